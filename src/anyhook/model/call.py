@@ -1,0 +1,34 @@
+"""Call and Run: what is to be started, and what came of it. Neither knows a dialect."""
+
+from __future__ import annotations
+
+from anyhook.model.record import Record
+
+
+class Call(Record):
+    """One process to start: everything `steps.run` needs, and everything `explain` shows."""
+
+    argv: tuple[str, ...]
+    stdin: bytes
+    env: dict[str, str]
+    cwd: str
+    limit_s: float
+    mark: str
+    """`NAME=value`, an entry of `env` that is unique to this run; every descendant inherits it, so that after the
+    limit even a grandchild that left the process group and the session can be found and ended."""
+
+
+class Run(Record):
+    """How one process ended. `ending` says which of the ways; reading the output is another step's business."""
+
+    ending: str
+    """`exited`, `timed_out`, `signalled`, `not_started`, `overflowed` or `cancelled`."""
+    exit_code: int | None
+    """The exit status; minus the signal's number where a signal ended it; None where nothing was started."""
+    stdout: bytes
+    stderr: bytes
+    started_ns: int
+    """Wall clock, nanoseconds since the epoch."""
+    duration_s: float
+    error: str | None = None
+    """Why it was not started, in words."""

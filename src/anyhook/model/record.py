@@ -1,0 +1,57 @@
+"""Record: the base of every noun in the model. It holds values and never does I/O.
+
+Why not a library: the command an agent waits on may cost four bare interpreter starts, and importing msgspec
+(2.1 starts) or dataclasses (1.7) would spend most of that before the first hook is looked up. This is the part of
+either that the model needs: slots, a generated `__init__`, `==`, `repr`. Type checkers see a frozen dataclass.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, ClassVar, Self, dataclass_transform
+else:
+
+    def dataclass_transform(**_):
+        return lambda cls: cls
+
+
+class _Slots(type):
+    """Turns annotated class attributes into slots, and their values into defaults of `__init__`."""
+
+    def __new__(
+        mcs: type[_Slots], name: str, bases: tuple[type, ...], space: dict[str, Any]
+    ) -> _Slots:
+        own = [field for field in space.get("__annotations__", {}) if not field.startswith("_")]
+        defaults = {field: space.pop(field) for field in own if field in space}
+        if own:
+            params = [f"{field}=_d[{field!r}]" if field in defaults else field for field in own]
+            body = "".join(f"\n self.{field}={field}" for field in own)
+            made: dict[str, Any] = {}
+            exec(f"def __init__(self,{','.join(params)}):{body}", {"_d": defaults}, made)  # noqa: S102
+            space.setdefault("__init__", made["__init__"])
+        space["__slots__"] = tuple(own)
+        space["fields"] = tuple(own)
+        return super().__new__(mcs, name, bases, space)
+
+
+@dataclass_transform(frozen_default=True)
+class Record(metaclass=_Slots):
+    """A frozen value with named fields (frozen by the type checker; the cost of a run-time check buys nothing)."""
+
+    if TYPE_CHECKING:
+        fields: ClassVar[tuple[str, ...]]
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and all(getattr(self, f) == getattr(other, f) for f in self.fields)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{f}={getattr(self, f)!r}' for f in self.fields)})"
+
+    def replace(self, **changes: object) -> Self:
+        """The same record with some fields changed."""
+        values = {field: getattr(self, field) for field in self.fields}
+        values.update(changes)
+        return type(self)(**values)
