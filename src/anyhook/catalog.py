@@ -1,0 +1,218 @@
+"""The catalog: discover, load, trust and layer, once for a project and a user. Only asking self-describing executables for
+their event starts anything, and only where the caller allows it."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from anyhook.grammar.files import Files
+from anyhook.grammar.registry import DIALECTS, VARIABLES, dialect
+from anyhook.grammar.rows import Dialect, Roots
+from anyhook.model.call import Call
+from anyhook.model.event import EVENTS
+from anyhook.model.hook import ARMED, BROKEN, CHANGED, DISABLED, UNTRUSTED, Hook, Layer
+from anyhook.model.problem import Problem
+from anyhook.model.record import Record
+from anyhook.steps.discover import discover
+from anyhook.steps.layer import layer
+from anyhook.steps.load import builtins, load
+from anyhook.steps.present import RUN_VARIABLE
+from anyhook.steps.trust import trust
+from anyhook.stores.config import Config, read_config
+from anyhook.stores.ledger import Ledger
+from anyhook.stores.places import config_file, state_dir
+from anyhook.stores.switches import Switches
+from anyhook.stores.types import Types
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from anyhook.grammar.stamps import Stamp
+
+
+class Setup(Record):
+    """Everything that decides what a catalog holds."""
+
+    project: str
+    env: Mapping[str, str]
+    dialects: tuple[str, ...] = DIALECTS
+    trust: str = "ask"
+    plugin_dirs: tuple[str, ...] = ()
+    state_dir: str | None = None
+    """Of dialects that keep their hooks in a state directory; not ours."""
+
+    @classmethod
+    def of(
+        cls,
+        project: str,
+        env: Mapping[str, str],
+        dialects: Sequence[str] = (),
+        trust: str = "ask",
+        plugin_dirs: Sequence[str] = (),
+        state_dir: str | None = None,
+    ) -> Setup:
+        """The same with real paths, so that a symlinked checkout is the checkout itself."""
+        chosen = tuple(name for name in DIALECTS if name in dialects) if dialects else DIALECTS
+        folders = tuple(os.path.realpath(folder) for folder in plugin_dirs)
+        return cls(os.path.realpath(project), env, chosen, trust, folders, state_dir and os.path.abspath(state_dir))
+
+    def roots(self, config: Config) -> Roots:
+        seen = {name: self.env[name] for name in VARIABLES if name in self.env}
+        plugins = dict.fromkeys([*self.plugin_dirs, *(os.path.realpath(folder) for folder in config.plugins)])
+        return Roots(self.project, seen, tuple(plugins), self.state_dir, sys.platform)
+
+
+class Catalog(Record):
+    """All hooks, in the order in which they would run, and what is wrong with the rest."""
+
+    hooks: list[Hook]
+    problems: list[Problem]
+    config: Config
+    stamps: dict[str, Stamp | None]
+    complete: bool = True
+    """False where an executable has not been asked for its event yet."""
+
+    def for_event(self, event: str) -> list[Hook]:
+        """The hooks of one event. One that waits for approval and has not said its event may be of any."""
+        return [
+            hook
+            for hook in self.hooks
+            if event in hook.events
+            or (not hook.native_event and hook.status in (UNTRUSTED, CHANGED, BROKEN) and dialect(hook.dialect).row_for(event))
+        ]
+
+    def where(self, hook: Hook) -> str:
+        """Where a hook is declared, with its line."""
+        return (hook if hook.line else self._located([hook])[0]).where()
+
+    def with_lines(self) -> Catalog:
+        """The same, every hook with the line of its declaration."""
+        return self.replace(hooks=self._located(self.hooks))
+
+    @staticmethod
+    def _located(hooks: list[Hook]) -> list[Hook]:
+        files = Files()
+        places: dict[str, list[tuple[str | int, ...]]] = {}
+        for hook in hooks:
+            if hook.place:
+                places.setdefault(hook.source, []).append(hook.place)
+        lines = {path: files.lines(path, wanted) for path, wanted in places.items()}
+        return [hook.replace(line=lines[hook.source].get(hook.place)) if hook.place else hook for hook in hooks]
+
+    def by_event(self) -> dict[str, list[int]]:
+        """Places of the hooks of every event that has any."""
+        place = {id(hook): index for index, hook in enumerate(self.hooks)}
+        found = {event: [place[id(hook)] for hook in self.for_event(event)] for event in EVENTS}
+        return {event: places for event, places in found.items() if places}
+
+
+class Loaded(Record):
+    """What lies on disk, before anything is said about trust."""
+
+    roots: Roots
+    config: Config
+    files: Files
+    layers: dict[str, list[Layer]]
+
+
+def read(setup: Setup) -> Loaded:
+    """Discover and load."""
+    files = Files()
+    config = read_config(config_file(setup.env), files, setup.env.get("HOME", ""))
+    roots = setup.roots(config)
+    layers: dict[str, list[Layer]] = {}
+    for name in setup.dialects:
+        table = dialect(name)
+        layers[name] = [load(table, source, files) for source in discover(table, roots)]
+    return Loaded(roots, config, files, layers)
+
+
+def build(setup: Setup, may_start: bool) -> Catalog:
+    """The whole catalog. With `may_start`, trusted executables are asked for their event."""
+    loaded = read(setup)
+    files, roots = loaded.files, loaded.roots
+    own_dir = state_dir(setup.env)
+    ledger, switches, types = open_ledger(setup, files), Switches(own_dir), Types(own_dir)
+    for path in (ledger.path, switches.path):
+        files.look(path)
+    off = switches.off(setup.project)
+    hooks: list[Hook] = []
+    for name in setup.dialects:
+        table = dialect(name)
+        layers = [
+            each.replace(hooks=tuple(_switched(hook, off) for hook in each.hooks))
+            for each in trust(table, loaded.layers[name], setup.trust, ledger, roots, files)
+        ]
+        found = [*(_switched(hook, off) for hook in builtins(table)), *layer(table, layers, files)]
+        hooks.extend(_with_types(table, found, types, setup, files, may_start) if table.ask_type else found)
+    complete = all(hook.native_event or hook.status != ARMED for hook in hooks)
+    return Catalog(hooks, [*ledger.problems, *files.problems], loaded.config, files.stamps, complete)
+
+
+def open_ledger(setup: Setup, files: Files) -> Ledger:
+    """The approvals. A ledger inside the project, unless the project is the home folder or holds it, is not believed."""
+    own_dir = os.path.realpath(state_dir(setup.env))
+    home = os.path.realpath(setup.env.get("HOME") or "/")
+    inside = (own_dir + "/").startswith(setup.project + "/") and not (home + "/").startswith(setup.project + "/")
+    if not inside:
+        return Ledger(own_dir)
+    files.problem("ledger-in-project", "the trust ledger lies inside the project, so no approval counts", own_dir,
+                  fix="Set XDG_STATE_HOME to a folder outside the project.")  # fmt: skip
+    return Ledger("/nonexistent")
+
+
+def _switched(hook: Hook, off: frozenset[str]) -> Hook:
+    return hook.replace(status=DISABLED, why="turned off; `anyhook enable` turns it on") if hook.id in off else hook
+
+
+def _with_types(
+    table: Dialect, hooks: list[Hook], types: Types, setup: Setup, files: Files, may_start: bool
+) -> list[Hook]:
+    """Each executable with the event it names: the answer kept by content, or asked for now."""
+    fresh: dict[str, str] = {}
+    made: list[Hook] = []
+    for hook in hooks:
+        if hook.native_event or hook.status == BROKEN:
+            made.append(hook)
+            continue
+        digest, _ = files.digest(hook.source)
+        answer = types.get(digest) or fresh.get(digest)
+        failure = ""
+        if answer is None and may_start and hook.status == ARMED:
+            answer, failure = _ask(table, hook, setup)
+            if answer is not None:
+                fresh[digest] = answer
+        made.append(_typed(table, hook, answer, failure, files))
+    if fresh:
+        types.keep(fresh)
+    return made
+
+
+def _typed(table: Dialect, hook: Hook, answer: str | None, failure: str, files: Files) -> Hook:
+    row = table.row(answer) if answer is not None else None
+    if row is not None:
+        return hook.replace(native_event=row.native, events=row.canonical)
+    if answer is not None:
+        failure = f"it says its event is {answer[:60]!r}, which is none of {', '.join(row.native for row in table.events)}"
+    if not failure or hook.status != ARMED:
+        return hook
+    files.problem("no-event", "this hook cannot be used", hook.source, failure,
+                  f"`{hook.source} {table.ask_type}` must print one of the events and leave with status 0.")  # fmt: skip
+    return hook.replace(status=BROKEN, why=failure)
+
+
+def _ask(table: Dialect, hook: Hook, setup: Setup) -> tuple[str | None, str]:
+    """The answer, or why there is none."""
+    from anyhook.steps.run import run
+
+    run_id = f"ask-{os.urandom(6).hex()}"
+    env = {**setup.env, RUN_VARIABLE: run_id}
+    limit_s = table.limits["command"].default_s
+    done = run(Call((hook.source, table.ask_type), b"", env, setup.project, limit_s, f"{RUN_VARIABLE}={run_id}"))
+    if done.ending == "exited" and done.exit_code == 0:
+        return done.stdout.decode("utf-8", "replace").strip(), ""
+    if done.ending == "exited":
+        return None, f"asked for its event, it left with status {done.exit_code}"
+    return None, f"asked for its event, it failed: {done.error or done.ending.replace('_', ' ')}"

@@ -1,0 +1,178 @@
+"""One event's walk through the corridor: match, present, run, interpret, judge, merge, record. It lives as long as the event,
+and yields what has to be waited for, so that callers with and without an event loop share every line."""
+
+from __future__ import annotations
+
+from anyhook.model.call import Call, Run
+from anyhook.model.decision import Report
+from anyhook.model.event import GATES, Event
+from anyhook.model.hook import DISABLED, UNTRUSTED, Hook
+from anyhook.model.outcome import BLOCK, SILENT, Failure, Outcome
+from anyhook.model.record import Record
+from anyhook.runners import start
+from anyhook.steps.interpret import interpret
+from anyhook.steps.judge import judge
+from anyhook.steps.match import match
+from anyhook.steps.merge import Entry, merge
+from anyhook.steps.present import present
+from anyhook.steps.record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from anyhook.engine import Engine
+    from anyhook.grammar.rows import Dialect, EventRow
+    from anyhook.model.decision import Decision
+    from anyhook.model.problem import Problem
+    from anyhook.runners import Waitable
+
+REWRITES = (("input", "tool_input"), ("prompt", "prompt"), ("output", "tool_output"))
+"""Event fields that a hook can rewrite, and the outcome that rewrites them."""
+STOPS_NOTHING = ("advisory", "feedback")
+
+
+class Step(Record):
+    """One hook of an event with its tables, and what is known about it before the event is looked at."""
+
+    hook: Hook
+    dialect: Dialect
+    row: EventRow
+    why: str | None
+    """Why it does not run; "" to run, None where its matcher has to see each event."""
+
+
+def idle_report(where: str, hook: Hook, why: str) -> Report:
+    """The line about a hook that does not run."""
+    status = {"armed": "unmatched", "changed": UNTRUSTED}.get(hook.status, hook.status)
+    return Report(hook.id, hook.name, hook.dialect, hook.scope, where, status, why)
+
+
+class Walk:
+    """The state of one event on its way."""
+
+    def __init__(self, engine: Engine, event: Event, on_failure: str | None, mode: str) -> None:
+        self.engine, self.event, self.on_failure, self.mode = engine, event, on_failure, mode
+        self.current = event
+        """The event with every rewrite so far."""
+        self.seen = event
+        """The same as far as the next hook of this dialect may see it."""
+        self.group = ""
+        self.blocker = ""
+        self.ended = self.stopped = False
+        self.entries: list[Entry] = []
+        self.reports: list[Report] = []
+        self.calls: list[tuple[str, Call, Run | None]] = []
+        self.waiting: list[tuple[Hook, Call]] = []
+        self.problems: list[Problem] = []
+
+    def walk(self, steps: tuple[Step, ...]) -> Generator[Waitable, Run, Decision]:
+        for position, step in enumerate(steps):
+            if step.dialect.name != self.group:
+                self.group, self.seen, self.ended = step.dialect.name, self.current, False
+            why = step.why
+            if why is None:
+                why, problem = match(step.hook, step.dialect, step.row, self.seen)
+                if problem is not None:
+                    self.problems.append(problem)
+            if why:
+                self.reports.append(idle_report(self.engine.where(step.hook), step.hook, why))
+            elif self.stopped or self.ended:
+                self.report(step.hook, "skipped", f"{self.blocker} came first")
+            elif step.hook.background:
+                self.later(step)
+            else:
+                yield from self.run(position, step)
+        return self.conclude()
+
+    def run(self, position: int, step: Step) -> Generator[Waitable, Run, None]:
+        hook, table, row = step.hook, step.dialect, step.row
+        scene = self.engine.scene(self.seen, table, row)
+        if hook.handler == "callable":
+            outcome, run = self.call_back(hook), None
+            self.report(hook, "ran", verdict=outcome.verdict)
+        else:
+            call, missing = present(hook, table, row, scene, self.engine.run_id())
+            started = Run("not_started", None, b"", b"", 0, 0.0, missing) if missing else start(hook, table, call, scene)
+            run = started if isinstance(started, Run) else (yield started)
+            self.calls.append((hook.id, call, run))
+            outcome = interpret(hook, table.replies[hook.handler], self.event.name, run)
+        posture = self.engine.posture_of(hook, self.on_failure)
+        outcome = judge(hook, table, row, outcome, posture, scene.settings)
+        if run is not None:
+            broken = run.ending == "not_started"
+            self.report(hook, "broken" if broken else "ran", (run.error or "") if broken else "", run, outcome.verdict)
+        self.take(position, step, outcome, scene.settings.get("chaining") == "upstream")
+
+    def call_back(self, hook: Hook) -> Outcome:
+        """An embedding program's own callable; whatever it raises is its own failure."""
+        try:
+            answer = self.engine.callback(hook)(self.seen)
+        except Exception as error:  # noqa: BLE001 (one hook's failure is a value, whatever it is)
+            return Outcome(failure=Failure("exit", f"it raised {type(error).__name__}: {error}"))
+        if answer is None:
+            return SILENT
+        if not isinstance(answer, Outcome):
+            return Outcome(failure=Failure("output", f"it returned {type(answer).__name__}, not an Outcome or None"))
+        return answer
+
+    def take(self, position: int, step: Step, outcome: Outcome, upstream: bool) -> None:
+        """Let one outcome count: for the hooks to come, and for the decision."""
+        self.entries.append(Entry(position, step.hook, step.dialect, step.row, outcome, upstream))
+        for field, rewrite in REWRITES:
+            value = getattr(outcome, rewrite)
+            if value is not None:
+                self.current = Event(self.event.name, {**self.current.data, field: value}, self.event.raw)
+                if field in step.dialect.chains and not upstream:
+                    self.seen = Event(self.event.name, {**self.seen.data, field: value}, self.event.raw)
+        if outcome.verdict == BLOCK:
+            self.ended, self.blocker = True, f"a block by {step.hook.id}"
+            self.stopped = self.event.name in GATES and step.row.block not in STOPS_NOTHING
+        elif step.hook.scope == "builtin" and outcome.recipe is not None:
+            self.ended, self.blocker = True, step.hook.id
+
+    def later(self, step: Step) -> None:
+        """Background hooks start after everything else, if nothing was stopped."""
+        scene = self.engine.scene(self.seen, step.dialect, step.row)
+        call, missing = present(step.hook, step.dialect, step.row, scene, self.engine.run_id())
+        if missing:
+            self.report(step.hook, "broken", missing)
+        else:
+            self.waiting.append((step.hook, call))
+            self.report(step.hook, "background", "runs in the background and decides nothing")
+
+    def report(self, hook: Hook, status: str, why: str = "", run: Run | None = None, verdict: str = "none") -> None:
+        start = (hook.id, hook.name, hook.dialect, hook.scope, self.engine.where(hook), status, why)
+        if run is None:
+            self.reports.append(Report(*start, verdict=verdict))
+            return
+        stdout, stderr = run.stdout.decode("utf-8", "replace"), run.stderr.decode("utf-8", "replace")
+        self.reports.append(
+            Report(*start, run.ending, run.exit_code, round(run.duration_s * 1000, 3), stdout, stderr, verdict)
+        )
+
+    def conclude(self) -> Decision:
+        engine = self.engine
+        merged = merge(self.event.name, self.entries)
+        if self.waiting:
+            self.start_background()
+        problems = (*engine.catalog_problems(self.event.name), *self.problems, *engine.once(merged.problems))
+        decision = merged.replace(hooks=tuple(self.reports), problems=problems, enforced=self.mode != "shadow")
+        if engine.journal is not None:
+            line = record(self.event, decision, self.calls, engine.about(self.mode), engine.secrets)
+            if not engine.journal.append(line):
+                decision = decision.replace(problems=(*problems, *engine.journal_problem()))
+        return decision
+
+    def start_background(self) -> None:
+        for hook, call in self.waiting:
+            if self.stopped:
+                places = [index for index, report in enumerate(self.reports) if report.id == hook.id]
+                for place in places:
+                    self.reports[place] = self.reports[place].replace(status="skipped", why=f"{self.blocker} came first")
+            else:
+                self.calls.append((hook.id, call, None))
+                self.engine.start_in_background(hook, call)
+
+
+__all__ = ["DISABLED", "Step", "Walk", "idle_report"]

@@ -1,0 +1,67 @@
+"""In-process hooks: callables that an embedding program registers with the engine. They have no files and no limit, and
+see events in canonical words; they run before the hooks of every other dialect."""
+
+from __future__ import annotations
+
+from anyhook.grammar.matchers import whole_value
+from anyhook.grammar.readers import whole_object
+from anyhook.grammar.rows import Dialect, EventRow, Failing, Launch, Reply, Roots, Scene
+from anyhook.model.event import EVENTS
+from anyhook.model.hook import Hook, Layer, Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.grammar.files import Files
+
+BLOCKS = {
+    "session_start": "abort",
+    "user_prompt_submit": "abort",
+    "turn_start": "end_turn",
+    "pre_tool": "deny_tool",
+    "permission_request": "deny_permission",
+    "subagent_start": "skip",
+    "pre_compact": "skip",
+    "subagent_stop": "keep_working",
+    "stop": "keep_working",
+    "post_tool": "feedback",
+    "post_tool_failure": "feedback",
+    "turn_end": "feedback",
+}
+
+
+def _nowhere(_roots: Roots) -> list[Source]:
+    return []
+
+
+def _nothing(source: Source, _files: Files) -> Layer:
+    return Layer(source, ())
+
+
+def _no_process(_hook: Hook, scene: Scene) -> Launch:
+    return Launch((), {}, scene.project)
+
+
+def _no_files(_hook: Hook, _files: Files, _project: str, _home: str) -> tuple[str, ...]:
+    return ()
+
+
+DIALECT = Dialect(
+    name="inprocess",
+    title="In-process callables",
+    files=(),
+    find=_nowhere,
+    load=_nothing,
+    layering="concatenate",
+    events=tuple(
+        EventRow(name, (name,), BLOCKS.get(name, "advisory"), target=fields[0] if fields else None)
+        for name, fields in EVENTS.items()
+    ),
+    base=(),
+    match=whole_value,
+    launch=_no_process,
+    names=_no_files,
+    replies={"callable": Reply(read=whole_object, keys=())},
+    failing=Failing(),
+    limits={},
+    chains=("input", "prompt", "output"),
+)

@@ -1,0 +1,222 @@
+"""Kodelet: executables that say their own type, run with `run`, and block by JSON only; failures never block."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from anyhook.grammar.cells import native_name, project, session, utc_time
+from anyhook.grammar.matchers import everything
+from anyhook.grammar.readers import whole_object_strict
+from anyhook.grammar.rows import Builtin, Dialect, EventRow, Failing, Field, Key, Launch, Limits, Reply, Roots, Scene
+from anyhook.grammar.shapes import canonical, slug
+from anyhook.model.hook import BROKEN, DISABLED, Hook, Layer, Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.grammar.files import Files
+    from anyhook.grammar.rows import Draft
+    from anyhook.model.json_types import Json
+
+
+def _result(scene: Scene) -> Json:
+    """A StructuredToolResult: the host's own if it gave one, else made from its text or error."""
+    event = scene.event
+    output = event.get("output")
+    if isinstance(output, dict) and "toolName" in output:
+        return output
+    failed = event.name == "post_tool_failure"
+    made: dict[str, Json] = {"toolName": event.get("tool"), "success": not failed}
+    if failed:
+        made["error"] = event.get("tool_error")
+    if output not in ("", None):
+        made["metadata"] = {"output": output}
+    made["timestamp"] = utc_time()
+    return made
+
+
+TOOL = (Field("tool_name", "tool"), Field("tool_input", "input"), Field("tool_user_id", "call_id"))
+COMPACT = (
+    Field("auto_compact_enabled", "auto_compact_enabled"),
+    Field("auto_compact_threshold", "auto_compact_threshold", optional=True),
+)
+
+EVENTS = (
+    EventRow("before_tool_call", ("pre_tool",), "deny_tool", TOOL),
+    EventRow("after_tool_call", ("post_tool", "post_tool_failure"), None, (*TOOL, Field("tool_output", _result))),
+    EventRow("user_message_send", ("user_prompt_submit",), "abort", (Field("message", "prompt"),)),
+    EventRow(
+        "after_turn",
+        ("step_end",),
+        None,
+        (Field("turn_number", "turn_number"), Field("tools_used", "tools_used"), Field("usage", "usage"), *COMPACT),
+    ),
+    EventRow(
+        "agent_stop",
+        ("stop",),
+        None,
+        (
+            Field("messages", "messages"),
+            Field("usage", "usage"),
+            Field("invoked_recipe", "invoked_recipe", optional=True),
+            *COMPACT,
+        ),
+    ),
+)
+
+LIMITS = {"command": Limits(default_s=30.0)}
+
+
+def find(roots: Roots) -> list[Source]:
+    user = f"{roots.home}/.kodelet/hooks"
+    return [
+        Source("kodelet", "project", f"{roots.project}/.kodelet/hooks", roots.project),
+        Source("kodelet", "user", user, user),
+    ]
+
+
+def load(source: Source, files: Files) -> Layer:
+    found = (_hook(source, name, files) for name in files.names(source.path))
+    return Layer(source, tuple(hook for hook in found if hook is not None))
+
+
+def _hook(source: Source, file_name: str, files: Files) -> Hook | None:
+    path = f"{source.path}/{file_name}"
+    files.look(path)
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:
+        return None
+    # A link counts by itself, as in the product: what it leads to is found out when it is asked for its type.
+    link = stat.S_ISLNK(mode)
+    if not link and (not stat.S_ISREG(mode) or not mode & 0o111):
+        _warn_if_meant(path, mode, files)
+        return None
+    off = file_name.endswith(".disable")
+    name = file_name.removesuffix(".disable")
+    broken = link and not files.is_executable(path)
+    if broken:
+        files.problem("not-executable", "this link does not lead to an executable file", path, fix="Mend or remove it.")
+    return Hook(
+        id=f"kodelet:{source.scope}:{slug(name)}",
+        name=name,
+        dialect="kodelet",
+        scope=source.scope,
+        source=path,
+        place=(),
+        root=source.root,
+        label="",
+        native_event="",
+        events=(),
+        matcher=None,
+        handler="command",
+        spec={"file": path},
+        limit_s=LIMITS["command"].default_s,
+        definition=canonical({"file": name}),
+        status=DISABLED if off else BROKEN if broken else "armed",
+        why="its name ends in .disable" if off else "the link does not lead to an executable file" if broken else "",
+    )
+
+
+def _warn_if_meant(path: str, mode: int, files: Files) -> None:
+    """A script without its execute bit is most likely a hook that was forgotten; a README is not."""
+    if stat.S_ISREG(mode) and not path.endswith(".disable") and (files.content(path) or b"").startswith(b"#!"):
+        files.problem("not-executable", "this script is not executable, so it is no hook", path,
+                      fix=f"chmod +x {path}", severity="warning")  # fmt: skip
+
+
+def launch(hook: Hook, scene: Scene) -> Launch:
+    return Launch((str(hook.spec["file"]), "run"), dict(scene.env), scene.project)
+
+
+def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, ...]:
+    return (str(hook.spec["file"]),)
+
+
+def compact_trigger(scene: Scene) -> dict[str, Json]:
+    """Calls the compact recipe once the context has reached the threshold."""
+    usage = scene.event.get("usage")
+    threshold = scene.event.get("auto_compact_threshold") or 0.80
+    if not isinstance(usage, dict) or not scene.event.get("auto_compact_enabled"):
+        return {}
+    current, most = usage.get("current_context_window"), usage.get("max_context_window")
+    numbers = all(isinstance(value, (int, float)) for value in (current, most, threshold))
+    if not numbers or not most or current / most < threshold:  # type: ignore[operator]
+        return {}
+    return {"result": "callback", "callback": "compact"}
+
+
+def _finish(draft: Draft, event: str) -> Draft:
+    """`result` says which of the other keys counts."""
+    result = draft.pop("result", "")
+    callback, arguments = draft.pop("callback", ""), draft.pop("callback_args", {})
+    if result == "mutate":
+        draft.pop("follow_ups", None)
+        if not draft.get("history"):
+            draft.pop("history", None)
+        return draft
+    draft.pop("history", None)
+    if result == "callback":
+        draft.pop("follow_ups", None)
+        if callback:
+            draft["recipe"] = {"name": callback, "args": arguments}
+    elif event == "step_end":
+        draft.pop("follow_ups", None)
+    return draft
+
+
+ACTION_EVENTS = ("step_end", "stop")
+REPLY = Reply(
+    read=whole_object_strict,
+    json_reasons=("reason",),
+    bad_type="reply",
+    any_case=True,
+    finish=_finish,
+    keys=(
+        Key(("blocked",), "bool", "block", on=("pre_tool", "user_prompt_submit")),
+        Key(("reason",), "string", "reason", on=("pre_tool", "user_prompt_submit")),
+        Key(("input",), "object", "tool_input", on=("pre_tool",)),
+        Key(("output",), "object", "tool_output", on=("post_tool", "post_tool_failure")),
+        Key(("result",), "string", "note", on=ACTION_EVENTS),
+        Key(("follow_up_messages",), "strings", "follow_ups", on=("stop",)),
+        Key(("messages",), "messages", "history", on=ACTION_EVENTS),
+        Key(("callback",), "string", "note", on=ACTION_EVENTS),
+        Key(("callback_args",), "object", "note", on=ACTION_EVENTS),
+    ),
+)
+
+DIALECT = Dialect(
+    name="kodelet",
+    title="Kodelet",
+    files=(("project", ".kodelet/hooks/<executable>"), ("user", "~/.kodelet/hooks/<executable>")),
+    find=find,
+    load=load,
+    layering="earlier_name_wins",
+    events=EVENTS,
+    base=(
+        Field("event", native_name),
+        Field("conv_id", session),
+        Field("cwd", project),
+        Field("invoked_by", "invoked_by"),
+    ),
+    match=everything,
+    launch=launch,
+    names=names,
+    replies={"command": REPLY, "builtin": REPLY},
+    failing=Failing(),
+    limits=LIMITS,
+    chains=("input", "output"),
+    ask_type="hook",
+    builtins=(Builtin("builtin:compact-trigger", "after_turn", compact_trigger),),
+    first_action_wins=True,
+    settings={"chaining": ("on", "upstream")},
+    differences=(
+        ("La", "External after_turn hooks are loaded; the product's own list of types forgot them."),
+        ("Lb", "A rewritten input is seen by later hooks, and a hook that names none keeps it; `chaining = \"upstream\"` in the config gives every hook the original and lets the last answer win."),
+        ("Lc", "A hook that prints nothing does not erase an earlier hook's output."),
+        ("Ld", "A rewritten output reaches the model."),
+        ("Lo", "Asking for the type is bound by the same 30 seconds."),
+        ("Lw", "An unknown type leaves a problem."),
+        ("L-7", "One variable, ANYHOOK_RUN, is added to the inherited environment."),
+    ),
+)

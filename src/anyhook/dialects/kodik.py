@@ -1,0 +1,154 @@
+"""Kodik: `hooks.json` or `hooks.toml` of a project, a user or a plugin; shell commands with variables of their source."""
+
+from __future__ import annotations
+
+import os
+
+from anyhook.grammar.cells import native_name, project, session
+from anyhook.grammar.commands import check_pattern, check_text, loose_words, named_files
+from anyhook.grammar.matchers import whole_value
+from anyhook.grammar.readers import last_line_object
+from anyhook.grammar.rows import Dialect, EventRow, Failing, Field, Key, Launch, Limits, Reply, Roots, Scene
+from anyhook.grammar.shapes import Entries, EntryShape, HandlerShape
+from anyhook.model.hook import Hook, Layer, Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.grammar.files import Files
+    from anyhook.model.json_types import Json
+
+
+def _context(scene: Scene) -> Json:
+    """Ambient data; what decides the event stands at the top level."""
+    given = scene.event.get("context")
+    return {**(given if isinstance(given, dict) else {}), "session_id": session(scene), "cwd": project(scene)}
+
+
+TOOL = (Field("tool_name", "tool"), Field("tool_input", "input"))
+AGENT = (Field("agent_type", "agent_type"),)
+TRIGGER = (Field("trigger", "trigger"),)
+
+EVENTS = (
+    EventRow("PreToolUse", ("pre_tool",), "deny_tool", TOOL, "tool"),
+    EventRow(
+        "PostToolUse",
+        ("post_tool", "post_tool_failure"),
+        "feedback",
+        (*TOOL, Field("tool_output", "output"), Field("error", "tool_error", optional=True)),
+        "tool",
+    ),
+    EventRow("PermissionRequest", ("permission_request",), "deny_permission", TOOL, "tool"),
+    EventRow("SubagentStart", ("subagent_start",), "skip", AGENT, "agent_type"),
+    EventRow("SubagentStop", ("subagent_stop",), "keep_working", AGENT, "agent_type"),
+    EventRow("SessionStart", ("session_start",), "advisory", (Field("source", "source"),), "source"),
+    EventRow("PreCompact", ("pre_compact",), "skip", TRIGGER, "trigger"),
+    EventRow("PostCompact", ("post_compact",), "advisory", TRIGGER, "trigger"),
+    EventRow("UserPromptSubmit", ("user_prompt_submit",), "end_turn", (Field("prompt", "prompt"),)),
+    EventRow("Stop", ("stop",), "keep_working"),
+)
+
+LIMITS = {"command": Limits(default_s=30.0, least_s=1.0, most_s=300.0)}
+
+SHAPE = EntryShape(
+    dialect="kodik",
+    events=EVENTS,
+    handlers=(HandlerShape("command", "command", ("command", "timeout"), check_text),),
+    limits=LIMITS,
+    timeout_key="timeout",
+    top_keys=frozenset({"description"}),
+    check_matcher=check_pattern,
+)
+
+
+def find(roots: Roots) -> list[Source]:
+    user = f"{roots.home}/Documents/Kodik/Hooks"
+    found = [
+        Source("kodik", "project", f"{roots.project}/.kodik/hooks", roots.project),
+        Source("kodik", "user", user, user),
+    ]
+    found.extend(Source("kodik", "plugin", f"{folder}/hooks", folder) for folder in roots.plugin_dirs)
+    return found
+
+
+def load(source: Source, files: Files) -> Layer:
+    if source.scope == "plugin":
+        source = source.replace(label=_plugin_id(source.root, files))
+    in_json, in_toml = f"{source.path}/hooks.json", f"{source.path}/hooks.toml"
+    has_toml = source.scope != "plugin" and files.look(in_toml) is not None
+    path, syntax = (in_json, "json") if files.look(in_json) is not None or not has_toml else (in_toml, "toml")
+    if has_toml and path == in_json:
+        files.problem("two-hook-files", "both hooks.json and hooks.toml are there; hooks.toml is ignored", in_toml,
+                      fix="Keep one of them.", severity="warning")  # fmt: skip
+    document = files.document(path, syntax)
+    if document is None:
+        return Layer(source, ())
+    return Layer(source, tuple(Entries(source.replace(path=path), files, SHAPE).grouped(document)))
+
+
+def _plugin_id(folder: str, files: Files) -> str:
+    manifest = files.document(f"{folder}/.kodik-plugin/plugin.json", "json")
+    name = manifest.get("id") if isinstance(manifest, dict) else None
+    return name if isinstance(name, str) and name else folder.rstrip("/").rsplit("/", 1)[-1]
+
+
+def _variables(hook: Hook) -> dict[str, str]:
+    if hook.scope == "plugin":
+        return {"KODIK_PLUGIN_ROOT": hook.root, "KODIK_PLUGIN_ID": hook.label}
+    return {"KODIK_PROJECT_ROOT": hook.root} if hook.scope == "project" else {"KODIK_HOOKS_ROOT": hook.root}
+
+
+# The `echo` of other shells expands escapes, which breaks hooks that pass the payload through it.
+SHELL = "/bin/bash" if os.access("/bin/bash", os.X_OK) else "/bin/sh"
+
+
+def launch(hook: Hook, scene: Scene) -> Launch:
+    return Launch((SHELL, "-c", str(hook.spec["command"])), {**scene.env, **_variables(hook)}, scene.project)
+
+
+def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, ...]:
+    return named_files(loose_words(str(hook.spec["command"])), project_dir, home, _variables(hook), files)
+
+
+REPLY = Reply(
+    read=last_line_object,
+    exits={0: "pass", 2: "block"},
+    exit_reasons=("stderr", "reason"),
+    json_reasons=("reason", "stderr"),
+    keys=(
+        Key(("decision",), "string", "verdict", words=(("block", "block", ()), ("approve", "allow", ("permission_request",)))),
+        Key(("reason",), "string", "reason"),
+        Key(("modified_input",), "object", "tool_input", on=("pre_tool",)),
+        Key(("modified_prompt",), "string", "prompt", on=("user_prompt_submit",)),
+        Key(("additional_context",), "string", "context"),
+    ),
+)
+
+DIALECT = Dialect(
+    name="kodik",
+    title="Kodik",
+    files=(
+        ("project", ".kodik/hooks/hooks.json or .kodik/hooks/hooks.toml"),
+        ("user", "~/Documents/Kodik/Hooks/hooks.json or hooks.toml"),
+        ("plugin", "<plugin>/hooks/hooks.json"),
+    ),
+    find=find,
+    load=load,
+    layering="concatenate",
+    events=EVENTS,
+    base=(Field("hook_event_name", native_name), Field("context", _context)),
+    match=whole_value,
+    launch=launch,
+    names=names,
+    replies={"command": REPLY},
+    failing=Failing(),
+    limits=LIMITS,
+    chains=("input", "prompt"),
+    gated_natively=True,
+    differences=(
+        ("Di", "Vendor plugins print JSON over several lines; where the last line is no object, all of stdout is tried."),
+        ("Dr", "`*` is no valid pattern, but plugins use it; it matches everything, as an empty matcher does."),
+        ("Dn", "Stop and SubagentStop may keep the agent working five times a turn."),
+        ("Dd", "Hooks run one after another and a block ends the row; a ported plugin guide describes another product."),
+        ("D-25", "The nested camel-case answers of ported plugins (`hookSpecificOutput`) are not read."),
+    ),
+)

@@ -1,0 +1,285 @@
+"""Engine: one project's hooks, ready to fire. It holds configuration, compiled routes and the session's warnings, and no
+state of any single event, so that many tasks may use one engine at once."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from itertools import count
+from time import monotonic, time_ns
+
+from anyhook.catalog import Catalog, Setup
+from anyhook.corridor import Step, Walk, idle_report
+from anyhook.grammar.registry import dialect
+from anyhook.grammar.rows import Dialect, EventRow, Scene
+from anyhook.model.decision import Decision
+from anyhook.model.event import EVENTS, Event
+from anyhook.model.hook import ARMED, CHANGED, UNTRUSTED, Hook
+from anyhook.model.problem import WARNING, Problem
+from anyhook.model.record import Record
+from anyhook.steps.match import match
+from anyhook.steps.present import RUN_VARIABLE
+from anyhook.steps.record import record, secrets_of
+from anyhook.stores.journal import Journal
+from anyhook.stores.places import state_dir as own_state_dir
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from anyhook.model.call import Call
+    from anyhook.model.json_types import Json
+    from anyhook.model.outcome import Outcome
+    from anyhook.runners import Waitable
+
+    Callback = Callable[[Event], Outcome | None]
+
+GRACE_S = 0.002
+"""How long an async caller's loop is held for a hook that is about to answer; a hop to a thread costs more than most
+native hooks take."""
+
+
+class Route(Record):
+    """What an event of one kind and target means for this catalog: decided once, then looked up."""
+
+    steps: tuple[Step, ...]
+    quiet: Decision | None
+    """The whole decision, where no hook can run."""
+
+
+class Engine:
+    """Fires events at one project's hooks."""
+
+    def __init__(
+        self, setup: Setup, catalog: Catalog, *, on_failure: str | None, mode: str, session: str | None, host: str
+    ) -> None:
+        self.setup = setup
+        self.catalog = catalog
+        self.on_failure = on_failure or catalog.config.on_failure
+        self.mode = mode
+        self.session = session or f"session-{os.urandom(8).hex()}"
+        self.host = host
+        self.outlived = False
+        """Whether this process ends before its background hooks do, so that another has to see them through."""
+        self.journal: Journal | None = Journal(own_state_dir(setup.env))
+        self.secrets = secrets_of(setup.env)
+        self._env = dict(setup.env)
+        self._nested = RUN_VARIABLE in self._env
+        self._callbacks: dict[str, tuple[Hook, Callback]] = {}
+        self._routes: dict[tuple[Json, ...], Route] = {}
+        self._where: dict[str, str] = {}
+        self._warned: set[tuple[str, str]] = set()
+        self._background: list[Waitable] = []
+        self._nonce = os.urandom(6).hex()
+        self._runs = count(1)
+
+    @classmethod
+    def open(
+        cls,
+        project: str | os.PathLike[str] = ".",
+        *,
+        dialects: Sequence[str] = (),
+        trust: str = "ask",
+        on_failure: str | None = None,
+        mode: str = "enforce",
+        plugin_dirs: Sequence[str] = (),
+        state_dir: str | None = None,
+        session: str | None = None,
+        env: Mapping[str, str] | None = None,
+        host: str = "library",
+    ) -> Engine:
+        """Discover, load and trust, once. The environment is taken as it is now."""
+        from anyhook.plan import open_catalog
+
+        given = dict(os.environ if env is None else env)
+        setup = Setup.of(os.fspath(project), given, dialects, trust, plugin_dirs, state_dir)
+        return cls(setup, open_catalog(setup), on_failure=on_failure, mode=mode, session=session, host=host)
+
+    # -- firing
+
+    async def fire(self, event: Event, *, on_failure: str | None = None, mode: str | None = None) -> Decision:
+        """Run the hooks of one event and answer with one decision. The loop is never held for more than a moment."""
+        route = self._route(event)
+        if route.quiet is not None:
+            return self._nothing_to_do(event, route.quiet)
+        walk = Walk(self, event, on_failure, mode or self.mode).walk(route.steps)
+        try:
+            waitable = next(walk)
+            while True:
+                run = waitable.wait(GRACE_S)
+                if run is None:
+                    from anyhook.runners.waiting import wait_in_thread
+
+                    run = await wait_in_thread(waitable)
+                waitable = walk.send(run)
+        except StopIteration as done:
+            decision: Decision = done.value
+            return decision
+
+    def fire_sync(self, event: Event, *, on_failure: str | None = None, mode: str | None = None) -> Decision:
+        """The same for callers without an event loop."""
+        route = self._route(event)
+        if route.quiet is not None:
+            return self._nothing_to_do(event, route.quiet)
+        walk = Walk(self, event, on_failure, mode or self.mode).walk(route.steps)
+        try:
+            waitable = next(walk)
+            while True:
+                run = waitable.wait(None)
+                assert run is not None  # noqa: S101 (without a grace, wait() waits for the end)
+                waitable = walk.send(run)
+        except StopIteration as done:
+            decision: Decision = done.value
+            return decision
+
+    def _nothing_to_do(self, event: Event, quiet: Decision) -> Decision:
+        if self.journal is not None:
+            self.journal.later(partial(record, event, quiet, (), self.about(self.mode), self.secrets, time_ns()))
+        return quiet
+
+    # -- routes
+
+    def _route(self, event: Event) -> Route:
+        data = event.data
+        key = (event.name, *[data.get(field) for field in EVENTS[event.name]])
+        try:
+            return self._routes[key]
+        except KeyError:
+            route = self._routes[key] = self._make_route(event)
+            return route
+        except TypeError:  # a target that is no plain value
+            return self._make_route(event)
+
+    def _make_route(self, event: Event) -> Route:
+        steps = tuple(step for hook in self.hooks_for(event) for step in self._step(hook, event))
+        if any(not step.why for step in steps) and not self._nested:
+            return Route(steps, None)
+        reports = tuple(idle_report(self.where(step.hook), step.hook, step.why or "") for step in steps)
+        problems = self.catalog_problems(event.name)
+        if self._nested and any(not step.why for step in steps):
+            problems.append(Problem("nested-event", "no hook runs for an event that a hook itself causes", event.name,
+                                    f"{RUN_VARIABLE} is set in the environment", severity=WARNING))  # fmt: skip
+            reports = tuple(
+                report if step.why else report.replace(status="skipped", why="fired from inside a hook")
+                for step, report in zip(steps, reports, strict=True)
+            )
+        quiet = Decision(event.name, enforced=self.mode != "shadow", hooks=reports, problems=tuple(problems))
+        return Route(steps, quiet)
+
+    def hooks_for(self, event: Event) -> list[Hook]:
+        """Every hook of the event, in the order in which they run."""
+        callbacks = [hook for hook, _ in self._callbacks.values() if event.name in hook.events]
+        return [*callbacks, *self.catalog.for_event(event.name)]
+
+    def _step(self, hook: Hook, event: Event) -> list[Step]:
+        table = dialect(hook.dialect)
+        row = table.row(hook.native_event) or table.row_for(event.name)
+        return [Step(hook, table, row, _known(hook, table, row, event))] if row else []
+
+    # -- what a walk asks for
+
+    def scene(self, event: Event, table: Dialect, row: EventRow) -> Scene:
+        session = event.data.get("session") or self.session
+        return Scene(event, row.native, self.setup.project, str(session), self._env, self._settings(table.name))
+
+    def _settings(self, dialect_name: str) -> Mapping[str, str]:
+        return self.catalog.config.dialects.get(dialect_name, {})
+
+    def run_id(self) -> str:
+        return f"{self._nonce}-{next(self._runs)}"
+
+    def where(self, hook: Hook) -> str:
+        """Where the hook is declared, with its line; looked up when somebody is going to see it."""
+        found = self._where.get(hook.id)
+        if found is None:
+            found = self._where[hook.id] = self.catalog.where(hook)
+        return found
+
+    def posture_of(self, hook: Hook, on_failure: str | None) -> str:
+        return on_failure or self.catalog.config.hooks.get(hook.id) or self.on_failure
+
+    def callback(self, hook: Hook) -> Callback:
+        return self._callbacks[hook.id][1]
+
+    def catalog_problems(self, event: str) -> list[Problem]:
+        """What was wrong on loading, and which of the event's hooks wait for their user."""
+        waiting = [hook for hook in self.catalog.for_event(event) if hook.status in (UNTRUSTED, CHANGED)]
+        if not waiting or self.setup.trust == "none":
+            return list(self.catalog.problems)
+        names = ", ".join(hook.id for hook in waiting[:5]) + (" …" if len(waiting) > 5 else "")
+        problem = Problem("waiting-for-trust", f"{len(waiting)} hook(s) of this project did not run", self.setup.project,
+                          f"not approved: {names}", "Look at them and approve them: anyhook trust", WARNING)  # fmt: skip
+        return [*self.catalog.problems, problem]
+
+    def once(self, problems: Sequence[Problem]) -> list[Problem]:
+        """Warnings about unknown keys come once a session."""
+        kept = []
+        for problem in problems:
+            key = (problem.where, problem.what)
+            if problem.code != "unknown-output-key" or key not in self._warned:
+                kept.append(problem)
+                self._warned.add(key)
+        return kept
+
+    def about(self, mode: str) -> dict[str, Json]:
+        return {"host": self.host, "project": self.setup.project, "session": self.session, "mode": mode}
+
+    def journal_problem(self) -> list[Problem]:
+        """Said once; the journal is not tried again by this engine."""
+        journal, self.journal = self.journal, None
+        if journal is None:
+            return []
+        return [Problem("journal-failed", "events are not recorded", journal.path, journal.broken or "",
+                        "Make the state directory writable.", WARNING)]  # fmt: skip
+
+    def start_in_background(self, hook: Hook, call: Call) -> None:
+        from anyhook.runners import background
+
+        if self.outlived:
+            background.hand_over(hook.id, call, own_state_dir(self.setup.env))
+        elif watched := background.watch(hook.id, call, self.journal):
+            self._background = [other for other in self._background if other.wait(0.0) is None]
+            self._background.append(watched)
+
+    # -- in-process hooks
+
+    def on(self, event: str, callback: Callback, *, name: str = "", matcher: str | None = None) -> None:
+        """Register a callable for an event, in front of all other hooks: it gets the Event, and returns an Outcome or
+        None. It is the program's own code, so it needs no approval and has no time limit."""
+        event = Event.of(event).name
+        name = name or getattr(callback, "__qualname__", "callable")
+        identity = f"inprocess:managed:{event}:{name}"
+        if identity in self._callbacks:
+            raise ValueError(f"there is already a callable {name!r} for {event}; give this one another name")
+        hook = Hook(identity, name, "inprocess", "managed", name, (), "", "", event, (event,), matcher, "callable", {}, 0.0)
+        self._callbacks[identity] = (hook, callback)
+        self._routes.clear()
+
+    # -- the end
+
+    async def close(self, limit_s: float = 5.0) -> None:
+        """Wait for background hooks, but no longer than the bound; then end what is left and write what was put off."""
+        import asyncio
+
+        await asyncio.to_thread(self.close_sync, limit_s)
+
+    def close_sync(self, limit_s: float = 5.0) -> None:
+        deadline = monotonic() + limit_s
+        for waitable in self._background:
+            if waitable.wait(max(0.0, deadline - monotonic())) is None:
+                waitable.end("cancelled")
+                waitable.wait(None)
+        self._background.clear()
+        if self.journal is not None:
+            self.journal.flush()
+
+
+def _known(hook: Hook, table: Dialect, row: EventRow, event: Event) -> str | None:
+    """Why a hook does not run, as far as that depends on the event's target only; see `Step.why`."""
+    if hook.status != ARMED:
+        return hook.why or hook.status
+    by_content = isinstance(hook.matcher, dict) and "pattern" in hook.matcher
+    if by_content and isinstance(hook.matcher, dict):
+        hook = hook.replace(matcher={key: value for key, value in hook.matcher.items() if key != "pattern"})
+    why, problem = match(hook, table, row, event)
+    return why or (None if by_content or problem else "")

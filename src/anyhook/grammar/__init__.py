@@ -1,0 +1,1 @@
+"""The words dialect tables are written in; nothing here knows a product."""

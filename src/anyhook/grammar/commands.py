@@ -1,0 +1,97 @@
+"""Commands as dialects write them: split into words, and searched for the files they name. Nothing is started here."""
+
+from __future__ import annotations
+
+import os
+import shlex
+
+from anyhook.grammar.patterns import BadPattern, compile_pattern, names_only
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from anyhook.grammar.files import Files
+    from anyhook.model.json_types import Json
+
+
+def check_pattern(pattern: Json) -> str | None:
+    """What is wrong with a matcher that is text, or None."""
+    if pattern is None:
+        return None
+    if not isinstance(pattern, str):
+        return f"a matcher must be text, not {pattern!r}"
+    if pattern.strip() in ("", "*") or names_only(pattern) is not None:
+        return None
+    try:
+        compile_pattern(pattern)
+    except BadPattern as error:
+        return f"the matcher {pattern!r} is no valid pattern: {error.what}"
+    return None
+
+
+def check_text(value: Json) -> str | None:
+    """What is wrong with a value that must be a text with something in it."""
+    if not isinstance(value, str):
+        return "must be text"
+    if not value.strip():
+        return "is empty"
+    return "holds a NUL character" if "\0" in value else None
+
+
+def check_command(value: Json) -> str | None:
+    """The same for a command that is split like a shell's argument list."""
+    wrong = check_text(value)
+    if wrong or not isinstance(value, str):
+        return wrong
+    try:
+        return None if shlex.split(value) else "is empty"
+    except ValueError as error:
+        return f"cannot be split into words ({error})"
+
+
+def check_argv(value: Json) -> str | None:
+    """The same where a list of words will do as well."""
+    if not isinstance(value, list):
+        return check_command(value)
+    if not value or not all(isinstance(word, str) and "\0" not in word for word in value) or not value[0]:
+        return "must be text or a list of texts with a program first"
+    return None
+
+
+def split(value: Json) -> list[str]:
+    """The words of a checked command."""
+    return [str(word) for word in value] if isinstance(value, list) else shlex.split(str(value))
+
+
+def expand_home(word: str, home: str) -> str:
+    """`~` and `~/…` only: no variable, no glob, no shell."""
+    return home + word[1:] if word == "~" or word.startswith("~/") else word
+
+
+def loose_words(command: str) -> list[str]:
+    """The words of a shell line as far as they can be told apart without a shell."""
+    lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    try:
+        return list(lexer)
+    except ValueError:
+        return command.split()
+
+
+def named_files(words: Sequence[str], cwd: str, home: str, variables: Mapping[str, str], files: Files) -> tuple[str, ...]:
+    """The files that a command's words name, absolute: every word with a slash, there or not, and every bare word that
+    is a file in the working directory. Programs found on PATH are not the project's to change."""
+    found: dict[str, None] = {}
+    for word in words:
+        plain = word
+        for name, value in variables.items():
+            plain = plain.replace("${" + name + "}", value).replace("$" + name, value)
+        plain = expand_home(plain.split("=", 1)[1] if plain.startswith("--") and "=" in plain else plain, home)
+        if "\0" in plain or "$" in plain or "://" in plain or not plain:
+            continue
+        path = os.path.normpath(os.path.join(cwd, plain))
+        if files.is_file(path) or ("/" in plain and files.look(path) is None and not plain.startswith("-")):
+            found[path] = None
+    return tuple(found)

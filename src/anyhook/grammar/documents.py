@@ -1,0 +1,380 @@
+"""Reads one document that a user or a project wrote, bounded in size, depth and time, or says plainly why not.
+
+It never runs, imports or trusts anything it reads; the only error that comes out of bad content is `Unreadable`.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from json import JSONDecodeError
+
+    from anyhook.model.json_types import Json
+
+SIZE_LIMIT = 1_048_576
+DEPTH_LIMIT = 64
+KEY_PARTS_LIMIT = 16
+"""Parts of one dotted TOML key; tomllib needs time and memory by the square of them."""
+DIGITS_LIMIT = 4_300
+"""Python refuses to read or print longer decimal numbers."""
+BITS_LIMIT = 14_000
+
+_BOM = "\ufeff"
+_STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+_NO_BRACKETS = bytes(code for code in range(256) if code not in _STEPS)
+_NO_SIGNS = _NO_BRACKETS.replace(b'"', b"")
+_OPEN_FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BINARY"))
+_KINDS = (
+    (stat.S_ISDIR, "a directory"),
+    (stat.S_ISFIFO, "a named pipe"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISSOCK, "a socket"),
+)
+
+
+class Unreadable(Exception):  # noqa: N818 - a state of the document, not a fault of the program
+    """Why a document cannot be used: what is wrong, what to do, and the line where it is known."""
+
+    def __init__(self, what: str, fix: str, line: int | None = None) -> None:
+        super().__init__(what, fix, line)
+        self.what = what
+        self.fix = fix
+        self.line = line
+
+    def __str__(self) -> str:
+        place = "" if self.line is None else f"line {self.line}: "
+        return f"{place}{self.what}; {self.fix}"
+
+
+def read_bytes(path: str, limit: int = SIZE_LIMIT) -> bytes:
+    """The bytes of a regular file. What is no regular file is refused without waiting for it.
+
+    A path where nothing is raises FileNotFoundError; a symbolic link that leads to nothing is Unreadable.
+    """
+    try:
+        handle = os.open(path, _OPEN_FLAGS)
+    except FileNotFoundError:
+        if os.path.islink(path):
+            raise Unreadable("it is a symbolic link to nothing", "restore its target or remove the link") from None
+        raise
+    except (OSError, ValueError) as error:
+        raise _refused(error) from None
+    try:
+        state = os.fstat(handle)
+        if not stat.S_ISREG(state.st_mode):
+            kind = next((name for test, name in _KINDS if test(state.st_mode)), "something else")
+            raise Unreadable(f"it is {kind}, not a file", "put a regular file in its place")
+        if state.st_size > limit:
+            raise _too_large(limit)
+        return _read_all(handle, limit)
+    except OSError as error:
+        raise _refused(error) from None
+    finally:
+        os.close(handle)
+
+
+def _read_all(handle: int, limit: int) -> bytes:
+    """Reads to the end rather than to the announced size: a file may grow, and kernel files announce none."""
+    parts: list[bytes] = []
+    room = limit + 1
+    while room > 0 and (part := os.read(handle, min(room, 262_144))):
+        parts.append(part)
+        room -= len(part)
+    if room <= 0:
+        raise _too_large(limit)
+    return b"".join(parts)
+
+
+def _too_large(limit: int) -> Unreadable:
+    return Unreadable(f"it is larger than {limit:,} bytes", "make it smaller")
+
+
+def _refused(error: OSError | ValueError) -> Unreadable:
+    code = error.errno if isinstance(error, OSError) else None
+    if code == errno.ELOOP:
+        return Unreadable("its symbolic links run in a circle", "remove the link")
+    if code in (errno.EACCES, errno.EPERM):
+        return Unreadable("permission to read it is denied", "give yourself read permission (chmod u+r)")
+    if code == errno.ENOTDIR:
+        return Unreadable("a part of its path is a file, not a directory", "rename or remove that file")
+    if code == errno.ENXIO:
+        return Unreadable("it is a socket or a device, not a file", "put a regular file in its place")
+    reason = error.strerror if isinstance(error, OSError) else str(error)
+    return Unreadable(f"it cannot be read: {reason}", "check the path and the file")
+
+
+def parse_json(text: str) -> Json:
+    """Strict JSON; of equal keys the last counts. Non-finite numbers and halves of surrogate pairs are refused."""
+    import json
+
+    text = _clean(text)
+    if len(text) > 2_000 or text.count("[") + text.count("{") > DEPTH_LIMIT:
+        _bound_json(text)
+    try:
+        value: Json = json.loads(text, parse_constant=_refuse_number, parse_float=_finite)
+    except json.JSONDecodeError as error:
+        raise _json_mistake(text, error) from None
+    except _NumberError as error:
+        shown = str(error) if len(str(error)) < 40 else f"{str(error)[:40]}…"
+        line = _json_line(text, r"-?[0-9.]+(?:[eE][-+]?[0-9]+)?|-?Infinity|NaN", str(error))
+        raise Unreadable(f"the number {shown} is not finite", "write a finite number", line) from None
+    except ValueError:
+        line = _json_line(text, f"-?[0-9]{{{DIGITS_LIMIT},}}")
+        raise Unreadable("a number too long to read", "write a shorter number, or a string", line) from None
+    if "\\ud" in text or "\\uD" in text:
+        _refuse_half_pairs(text)
+    return value
+
+
+def _bound_json(text: str) -> None:
+    """Refuses too much depth. Without escapes, quotes open and close strings in turn, so every second piece is outside;
+    two quotes with nothing between them change that for no bracket, and dropping them first makes it cheap."""
+    if "\\" in text:
+        text = text.replace("\\\\", "").replace('\\"', "")
+    signs = text.encode().translate(None, _NO_SIGNS).replace(b'""', b"")
+    _bound_depth(b"".join(signs.split(b'"')[::2]))
+
+
+class _NumberError(Exception):
+    """A number that JSON cannot hold; the argument is how it was written."""
+
+
+def _refuse_number(literal: str) -> float:
+    raise _NumberError(literal)
+
+
+def _finite(literal: str) -> float:
+    number = float(literal)
+    if number - number != 0:
+        raise _NumberError(literal)
+    return number
+
+
+def _json_line(text: str, number: str, written: str | None = None) -> int | None:
+    """The line of the first number of this shape outside strings, or of the first that is written just so."""
+    import re
+
+    for found in re.finditer(rf'"(?:[^"\\]+|\\.)*+"?|({number})', text, re.DOTALL):
+        if found[1] and written in (None, found[1]):
+            return _line_at(text, found.start())
+    return None
+
+
+def _refuse_half_pairs(text: str) -> None:
+    import re
+
+    pair_or_half = r"\\(?:u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|(u[dD][89a-fA-F]\w\w)|.)"
+    for found in re.finditer(pair_or_half, text, re.DOTALL):
+        if found[1]:
+            what = f"\\{found[1]} is half of a character"
+            raise Unreadable(what, "write the character itself", _line_at(text, found.start()))
+
+
+def _json_mistake(text: str, error: JSONDecodeError) -> Unreadable:
+    """The error with a guess at what the author did; the guess looks at the sign where reading stopped."""
+    line = _line_at(text, min(error.pos, len(text.rstrip())))
+    if not text.strip():
+        return Unreadable("the file is empty", "write {} or remove the file", None)
+    if conflict := _conflict_line(text):
+        return Unreadable("a merge conflict was left in the file", "resolve the conflict", conflict)
+    return Unreadable(f"not valid JSON: {error.msg}", _json_fix(text, error.pos, error.msg), line)
+
+
+def _json_fix(text: str, at: int, message: str) -> str:
+    here = text[at : at + 1]
+    before = text[:at].rstrip()[-1:]
+    if "escape" in message:
+        return "write a backslash twice: \\\\"
+    if "control character" in message:
+        return "close the quote on the same line; write a line break as \\n and a tab as \\t"
+    if "Unterminated" in message:
+        return "close the quote"
+    if "trailing comma" in message or (before == "," and here in "]}" and here):
+        return "remove the comma before the closing bracket"
+    if not text[at:].strip():
+        return "close every { and [; the file ends too early"
+    if here in "/#":
+        return "remove the comment; JSON has none"
+    if here in "'“”‘’`":
+        return 'use straight double quotes: "'
+    if message == "Extra data":
+        return "keep one value; remove what follows it, or one closing bracket too many"
+    if "property name" in message:
+        return 'put double quotes around the key: "key": …'
+    if text.startswith(("True", "False", "None"), at):
+        return "write true, false or null"
+    if "':'" in message:
+        return "put a colon between the key and its value"
+    if "','" in message:
+        return "put a comma before this, or close the bracket"
+    return "write a string in double quotes, a number, true, false, null, {…} or […]"
+
+
+def _conflict_line(text: str) -> int | None:
+    for sign in ("<<<<<<< ", ">>>>>>> "):
+        at = 0 if text.startswith(sign) else text.find("\n" + sign) + 1
+        if at or text.startswith(sign):
+            return _line_at(text, at)
+    return None
+
+
+def parse_yaml(text: str) -> Json:
+    """One YAML 1.2 document of plain data: no aliases, tags, dates or repeated keys; keys are strings."""
+    from anyhook.grammar import yaml_tree
+
+    return yaml_tree.load(_clean(text))
+
+
+def mend_backslashes(yaml_text: str) -> str:
+    """The text with backslashes in double-quoted scalars doubled, for an author who meant them literally.
+
+    Escaped quotes, escaped backslashes and escaped line ends stay, so that every scalar ends where it ended.
+    """
+    if "\\" not in yaml_text:
+        return yaml_text
+    from anyhook.grammar import yaml_tree
+
+    return yaml_tree.mend_backslashes(yaml_text)
+
+
+def parse_toml(text: str) -> Json:
+    """A TOML document; dates and times become text in ISO form, non-finite numbers are refused."""
+    import tomllib
+
+    text = _clean(text)
+    bound_toml(text)
+    try:
+        value = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        what, _, place = str(error).partition(" (at ")
+        raise _toml_mistake(text, what, place) from None
+    except ValueError:
+        raise Unreadable("a number too long to read", "write a shorter number, or a string") from None
+    return _plain_toml(value, (), text)
+
+
+def bound_toml(text: str) -> None:
+    """Refuses a depth or a key that would hurt a parser. Strings and comments are taken out; where one has no end, the
+    parsers stop as well."""
+    if text.count("[") + text.count("{") <= DEPTH_LIMIT and text.count(".") < KEY_PARTS_LIMIT:
+        return
+    import re
+
+    noise = (
+        r'"""(?:[^"\\]+|\\.|"(?!""))*+(?:"{3,5})?'
+        r"|'''(?:[^']+|'(?!''))*+(?:'{3,5})?"
+        r'|"(?:[^"\\\n]+|\\.)*+"?'
+        r"|'[^'\n]*+'?"
+        r"|#[^\n]*"
+    )
+    outside = re.sub(noise, "", text, flags=re.DOTALL)
+    _bound_depth(outside.encode().translate(None, _NO_BRACKETS))
+    if any(piece.count(".") >= KEY_PARTS_LIMIT for piece in re.split(r"[=,\[\]{}\n]", outside)):
+        raise Unreadable(f"a key has more than {KEY_PARTS_LIMIT} parts", "write it flatter")
+
+
+def _toml_mistake(text: str, what: str, place: str) -> Unreadable:
+    words = place.replace(",", " ").split()
+    line = int(words[1]) if words[:1] == ["line"] else _line_at(text, len(text.rstrip()))
+    if conflict := _conflict_line(text):
+        return Unreadable("a merge conflict was left in the file", "resolve the conflict", conflict)
+    fix = "correct the TOML on this line"
+    if "backslash" in what.lower() or "escape" in what.lower():
+        fix = "write the value in single quotes, where a backslash is just a backslash"
+    elif "Invalid value" in what:
+        fix = "put a string in quotes; write true and false in lower case"
+    elif "twice" in what or "overwrite" in what.lower():
+        fix = "keep one of the two"
+    elif "'='" in what:
+        fix = "write key = value; quote a key with unusual letters"
+    elif place == "end of document)" or "Unclosed" in what:
+        fix = "close the quote or the bracket"
+    return Unreadable(f"not valid TOML: {what}", fix, line)
+
+
+def _plain_toml(value: object, place: tuple[str | int, ...], text: str) -> Json:
+    if isinstance(value, dict | list) and len(place) >= DEPTH_LIMIT:
+        raise too_deep()
+    if isinstance(value, dict):
+        return {key: _plain_toml(item, (*place, key), text) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain_toml(item, (*place, index), text) for index, item in enumerate(value)]
+    if isinstance(value, str | bool):
+        return value
+    if isinstance(value, float) and value - value != 0:
+        raise Unreadable(f"the number {value} is not finite", "write a finite number", line_of(text, "toml", place))
+    if isinstance(value, int) and value.bit_length() > BITS_LIMIT:
+        raise Unreadable("a number too long to read", "write a shorter number", line_of(text, "toml", place))
+    if isinstance(value, int | float):
+        return value
+    return _moment(value)
+
+
+def _moment(value: object) -> str:
+    from datetime import date, time
+
+    return value.isoformat() if isinstance(value, date | time) else str(value)
+
+
+def split_front_matter(text: str) -> tuple[str, int] | None:
+    """The text between a first line `---` and the next line `---` or `...`, and how many lines stand before it."""
+    text = text.removeprefix(_BOM)
+    end = text.find("\n")
+    if (text if end < 0 else text[:end]).rstrip() != "---":
+        return None
+    start = at = end + 1
+    while end >= 0:
+        end = text.find("\n", at)
+        line = text[at:] if end < 0 else text[at:end]
+        if line.rstrip() in ("---", "..."):
+            return text[start:at], 1
+        at = end + 1
+    raise Unreadable("the front matter has no end", "add a line with --- after its last field", 1)
+
+
+def line_of(text: str, syntax: str, path: tuple[str | int, ...]) -> int | None:
+    """The line, from 1, of the key or entry at this path of a `json`, `yaml` or `toml` text; None if there is none."""
+    from anyhook.grammar import locate
+
+    try:
+        return locate.line_of(_clean(text), syntax, path)
+    except Unreadable:
+        return None
+
+
+def too_deep() -> Unreadable:
+    return Unreadable(f"nested more than {DEPTH_LIMIT} levels deep", "write it flatter")
+
+
+def _bound_depth(brackets: bytes) -> None:
+    """Refuses too many brackets open at once. Parsers recurse, this does not. Taking out pairs with nothing in them lowers
+    the depth by at most one each time, and ends ordinary documents at once; the rest is counted."""
+    from itertools import accumulate
+
+    peeled = brackets
+    for _ in range(DEPTH_LIMIT // 8):
+        peeled = peeled.replace(b"{}", b"").replace(b"[]", b"")
+        if not peeled:
+            return
+    if max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) > DEPTH_LIMIT:
+        raise too_deep()
+
+
+def _clean(text: str) -> str:
+    """The text without a byte order mark; halves of surrogate pairs come from bytes that are not UTF-8."""
+    text = text.removeprefix(_BOM)
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise Unreadable("it is not UTF-8", "save the file as UTF-8", _line_at(text, error.start)) from None
+    return text
+
+
+def _line_at(text: str, at: int) -> int:
+    return text.count("\n", 0, at) + 1

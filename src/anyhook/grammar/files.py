@@ -1,0 +1,144 @@
+"""Files: reads what dialects declare hooks in, remembers every path it looked at and every problem it met. It never
+starts anything and never writes."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from anyhook.grammar import documents
+from anyhook.grammar.stamps import stamp
+from anyhook.model.problem import ERROR, Problem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.grammar.stamps import Stamp
+    from anyhook.model.json_types import Json
+
+SCRIPT_LIMIT = 16 * 1024 * 1024
+
+
+class Files:
+    """One look at the disk. `stamps` is what a compiled catalog depends on."""
+
+    def __init__(self) -> None:
+        self.stamps: dict[str, Stamp | None] = {}
+        self.problems: list[Problem] = []
+        self._texts: dict[str, str] = {}
+
+    def problem(self, code: str, what: str, where: str, why: str = "", fix: str = "", severity: str = ERROR) -> None:
+        self.problems.append(Problem(code, what, where, why, fix, severity))
+
+    def look(self, path: str) -> Stamp | None:
+        """Whether there is something at this path, remembered."""
+        if path not in self.stamps:
+            self.stamps[path] = stamp(path)
+        return self.stamps[path]
+
+    def text(self, path: str) -> str | None:
+        """The text of a declaration, or None where there is no such file or it cannot be read (then with a problem)."""
+        if self.look(path) is None and not os.path.lexists(path):
+            return None
+        try:
+            text = documents.read_bytes(path).decode("utf-8")
+        except FileNotFoundError:
+            self.problem("dangling-link", "this link leads nowhere", path, fix="Remove it or restore what it names.")
+            return None
+        except UnicodeDecodeError as error:
+            self.problem("not-utf8", "this file is not UTF-8 text", path, str(error), "Save it as UTF-8.")
+            return None
+        except documents.Unreadable as error:
+            self.problem("unreadable", error.what, path, fix=error.fix)
+            return None
+        self._texts[path] = text
+        return text
+
+    def content(self, path: str) -> bytes | None:
+        """The bytes of a script, bounded; None where it cannot be read."""
+        self.look(path)
+        try:
+            return documents.read_bytes(path, SCRIPT_LIMIT)
+        except (OSError, documents.Unreadable):
+            return None
+
+    def digest(self, path: str) -> tuple[str, bool]:
+        """SHA-256 of a file of any size ("" where there is none), and whether it is a binary rather than a text."""
+        import hashlib
+
+        self.look(path)
+        try:
+            handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            with open(handle, "rb") as file:
+                if not stat.S_ISREG(os.fstat(handle).st_mode):
+                    return "", False
+                head = file.read(8192)
+                hashed = hashlib.sha256(head)
+                while chunk := file.read(1 << 20):
+                    hashed.update(chunk)
+        except (OSError, ValueError):
+            return "", False
+        return hashed.hexdigest(), b"\0" in head
+
+    def names(self, folder: str) -> list[str]:
+        """The names in a folder, sorted; [] where there is none."""
+        if self.look(folder) is None:
+            return []
+        try:
+            return sorted(os.listdir(folder))
+        except OSError as error:
+            self.problem("unreadable", "this folder cannot be read", folder, error.strerror or "", "Check its permissions.")
+            return []
+
+    def is_file(self, path: str) -> bool:
+        seen = self.look(path)
+        return seen is not None and stat.S_ISREG(seen[4])
+
+    def is_executable(self, path: str) -> bool:
+        seen = self.look(path)
+        return seen is not None and stat.S_ISREG(seen[4]) and bool(seen[4] & 0o111)
+
+    def document(self, path: str, syntax: str) -> Json:
+        """A parsed declaration; None where there is none or it does not parse (then with a problem)."""
+        text = self.text(path)
+        return None if text is None else self.parse(path, text, syntax)
+
+    def parse(self, path: str, text: str, syntax: str, first_line: int = 0) -> Json:
+        parser = {"json": documents.parse_json, "yaml": documents.parse_yaml, "toml": documents.parse_toml}[syntax]
+        try:
+            return parser(text)
+        except documents.Unreadable as error:
+            where = f"{path}:{error.line + first_line}" if error.line else path
+            self.problem(f"invalid-{syntax}", error.what, where, fix=error.fix)
+            return None
+
+    def line(self, path: str, place: tuple[str | int, ...]) -> int | None:
+        """The line of a declaration, found when a person is going to see it."""
+        text = self._texts.get(path)
+        if text is None:
+            try:
+                text = documents.read_bytes(path).decode("utf-8")
+            except (OSError, documents.Unreadable, UnicodeDecodeError):
+                return None
+        if path.endswith(".md"):
+            try:
+                front = documents.split_front_matter(text)
+            except documents.Unreadable:
+                return None
+            if front is None:
+                return None
+            line = documents.line_of(front[0], "yaml", place)
+            return line + front[1] if line else None
+        return documents.line_of(text, _syntax(path, text), place)
+
+
+    def lines(self, path: str, places: list[tuple[str | int, ...]]) -> dict[tuple[str | int, ...], int]:
+        """The lines of many declarations in one file."""
+        found = {place: self.line(path, place) for place in places}
+        return {place: line for place, line in found.items() if line}
+
+
+
+def _syntax(path: str, text: str) -> str:
+    if path.endswith(".toml"):
+        return "toml"
+    return "json" if path.endswith(".json") or text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") else "yaml"

@@ -1,0 +1,75 @@
+"""Readers of a hook's stdout: bytes in, (kind, value) out. They judge shape only, never meaning."""
+
+from __future__ import annotations
+
+import json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+
+NOTHING = ("nothing", None)
+
+
+def _text(stdout: bytes) -> str:
+    return stdout.decode("utf-8", "replace")
+
+
+def _parse(text: str) -> tuple[str, Json]:
+    try:
+        value: Json = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return "garbage", f"it is not JSON: {error}"
+    if not isinstance(value, dict):
+        return "garbage", f"it is JSON, but not an object: {text[:40]}"
+    return "object", value
+
+
+def whole_object(stdout: bytes) -> tuple[str, Json]:
+    """All of stdout is one JSON object."""
+    text = _text(stdout).strip()
+    return _parse(text) if text else NOTHING
+
+
+def whole_object_strict(stdout: bytes) -> tuple[str, Json]:
+    """The same, but only zero bytes are silence."""
+    if not stdout:
+        return NOTHING
+    text = _text(stdout).strip()
+    return _parse(text) if text else ("blank", "stdout holds only white space")
+
+
+def last_line_object(stdout: bytes) -> tuple[str, Json]:
+    """The last line that is not empty is a JSON object; else all of stdout is one; else nothing was said."""
+    text = _text(stdout).strip()
+    if not text.endswith("}"):
+        return NOTHING
+    last = text[text.rfind("\n") + 1 :].strip()
+    for candidate in (last, text):
+        if candidate.startswith("{"):
+            kind, value = _parse(candidate)
+            if kind == "object":
+                return kind, value
+    return "blank", "stdout ends like a JSON object, but neither its last line nor all of it is one"
+
+
+def object_or_text(stdout: bytes) -> tuple[str, Json]:
+    """All of stdout is a JSON object; what is not JSON at all is text for the model."""
+    text = _text(stdout).strip()
+    if not text:
+        return NOTHING
+    try:
+        value: Json = json.loads(text)
+    except (ValueError, RecursionError):
+        return "text", text
+    return ("object", value) if isinstance(value, dict) else ("garbage", f"it is JSON, but not an object: {text[:40]}")
+
+
+def yes_or_no(stdout: bytes) -> tuple[str, Json]:
+    """A model's answer: an object with `ok`, alone or somewhere in the text."""
+    text = _text(stdout).strip()
+    for candidate in (text, text[text.find("{") : text.rfind("}") + 1]):
+        kind, value = _parse(candidate) if candidate else NOTHING
+        if kind == "object" and isinstance(value, dict):
+            return ("object", value) if "ok" in value else ("garbage", "the answer has no `ok`")
+    return "garbage", f"the answer holds no JSON object: {text[:40]!r}"

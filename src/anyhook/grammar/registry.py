@@ -1,0 +1,63 @@
+"""The registry: every dialect by name, loaded when it is asked for. A new dialect is one line here."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from anyhook.model.event import EVENTS, FIELDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.grammar.rows import Dialect
+
+# In the order in which their hooks run.
+DIALECTS = ("kode", "kodik", "agenthooks", "kolega", "kodelet")
+
+# The variables that decide where hooks are looked for; no dialect's `find` sees any other.
+VARIABLES = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "KOLEGA_CODE_STATE_DIR", "LOCALAPPDATA")
+
+
+class UnknownEvent(ValueError):
+    """A name that is neither canonical nor any dialect's own."""
+
+
+def dialect(name: str) -> Dialect:
+    """A dialect's table."""
+    found: Dialect = import_module(f"anyhook.dialects.{name}").DIALECT
+    return found
+
+
+def native_names() -> dict[str, tuple[str, ...]]:
+    """Every dialect's event names and the canonical events they stand for, success first."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name in DIALECTS:
+        for row in dialect(name).events:
+            if len(row.canonical) >= len(found.get(row.native, ())):
+                found[row.native] = row.canonical
+    return found
+
+
+def canonical_event(name: str, failed: bool, natives: dict[str, tuple[str, ...]] | None = None) -> str:
+    """The canonical event of any spelling; where a name stands for success and failure, `failed` says which."""
+    if name in EVENTS:
+        return name
+    natives = native_names() if natives is None else natives
+    if name in natives:
+        return natives[name][-1] if failed else natives[name][0]
+    from anyhook.grammar.shapes import guess
+
+    hint = guess(name, [*EVENTS, *natives])
+    raise UnknownEvent(f"unknown event `{name}`.{hint} Canonical events: {', '.join(EVENTS)}; any dialect's own name will do.")
+
+
+def canonical_field(event: str, key: str) -> str | None:
+    """The canonical field that a dialect calls `key` in this event's payload, or None."""
+    if key in FIELDS:
+        return key
+    for name in DIALECTS:
+        table = dialect(name)
+        row = table.row_for(event)
+        for field in (*table.base, *(row.payload if row else ())):
+            if field.key == key and isinstance(field.cell, str):
+                return field.cell
+    return {"session_id": "session", "conv_id": "session"}.get(key)

@@ -1,0 +1,215 @@
+"""The row types that a dialect is written in. A dialect is a value: tables, with a small named function in a cell where
+a fact needs one. Nothing here runs anything."""
+
+from __future__ import annotations
+
+from anyhook.model.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from anyhook.grammar.files import Files
+    from anyhook.model.event import Event
+    from anyhook.model.hook import Hook, Layer, Source
+    from anyhook.model.json_types import Json
+
+    Cell = str | Callable[["Scene"], Json]
+    """A canonical field's name, or a function for a value that has to be made."""
+    Draft = dict[str, Json]
+    """The fields of an Outcome while the keys of a reply are read into it."""
+
+
+class Roots(Record):
+    """Where a catalog is looked for: the project, the user's folders, and what the caller added."""
+
+    project: str
+    env: Mapping[str, str]
+    plugin_dirs: tuple[str, ...] = ()
+    state_dir: str | None = None
+    platform: str = "linux"
+
+    @property
+    def home(self) -> str:
+        return self.env.get("HOME") or "/"
+
+    def xdg(self, variable: str, fallback: str) -> str:
+        """An XDG base directory; a relative value is ignored, as that specification asks."""
+        value = self.env.get(variable, "")
+        return value if value.startswith("/") else f"{self.home}/{fallback}"
+
+
+class Scene(Record):
+    """What payload cells and launch rows may look at."""
+
+    event: Event
+    native: str
+    project: str
+    session: str
+    env: Mapping[str, str]
+    settings: Mapping[str, str]
+
+
+class Field(Record):
+    """One key of a payload."""
+
+    key: str
+    cell: Cell
+    optional: bool = False
+    """Left out where the value is empty."""
+
+
+class EventRow(Record):
+    """One native event."""
+
+    native: str
+    canonical: tuple[str, ...]
+    block: str | None
+    """What a block does here; None where a hook of this event cannot block."""
+    payload: tuple[Field, ...] = ()
+    target: str | None = None
+    """The canonical field that a matcher is tried against; None where the dialect gives matchers nothing to try."""
+
+
+class Launch(Record):
+    """How a command hook is started. `missing` says why it cannot be, before anything is tried."""
+
+    argv: tuple[str, ...]
+    env: dict[str, str]
+    cwd: str
+    missing: str = ""
+
+
+class Key(Record):
+    """One key of a hook's JSON answer."""
+
+    path: tuple[str, ...]
+    kind: str
+    """The JSON type it must have: `string`, `bool`, `object`, `strings`, `messages`, `any`."""
+    does: str
+    """The Outcome field it fills, or one of: `block` (true blocks), `block_unless` (what is not true blocks), `end_turn_unless` (false ends
+    the turn), `verdict` (see `words`), `note` (kept under its own name for `Reply.finish`)."""
+    on: tuple[str, ...] = ()
+    """The canonical events on which it has an effect; () for all."""
+    words: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+    """For `verdict`: word, verdict, and the canonical events on which the word has an effect (() for all)."""
+    any_case: bool = False
+    """Whether the words are read without regard to upper and lower case."""
+
+
+class Reply(Record):
+    """How a finished run is read."""
+
+    read: Callable[[bytes], tuple[str, Json]]
+    """stdout → (`nothing` | `blank` | `object` | `text` | `garbage`, value)."""
+    keys: tuple[Key, ...]
+    exits: Mapping[int, str] = {0: "pass"}  # noqa: RUF012 (never changed)
+    otherwise: str = "fail"
+    """What an exit status not in `exits` means: `pass`, `block` or `fail`."""
+    exit_reasons: tuple[str, ...] = ("stderr",)
+    """Where a block by exit status takes its reason from, first found: `stderr`, `reason`, `message`."""
+    json_reasons: tuple[str, ...] = ("reason", "message", "stderr")
+    bad_type: str = "key"
+    """Whether a value of the wrong type spoils its own `key` or the whole `reply`."""
+    unknown_keys: bool = False
+    """Whether the dialect warns about keys it does not know."""
+    any_case: bool = False
+    """Whether keys are read without regard to upper and lower case."""
+    finish: Callable[[Draft, str], Draft] | None = None
+    """A last look at the draft, for rules that span several keys; gets the canonical event."""
+
+
+class Failing(Record):
+    """What a broken hook means in this dialect, cause by cause; what is not named lets the action go on."""
+
+    blocks: tuple[str, ...] = ()
+    gates_only: tuple[str, ...] = ()
+    """Causes that block only where a block would keep something from happening."""
+    codes: Mapping[str, str] = {}  # noqa: RUF012 (never changed)
+    """The dialect's own error ids; `blocked` is for a block that is no failure."""
+
+
+class Builtin(Record):
+    """A hook that is part of the product."""
+
+    name: str
+    native_event: str
+    act: Callable[[Scene], dict[str, Json]]
+    """Its answer, as a hook of the dialect would print it; {} for none."""
+
+
+class Limits(Record):
+    """Time limits, in seconds, and how declarations give them."""
+
+    default_s: float
+    unit_s: float = 1.0
+    least_s: float = 0.0
+    most_s: float = 0.0
+    """Values outside are brought to the nearer end, with a problem; 0 for no bound."""
+    bad_skips: bool = False
+    """Whether a value that is no duration skips the hook; else the default applies. Either with a problem."""
+    zero_is_default: bool = False
+    """Whether 0 is a way to say "the default", without a problem."""
+    numeric_text: bool = False
+    """Whether "30" is as good as 30."""
+
+
+class Dialect(Record):
+    """One agent's way to declare hooks, to call them and to read their answer."""
+
+    name: str
+    title: str
+    files: tuple[tuple[str, str], ...]
+    """Scope and place, as people write them; `find` is the same in code."""
+    find: Callable[[Roots], list[Source]]
+    load: Callable[[Source, Files], Layer]
+    layering: str
+    """How layers meet: `concatenate`, `replace_lists`, `later_name_wins`, `earlier_name_wins`."""
+    events: tuple[EventRow, ...]
+    base: tuple[Field, ...]
+    match: Callable[[Hook, Event, EventRow], str | None]
+    """None for a match, else why not."""
+    launch: Callable[[Hook, Scene], Launch]
+    replies: Mapping[str, Reply]
+    """By handler kind."""
+    failing: Failing
+    limits: Mapping[str, Limits]
+    """By handler kind."""
+    chains: tuple[str, ...]
+    """Fields whose rewritten value the next hook of this dialect sees."""
+    names: Callable[[Hook, Files, str, str], tuple[str, ...]]
+    """The files that a project's hook names, for an approval to pin: hook, disk, project, home → absolute paths."""
+    ask_type: str = ""
+    """The argument with which an executable is asked for its event, where hooks describe themselves."""
+    builtins: tuple[Builtin, ...] = ()
+    """Hooks that the product brings along; they come first, and one that acts ends the row."""
+    python_api: str = ""
+    """The module that gives in-process callables what they import and get, where the dialect has such handlers."""
+    gated_natively: bool = False
+    """Whether the dialect itself keeps a project's hooks from running until its path is trusted."""
+    trusted_natively: Callable[[Roots, Files], frozenset[str]] | None = None
+    """The project paths that the dialect's own records trust."""
+    closed_env: bool = False
+    """Whether the document lists every variable of a hook, so that none may be added."""
+    sort: Callable[[Hook], tuple[Json, ...]] | None = None
+    """The order inside one event, where it is not the order of declaration."""
+    withholds: bool = False
+    """Whether a block after a tool replaces its output by the error text."""
+    first_action_wins: bool = False
+    """Whether follow-ups are dropped once a hook replaces the history or calls a recipe."""
+    settings: Mapping[str, tuple[str, ...]] = {}  # noqa: RUF012 (never changed)
+    """Switches of the user's own config: name → allowed values, the default first."""
+    differences: tuple[tuple[str, str], ...] = ()
+    """Known differences from the product: row, and what is different here."""
+
+    def row(self, native: str) -> EventRow | None:
+        for row in self.events:
+            if row.native == native:
+                return row
+        return None
+
+    def row_for(self, canonical: str) -> EventRow | None:
+        for row in self.events:
+            if canonical in row.canonical:
+                return row
+        return None

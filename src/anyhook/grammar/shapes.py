@@ -1,0 +1,274 @@
+"""Shapes: the two ways in which config files list hooks, read entry by entry. One bad entry leaves a problem and never
+hurts its neighbours; nothing here knows which product wrote the file."""
+
+from __future__ import annotations
+
+import json
+import math
+
+from anyhook.model.hook import BROKEN, Hook
+from anyhook.model.problem import ERROR, WARNING
+from anyhook.model.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from anyhook.grammar.files import Files
+    from anyhook.grammar.rows import EventRow, Limits
+    from anyhook.model.hook import Source
+    from anyhook.model.json_types import Json
+
+    Place = tuple[str | int, ...]
+
+INTERPRETERS = frozenset({"bash", "sh", "zsh", "python", "python3", "node", "ruby", "perl", "uv", "npx", "deno", "bun", "env"})
+
+
+class HandlerShape(Record):
+    """One kind of handler: the key it cannot do without, the keys it may have, and how to check the first."""
+
+    kind: str
+    needs: str
+    keys: tuple[str, ...]
+    check: Callable[[Json], str | None]
+    """What is wrong with the value of `needs`, or None."""
+
+
+class EntryShape(Record):
+    """What the loaders need to know of a dialect's file."""
+
+    dialect: str
+    events: tuple[EventRow, ...]
+    handlers: tuple[HandlerShape, ...]
+    limits: Mapping[str, Limits]
+    timeout_key: str
+    top_keys: frozenset[str] | None
+    """Known keys beside `hooks`; None where the file holds other things as well."""
+    check_matcher: Callable[[Json], str | None] | None = None
+    refuses: Callable[[str, str], str | None] | None = None
+    """Why a kind of handler may not stand under a native event, or None."""
+
+
+def guess(word: str, known: Iterable[str]) -> str:
+    """` Did you mean …?` where one is likely, else nothing."""
+    import difflib
+
+    near = difflib.get_close_matches(word, list(known), 1, 0.6) or [
+        name for name in known if name.lower().replace("_", "") == word.lower().replace("_", "")
+    ]
+    return f" Did you mean `{near[0]}`?" if near else ""
+
+
+def type_name(value: Json) -> str:
+    """A JSON type in a person's words."""
+    if value is None:
+        return "null"
+    names = {bool: "true/false", int: "a number", float: "a number", str: "text", list: "a list", dict: "an object"}
+    return names[type(value)]
+
+
+def canonical(value: Json) -> str:
+    """The one spelling of a declaration that approvals pin."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+def short_name(argv: list[str]) -> str:
+    """What people call a command: its script where an interpreter runs one, else its program."""
+    words = [word.rsplit("/", 1)[-1] for word in argv]
+    for word in words:
+        if word and word not in INTERPRETERS and not word.startswith("-"):
+            return word
+    return words[0] if words else "hook"
+
+
+def slug(name: str) -> str:
+    """A name fit for an id: letters, digits, dot, dash and underscore."""
+    kept = "".join(char if char.isalnum() or char in "._-" else "-" for char in name[:48])
+    return kept.strip("-") or "hook"
+
+
+def numbered(hooks: list[Hook]) -> list[Hook]:
+    """Ids made unique by the order of declaration, so that they stay what they are from run to run."""
+    seen: dict[str, int] = {}
+    for index, hook in enumerate(hooks):
+        count = seen[hook.id] = seen.get(hook.id, 0) + 1
+        if count > 1:
+            hooks[index] = hook.replace(id=f"{hook.id}~{count}")
+    return hooks
+
+
+def read_limit(value: Json, limits: Limits) -> tuple[float | None, str]:
+    """Seconds, and what was wrong with the value ("" if nothing). None for seconds means: skip the hook."""
+    if value is None or (limits.zero_is_default and value == 0 and not isinstance(value, bool)):
+        return limits.default_s, ""
+    if limits.numeric_text and isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            pass
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value <= 0:
+        return (None if limits.bad_skips else limits.default_s), f"{canonical(value)} is no duration"
+    seconds = value * limits.unit_s
+    if limits.least_s and seconds < limits.least_s:
+        return limits.least_s, f"{value} is below the least, {limits.least_s / limits.unit_s:g}"
+    if limits.most_s and seconds > limits.most_s:
+        return limits.most_s, f"{value} is above the most, {limits.most_s / limits.unit_s:g}"
+    return seconds, ""
+
+
+class Entries:
+    """Reads one file's `hooks` map into hooks. It exists for the length of one load."""
+
+    def __init__(self, source: Source, files: Files, shape: EntryShape) -> None:
+        self.source = source
+        self.files = files
+        self.shape = shape
+        self.rows = {row.native: row for row in shape.events}
+        self.hooks: list[Hook] = []
+        self.named: list[str] = []
+        """The events for which the file has a list."""
+
+    def complain(self, code: str, what: str, place: Place, fix: str, severity: str = ERROR) -> None:
+        line = self.files.line(self.source.path, place)
+        where = f"{self.source.path}:{line}" if line else self.source.path
+        self.files.problem(code, what, where, fix=fix, severity=severity)
+
+    def unknown_keys(self, value: Mapping[str, Json], known: Iterable[str], place: Place, owner: str) -> None:
+        known = list(known)
+        for key in value:
+            if key not in known:
+                fix = f"Known keys: {', '.join(known)}.{guess(key, known)}"
+                self.complain("unknown-key", f"{owner} has an unknown key `{key}`; it is ignored", (*place, key), fix, WARNING)
+
+    def event_lists(self, document: Json) -> list[tuple[str, list[Json]]]:
+        """The lists under `hooks`, of known events only."""
+        if not isinstance(document, dict):
+            self.complain("wrong-type", f"the file must hold an object, not {type_name(document)}", (), "Start with `{`.")
+            return []
+        if self.shape.top_keys is not None:
+            self.unknown_keys(document, ("hooks", *sorted(self.shape.top_keys)), (), "the file")
+        hooks = document.get("hooks")
+        if hooks is None:
+            if self.shape.top_keys is not None:
+                self.complain("no-hooks", "the file has no `hooks`", (), 'Add "hooks": {…}.', WARNING)
+            return []
+        if not isinstance(hooks, dict):
+            self.complain("wrong-type", f"`hooks` must be an object, not {type_name(hooks)}", ("hooks",), "Map event names to lists.")
+            return []
+        found: list[tuple[str, list[Json]]] = []
+        for event, entries in hooks.items():
+            place: Place = ("hooks", event)
+            if event not in self.rows:
+                fix = f"Events: {', '.join(self.rows)}.{guess(event, self.rows)}"
+                self.complain("unknown-event", f"`{event}` is no event here; its hooks are ignored", place, fix)
+            elif not isinstance(entries, list):
+                self.complain("wrong-type", f"`{event}` must hold a list, not {type_name(entries)}", place, "Wrap it in [ ].")
+            else:
+                found.append((event, entries))
+        self.named = [event for event, _ in found]
+        return found
+
+    def flat(self, document: Json) -> list[Hook]:
+        """Each list holds handlers themselves."""
+        for event, entries in self.event_lists(document):
+            for index, entry in enumerate(entries):
+                self.handler(event, entry, None, ("hooks", event, index), self.shape.handlers[0])
+        return numbered(self.hooks)
+
+    def grouped(self, document: Json) -> list[Hook]:
+        """Each list holds entries of a matcher and its handlers."""
+        for event, entries in self.event_lists(document):
+            for index, entry in enumerate(entries):
+                place: Place = ("hooks", event, index)
+                if not isinstance(entry, dict):
+                    self.complain("wrong-type", f"an entry must be an object, not {type_name(entry)}; it is ignored", place,
+                                  'Write {"matcher": …, "hooks": […]}.')  # fmt: skip
+                    continue
+                self.unknown_keys(entry, ("matcher", "hooks"), place, "an entry")
+                handlers = entry.get("hooks")
+                if not isinstance(handlers, list) or not handlers:
+                    self.complain("wrong-type", "an entry needs a list of handlers under `hooks`; it is ignored", place,
+                                  'Add "hooks": [{"type": "command", "command": "…"}].')  # fmt: skip
+                    continue
+                for number, handler in enumerate(handlers):
+                    self.typed_handler(event, handler, entry.get("matcher"), (*place, "hooks", number))
+        return numbered(self.hooks)
+
+    def typed_handler(self, event: str, handler: Json, matcher: Json, place: Place) -> None:
+        kinds = {shape.kind: shape for shape in self.shape.handlers}
+        if not isinstance(handler, dict):
+            self.complain("wrong-type", f"a handler must be an object, not {type_name(handler)}; it is ignored", place,
+                          "Write an object with `type`.")  # fmt: skip
+            return
+        kind = handler.get("type")
+        if not isinstance(kind, str) or kind not in kinds:
+            fix = f"Types: {', '.join(kinds)}.{guess(str(kind), kinds)}"
+            self.complain("unknown-handler", f"handler type {canonical(kind)} is not known here; it is ignored", (*place, "type"), fix)
+            return
+        refusal = self.shape.refuses(kind, event) if self.shape.refuses else None
+        if refusal:
+            self.complain("handler-not-allowed", refusal, place, "Move it to another event, or use another type.")
+            return
+        self.handler(event, handler, matcher, place, kinds[kind], typed=True)
+
+    def handler(
+        self, event: str, handler: Json, matcher: Json, place: Place, shape: HandlerShape, typed: bool = False
+    ) -> None:
+        if not isinstance(handler, dict):
+            self.complain("wrong-type", f"a hook must be an object, not {type_name(handler)}; it is ignored", place,
+                          f"Write an object with `{shape.needs}`.")  # fmt: skip
+            return
+        self.unknown_keys(handler, (*(("type",) if typed else ()), *shape.keys), place, "a hook")
+        if shape.needs not in handler:
+            self.complain("missing-key", f"a hook needs `{shape.needs}`; it is ignored", place, f"Add `{shape.needs}`.")
+            return
+        wrong = shape.check(handler[shape.needs])
+        if wrong:
+            self.complain("wrong-value", f"`{shape.needs}` {wrong}; the hook is ignored", (*place, shape.needs), "Correct it.")
+            return
+        limit_s, complaint = read_limit(handler.get(self.shape.timeout_key), self.shape.limits[shape.kind])
+        if complaint:
+            kept = "the hook is ignored" if limit_s is None else f"{limit_s:g} s apply"
+            self.complain("wrong-limit", f"`{self.shape.timeout_key}`: {complaint}; {kept}", (*place, self.shape.timeout_key),
+                          "Give a number in the documented range.", ERROR if limit_s is None else WARNING)  # fmt: skip
+        if limit_s is not None:
+            self.add(event, handler, matcher, place, shape, limit_s)
+
+    def add(
+        self, event: str, handler: dict[str, Json], matcher: Json, place: Place, shape: HandlerShape, limit_s: float
+    ) -> None:
+        wrong = self.shape.check_matcher(matcher) if self.shape.check_matcher else None
+        if wrong:
+            self.complain("invalid-matcher", f"{wrong}; this entry cannot run", place, "Correct the matcher.")
+        spec = {key: handler[key] for key in shape.keys if key in handler and key != self.shape.timeout_key}
+        name = short_name(_words(spec[shape.needs]))
+        source = self.source
+        owner = f"{source.scope}:{source.label}" if source.label else source.scope
+        definition = canonical({"event": event, "matcher": matcher, "handler": handler})
+        self.hooks.append(
+            Hook(
+                id=f"{source.dialect}:{owner}:{event}:{slug(name)}",
+                name=name,
+                dialect=source.dialect,
+                scope=source.scope,
+                source=source.path,
+                place=place,
+                root=source.root,
+                label=source.label,
+                native_event=event,
+                events=self.rows[event].canonical,
+                matcher=matcher,
+                handler=shape.kind,
+                spec=spec,
+                limit_s=limit_s,
+                definition=definition,
+                status=BROKEN if wrong else "armed",
+                why=wrong or "",
+            )
+        )
+
+
+def _words(value: Json) -> list[str]:
+    if isinstance(value, list):
+        return [str(word) for word in value]
+    return str(value).split()[:4]

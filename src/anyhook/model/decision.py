@@ -1,0 +1,69 @@
+"""Decision and Report: what all hooks of one event together ask for, and one line about each of them."""
+
+from __future__ import annotations
+
+from anyhook.model.outcome import BLOCK
+from anyhook.model.problem import Problem
+from anyhook.model.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+
+
+class Report(Record):
+    """What became of one hook of the catalog in one event."""
+
+    id: str
+    name: str
+    dialect: str
+    scope: str
+    source: str
+    status: str
+    """`ran`, `unmatched`, `untrusted`, `disabled`, `skipped`, `background` or `broken`."""
+    why: str = ""
+    ending: str | None = None
+    exit_code: int | None = None
+    duration_ms: float | None = None
+    stdout: str = ""
+    stderr: str = ""
+    verdict: str = "none"
+
+    def as_dict(self) -> dict[str, Json]:
+        return {field: getattr(self, field) for field in self.fields}
+
+
+class Decision(Record):
+    """One predictable result of many hooks."""
+
+    event: str
+    verdict: str = "none"
+    effect: str | None = None
+    reason: str | None = None
+    hook: str | None = None
+    tool_input: dict[str, Json] | None = None
+    tool_output: Json = None
+    prompt: str | None = None
+    context: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
+    follow_ups: tuple[str, ...] = ()
+    history: list[dict[str, str]] | None = None
+    recipe: dict[str, Json] | None = None
+    end_turn: bool = False
+    enforced: bool = True
+    hooks: tuple[Report, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def stops(self) -> bool:
+        """Whether the host has to stop something because of this."""
+        return self.enforced and self.verdict == BLOCK and self.effect != "advisory"
+
+    def as_dict(self) -> dict[str, Json]:
+        """The object that `anyhook fire --json` prints."""
+        made: dict[str, Json] = {field: getattr(self, field) for field in self.fields}
+        for field in ("context", "messages", "follow_ups"):
+            made[field] = list(getattr(self, field))
+        made["hooks"] = [report.as_dict() for report in self.hooks]
+        made["problems"] = [dict(problem.as_dict()) for problem in self.problems]
+        return made

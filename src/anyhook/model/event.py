@@ -1,0 +1,151 @@
+"""Event: one moment in a host's loop, in canonical words. It translates nothing and reads nothing."""
+
+from __future__ import annotations
+
+from anyhook.model.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+
+# Every canonical event, and the field whose value a matcher may be tried against ("" where there is none).
+EVENTS: dict[str, tuple[str, ...]] = {
+    "session_start": ("source",),
+    "session_end": ("reason",),
+    "user_prompt_submit": (),
+    "turn_start": (),
+    "turn_end": (),
+    "step_end": (),
+    "pre_tool": ("tool",),
+    "post_tool": ("tool",),
+    "post_tool_failure": ("tool",),
+    "permission_request": ("tool",),
+    "notification": ("notification_type",),
+    "subagent_start": ("agent_type", "agent_name"),
+    "subagent_stop": ("agent_type", "agent_name"),
+    "pre_compact": ("trigger",),
+    "post_compact": ("trigger",),
+    "stop": (),
+}
+
+# A block of one of these keeps something from happening, so nobody else need be asked; after the others the thing has
+# happened already, and every dialect still hears of it.
+GATES = frozenset(
+    {
+        "session_start",
+        "user_prompt_submit",
+        "turn_start",
+        "pre_tool",
+        "permission_request",
+        "subagent_start",
+        "subagent_stop",
+        "pre_compact",
+        "stop",
+    }
+)
+
+# Every canonical field and the empty value it has where the caller gives none, so that payloads are always complete.
+FIELDS: dict[str, Json] = {
+    "tool": "",
+    "input": {},
+    "output": "",
+    "tool_error": "",
+    "call_id": "",
+    "prompt": "",
+    "source": "",
+    "trigger": "",
+    "reason": "",
+    "agent_type": "",
+    "agent_name": "",
+    "message": "",
+    "session": "",
+    "usage": {"input_tokens": 0, "output_tokens": 0, "current_context_window": 0, "max_context_window": 0},
+    "messages": [],
+    "turn_number": 0,
+    "tools_used": False,
+    "auto_compact_enabled": False,
+    "auto_compact_threshold": 0,
+    "invoked_recipe": "",
+    "invoked_by": "main",
+    "step_count": 0,
+    "turns": 0,
+    "stop_reason": "",
+    "final_message": None,
+    "last_message": "",
+    "attachments": [],
+    "provider": "",
+    "model": "",
+    "auto_approve": False,
+    "exit_code": 0,
+    "duration_ms": 0,
+    "duration_s": 0,
+    "permission_mode": "",
+    "notification_type": "",
+    "input_tokens": 0,
+    "model_context_length": 0,
+    "task": "",
+    "result": "",
+    "sub_agent_info": {},
+    "context": {},
+}
+
+
+class Event(Record):
+    """A canonical name, and the canonical fields that the host gave."""
+
+    name: str
+    data: dict[str, Json]
+    raw: bytes = b""
+    """The host's own bytes, untouched, where there are any."""
+
+    def get(self, field: str) -> Json:
+        """A field's value, or its empty value."""
+        return self.data[field] if field in self.data else FIELDS[field]
+
+    def targets(self) -> tuple[Json, ...]:
+        """The values that this event's matchers may be tried against."""
+        return tuple(self.get(field) for field in EVENTS[self.name])
+
+    @classmethod
+    def of(cls, name: str, **data: Json) -> Event:
+        """Any event by its canonical or any dialect's own name, with canonical fields."""
+        if name not in EVENTS:
+            from anyhook.grammar.registry import canonical_event
+
+            name = canonical_event(name, failed=bool(data.get("tool_error")))
+        unknown = [field for field in data if field not in FIELDS]
+        if unknown:
+            raise ValueError(f"unknown event field {unknown[0]!r}; known: {', '.join(FIELDS)}")
+        return cls(name, data)
+
+    @classmethod
+    def pre_tool(cls, tool: str, input: dict[str, Json], **data: Json) -> Event:  # noqa: A002 (the contract's word)
+        return cls.of("pre_tool", tool=tool, input=input, **data)
+
+    @classmethod
+    def post_tool(cls, tool: str, input: dict[str, Json], output: Json, **data: Json) -> Event:  # noqa: A002
+        return cls.of("post_tool", tool=tool, input=input, output=output, **data)
+
+    @classmethod
+    def post_tool_failure(cls, tool: str, input: dict[str, Json], error: str, **data: Json) -> Event:  # noqa: A002
+        return cls.of("post_tool_failure", tool=tool, input=input, tool_error=error, **data)
+
+    @classmethod
+    def permission_request(cls, tool: str, input: dict[str, Json], **data: Json) -> Event:  # noqa: A002
+        return cls.of("permission_request", tool=tool, input=input, **data)
+
+    @classmethod
+    def user_prompt_submit(cls, prompt: str, **data: Json) -> Event:
+        return cls.of("user_prompt_submit", prompt=prompt, **data)
+
+    @classmethod
+    def session_start(cls, source: str = "startup", **data: Json) -> Event:
+        return cls.of("session_start", source=source, **data)
+
+    @classmethod
+    def session_end(cls, reason: str, **data: Json) -> Event:
+        return cls.of("session_end", reason=reason, **data)
+
+    @classmethod
+    def stop(cls, **data: Json) -> Event:
+        return cls.of("stop", **data)

@@ -1,0 +1,73 @@
+"""Source and Hook: where a declaration was found, and one handler from it. Plain values, so that a catalog can be stored."""
+
+from __future__ import annotations
+
+from anyhook.model.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+
+# Statuses of a hook in the catalog.
+ARMED = "armed"
+UNTRUSTED = "untrusted"
+CHANGED = "changed"
+DISABLED = "disabled"
+BROKEN = "broken"
+
+
+class Source(Record):
+    """One place where a dialect's hooks may be declared: a file or a folder, there or not."""
+
+    dialect: str
+    scope: str
+    path: str
+    root: str
+    """The folder that the scope's variables name: the project, the user's hooks folder, the plugin."""
+    label: str = ""
+    """The plugin's id."""
+
+
+class Hook(Record):
+    """One handler, from one declaration. Every field is a plain value: a compiled plan stores hooks as tuples."""
+
+    id: str
+    name: str
+    dialect: str
+    scope: str
+    source: str
+    """The file it is declared in."""
+    place: tuple[str | int, ...]
+    """Where in that file, as a path of keys and indexes; () for the file itself."""
+    root: str
+    label: str
+    native_event: str
+    """The dialect's own name; "" where an executable has not yet been asked for it."""
+    events: tuple[str, ...]
+    matcher: Json
+    handler: str
+    spec: dict[str, Json]
+    """The handler's own settings, as checked on loading."""
+    limit_s: float
+    background: bool = False
+    priority: int | None = None
+    definition: str = ""
+    """The declaration as canonical JSON: what an approval pins, besides the files."""
+    files: tuple[str, ...] = ()
+    """The scripts that the declaration names; an approval pins their bytes."""
+    status: str = ARMED
+    why: str = ""
+    line: int | None = None
+
+    def where(self) -> str:
+        """The source with its line, as people click on it."""
+        return f"{self.source}:{self.line}" if self.line else self.source
+
+
+class Layer(Record):
+    """What one source held: its hooks in order, and the switches that it throws for the layers before it."""
+
+    source: Source
+    hooks: tuple[Hook, ...]
+    replaces: tuple[str, ...] = ()
+    """Native events whose earlier lists this layer replaces as a whole, even by an empty list."""

@@ -1,0 +1,56 @@
+"""Outcome: what one hook's run asks for, or the one cause for which it failed. It decides nothing by itself."""
+
+from __future__ import annotations
+
+from anyhook.model.problem import Problem
+from anyhook.model.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+
+# Verdicts, weakest first.
+NONE = "none"
+ALLOW = "allow"
+ASK = "ask"
+BLOCK = "block"
+STRENGTH = {NONE: 0, ALLOW: 1, ASK: 2, BLOCK: 3}
+
+# What a block does, weakest first: where two dialects block the same event, the stronger effect is the decision's.
+EFFECTS = ("advisory", "feedback", "keep_working", "skip", "deny_permission", "deny_tool", "end_turn", "abort")
+
+
+class Failure(Record):
+    """A hook that did not do its work: one cause, in one word, and the words for a person."""
+
+    cause: str
+    """`timed_out`, `signalled`, `not_started`, `overflowed`, `exit`, `output` or `cancelled`."""
+    detail: str
+
+
+class Outcome(Record):
+    """The effects of one run. Absent effects are None or empty; silence is `none`, never `allow`."""
+
+    verdict: str = NONE
+    reason: str | None = None
+    tool_input: dict[str, Json] | None = None
+    tool_output: Json = None
+    prompt: str | None = None
+    context: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
+    follow_ups: tuple[str, ...] = ()
+    history: list[dict[str, str]] | None = None
+    recipe: dict[str, Json] | None = None
+    end_turn: bool = False
+    failure: Failure | None = None
+    problems: tuple[Problem, ...] = ()
+    spoke: bool = False
+    """Whether it answered with an object at all, be it an empty one."""
+
+    @classmethod
+    def block(cls, reason: str) -> Outcome:
+        """For hooks written in Python: stop what the event is about, and say why."""
+        return cls(verdict=BLOCK, reason=reason)
+
+
+SILENT = Outcome()

@@ -1,0 +1,31 @@
+"""Problem: something that was ignored, broken or lost, said once with place, cause and cure. It is a value, never raised."""
+
+from __future__ import annotations
+
+from anyhook.model.record import Record
+
+ERROR = "error"
+WARNING = "warning"
+
+
+class Problem(Record):
+    """What a person has to know, and what to do about it."""
+
+    code: str
+    """Stable and listed in docs/errors.md; a dialect's own error id where its document has one."""
+    what: str
+    where: str = ""
+    """A path, with `:line` where known, or the id of a hook."""
+    why: str = ""
+    fix: str = ""
+    severity: str = ERROR
+
+    def as_dict(self) -> dict[str, str]:
+        return {"code": self.code, "what": self.what, "where": self.where, "why": self.why, "fix": self.fix}
+
+    def sentence(self) -> str:
+        """One line for a person."""
+        place = f"{self.where}: " if self.where else ""
+        cause = f" ({self.why})" if self.why else ""
+        cure = f" → {self.fix}" if self.fix else ""
+        return f"{place}{self.what}{cause}{cure}"

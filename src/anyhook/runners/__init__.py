@@ -1,0 +1,39 @@
+"""Handler kinds behind one door: whatever a hook is, it is started with `start` and waited for like a process."""
+
+from __future__ import annotations
+
+from anyhook.model.call import Run
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from anyhook.grammar.rows import Dialect, Scene
+    from anyhook.model.call import Call
+    from anyhook.model.hook import Hook
+
+    class Waitable(Protocol):
+        """Something that was started."""
+
+        def wait(self, grace_s: float | None = None) -> Run | None: ...
+
+        def end(self, ending: str = "cancelled") -> None: ...
+
+
+def start(hook: Hook, dialect: Dialect, call: Call, scene: Scene) -> Waitable | Run:
+    """Start a handler; a Run where it is over already."""
+    if hook.handler == "command":
+        from anyhook.steps.run import start as start_process
+
+        return start_process(call)
+    if hook.handler == "python":
+        from anyhook.runners.python import start_callable
+
+        return start_callable(hook, dialect, call, scene)
+    if hook.handler == "builtin":
+        from anyhook.steps.present import encode
+
+        act = next(builtin.act for builtin in dialect.builtins if builtin.name == hook.name)
+        answer = act(scene)
+        return Run("exited", 0, encode(answer) if answer else b"", b"", 0, 0.0)
+    return Run("not_started", None, b"", b"", 0, 0.0, f"{hook.handler} handlers ask a model, and no model is configured")

@@ -1,0 +1,109 @@
+"""Background hooks: started and not waited for. A program that lives on watches them from a thread; the one-shot command
+leaves them to a process of its own, which enforces the limit and writes down what came of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.call import Call, Run
+    from anyhook.runners import Waitable
+    from anyhook.stores.journal import Journal
+
+
+def line_of(hook: str, call: Call, run: Run) -> bytes:
+    """What the journal keeps of a background run."""
+    import time
+
+    from anyhook.steps.record import run_fields
+
+    made = {"v": 1, "at": time.time_ns(), "background": hook, "argv": call.argv, "cwd": call.cwd, "run": run_fields(run)}
+    return json.dumps(made).encode() + b"\n"
+
+
+def watch(hook: str, call: Call, journal: Journal | None) -> Waitable | None:
+    """Start it here, and let a thread see it through."""
+    from anyhook.model.call import Run
+    from anyhook.steps.run import start
+
+    started = start(call)
+    if isinstance(started, Run):
+        if journal is not None:
+            journal.append(line_of(hook, call, started))
+        return None
+    watched = _Watched(started)
+
+    def see_through() -> None:
+        run = started.wait()
+        if journal is not None and run is not None:
+            journal.append(line_of(hook, call, run))
+        watched.conclude(run)
+
+    threading.Thread(target=see_through, name=f"anyhook-{hook}", daemon=True).start()
+    return watched
+
+
+class _Watched:
+    """A background run whose thread does the waiting."""
+
+    def __init__(self, child: Waitable) -> None:
+        self._child, self._done = child, threading.Event()
+        self._run: Run | None = None
+
+    def conclude(self, run: Run | None) -> None:
+        self._run = run
+        self._done.set()
+
+    def wait(self, grace_s: float | None = None) -> Run | None:
+        self._done.wait(grace_s)
+        return self._run
+
+    def end(self, ending: str = "cancelled") -> None:
+        self._child.end(ending)
+
+
+def hand_over(hook: str, call: Call, own_dir: str) -> None:
+    """Give it to a process that outlives us. The payload goes by a pipe into memory, so nothing is left on disk."""
+    import subprocess
+
+    task = {
+        "hook": hook, "argv": call.argv, "stdin": call.stdin.decode("utf-8", "surrogateescape"), "env": call.env,
+        "cwd": call.cwd, "limit_s": call.limit_s, "mark": call.mark, "state_dir": own_dir,
+    }  # fmt: skip
+    child = subprocess.Popen(
+        [sys.executable, "-I", "-m", "anyhook.runners.background"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+        start_new_session=True,
+    )
+    assert child.stdin is not None  # noqa: S101 (asked for above)
+    try:
+        child.stdin.write(json.dumps(task).encode())
+        child.stdin.close()
+    except BrokenPipeError:
+        pass
+    child.returncode = 0  # it is nobody's business here any more; without this, Popen complains when it is collected
+
+
+def main() -> None:
+    """The process that sees one background hook through."""
+    from anyhook.model.call import Call
+    from anyhook.steps.run import adopt_orphans, run
+    from anyhook.stores.journal import Journal
+
+    task = json.loads(sys.stdin.buffer.read())
+    stdin = task["stdin"].encode("utf-8", "surrogateescape")
+    call = Call(tuple(task["argv"]), stdin, task["env"], task["cwd"], task["limit_s"], task["mark"])
+    adopt_orphans()
+    Journal(task["state_dir"]).append(line_of(task["hook"], call, run(call)))
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

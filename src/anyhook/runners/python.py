@@ -1,0 +1,115 @@
+"""Python callables, in our own process: imported, called in a thread of their own, bound in time. A callable that overruns is
+left behind, for a thread cannot be killed; its answer no longer counts."""
+
+from __future__ import annotations
+
+import contextvars
+import importlib
+import inspect
+import json
+import sys
+import threading
+from time import monotonic, time_ns
+
+from anyhook.model.call import Call, Run
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from anyhook.grammar.rows import Dialect, Scene
+    from anyhook.model.hook import Hook
+
+inside_hook: contextvars.ContextVar[bool] = contextvars.ContextVar("inside_hook", default=False)
+"""True in the context in which a hook runs: events fired from there reach no hook."""
+
+
+class CallableRun:
+    """One call of a callable."""
+
+    def __init__(self, hook: Hook, dialect: Dialect, call: Call, scene: Scene) -> None:
+        self._hook, self._dialect, self._call, self._scene = hook, dialect, call, scene
+        self._started_ns, self._started_s = time_ns(), monotonic()
+        self._done = threading.Event()
+        self._run: Run | None = None
+        self._lock = threading.Lock()
+        context = contextvars.copy_context()
+        threading.Thread(target=context.run, args=(self._work,), name=f"anyhook-{hook.name}", daemon=True).start()
+
+    def wait(self, grace_s: float | None = None) -> Run | None:
+        left = max(0.0, self._started_s + self._call.limit_s - monotonic())
+        if self._done.wait(left if grace_s is None else min(grace_s, left)):
+            return self._run
+        if grace_s is not None and grace_s < left:
+            return None
+        self.end("timed_out")
+        return self._run
+
+    def end(self, ending: str = "cancelled") -> None:
+        self._conclude(Run(ending, None, b"", b"", self._started_ns, monotonic() - self._started_s))
+
+    def _conclude(self, run: Run) -> None:
+        with self._lock:
+            if self._run is None:
+                self._run = run
+                self._done.set()
+
+    def _work(self) -> None:
+        inside_hook.set(True)
+        stdout, stderr, code = b"", b"", 0
+        try:
+            stdout = self._answer()
+        except BaseException as error:  # noqa: BLE001 (whatever a hook raises, SystemExit included, is its own failure)
+            code, stderr = 1, f"{type(error).__name__}: {error}".encode("utf-8", "replace")
+        self._conclude(Run("exited", code, stdout, stderr, self._started_ns, monotonic() - self._started_s))
+
+    def _answer(self) -> bytes:
+        api = importlib.import_module(self._dialect.python_api)
+        api.provide()
+        function = _load(str(self._hook.spec["callable"]), self._scene.project if self._hook.scope == "project" else None)
+        result = function(api.event(self._scene, json.loads(self._call.stdin)))
+        if inspect.isawaitable(result):
+            import asyncio
+
+            async def bounded() -> object:
+                return await asyncio.wait_for(result, self._call.limit_s)
+
+            result = asyncio.run(bounded())
+        answer = api.answer(result)
+        return b"" if answer is None else json.dumps(answer).encode()
+
+
+def _load(target: str, project: str | None) -> _Function:
+    module_name, _, function_name = target.partition(":")
+    if project is not None and project not in sys.path:
+        sys.path.append(project)  # last, so that a project cannot stand in for a module of the program
+        importlib.invalidate_caches()
+    module = importlib.import_module(module_name)
+    if project is not None:
+        _refuse_stranger(module, module_name, project)
+    found: object = module
+    for part in function_name.split("."):
+        found = getattr(found, part)
+    if not callable(found):
+        raise TypeError(f"{target} is not callable")
+    return found
+
+
+def _refuse_stranger(module: ModuleType, name: str, project: str) -> None:
+    """Another project's module of the same name, loaded earlier into this process, is not what was approved."""
+    import os
+
+    own = [f"{project}/{name.replace('.', '/')}{end}" for end in (".py", "/__init__.py")]
+    there = [path for path in own if os.path.isfile(path)]
+    if there and os.path.realpath(module.__file__ or "") not in {os.path.realpath(path) for path in there}:
+        raise ImportError(f"{name} is already loaded from {module.__file__}, not from this project")
+
+
+def start_callable(hook: Hook, dialect: Dialect, call: Call, scene: Scene) -> CallableRun:
+    return CallableRun(hook, dialect, call, scene)
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    _Function = Callable[[object], object]

@@ -1,0 +1,401 @@
+"""One started process: feed it, read it, know when it ended, end it. Never decides what to start or what it meant.
+
+This is on the path an agent waits on, so at import it loads C modules only: `subprocess` costs one and a half bare
+interpreter starts of CPU time, `signal` and `threading` half a one each (3.11); a call that needs them loads them.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+from _thread import RLock
+from time import monotonic, time_ns
+
+from anyhook.model.call import Run
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from subprocess import Popen
+
+    from anyhook.model.call import Call
+
+OUTPUT_LIMIT = 10 * 1024 * 1024
+"""Of each stream, in bytes."""
+_CHUNK = 65536
+_QUICK_MS = 1
+"""How long to wait for the end alone before watching the output as well. A short answer fits into the pipe, and waking
+up for its first bytes, for the closing of each stream and then for the end costs 3 to 5 % of a small hook's time."""
+_LONGEST_POLL_S = 3600.0
+_LONGEST_TICK_S = 0.02
+_HANGS_S = 1.0
+"""After a kill that waited for the whole tree, the last grace for a process that hangs inside the kernel."""
+_IGNORED_BY_PYTHON = (13, 25)
+"""SIGPIPE and SIGXFSZ: what is ignored here would be ignored in the started program, too."""
+
+_pidfd_open = getattr(os, "pidfd_open", None)
+
+
+class Here:
+    """What this module knows of the process it lives in."""
+
+    __slots__ = ("alive", "is_ours", "marks")
+
+    def __init__(self) -> None:
+        self.alive: set[Child] = set()
+        """Every child that was not concluded yet, from before its process exists."""
+        self.is_ours = False
+        """Whether every child of this process is started here (see `adopt_orphans`)."""
+        self.marks: list[bytes] = []
+        """Of all calls so far, where the process is ours."""
+
+
+here = Here()
+os.register_at_fork(after_in_child=here.alive.clear)  # a fork of the host must not end the hooks of its parent
+
+
+class _Stream:
+    """Our end of one output pipe, and what came out of it."""
+
+    __slots__ = ("chunks", "fd", "size")
+
+    def __init__(self, fd: int) -> None:
+        self.fd = fd
+        self.chunks: list[bytes] = []
+        self.size = 0
+
+    def read(self) -> int:
+        """Take what is there now: the number of bytes, 0 at the end of the stream, -1 where nothing is there."""
+        try:
+            data = os.read(self.fd, _CHUNK)
+        except BlockingIOError:
+            return -1
+        if data:
+            self.chunks.append(data)
+            self.size += len(data)
+        return len(data)
+
+    def drain(self) -> bytes:
+        """All of it, with what an ended process left in the pipe, and no more: its children may hold the pipe and go
+        on writing. A read that brings less than it may has emptied the pipe."""
+        try:
+            last = os.read(self.fd, _CHUNK)
+        except BlockingIOError:
+            last = b""
+        self.size += len(last)
+        if not self.chunks and len(last) < _CHUNK:
+            return last
+        self.chunks.append(last)
+        got = len(last)
+        left = _capacity(self.fd) - got
+        while got == _CHUNK and left > 0 and self.size <= OUTPUT_LIMIT:
+            got = self.read()
+            left -= got
+        return b"".join(self.chunks)[:OUTPUT_LIMIT]
+
+
+class Child:
+    """One started process. One thread at a time may wait for it; any thread may end it."""
+
+    # Defaults stand here and not in `__init__`, which runs while nothing else does: the process is not there yet.
+    pid = 0
+    ending: str | None = None
+    alone = True
+    """Whether no other child lived beside it, in a process that is ours."""
+    _out: _Stream
+    _err: _Stream
+    _poll: select.poll
+    _deadline: float
+    _stdin = -1
+    _spare = -1
+    """Our copy of the reading end of its stdin, while there is more to write."""
+    _unsent = memoryview(b"")
+    _pidfd = -1
+    _watching = False
+    _popen: Popen[bytes] | None = None
+    _reaped = False
+    _status: int | None = None
+    _run: Run | None = None
+
+    def __init__(self, call: Call) -> None:
+        self.call = call
+        self.started_ns = time_ns()
+        self.started_s = monotonic()
+        self._open: list[int] = []
+        self._lock = RLock()  # re-entrant: a signal handler that ends us may have interrupted the one who concludes
+        here.alive.add(self)
+
+    def launch(self, program: str) -> None:
+        """Open the pipes, start the process, keep our ends; what only waiting needs is made while the process starts."""
+        theirs: list[int] = []
+        try:
+            stdin, self._stdin = os.pipe()
+            theirs.append(stdin)
+            out, stdout = os.pipe()
+            theirs.append(stdout)
+            self._open.append(out)
+            err, stderr = os.pipe()
+            theirs.append(stderr)
+            self._open.append(err)
+            self._first_feed()
+            self.pid, self._popen = _spawn(self.call, program, stdin, stdout, stderr)
+            if self._stdin >= 0:
+                self._spare = theirs.pop(0)
+        finally:
+            for fd in theirs:
+                os.close(fd)
+        self._deadline = self.started_s + self.call.limit_s
+        self._poll = select.poll()
+        if _pidfd_open is not None:
+            try:
+                self._pidfd = _pidfd_open(self.pid)
+                self._open.append(self._pidfd)
+                self._poll.register(self._pidfd, select.POLLIN)
+            except OSError:
+                pass  # an old kernel, or a sandbox that forbids it: `_watch` then looks by the clock
+        self._out = _Stream(out)
+        self._err = _Stream(err)
+        os.set_blocking(out, False)
+        os.set_blocking(err, False)
+
+    def wait(self, grace_s: float | None = None) -> Run | None:
+        """Block until the process ended or its own limit passed; None where `grace_s` passed before either."""
+        if self._run is not None:
+            return self._run
+        until = self._deadline
+        if grace_s is not None:
+            until = min(until, monotonic() + grace_s)
+        if not self._watch(until):
+            if until < self._deadline:
+                return None
+            self.end("timed_out")
+            self._watch(monotonic() + _HANGS_S)
+        return self.conclude()
+
+    def end(self, ending: str = "cancelled") -> None:
+        """Kill the whole tree now, from any thread or signal handler; the next `wait` returns a Run with `ending`."""
+        with self._lock:
+            if self._run is None:
+                self.ending = self.ending or ending
+                self._end_tree()
+
+    def _end_tree(self) -> None:
+        from anyhook.steps.process_tree import Tree
+
+        leader = self.pid if self._is_ours() else 0
+        Tree(leader, self.call.mark, self._is_my_orphan if here.is_ours else None).end()
+
+    def _is_my_orphan(self, pid: int, entries: list[bytes]) -> bool:
+        """In a process of our own, a child that was not started here is some hook's. It is this one's where no other
+        ran beside it, or where it holds this one's pipes."""
+        from anyhook.steps.process_tree import carries, environment, holds_pipe
+
+        if pid in [child.pid for child in list(here.alive)]:
+            return False
+        if any(carries(entries, mark) for mark in here.marks):
+            return False  # another hook's, which ended well and may leave what it likes
+        if entries == environment(os.getpid()):
+            return False  # another thread's child before its exec: still this very program, with all our pipes open
+        pipes = {os.fstat(fd).st_ino for fd in self._open}
+        return self.alone or holds_pipe(pid, pipes)
+
+    def _watch(self, until: float) -> bool:
+        """Move bytes until the process has ended (True) or the clock reached `until` (False)."""
+        if not self._watching:
+            if not self._unsent and self._pidfd >= 0 and self._poll.poll(_QUICK_MS):
+                return True
+            self._watching = True
+            self._poll.register(self._out.fd, select.POLLIN)
+            self._poll.register(self._err.fd, select.POLLIN)
+            if self._unsent:
+                self._poll.register(self._stdin, select.POLLOUT)
+        tick_s = 0.0005
+        while True:
+            left_s = until - monotonic()
+            pause_s = min(max(left_s, 0.0), _LONGEST_POLL_S)
+            if self._pidfd < 0:
+                tick_s = min(tick_s * 2, _LONGEST_TICK_S)
+                if self._move(min(pause_s, tick_s)) or self._has_exited():
+                    return True
+            elif self._move(pause_s):
+                return True
+            if left_s <= 0:
+                return False
+
+    def _move(self, pause_s: float) -> bool:
+        """Wait for one of the pipes or the end, and move what can be moved; whether the end has come."""
+        exited = False
+        for fd, _ in self._poll.poll(pause_s * 1000):
+            if fd == self._pidfd:
+                exited = True
+            elif fd == self._stdin:
+                self._feed()
+            else:
+                stream = self._out if fd == self._out.fd else self._err
+                if stream.read() == 0 or stream.size > OUTPUT_LIMIT:
+                    self._poll.unregister(fd)
+                if stream.size > OUTPUT_LIMIT:
+                    self.end("overflowed")
+        return exited
+
+    def _first_feed(self) -> None:
+        data = self.call.stdin
+        if len(data) <= select.PIPE_BUF:  # a fresh pipe takes that much without blocking
+            if data:
+                os.write(self._stdin, data)
+            self._stdin = _close(self._stdin)
+        else:
+            os.set_blocking(self._stdin, False)
+            self._unsent = memoryview(data)
+            self._feed()
+
+    def _feed(self) -> None:
+        """Write as much as the pipe takes. Its reading end stays open here until all is written, so that a process
+        that closes its stdin early raises no error, and no SIGPIPE in a host that does not ignore it."""
+        try:
+            self._unsent = self._unsent[os.write(self._stdin, self._unsent) :]
+        except BlockingIOError:
+            return
+        if not self._unsent:
+            if self._watching:
+                self._poll.unregister(self._stdin)
+            self._stdin = _close(self._stdin)
+            self._spare = _close(self._spare)
+
+    def conclude(self) -> Run:
+        """Read what the ended process left, reap it, close everything."""
+        with self._lock:
+            if self._run is not None:
+                return self._run
+            stdout, stderr = self._out.drain(), self._err.drain()
+            if self.ending is None and max(self._out.size, self._err.size) > OUTPUT_LIMIT:
+                self.end("overflowed")
+            exit_code = self._reap()
+            self._run = Run(
+                ending=self.ending or ("signalled" if exit_code is not None and exit_code < 0 else "exited"),
+                exit_code=exit_code,
+                stdout=stdout,
+                stderr=stderr,
+                started_ns=self.started_ns,
+                duration_s=monotonic() - self.started_s,
+                error="its exit status is unknown: something else reaped it" if exit_code is None else None,
+            )
+            self.close()
+            return self._run
+
+    def _has_exited(self) -> bool:
+        """Where there is no pidfd. Looks without reaping where the system can: a reaped number may become another's."""
+        if self._status is not None:
+            return True
+        try:
+            if hasattr(os, "waitid"):
+                return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+        except ChildProcessError:
+            return True
+        if pid:
+            self._reaped = True
+            self._status = status
+        return pid != 0
+
+    def _is_ours(self) -> bool:
+        """Whether `pid` still stands for this process: it was started, and neither we nor the host have reaped it."""
+        if self._reaped or not self.pid:
+            return False
+        try:
+            if hasattr(os, "waitid"):
+                os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            return False
+        return True
+
+    def _reap(self) -> int | None:
+        # Said before it is done: a signal handler that comes in between must not signal a number that is free again.
+        self._reaped = True
+        status = self._status
+        if status is None:
+            try:
+                pid, status = os.waitpid(self.pid, os.WNOHANG)
+                status = status if pid else None
+            except ChildProcessError:
+                status = _status_after_reaping(self._pidfd)
+        exit_code = None if status is None else os.waitstatus_to_exitcode(status)
+        if self._popen is not None:
+            self._popen.returncode = -9 if exit_code is None else exit_code  # or it would warn, and wait once more
+        return exit_code
+
+    def close(self) -> None:
+        """Give back every descriptor; there is, or was, no process any more."""
+        if self._stdin >= 0:
+            self._stdin = _close(self._stdin)
+            self._spare = _close(self._spare)
+        while self._open:
+            os.close(self._open.pop())
+        here.alive.discard(self)
+
+
+def _spawn(call: Call, program: str, stdin: int, stdout: int, stderr: int) -> tuple[int, Popen[bytes] | None]:
+    if here.is_ours and min(stdin, stdout, stderr) > 2 and _is_current(call.cwd):
+        dup = os.POSIX_SPAWN_DUP2
+        pid = os.posix_spawn(
+            program,
+            call.argv,
+            call.env,
+            file_actions=((dup, stdin, 0), (dup, stdout, 1), (dup, stderr, 2)),
+            setpgroup=0,
+            setsigdef=_IGNORED_BY_PYTHON,
+        )
+        return pid, None
+    import subprocess
+
+    popen = subprocess.Popen(
+        call.argv,
+        executable=program,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        cwd=call.cwd,
+        env=call.env,
+        process_group=0,
+    )
+    return popen.pid, popen
+
+
+def _is_current(folder: str) -> bool:
+    try:
+        return folder == os.getcwd() or os.path.samefile(folder, ".")
+    except OSError:
+        return False
+
+
+def _capacity(pipe: int) -> int:
+    try:
+        import fcntl
+
+        return fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ)
+    except (AttributeError, OSError):
+        return 1024 * 1024
+
+
+def _status_after_reaping(pidfd: int) -> int | None:
+    """The status of a process that the host reaped, or the kernel because the host ignores SIGCHLD: Linux 6.15 keeps
+    it with the pidfd (PIDFD_GET_INFO, PIDFD_INFO_EXIT). Without it a hook's refusal would be lost."""
+    if pidfd < 0:
+        return None
+    import fcntl
+
+    exit_known = 8
+    info = bytearray(exit_known.to_bytes(8, sys.byteorder) + bytes(56))
+    try:
+        fcntl.ioctl(pidfd, 0xC040FF0B, info)
+    except OSError:
+        return None
+    if not int.from_bytes(info[:8], sys.byteorder) & exit_known:
+        return None
+    return int.from_bytes(info[60:], sys.byteorder)
+
+
+def _close(fd: int) -> int:
+    if fd >= 0:
+        os.close(fd)
+    return -1

@@ -1,0 +1,208 @@
+"""Interpret: how a run ended and what it printed → effects, or one failure with its cause. It reads values only, so a
+recorded run can be read again without starting anything."""
+
+from __future__ import annotations
+
+from anyhook.model.outcome import BLOCK, SILENT, Failure, Outcome
+from anyhook.model.problem import WARNING, Problem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.grammar.rows import Draft, Key, Reply
+    from anyhook.model.call import Run
+    from anyhook.model.hook import Hook
+    from anyhook.model.json_types import Json
+
+ENDINGS = {
+    "timed_out": "it did not end within its limit of {limit:g} s and was killed",
+    "signalled": "signal {signal} ended it",
+    "overflowed": "it printed more than 10 MB and was ended",
+    "cancelled": "it was cancelled",
+}
+
+
+def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
+    """What one run asks for."""
+    if run.ending == "not_started":
+        return Outcome(failure=Failure("not_started", run.error or "it could not be started"))
+    if run.ending != "exited":
+        detail = ENDINGS[run.ending].format(limit=hook.limit_s, signal=-(run.exit_code or 0))
+        return Outcome(failure=Failure(run.ending, detail))
+    code = run.exit_code or 0
+    meaning = reply.exits.get(code, reply.otherwise)
+    if meaning == "fail":
+        said = stderr_text(run)
+        return Outcome(failure=Failure("exit", f"it left with status {code}" + (f": {said}" if said else "")))
+    if not run.stdout and meaning == "pass":
+        return SILENT
+    reading = _Reading(hook, reply, event, run)
+    return reading.block_by_exit(code) if meaning == "block" else reading.answer()
+
+
+def stderr_text(run: Run) -> str:
+    return run.stderr.decode("utf-8", "replace").strip()
+
+
+class _Reading:
+    """Reads one run; exists for the length of it."""
+
+    def __init__(self, hook: Hook, reply: Reply, event: str, run: Run) -> None:
+        self.hook, self.reply, self.event, self.run = hook, reply, event, run
+        self.draft: Draft = {}
+        self.problems: list[Problem] = []
+        self.spoilt: str = ""
+
+    def problem(self, code: str, what: str, fix: str) -> None:
+        self.problems.append(Problem(code, what, self.hook.id, fix=fix, severity=WARNING))
+
+    def block_by_exit(self, code: int) -> Outcome:
+        if "reason" in self.reply.exit_reasons:
+            kind, value = self.reply.read(self.run.stdout)
+            if kind == "object" and isinstance(value, dict) and isinstance(value.get("reason"), str):
+                self.draft["reason"] = value["reason"]
+        reason = self.reason(self.reply.exit_reasons) or f"{self.hook.name} left with status {code} and gave no reason"
+        return Outcome(verdict=BLOCK, reason=reason)
+
+    def reason(self, sources: tuple[str, ...]) -> str:
+        said = {
+            "stderr": stderr_text(self.run),
+            "reason": self.draft.get("reason"),
+            "message": next(iter(self.listed("messages")), ""),
+        }
+        return next((str(said[source]).strip() for source in sources if str(said[source] or "").strip()), "")
+
+    def listed(self, field: str) -> list[str]:
+        value = self.draft.get(field)
+        return [str(text) for text in value] if isinstance(value, list) else []
+
+    def answer(self) -> Outcome:
+        kind, value = self.reply.read(self.run.stdout)
+        if kind == "garbage":
+            return Outcome(failure=Failure("output", f"its output cannot be used: {value}"))
+        if kind == "blank":
+            self.problem("output-ignored", f"its output says nothing: {value}", "Print one JSON object, or nothing.")
+        if kind == "text":
+            return Outcome(context=(str(value),))
+        if not isinstance(value, dict):
+            return Outcome(problems=tuple(self.problems))
+        self.read_keys(value)
+        blocked = self.draft.get("verdict") == BLOCK
+        if self.spoilt and not blocked:
+            return Outcome(failure=Failure("output", self.spoilt), problems=tuple(self.problems))
+        if self.reply.finish:
+            self.draft = self.reply.finish(self.draft, self.event)
+        return self.outcome()
+
+    def read_keys(self, answer: dict[str, Json]) -> None:
+        answer = {key.lower(): value for key, value in answer.items()} if self.reply.any_case else answer
+        for key in self.reply.keys:
+            value = self.fetch(answer, key)
+            if value is None:
+                continue
+            wrong = _wrong_type(value, key.kind)
+            if wrong:
+                self.wrong_type(key, wrong)
+            elif key.on and self.event not in key.on:
+                what = f"`{'.'.join(key.path)}` has no effect on {self.event}; it is ignored"
+                self.problem("unsupported-effect", what, f"It counts on: {', '.join(key.on)}.")
+            else:
+                self.apply(key, value)
+        if self.reply.unknown_keys:
+            known = {key.path[0] for key in self.reply.keys}
+            for name in answer:
+                if name not in known:
+                    self.problem("unknown-output-key", f"unknown key `{name}` in its output; it is ignored",
+                                 f"Keys: {', '.join(sorted(known))}.")  # fmt: skip
+
+    def fetch(self, answer: dict[str, Json], key: Key) -> Json:
+        value: Json = answer
+        for depth, step in enumerate(key.path):
+            if not isinstance(value, dict):
+                self.wrong_type(key, f"`{'.'.join(key.path[:depth])}` must be an object")
+                return None
+            value = value.get(step)
+            if value is None:
+                return None
+        return value
+
+    def wrong_type(self, key: Key, wrong: str) -> None:
+        what = f"`{'.'.join(key.path)}` in its output: {wrong}"
+        if self.reply.bad_type == "reply":
+            self.spoilt = self.spoilt or what
+        if not any(problem.what.startswith(what) for problem in self.problems):
+            self.problem("wrong-output-type", f"{what}; it is ignored", "Print the documented type.")
+
+    def apply(self, key: Key, value: Json) -> None:
+        does = key.does
+        if does == "block":
+            if value:
+                self.draft["verdict"] = BLOCK
+        elif does == "block_unless":
+            if not value:
+                self.draft["verdict"] = BLOCK
+        elif does == "end_turn_unless":
+            if not value:
+                self.draft["end_turn"] = True
+        elif does == "verdict":
+            self.take_word(key, str(value))
+        elif does in ("messages", "context"):
+            self.draft.setdefault(does, [])
+            self.draft[does] = [*self.listed(does), str(value)]
+        elif does == "note":
+            self.draft[key.path[-1]] = value
+        else:
+            self.draft[does] = value
+
+    def take_word(self, key: Key, word: str) -> None:
+        known = [row for row in key.words if row[0] == (word.lower() if key.any_case else word)]
+        if not known:
+            words = ", ".join(dict.fromkeys(row[0] for row in key.words))
+            self.problem("unknown-decision", f"`{key.path[-1]}` {word!r} is not known; it is ignored", f"Words: {words}.")
+            return
+        for _, verdict, events in known:
+            if not events or self.event in events:
+                self.draft["verdict"] = verdict
+                return
+        if known[0][1] != "allow":
+            self.problem("unsupported-effect", f"`{key.path[-1]}` {word!r} has no effect on {self.event}", "Use another word.")
+
+    def outcome(self) -> Outcome:
+        draft = self.draft
+        verdict = str(draft.get("verdict", "none"))
+        reason = self.reason(self.reply.json_reasons) if verdict != "none" else ""
+        if verdict in (BLOCK, "ask") and not reason:
+            reason = f"{self.hook.name} gave no reason"
+        history, recipe, tool_input = draft.get("history"), draft.get("recipe"), draft.get("tool_input")
+        return Outcome(
+            verdict=verdict,
+            reason=reason or None,
+            tool_input=tool_input if isinstance(tool_input, dict) else None,
+            tool_output=draft.get("tool_output"),
+            prompt=str(draft["prompt"]) if "prompt" in draft else None,
+            context=tuple(text for text in self.listed("context") if text),
+            messages=tuple(text for text in self.listed("messages") if text),
+            follow_ups=tuple(text for text in self.listed("follow_ups") if text),
+            history=history if isinstance(history, list) else None,  # type: ignore[arg-type]
+            recipe=recipe if isinstance(recipe, dict) else None,
+            end_turn=bool(draft.get("end_turn")),
+            problems=tuple(self.problems),
+            spoke=True,
+        )
+
+
+def _wrong_type(value: Json, kind: str) -> str:
+    """What the type should have been, or "" where it is right."""
+    if kind == "any":
+        return ""
+    if kind == "strings":
+        right = isinstance(value, list) and all(isinstance(text, str) for text in value)
+        return "" if right else "it must be a list of texts"
+    if kind == "messages":
+        right = isinstance(value, list) and all(
+            isinstance(item, dict) and isinstance(item.get("role"), str) and isinstance(item.get("content"), str)
+            for item in value
+        )
+        return "" if right else "it must be a list of {role, content}"
+    types: dict[str, tuple[type, str]] = {"string": (str, "text"), "bool": (bool, "true or false"), "object": (dict, "an object")}
+    wanted, words = types[kind]
+    return "" if isinstance(value, wanted) else f"it must be {words}"

@@ -1,0 +1,238 @@
+"""Find every process that one started process left in the world, and end it. Never signals a process on a guess.
+
+A process belongs to the tree when one of these proves it: it is the leader or in the leader's group, it descends from
+a member, its environment holds the run's mark, or the caller knows it as an adopted orphan. Everything found is
+stopped first and killed only when a look finds no new one: a parent that dies early hands its children to init, and
+with them goes the last trace of those that emptied their environment.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+from anyhook.model.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_PASSES = 20
+_LOOKS = 100
+"""How often one pass looks for new members: a fork bomb needs many looks, a usual hook two."""
+_DEATH_S = 2.0
+"""How long to wait until killed processes are gone; one that hangs inside the kernel may never be."""
+
+
+class Process(Record):
+    """One row of the process table; `born` (clock ticks since boot) tells it from a later user of its number."""
+
+    pid: int
+    parent: int
+    group: int
+    session: int
+    born: int
+    zombie: bool
+
+
+class Tree:
+    """What is known of one tree: its leader, its mark, and who to ask about orphans."""
+
+    __slots__ = ("done", "eldest", "is_orphan", "leader", "mark")
+
+    def __init__(self, leader: int, mark: str, is_orphan: Callable[[int, list[bytes]], bool] | None = None) -> None:
+        """`leader` is 0 where it is unknown or already reaped, for then its number may be another's.
+
+        `is_orphan` is asked about a child of this process that nothing else proves: its pid and its environment."""
+        self.leader = leader
+        self.mark = os.fsencode(mark)
+        self.is_orphan = is_orphan
+        first = read_process(leader) if leader else None
+        self.eldest = first.born if first else 0
+        self.done: set[tuple[int, int]] = set()
+
+    def end(self) -> None:
+        """Leave no living member; members that may not be signalled (they changed their user) are passed over."""
+        for _ in range(_PASSES):
+            self._signal_group(signal.SIGSTOP)
+            members = self._stop_members()
+            self._signal_group(signal.SIGKILL)
+            if not members:
+                return
+            _kill(members)
+            self.done.update((member.pid, member.born) for member in members)
+
+    def _signal_group(self, number: int) -> None:
+        if not self.leader:
+            return
+        try:
+            os.killpg(self.leader, number)
+        except OSError:
+            return
+
+    def _stop_members(self) -> list[Process]:
+        stopped: dict[tuple[int, int], Process] = {}
+        for _ in range(_LOOKS):
+            found = [
+                member
+                for member in self._members(process_table())
+                if (member.pid, member.born) not in stopped and (member.pid, member.born) not in self.done
+            ]
+            if not found:
+                break
+            for member in found:
+                stopped[member.pid, member.born] = member
+                _signal(member, signal.SIGSTOP)
+        return list(stopped.values())
+
+    def _members(self, table: dict[int, Process]) -> list[Process]:
+        """The living members. Nothing older than the leader can be its offspring, this process least of all."""
+        me = os.getpid()
+        young = {pid: row for pid, row in table.items() if row.born >= self.eldest and pid not in (me, 1)}
+        members = {pid: row for pid, row in young.items() if self.leader and self.leader in (pid, row.group)}
+        for pid, row in young.items():
+            if pid not in members and self._is_known(row, me):
+                members[pid] = row
+        grown = True
+        while grown:
+            children = {pid: row for pid, row in young.items() if pid not in members and _descends(row, members)}
+            members.update(children)
+            grown = bool(children)
+        return list(members.values())
+
+    def _is_known(self, row: Process, me: int) -> bool:
+        entries = environment(row.pid)
+        if carries(entries, self.mark):
+            return True
+        return self.is_orphan is not None and row.parent == me and self.is_orphan(row.pid, entries)
+
+
+def _descends(row: Process, members: dict[int, Process]) -> bool:
+    """A parent older than its child is the one that started it, and a session bears the number of its founder."""
+    above = members.get(row.parent) or members.get(row.session)
+    return above is not None and above.born <= row.born
+
+
+def process_table() -> dict[int, Process]:
+    """Every living process this user can see; zombies are left out, nothing is left of them to end."""
+    try:
+        names = os.listdir("/proc")
+    except OSError:
+        return _table_from_ps()
+    table = {}
+    for name in names:
+        if name.isdecimal() and (row := read_process(int(name))) is not None and not row.zombie:
+            table[row.pid] = row
+    return table or _table_from_ps()
+
+
+def read_process(pid: int) -> Process | None:
+    """One row of /proc, a zombie's too; None where there is no such process or no /proc."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
+            text = file.read(2048)
+    except OSError:
+        return None
+    # The second field is the program's name in brackets, and a name may hold brackets and spaces of its own.
+    fields = text[text.rfind(b")") + 2 :].split()
+    if len(fields) < 20:
+        return None
+    return Process(
+        pid=pid,
+        parent=int(fields[1]),
+        group=int(fields[2]),
+        session=int(fields[3]),
+        born=int(fields[19]),
+        zombie=fields[0] in (b"Z", b"X"),
+    )
+
+
+def _table_from_ps() -> dict[int, Process]:
+    """Where there is no /proc: parents and groups only, so that there marks cannot be read."""
+    import subprocess
+
+    try:
+        listing = subprocess.run(
+            ["ps", "-A", "-o", "pid=,ppid=,pgid=,stat="], stdin=subprocess.DEVNULL, capture_output=True, check=False
+        ).stdout
+    except OSError:
+        return {}
+    rows = [line.split() for line in listing.splitlines()]
+    return {
+        int(row[0]): Process(pid=int(row[0]), parent=int(row[1]), group=int(row[2]), session=-1, born=0, zombie=False)
+        for row in rows
+        if len(row) == 4 and not row[3].startswith(b"Z")
+    }
+
+
+def environment(pid: int) -> list[bytes]:
+    """The `NAME=value` entries with which a process of this user was started; empty for anyone else's."""
+    folder = f"/proc/{pid}"
+    try:
+        if os.stat(folder).st_uid != os.geteuid():
+            return []
+        with open(f"{folder}/environ", "rb", buffering=0) as file:
+            return file.readall().split(b"\0")
+    except OSError:
+        return []
+
+
+def carries(entries: list[bytes], mark: bytes) -> bool:
+    """Whether an environment holds the mark itself, or `mark/…`: that of a run started inside the run."""
+    return bool(mark) and any(entry.startswith(mark) and entry[len(mark) :][:1] in (b"", b"/") for entry in entries)
+
+
+def holds_pipe(pid: int, inodes: set[int]) -> bool:
+    """Whether a process has one of these pipes open."""
+    wanted = {f"pipe:[{inode}]" for inode in inodes}
+    folder = f"/proc/{pid}/fd"
+    try:
+        return any(os.readlink(f"{folder}/{name}") in wanted for name in os.listdir(folder))
+    except OSError:
+        return False
+
+
+def _signal(process: Process, number: int) -> None:
+    """Signal exactly this process: its number is pinned first, then checked, so that it cannot change hands between."""
+    try:
+        handle = os.pidfd_open(process.pid)
+    except (AttributeError, OSError):
+        handle = -1
+    try:
+        if process.born and (now := read_process(process.pid)) is not None and now.born != process.born:
+            return
+        if handle >= 0:
+            signal.pidfd_send_signal(handle, number)
+        else:
+            os.kill(process.pid, number)
+    except OSError:
+        return
+    finally:
+        if handle >= 0:
+            os.close(handle)
+
+
+def _kill(members: list[Process]) -> None:
+    """Kill, and wait until they are gone: the caller promises that nothing is left when it returns."""
+    for process in members:
+        _signal(process, signal.SIGKILL)
+    until = time.monotonic() + _DEATH_S
+    pause_s = 0.0005
+    while time.monotonic() < until:
+        members = [process for process in members if _lives(process)]
+        if not members:
+            return
+        time.sleep(pause_s)
+        pause_s = min(pause_s * 2, 0.02)
+
+
+def _lives(process: Process) -> bool:
+    if process.born:
+        now = read_process(process.pid)
+        return now is not None and now.born == process.born and not now.zombie
+    try:
+        os.kill(process.pid, 0)
+    except OSError:
+        return False
+    return True

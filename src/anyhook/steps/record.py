@@ -1,0 +1,90 @@
+"""Record: one fired event → one line for the journal: event, calls, runs, decision. Values of the environment that look
+like secrets never get into it, not even where a hook printed them."""
+
+from __future__ import annotations
+
+import json
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from anyhook.model.call import Call, Run
+    from anyhook.model.decision import Decision
+    from anyhook.model.event import Event
+    from anyhook.model.json_types import Json
+
+TEXT_LIMIT = 65_536
+"""Longer texts are cut in the journal, and say so."""
+SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH", "COOKIE", "PRIVATE")
+
+
+def secrets_of(env: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """The variables whose values may never be written down: (value as JSON text, what stands there instead)."""
+    found = [
+        (json.dumps(value)[1:-1], f"[{name}]")
+        for name, value in env.items()
+        if len(value) >= 8 and any(word in name.upper() for word in SECRET_NAMES)
+    ]
+    return tuple(sorted(found, key=lambda pair: -len(pair[0])))
+
+
+def record(
+    event: Event,
+    decision: Decision,
+    calls: Sequence[tuple[str, Call, Run | None]],
+    about: Mapping[str, Json],
+    secrets: Sequence[tuple[str, str]],
+    at_ns: int | None = None,
+) -> bytes:
+    """The line. `calls` are hook id, call and run of what was started; `about` says who fired, where and how."""
+    line = json.dumps(
+        {
+            "v": 1,
+            "at": at_ns or time.time_ns(),
+            **about,
+            "event": event.name,
+            "data": event.data,
+            "calls": [
+                {
+                    "hook": hook,
+                    "argv": call.argv,
+                    "cwd": call.cwd,
+                    "env": list(call.env),
+                    "limit_s": call.limit_s,
+                    "run": None if run is None else run_fields(run),
+                }
+                for hook, call, run in calls
+            ],
+            "decision": {
+                **{field: getattr(decision, field) for field in decision.fields if field not in ("hooks", "problems", "event")},
+                "problems": [problem.as_dict() for problem in decision.problems],
+                "hooks": [
+                    {"id": report.id, "status": report.status, "why": report.why, "verdict": report.verdict}
+                    for report in decision.hooks
+                ],
+            },
+        }
+    )
+    for value, instead in secrets:
+        if value in line:
+            line = line.replace(value, instead)
+    return line.encode() + b"\n"
+
+
+def run_fields(run: Run) -> dict[str, Json]:
+    return {
+        "ending": run.ending,
+        "exit_code": run.exit_code,
+        "stdout": clip(run.stdout),
+        "stderr": clip(run.stderr),
+        "started_ns": run.started_ns,
+        "duration_s": round(run.duration_s, 6),
+        "error": run.error,
+    }
+
+
+def clip(data: bytes) -> str:
+    text = data[:TEXT_LIMIT].decode("utf-8", "replace")
+    return text if len(data) <= TEXT_LIMIT else f"{text}… [{len(data)} bytes in all]"

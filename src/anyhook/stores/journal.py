@@ -1,0 +1,75 @@
+"""The journal: one JSON line per fired event, by one append, from many processes at once. It never fails an event."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+LATER_S = 0.25
+LATER_MOST = 1000
+
+
+class Journal:
+    """Appends whole lines. Opened for each line, so that a file that was moved away is simply begun anew."""
+
+    def __init__(self, state_dir: str) -> None:
+        self.path = f"{state_dir}/journal.jsonl"
+        self.broken: str | None = None
+        """Why the last line could not be written."""
+        self._later: list[Callable[[], bytes]] = []
+
+    def append(self, line: bytes) -> bool:
+        try:
+            try:
+                descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            except FileNotFoundError:
+                os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
+                descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                written = os.write(descriptor, line)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            self.broken = error.strerror or str(error)
+            return False
+        if written != len(line):
+            self.broken = "the disk is full"
+            return False
+        return True
+
+    def later(self, line: Callable[[], bytes]) -> None:
+        """For events that reached no hook: kept in memory for a moment, so that they cost their caller almost nothing.
+        What a killed process loses by that are events in which nothing happened."""
+        self._later.append(line)
+        waiting = len(self._later)
+        if waiting == 1:
+            self._flush_soon()
+        elif waiting >= LATER_MOST:
+            self.flush()
+
+    def _flush_soon(self) -> None:
+        import atexit
+        import threading
+
+        timer = threading.Timer(LATER_S, self.flush)
+        timer.daemon = True
+        timer.start()
+        atexit.unregister(self.flush)
+        atexit.register(self.flush)
+
+    def flush(self) -> None:
+        """Write what was put off."""
+        lines, self._later = self._later, []
+        if lines:
+            self.append(b"".join(line() for line in lines))
+
+    def lines(self) -> Iterator[bytes]:
+        """Every line, oldest first; none where there is no journal."""
+        try:
+            with open(self.path, "rb") as file:
+                yield from file
+        except FileNotFoundError:
+            return

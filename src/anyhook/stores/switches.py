@@ -1,0 +1,36 @@
+"""Switches: hooks that the user turned off, for dialects that have no means of their own. It knows ids only."""
+
+from __future__ import annotations
+
+import json
+
+from anyhook.stores.places import write_private
+
+USER = ""
+"""The key of hooks that belong to no project."""
+
+
+class Switches:
+    """The ids that are off, by project."""
+
+    def __init__(self, state_dir: str) -> None:
+        self.path = f"{state_dir}/switches.json"
+        self._off = self._read()
+
+    def _read(self) -> dict[str, list[str]]:
+        try:
+            with open(self.path, encoding="utf-8") as file:
+                stored = json.load(file)
+        except (OSError, ValueError):
+            return {}
+        if not isinstance(stored, dict):
+            return {}
+        return {key: [str(name) for name in ids] for key, ids in stored.items() if isinstance(ids, list)}
+
+    def off(self, project: str) -> frozenset[str]:
+        return frozenset([*self._off.get(USER, ()), *self._off.get(project, ())])
+
+    def turn(self, owner: str, hook: str, on: bool) -> None:
+        ids = [name for name in self._off.get(owner, []) if name != hook]
+        self._off[owner] = ids if on else [*ids, hook]
+        write_private(self.path, json.dumps({key: ids for key, ids in self._off.items() if ids}, indent=1).encode())
