@@ -4,15 +4,13 @@ their event starts anything, and only where the caller allows it."""
 from __future__ import annotations
 
 import os
-import sys
 
 from anyhook.grammar.files import Files
-from anyhook.grammar.registry import DIALECTS, VARIABLES, dialect
+from anyhook.grammar.registry import dialect
 from anyhook.grammar.rows import Dialect, Roots
 from anyhook.model.call import Call
-from anyhook.model.event import EVENTS
-from anyhook.model.hook import ARMED, BROKEN, CHANGED, DISABLED, UNTRUSTED, Hook, Layer
-from anyhook.model.problem import Problem
+from anyhook.model.catalog import Catalog, Setup
+from anyhook.model.hook import ARMED, BROKEN, DISABLED, Hook, Layer
 from anyhook.model.record import Record
 from anyhook.steps.discover import discover
 from anyhook.steps.layer import layer
@@ -24,89 +22,6 @@ from anyhook.stores.ledger import Ledger
 from anyhook.stores.places import config_file, state_dir
 from anyhook.stores.switches import Switches
 from anyhook.stores.types import Types
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from anyhook.grammar.stamps import Stamp
-
-
-class Setup(Record):
-    """Everything that decides what a catalog holds."""
-
-    project: str
-    env: Mapping[str, str]
-    dialects: tuple[str, ...] = DIALECTS
-    trust: str = "ask"
-    plugin_dirs: tuple[str, ...] = ()
-    state_dir: str | None = None
-    """Of dialects that keep their hooks in a state directory; not ours."""
-
-    @classmethod
-    def of(
-        cls,
-        project: str,
-        env: Mapping[str, str],
-        dialects: Sequence[str] = (),
-        trust: str = "ask",
-        plugin_dirs: Sequence[str] = (),
-        state_dir: str | None = None,
-    ) -> Setup:
-        """The same with real paths, so that a symlinked checkout is the checkout itself."""
-        chosen = tuple(name for name in DIALECTS if name in dialects) if dialects else DIALECTS
-        folders = tuple(os.path.realpath(folder) for folder in plugin_dirs)
-        return cls(os.path.realpath(project), env, chosen, trust, folders, state_dir and os.path.abspath(state_dir))
-
-    def roots(self, config: Config) -> Roots:
-        seen = {name: self.env[name] for name in VARIABLES if name in self.env}
-        plugins = dict.fromkeys([*self.plugin_dirs, *(os.path.realpath(folder) for folder in config.plugins)])
-        return Roots(self.project, seen, tuple(plugins), self.state_dir, sys.platform)
-
-
-class Catalog(Record):
-    """All hooks, in the order in which they would run, and what is wrong with the rest."""
-
-    hooks: list[Hook]
-    problems: list[Problem]
-    config: Config
-    stamps: dict[str, Stamp | None]
-    complete: bool = True
-    """False where an executable has not been asked for its event yet."""
-
-    def for_event(self, event: str) -> list[Hook]:
-        """The hooks of one event. One that waits for approval and has not said its event may be of any."""
-        return [
-            hook
-            for hook in self.hooks
-            if event in hook.events
-            or (not hook.native_event and hook.status in (UNTRUSTED, CHANGED, BROKEN) and dialect(hook.dialect).row_for(event))
-        ]
-
-    def where(self, hook: Hook) -> str:
-        """Where a hook is declared, with its line."""
-        return (hook if hook.line else self._located([hook])[0]).where()
-
-    def with_lines(self) -> Catalog:
-        """The same, every hook with the line of its declaration."""
-        return self.replace(hooks=self._located(self.hooks))
-
-    @staticmethod
-    def _located(hooks: list[Hook]) -> list[Hook]:
-        files = Files()
-        places: dict[str, list[tuple[str | int, ...]]] = {}
-        for hook in hooks:
-            if hook.place:
-                places.setdefault(hook.source, []).append(hook.place)
-        lines = {path: files.lines(path, wanted) for path, wanted in places.items()}
-        return [hook.replace(line=lines[hook.source].get(hook.place)) if hook.place else hook for hook in hooks]
-
-    def by_event(self) -> dict[str, list[int]]:
-        """Places of the hooks of every event that has any."""
-        place = {id(hook): index for index, hook in enumerate(self.hooks)}
-        found = {event: [place[id(hook)] for hook in self.for_event(event)] for event in EVENTS}
-        return {event: places for event, places in found.items() if places}
-
 
 class Loaded(Record):
     """What lies on disk, before anything is said about trust."""
@@ -121,7 +36,7 @@ def read(setup: Setup) -> Loaded:
     """Discover and load."""
     files = Files()
     config = read_config(config_file(setup.env), files, setup.env.get("HOME", ""))
-    roots = setup.roots(config)
+    roots = setup.roots(config.plugins)
     layers: dict[str, list[Layer]] = {}
     for name in setup.dialects:
         table = dialect(name)

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import count
 from time import monotonic, time_ns
 
-from anyhook.catalog import Catalog, Setup
+from anyhook.model.catalog import Catalog, Setup
 from anyhook.corridor import Step, Walk, idle_report
 from anyhook.grammar.registry import dialect
 from anyhook.grammar.rows import Dialect, EventRow, Scene
@@ -175,6 +175,16 @@ class Engine:
         table = dialect(hook.dialect)
         row = table.row(hook.native_event) or table.row_for(event.name)
         return [Step(hook, table, row, _known(hook, table, row, event))] if row else []
+
+    def explain(self, event: Event) -> list[dict[str, Json]]:
+        """What firing the event would start, hook by hook, and why it would not start the rest. Starts nothing."""
+        from anyhook.steps.explain import explain
+
+        return [
+            explain(step, event, self.scene(event, step.dialect, step.row), self.where(step.hook))
+            for hook in self.hooks_for(event)
+            for step in self._step(hook, event)
+        ]
 
     # -- what a walk asks for
 

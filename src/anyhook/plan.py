@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
-from anyhook.catalog import Catalog, Setup, build
+from anyhook.model.catalog import Catalog, Setup
 from anyhook.grammar.registry import VARIABLES, native_names
 from anyhook.model.hook import Hook
 from anyhook.model.problem import Problem
@@ -30,6 +30,8 @@ def open_catalog(setup: Setup) -> Catalog:
     if plan is not None:
         with contextlib.suppress(TypeError, KeyError, IndexError):  # a plan of another make; the files know better
             return from_plan(plan)
+    from anyhook.catalog import build
+
     catalog = build(setup, may_start=True)
     if catalog.complete:
         catalog = catalog.with_lines()

@@ -65,6 +65,7 @@ EVENTS = (
 )
 
 LIMITS = {"command": Limits(default_s=30.0)}
+OFF = ".disable"
 
 
 def find(roots: Roots) -> list[Source]:
@@ -92,8 +93,8 @@ def _hook(source: Source, file_name: str, files: Files) -> Hook | None:
     if not link and (not stat.S_ISREG(mode) or not mode & 0o111):
         _warn_if_meant(path, mode, files)
         return None
-    off = file_name.endswith(".disable")
-    name = file_name.removesuffix(".disable")
+    off = file_name.endswith(OFF)
+    name = file_name.removesuffix(OFF)
     broken = link and not files.is_executable(path)
     if broken:
         files.problem("not-executable", "this link does not lead to an executable file", path, fix="Mend or remove it.")
@@ -114,13 +115,13 @@ def _hook(source: Source, file_name: str, files: Files) -> Hook | None:
         limit_s=LIMITS["command"].default_s,
         definition=canonical({"file": name}),
         status=DISABLED if off else BROKEN if broken else "armed",
-        why="its name ends in .disable" if off else "the link does not lead to an executable file" if broken else "",
+        why=f"its name ends in {OFF}" if off else "the link does not lead to an executable file" if broken else "",
     )
 
 
 def _warn_if_meant(path: str, mode: int, files: Files) -> None:
     """A script without its execute bit is most likely a hook that was forgotten; a README is not."""
-    if stat.S_ISREG(mode) and not path.endswith(".disable") and (files.content(path) or b"").startswith(b"#!"):
+    if stat.S_ISREG(mode) and not path.endswith(OFF) and (files.content(path) or b"").startswith(b"#!"):
         files.problem("not-executable", "this script is not executable, so it is no hook", path,
                       fix=f"chmod +x {path}", severity="warning")  # fmt: skip
 
@@ -206,6 +207,7 @@ DIALECT = Dialect(
     failing=Failing(),
     limits=LIMITS,
     chains=("input", "output"),
+    off_suffix=OFF,
     ask_type="hook",
     builtins=(Builtin("builtin:compact-trigger", "after_turn", compact_trigger),),
     first_action_wins=True,

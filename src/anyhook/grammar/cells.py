@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import time
+
+from anyhook.model import lean_json as json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -27,6 +27,7 @@ _BOM = "\ufeff"
 _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _NO_BRACKETS = bytes(code for code in range(256) if code not in _STEPS)
 _NO_SIGNS = _NO_BRACKETS.replace(b'"', b"")
+_NO_ESCAPES = bytes(code for code in _NO_SIGNS if code not in b"\\/bfnrtu")
 _OPEN_FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BINARY"))
 _KINDS = (
     (stat.S_ISDIR, "a directory"),
@@ -112,9 +113,8 @@ def parse_json(text: str) -> Json:
     """Strict JSON; of equal keys the last counts. Non-finite numbers and halves of surrogate pairs are refused."""
     import json
 
-    text = _clean(text)
-    if len(text) > 2_000 or text.count("[") + text.count("{") > DEPTH_LIMIT:
-        _bound_json(text)
+    text = text.removeprefix(_BOM)
+    coded = _bound_json(_utf8(text))
     try:
         value: Json = json.loads(text, parse_constant=_refuse_number, parse_float=_finite)
     except json.JSONDecodeError as error:
@@ -126,18 +126,24 @@ def parse_json(text: str) -> Json:
     except ValueError:
         line = _json_line(text, f"-?[0-9]{{{DIGITS_LIMIT},}}")
         raise Unreadable("a number too long to read", "write a shorter number, or a string", line) from None
-    if "\\ud" in text or "\\uD" in text:
+    if coded:
         _refuse_half_pairs(text)
     return value
 
 
-def _bound_json(text: str) -> None:
-    """Refuses too much depth. Without escapes, quotes open and close strings in turn, so every second piece is outside;
-    two quotes with nothing between them change that for no bracket, and dropping them first makes it cheap."""
-    if "\\" in text:
-        text = text.replace("\\\\", "").replace('\\"', "")
-    signs = text.encode().translate(None, _NO_SIGNS).replace(b'""', b"")
+def _bound_json(data: bytes) -> bool:
+    """Refuses too much depth; says whether there are `\\u` escapes.
+
+    With escapes taken out, quotes open and close strings in turn, so every second piece is outside of strings. The rest
+    makes it cheap: letters that cannot follow a backslash go first, and two quotes side by side change no bracket.
+    """
+    coded = False
+    if b"\\" in data:
+        data = data.translate(None, _NO_ESCAPES).replace(rb"\\", b"").replace(rb"\"", b"")
+        coded = rb"\u" in data
+    signs = data.translate(None, _NO_SIGNS).replace(b'""', b"")
     _bound_depth(b"".join(signs.split(b'"')[::2]))
+    return coded
 
 
 class _NumberError(Exception):
@@ -366,14 +372,19 @@ def _bound_depth(brackets: bytes) -> None:
 
 
 def _clean(text: str) -> str:
-    """The text without a byte order mark; halves of surrogate pairs come from bytes that are not UTF-8."""
+    """The text without a byte order mark, if it is text."""
     text = text.removeprefix(_BOM)
     if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            raise Unreadable("it is not UTF-8", "save the file as UTF-8", _line_at(text, error.start)) from None
+        _utf8(text)
     return text
+
+
+def _utf8(text: str) -> bytes:
+    """Halves of surrogate pairs are what a lenient decoder makes of bytes that are not UTF-8."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise Unreadable("it is not UTF-8", "save the file as UTF-8", _line_at(text, error.start)) from None
 
 
 def _line_at(text: str, at: int) -> int:

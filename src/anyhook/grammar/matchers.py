@@ -68,8 +68,9 @@ def tool_and_content(hook: Hook, event: Event, row: EventRow) -> str | None:
 def _in_content(pattern: str, content: Json) -> bool:
     """Each text in the input by itself, then the input as one text: an end anchor can hit a value's end, and a pattern
     written against the whole still works."""
-    import json
     import time
+
+    from anyhook.model import lean_json as json
 
     compiled = compile_pattern(pattern)
     deadline = time.monotonic() + CONTENT_LIMIT_S

@@ -179,6 +179,8 @@ class Dialect(Record):
     """Fields whose rewritten value the next hook of this dialect sees."""
     names: Callable[[Hook, Files, str, str], tuple[str, ...]]
     """The files that a project's hook names, for an approval to pin: hook, disk, project, home → absolute paths."""
+    off_suffix: str = ""
+    """The ending of a file's name that turns its hook off, where the dialect has that means."""
     ask_type: str = ""
     """The argument with which an executable is asked for its event, where hooks describe themselves."""
     builtins: tuple[Builtin, ...] = ()

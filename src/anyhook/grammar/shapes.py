@@ -3,7 +3,6 @@ hurts its neighbours; nothing here knows which product wrote the file."""
 
 from __future__ import annotations
 
-import json
 import math
 
 from anyhook.model.hook import BROKEN, Hook
@@ -69,6 +68,8 @@ def type_name(value: Json) -> str:
 
 def canonical(value: Json) -> str:
     """The one spelling of a declaration that approvals pin."""
+    import json
+
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 

@@ -3,10 +3,11 @@ leaves them to a process of its own, which enforces the limit and writes down wh
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import threading
+
+from anyhook.model import lean_json as json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def main() -> None:
     from anyhook.steps.run import adopt_orphans, run
     from anyhook.stores.journal import Journal
 
-    task = json.loads(sys.stdin.buffer.read())
+    task = json.loads(sys.stdin.buffer.read().decode())
     stdin = task["stdin"].encode("utf-8", "surrogateescape")
     call = Call(tuple(task["argv"]), stdin, task["env"], task["cwd"], task["limit_s"], task["mark"])
     adopt_orphans()

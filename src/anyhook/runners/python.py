@@ -6,11 +6,11 @@ from __future__ import annotations
 import contextvars
 import importlib
 import inspect
-import json
 import sys
 import threading
 from time import monotonic, time_ns
 
+from anyhook.model import lean_json as json
 from anyhook.model.call import Call, Run
 
 TYPE_CHECKING = False
@@ -67,7 +67,7 @@ class CallableRun:
         api = importlib.import_module(self._dialect.python_api)
         api.provide()
         function = _load(str(self._hook.spec["callable"]), self._scene.project if self._hook.scope == "project" else None)
-        result = function(api.event(self._scene, json.loads(self._call.stdin)))
+        result = function(api.event(self._scene, json.loads(self._call.stdin.decode())))
         if inspect.isawaitable(result):
             import asyncio
 

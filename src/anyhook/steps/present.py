@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from anyhook.model import lean_json as json
 
 from anyhook.model.call import Call
 

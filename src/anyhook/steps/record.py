@@ -3,8 +3,9 @@ like secrets never get into it, not even where a hook printed them."""
 
 from __future__ import annotations
 
-import json
 import time
+
+from anyhook.model import lean_json as json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ def start(call: Call) -> Child | Run:
     program: str | None = None
     try:
         program = _find(call)
-        if program is not None:
+        if program:
             child.launch(program)
     except (OSError, ValueError, RuntimeError) as error:  # the last: no process may be started at interpreter exit
         return _not_started(child, program, error)
@@ -34,7 +34,7 @@ def start(call: Call) -> Child | Run:
             child.conclude()
         child.close()
         raise
-    if program is None:
+    if not program:
         return _not_started(child, None, None)
     if child.ending is not None:  # ended by another thread before there was a process
         child.end()

@@ -1,0 +1,5 @@
+"""`python -m anyhook`."""
+
+from anyhook.entry import main
+
+main()

@@ -1,0 +1,93 @@
+"""The command line: one click group, one verb per file, and the one place where whatever goes wrong becomes a sentence."""
+
+from __future__ import annotations
+
+import click
+
+from anyhook import __version__
+from anyhook.cli.failure import BAD_CALL, BadCall
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Verb → (module, one line of help). A verb's module is loaded when it is called.
+VERBS = {
+    "fire": ("anyhook.cli.verb_fire", "Run the hooks of one event, as an agent would."),
+    "list": ("anyhook.cli.verb_list", "Show every hook, in the order in which they run."),
+    "check": ("anyhook.cli.verb_check", "Read every hook file and report what is wrong."),
+    "explain": ("anyhook.cli.verb_explain", "Show which hooks would run, how, and which would not, and why."),
+    "trust": ("anyhook.cli.verb_trust", "Look at a project's hooks and approve them."),
+    "new": ("anyhook.cli.verb_new", "Write a working hook."),
+    "enable": ("anyhook.cli.verb_switch", "Turn a hook on."),
+    "disable": ("anyhook.cli.verb_switch", "Turn a hook off without deleting it."),
+    "dialects": ("anyhook.cli.verb_dialects", "Show what each dialect's hooks can do."),
+    "conform": ("anyhook.cli.verb_conform", "Run the conformance vectors."),
+    "log": ("anyhook.cli.verb_log", "Print the journal of fired events."),
+    "completion": ("anyhook.cli.verb_completion", "Print a shell's completion script."),
+}
+
+
+class Verbs(click.Group):
+    """A group that imports a verb only when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in VERBS:
+            return None
+        from importlib import import_module
+
+        command: click.Command = getattr(import_module(VERBS[name][0]), name.replace("-", "_") if name != "list" else "list_")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Verbs"):
+            formatter.write_dl([(name, text) for name, (_, text) in VERBS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in VERBS and not args[0].startswith("-"):
+            from anyhook.grammar.shapes import guess
+
+            raise click.UsageError(f"There is no verb `{args[0]}`.{guess(args[0], VERBS)}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+EPILOG = """\b
+Try:
+  anyhook new guard --dialect kodik --event PreToolUse    write a hook
+  anyhook trust                                           look at the project's hooks and approve them
+  anyhook fire PreToolUse --tool Bash --input '{"command": "ls"}'
+"""
+
+
+@click.group(cls=Verbs, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+@click.version_option(__version__, prog_name="anyhook")
+def app() -> None:
+    """One runtime for the lifecycle hooks of AI coding agents."""
+
+
+def run(words: Sequence[str]) -> int:
+    """Carry out a command line; the exit status."""
+    from anyhook.cli import render
+
+    try:
+        status = app.main(list(words), prog_name="anyhook", standalone_mode=False)
+    except click.ClickException as error:
+        where = f"{error.ctx.command_path}: " if isinstance(error, click.UsageError) and error.ctx else "anyhook: "
+        render.say(f"{where}{error.format_message()}")
+        if isinstance(error, click.UsageError) and error.ctx:
+            render.say(f"Try `{error.ctx.command_path} --help`.")
+        return BAD_CALL
+    except BadCall as error:
+        render.say(f"anyhook {words[0] if words else ''}: {error}")
+        return BAD_CALL
+    except (KeyboardInterrupt, click.Abort):
+        render.say("interrupted")
+        return 130
+    except BrokenPipeError:
+        return 0
+    return status if isinstance(status, int) else 0

@@ -1,0 +1,117 @@
+"""The words of a call → an Event. It reads the files and the stdin that the options name, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from anyhook.cli.failure import BadCall
+from anyhook.model import lean_json
+from anyhook.model.event import EVENTS, FIELDS, Event
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.cli.options import Values
+    from anyhook.model.json_types import Json
+
+TEXT_FIELDS = {
+    "tool": "tool", "tool_error": "tool_error", "call_id": "call_id", "prompt": "prompt", "source": "source",
+    "trigger": "trigger", "reason": "reason", "agent": "agent_type", "message": "message", "session": "session",
+}  # fmt: skip
+"""Options that take a text, and the canonical fields they fill."""
+
+
+def project_of(values: Values) -> str:
+    """The project directory, checked."""
+    project = str(values["project"] or ".")
+    if not os.path.isdir(project):
+        raise BadCall(f"--project {project}: there is no such directory. Name the folder that holds the project.")
+    return project
+
+
+def event_of(name: str, values: Values, natives: dict[str, tuple[str, ...]] | None = None) -> tuple[Event, list[str]]:
+    """The event, and the names in --data that no dialect knows."""
+    texts = _Texts()
+    data: dict[str, Json] = {}
+    given: Json = {}
+    if values["data"] is not None:
+        given = texts.json("--data", str(values["data"]))
+        if not isinstance(given, dict):
+            raise BadCall("--data must be a JSON object, such as '{\"turn_number\": 3}'.")
+    for option, field in TEXT_FIELDS.items():
+        if values[option] is not None:
+            data[field] = texts.text(f"--{option.replace('_', '-')}", str(values[option]))
+    if values["input"] is not None:
+        data["input"] = texts.json("--input", str(values["input"]))
+        if not isinstance(data["input"], dict):
+            raise BadCall("--input must be a JSON object, such as '{\"command\": \"ls\"}'.")
+    if values["output"] is not None:
+        data["output"] = _loose(texts.text("--output", str(values["output"])))
+    event = name
+    if name not in EVENTS or given:
+        from anyhook.grammar.registry import UnknownEvent, canonical_event
+
+        try:
+            failed = "tool_error" in data or bool(isinstance(given, dict) and given.get("tool_error"))
+            event = canonical_event(name, failed, natives)
+        except UnknownEvent as error:
+            raise BadCall(str(error)) from None
+    unknown = _add_given(event, given if isinstance(given, dict) else {}, data)
+    return Event(event, data), unknown
+
+
+def _add_given(event: str, given: dict[str, Json], data: dict[str, Json]) -> list[str]:
+    """The fields of --data, by canonical or any dialect's own name; a named option wins over them."""
+    unknown: list[str] = []
+    for key, value in given.items():
+        field: str | None = key
+        if key not in FIELDS:
+            from anyhook.grammar.registry import canonical_field
+
+            field = canonical_field(event, key)
+        if field is None:
+            unknown.append(key)
+            continue
+        if field == "input" and not isinstance(value, dict):
+            raise BadCall(f"--data: `{key}` must be a JSON object.")
+        data.setdefault(field, value)
+    return unknown
+
+
+def _loose(text: str) -> Json:
+    """A tool's result: an object or a list where it is one, else the text as it is."""
+    if text.lstrip()[:1] in ("{", "["):
+        try:
+            return lean_json.loads(text)
+        except (ValueError, RecursionError):
+            return text
+    return text
+
+
+class _Texts:
+    """Reads `@FILE` and `-`; stdin can be read once."""
+
+    def __init__(self) -> None:
+        self.stdin_for = ""
+
+    def text(self, option: str, value: str) -> str:
+        if value == "-":
+            if self.stdin_for:
+                raise BadCall(f"{option} - and {self.stdin_for} -: stdin can be read only once.")
+            self.stdin_for = option
+            return sys.stdin.buffer.read().decode("utf-8", "replace")
+        if not value.startswith("@"):
+            return value
+        try:
+            with open(value[1:], "rb") as file:
+                return file.read().decode("utf-8", "replace")
+        except OSError as error:
+            raise BadCall(f"{option} {value}: the file cannot be read ({error.strerror}).") from None
+
+    def json(self, option: str, value: str) -> Json:
+        text = self.text(option, value)
+        try:
+            return lean_json.loads(text)
+        except (ValueError, RecursionError) as error:
+            shown = text if len(text) <= 60 else f"{text[:60]}…"
+            raise BadCall(f"{option}: this is not JSON: {shown!r} ({error}). Quote it for the shell with single quotes.") from None

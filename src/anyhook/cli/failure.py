@@ -1,0 +1,13 @@
+"""BadCall: a call that cannot be carried out. It carries one clear sentence to the person who made it."""
+
+from __future__ import annotations
+
+# Every exit status of the command.
+DONE = 0
+FINDINGS = 1
+BLOCKED = 2
+BAD_CALL = 3
+
+
+class BadCall(Exception):  # noqa: N818 (it says what is bad)
+    """The sentence is shown as it is, and the command leaves with status 3."""

@@ -1,0 +1,105 @@
+"""`anyhook fire`: run the hooks of one event, as an agent would. This is a path that an agent waits on: it imports no
+command-line library, and where nothing is hooked, no engine either."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from anyhook.cli.event_input import event_of, project_of
+from anyhook.cli.failure import BLOCKED, DONE
+from anyhook.grammar.registry import DIALECTS, VARIABLES
+from anyhook.stores.places import state_dir
+from anyhook.stores.plans import plan_key, read_plan
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.cli.options import Values
+    from anyhook.engine import Engine
+    from anyhook.model.decision import Decision
+    from anyhook.model.event import Event
+
+
+def fire(name: str, values: Values) -> int:
+    """Carry out a checked call; the exit status."""
+    project = os.path.realpath(project_of(values))
+    env = os.environ
+    plan = read_plan(state_dir(env), _key(project, values))
+    natives = plan["natives"] if plan else None
+    event, unknown = event_of(name, values, natives)  # type: ignore[arg-type]
+    if plan is not None and not unknown and not plan["problems"] and event.name not in plan["events"]:  # type: ignore[operator]
+        return _nothing_hooked(event, project, values)
+    from anyhook.cli.signals import end_hooks_on_signals
+
+    with end_hooks_on_signals():
+        engine = open_engine(project, values, "fire")
+        engine.outlived = True
+        decision = engine.fire_sync(event)
+        engine.close_sync(0.0)
+    return answer(_with_unknown(decision, unknown), bool(values["json"]))
+
+
+def _key(project: str, values: Values) -> tuple[object, ...]:
+    chosen = values["dialect"] or ()
+    dialects = tuple(name for name in DIALECTS if name in chosen) if chosen else DIALECTS  # type: ignore[operator]
+    folders = tuple(os.path.realpath(folder) for folder in values["plugin_dir"] or ())  # type: ignore[union-attr]
+    state = values["state_dir"]
+    return plan_key(
+        os.environ, VARIABLES, project, dialects, str(values["trust"] or "ask"), folders, os.path.abspath(str(state)) if state else None
+    )
+
+
+def open_engine(project: str, values: Values, host: str) -> Engine:
+    from anyhook.engine import Engine
+
+    return Engine.open(
+        project,
+        dialects=[str(name) for name in values["dialect"] or ()],  # type: ignore[union-attr]
+        trust=str(values["trust"] or "ask"),
+        on_failure=str(values["on_failure"]) if values["on_failure"] else None,
+        mode=str(values["mode"] or "enforce"),
+        plugin_dirs=[str(folder) for folder in values["plugin_dir"] or ()],  # type: ignore[union-attr]
+        state_dir=str(values["state_dir"]) if values["state_dir"] else None,
+        session=str(values["session"]) if values["session"] else None,
+        host=host,
+    )
+
+
+def _with_unknown(decision: Decision, unknown: list[str]) -> Decision:
+    if not unknown:
+        return decision
+    from anyhook.model.problem import WARNING, Problem
+
+    found = [
+        Problem("unknown-field", f"no dialect knows the field `{key}` of --data; it is ignored", "--data",
+                fix="See `anyhook fire --help` for the canonical names.", severity=WARNING)  # fmt: skip
+        for key in unknown
+    ]
+    return decision.replace(problems=(*decision.problems, *found))
+
+
+def answer(decision: Decision, as_json: bool) -> int:
+    """Print a decision; the exit status that goes with it."""
+    from anyhook.cli import render
+
+    if as_json:
+        render.json_out(decision.as_dict())
+    else:
+        render.decision_out(decision)
+    return BLOCKED if decision.stops else DONE
+
+
+def _nothing_hooked(event: Event, project: str, values: Values) -> int:
+    """The same answer and the same line in the journal as the engine's, without loading the engine."""
+    from anyhook.model.decision import Decision
+    from anyhook.steps.record import record, secrets_of
+    from anyhook.stores.journal import Journal
+
+    mode = str(values["mode"] or "enforce")
+    decision = Decision(event.name, enforced=mode != "shadow")
+    journal = Journal(state_dir(os.environ))
+    session = values["session"] or f"session-{os.urandom(8).hex()}"
+    about = {"host": "fire", "project": project, "session": session, "mode": mode}
+    if not journal.append(record(event, decision, (), about, secrets_of(os.environ))):  # type: ignore[arg-type]
+        sys.stderr.write(f"warning: {journal.path}: events are not recorded ({journal.broken})\n")
+    return answer(decision, bool(values["json"]))

@@ -1,0 +1,98 @@
+"""The one place that prints: results on stdout, talk on stderr."""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from anyhook.model.decision import Decision, Report
+    from anyhook.model.json_types import Json
+    from anyhook.model.problem import Problem
+
+MARKS = {
+    "ran": "·", "unmatched": "-", "untrusted": "?", "disabled": "-", "skipped": "-", "background": "~", "broken": "!",
+}  # fmt: skip
+
+
+def out(text: str) -> None:
+    """A result. A reader that has gone away is no error."""
+    try:
+        sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace") + b"\n")
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        sys.stderr = None  # type: ignore[assignment]
+
+
+def say(text: str) -> None:
+    """Talk."""
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+def json_out(value: Json, indent: int | None = None) -> None:
+    if indent is None:
+        from anyhook.model import lean_json
+
+        out(lean_json.dumps(value))
+        return
+    import json
+
+    out(json.dumps(value, indent=indent, ensure_ascii=False))
+
+
+def problem_lines(problems: Sequence[Problem]) -> list[str]:
+    """Problems as a person reads them."""
+    lines: list[str] = []
+    for problem in problems:
+        lines.append(f"{problem.severity}: {problem.where or 'anyhook'}: {problem.what} [{problem.code}]")
+        if problem.why:
+            lines.append(f"    why: {problem.why}")
+        if problem.fix:
+            lines.append(f"    fix: {problem.fix}")
+    return lines
+
+
+def decision_out(decision: Decision) -> None:
+    """One line per hook, then the verdict and what comes with it."""
+    for report in decision.hooks:
+        out(_report_line(report))
+    for line in problem_lines(decision.problems):
+        say(line)
+    verdict = decision.verdict
+    if decision.effect:
+        verdict += f" ({decision.effect})"
+    if not decision.enforced:
+        verdict += ", not enforced: shadow mode"
+    ran = any(report.status in ("ran", "broken", "background") for report in decision.hooks)
+    out(f"{decision.event}: {verdict}" + ("" if ran else " — no hook ran"))
+    if decision.reason:
+        out(f"  reason: {decision.reason}")
+    for title, value in (("input", decision.tool_input), ("output", decision.tool_output), ("prompt", decision.prompt)):
+        if value is not None:
+            from anyhook.model import lean_json
+
+            out(f"  {title} → {value if isinstance(value, str) else lean_json.dumps(value, False)}")
+    for title, texts in (("context", decision.context), ("message", decision.messages), ("follow-up", decision.follow_ups)):
+        for text in texts:
+            out(f"  {title}: {text}")
+    if decision.history is not None:
+        out(f"  history → {len(decision.history)} message(s)")
+    if decision.recipe is not None:
+        out(f"  recipe → {decision.recipe.get('name')}")
+    if decision.end_turn:
+        out("  the turn ends")
+
+
+def _report_line(report: Report) -> str:
+    mark = "✗" if report.verdict == "block" else MARKS[report.status]
+    line = f"{mark} {report.id}  {report.status}"
+    if report.ending and report.ending != "exited":
+        line += f", {report.ending.replace('_', ' ')}"
+    elif report.exit_code is not None:
+        line += f", exit {report.exit_code}"
+    if report.duration_ms is not None:
+        line += f", {report.duration_ms:.0f} ms"
+    return f"{line}: {report.why}" if report.why else line

@@ -1,0 +1,28 @@
+"""`anyhook dialects`: the tables, as they are."""
+
+from __future__ import annotations
+
+from anyhook.cli import render
+from anyhook.cli.options import JSON, Values
+from anyhook.cli.verbs import verb
+from anyhook.grammar.describe import describe
+from anyhook.grammar.registry import DIALECTS, dialect
+
+
+@verb("dialects", (JSON,), "anyhook dialects --json")
+def dialects(values: Values) -> int:
+    """Show every dialect: its files, its events, what a hook of each event may do, and what a broken hook means."""
+    described = [describe(dialect(name)) for name in DIALECTS]
+    if values["json"]:
+        render.json_out({"dialects": [entry.as_dict() for entry in described]}, indent=2)
+        return 0
+    for entry in described:
+        render.out(f"{entry.name} — {entry.title}")
+        for scope, place in entry.files:
+            render.out(f"  {scope:<9}{place}")
+        render.out(f"  a broken hook: {entry.failure}")
+        for event in entry.events:
+            names = event.native if event.native in event.canonical else f"{event.native} ({', '.join(event.canonical)})"
+            render.out(f"  {names:<44} {', '.join(event.powers)}")
+        render.out("")
+    return 0

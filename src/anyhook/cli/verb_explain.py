@@ -1,0 +1,66 @@
+"""`anyhook explain`: what an event would start, and why the rest would not run. It starts nothing."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from anyhook.cli import render
+from anyhook.cli.event_input import event_of
+from anyhook.cli.options import FIRE, Values
+from anyhook.cli.verbs import verb
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+
+
+@verb("explain", FIRE, """anyhook explain PreToolUse --tool Bash --input '{"command": "ls"}'""", [click.Argument(["event"])])
+def explain(event: str, values: Values) -> int:
+    """Show which hooks an event would run, in what order, with what argv, env names, cwd, stdin and limit; and which it
+    would not run, and why. Starts nothing."""
+    from anyhook.cli.catalog_input import setup_of
+    from anyhook.catalog import build
+    from anyhook.engine import Engine
+
+    setup = setup_of(values)
+    catalog = build(setup, may_start=False).with_lines()
+    session = str(values["session"]) if values["session"] else None
+    engine = Engine(setup, catalog, on_failure=None, mode="enforce", session=session, host="explain")
+    made, _ = event_of(event, values)
+    records = engine.explain(made)
+    if values["json"]:
+        hooks: list[Json] = list(records)
+        render.json_out({"event": made.name, "hooks": hooks}, indent=2)
+        return 0
+    _print(made.name, records)
+    for line in render.problem_lines(engine.catalog_problems(made.name)):
+        render.say(line)
+    return 0
+
+
+def _print(event: str, records: list[dict[str, Json]]) -> None:
+    if not records:
+        render.out(f"{event}: nothing is hooked.")
+    for number, record in enumerate(records, 1):
+        if not record["would_run"]:
+            render.out(f"- {record['id']}  would not run: {record['why']}")
+            continue
+        render.out(f"{number}. {record['id']}  ({record['source']})")
+        argv = record["argv"]
+        words = " ".join(_quoted(str(word)) for word in argv) if isinstance(argv, list) else str(record.get("command"))
+        env = record["env"]
+        home = set(os.environ)
+        added = [str(name) for name in env if name not in home] if isinstance(env, list) else []
+        count = len(env) if isinstance(env, list) else 0
+        render.out(f"   run    {words}")
+        render.out(f"   in     {record['cwd']}, at most {record['limit_ms']} ms")
+        render.out(f"   env    {count} variables" + (f", of its own: {', '.join(added)}" if added else ""))
+        render.out(f"   stdin  {record['stdin']}")
+
+
+def _quoted(word: str) -> str:
+    import shlex
+
+    return shlex.quote(word)

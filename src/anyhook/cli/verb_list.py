@@ -1,0 +1,66 @@
+"""`anyhook list`: the catalog, in order."""
+
+from __future__ import annotations
+
+from anyhook.cli import render
+from anyhook.cli.catalog_input import catalog_of, setup_of
+from anyhook.cli.options import JSON, WHERE, Values
+from anyhook.cli.verbs import verb
+from anyhook.model.hook import ARMED, BROKEN, Hook
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+
+
+@verb("list", (*WHERE, JSON), "anyhook list --dialect kodik")
+def list_(values: Values) -> int:
+    """Show every hook, in the order in which they run: which are armed, which wait for approval, which are broken."""
+    from anyhook.steps.inspect import missing_program
+
+    setup = setup_of(values)
+    catalog = catalog_of(values)
+    hooks = []
+    for hook in catalog.hooks:
+        why = missing_program(hook, setup) if hook.status == ARMED else ""
+        hooks.append(hook.replace(status=BROKEN, why=why) if why else hook)
+    if values["json"]:
+        problems: list[Json] = [dict(problem.as_dict()) for problem in catalog.problems]
+        render.json_out({"hooks": [as_dict(hook) for hook in hooks], "problems": problems}, indent=2)
+        return 0
+    _print(hooks)
+    for line in render.problem_lines(catalog.problems):
+        render.say(line)
+    return 0
+
+
+def as_dict(hook: Hook) -> dict[str, Json]:
+    """A hook as `list --json` shows it."""
+    return {
+        "id": hook.id,
+        "name": hook.name,
+        "dialect": hook.dialect,
+        "scope": hook.scope,
+        "source": hook.where(),
+        "events": list(hook.events),
+        "native_events": [hook.native_event or "unknown"],
+        "matcher": hook.matcher,
+        "handler": hook.handler,
+        "limit_ms": round(hook.limit_s * 1000),
+        "async": hook.background,
+        "priority": hook.priority,
+        "status": hook.status,
+        "why": hook.why,
+    }
+
+
+def _print(hooks: list[Hook]) -> None:
+    if not hooks:
+        render.out("No hooks. `anyhook new` writes one; `anyhook dialects` shows where each dialect looks.")
+        return
+    width = max(len(hook.id) for hook in hooks)
+    for hook in hooks:
+        event = hook.native_event or "unknown event"
+        matcher = "" if hook.matcher in (None, "", "*") else f" {hook.matcher}"
+        line = f"{hook.status:<10}{hook.id:<{width}}  {event}{matcher}"
+        render.out(line + (f"  ({hook.why})" if hook.why else ""))

@@ -1,0 +1,68 @@
+"""`anyhook enable` and `anyhook disable`: by the dialect's own means where it has one, else by a note of ours."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from anyhook.cli import render
+from anyhook.cli.catalog_input import catalog_of, setup_of
+from anyhook.cli.failure import BadCall
+from anyhook.cli.options import JSON, WHERE, Values
+from anyhook.cli.verbs import verb
+from anyhook.grammar.registry import dialect
+from anyhook.model.hook import DISABLED, Hook
+from anyhook.stores.places import state_dir
+from anyhook.stores.switches import USER, Switches
+
+
+def _find(name: str, hooks: list[Hook]) -> Hook:
+    """The hook of this id, or the only one of this name."""
+    found = [hook for hook in hooks if hook.id == name] or [hook for hook in hooks if hook.name == name]
+    if not found:
+        from anyhook.grammar.shapes import guess
+
+        raise BadCall(f"there is no hook `{name}`.{guess(name, [hook.id for hook in hooks])} `anyhook list` shows them all.")
+    if len(found) > 1:
+        raise BadCall(f"`{name}` names {len(found)} hooks: {', '.join(hook.id for hook in found)}. Give the id.")
+    return found[0]
+
+
+def _turn(name: str, values: Values, on: bool) -> int:
+    hook = _find(name, catalog_of(values).hooks)
+    word = "enabled" if on else "disabled"
+    if (hook.status == DISABLED) != on:
+        render.say(f"{hook.id} is {word} already.")
+    elif dialect(hook.dialect).off_suffix and hook.scope != "builtin":
+        _rename(hook, dialect(hook.dialect).off_suffix, on)
+    else:
+        switches = Switches(state_dir(os.environ))
+        switches.turn(setup_of(values).project if hook.scope == "project" else USER, hook.id, on)
+    if values["json"]:
+        render.json_out({"id": hook.id, "enabled": on})
+    else:
+        render.out(f"{word}: {hook.id}")
+    return 0
+
+
+def _rename(hook: Hook, suffix: str, on: bool) -> None:
+    target = hook.source.removesuffix(suffix) if on else hook.source + suffix
+    if os.path.lexists(target):
+        raise BadCall(f"{target} is there already, so {hook.source} cannot be renamed to it. Remove one of the two.")
+    try:
+        os.rename(hook.source, target)
+    except OSError as error:
+        raise BadCall(f"{hook.source} cannot be renamed ({error.strerror}). Check the permissions of its folder.") from None
+
+
+@verb("enable", (*WHERE, JSON), "anyhook enable kodelet:project:audit_logger", [click.Argument(["hook"])])
+def enable(hook: str, values: Values) -> int:
+    """Turn a hook on again. HOOK is an id, or a name that only one hook has."""
+    return _turn(hook, values, on=True)
+
+
+@verb("disable", (*WHERE, JSON), "anyhook disable kodelet:project:audit_logger", [click.Argument(["hook"])])
+def disable(hook: str, values: Values) -> int:
+    """Turn a hook off without deleting it. HOOK is an id, or a name that only one hook has."""
+    return _turn(hook, values, on=False)

@@ -1,0 +1,54 @@
+"""Click commands out of option rows, so that a verb and the fast path agree on every word."""
+
+from __future__ import annotations
+
+import click
+
+from anyhook.cli.failure import BadCall
+from anyhook.grammar.registry import DIALECTS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from anyhook.cli.options import Option, Values
+
+
+def verb(
+    name: str, options: Sequence[Option], example: str, arguments: Sequence[click.Argument] = ()
+) -> Callable[[Callable[..., int]], click.Command]:
+    """A command that hands its arguments and one dictionary of option values to a function."""
+
+    def make(function: Callable[..., int]) -> click.Command:
+        def call(**given: str | tuple[str, ...] | bool | None) -> int:
+            positional = [given.pop(argument.name or "") for argument in arguments]
+            values: Values = {key: list(value) if isinstance(value, tuple) else value for key, value in given.items()}
+            check_dialects(values)
+            return function(*positional, values)
+
+        params = [*arguments, *(_option(option) for option in options)]
+        return click.Command(
+            name,
+            callback=call,
+            params=list(params),
+            help=function.__doc__,
+            epilog=f"\b\nExample:\n  {example}",
+            context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
+        )
+
+    return make
+
+
+def _option(option: Option) -> click.Option:
+    if not option.metavar:
+        return click.Option([option.flag], is_flag=True, help=option.help)
+    kind = click.Choice(option.choices) if option.choices else None
+    return click.Option([option.flag], metavar=None if option.choices else option.metavar, type=kind, multiple=option.many, help=option.help)
+
+
+def check_dialects(values: Values) -> None:
+    for name in values.get("dialect") or ():  # type: ignore[union-attr]
+        if name not in DIALECTS:
+            from anyhook.grammar.shapes import guess
+
+            raise BadCall(f"--dialect {name}: there is no such dialect.{guess(str(name), DIALECTS)} Known: {', '.join(DIALECTS)}.")

@@ -1,0 +1,72 @@
+"""JSON without the `json` package: the same C scanner and encoder, minus the import of `re`, which costs as much as half an
+interpreter start and would be spent before the first hook is looked up. Where the C parts are not to be had, `json` serves."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+
+_BLANKS = " \t\n\r"
+
+
+class _Rules:
+    """What the C scanner asks for: the defaults of `json.loads`, but no NaN and no Infinity."""
+
+    strict = True
+    object_hook = None
+    object_pairs_hook = None
+    parse_float = float
+    parse_int = int
+    memo: dict[str, str] = {}  # noqa: RUF012 (the C scanner keeps its own)
+
+    @staticmethod
+    def parse_constant(name: str) -> None:
+        raise ValueError(f"{name} is not JSON")
+
+
+def _refuse(value: object) -> None:
+    raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+try:
+    from _json import encode_basestring, encode_basestring_ascii, make_encoder, make_scanner
+
+    _scan = make_scanner(_Rules)
+    _ascii = make_encoder(None, _refuse, encode_basestring_ascii, None, ": ", ", ", False, False, True)
+    _plain = make_encoder(None, _refuse, encode_basestring, None, ": ", ", ", False, False, True)
+
+    def loads(text: str) -> Json:
+        """The value of a JSON text; ValueError where it is none, RecursionError where it is nested too deeply."""
+        start = 0
+        while start < len(text) and text[start] in _BLANKS:
+            start += 1
+        try:
+            value, end = _scan(text, start)
+        except StopIteration as stop:
+            raise ValueError(f"no value at character {stop.value}") from None
+        except SystemError:
+            # The scanner takes its error from `json.decoder`, and gives none while that is not imported.
+            import json
+
+            value, end = json.loads(text, parse_constant=_Rules.parse_constant), len(text)
+        if text[end:].strip(_BLANKS):
+            raise ValueError(f"extra data at character {end}")
+        found: Json = value
+        return found
+
+    def dumps(value: Json, ensure_ascii: bool = True) -> str:
+        """The JSON text of a value, with a space after each colon and comma."""
+        return "".join((_ascii if ensure_ascii else _plain)(value, 0))
+
+    if loads('{"a": [1, null]}') != {"a": [1, None]} or dumps({"a": [1.5, "\\"]}) != '{"a": [1.5, "\\\\"]}':
+        raise ImportError("the C parts of json behave differently here")
+except (ImportError, TypeError):
+    import json
+
+    def loads(text: str) -> Json:
+        value: Json = json.loads(text, parse_constant=_Rules.parse_constant)
+        return value
+
+    def dumps(value: Json, ensure_ascii: bool = True) -> str:
+        return json.dumps(value, ensure_ascii=ensure_ascii)

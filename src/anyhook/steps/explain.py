@@ -1,0 +1,37 @@
+"""Explain: one hook and one event → what would be started, or why it would not. It starts nothing."""
+
+from __future__ import annotations
+
+from anyhook.steps.match import match
+from anyhook.steps.present import encode, payload, present
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.corridor import Step
+    from anyhook.grammar.rows import Scene
+    from anyhook.model.event import Event
+    from anyhook.model.json_types import Json
+
+
+def explain(step: Step, event: Event, scene: Scene, where: str) -> dict[str, Json]:
+    """A record as `fire` reports it, with the call in place of the run."""
+    from anyhook.corridor import idle_report
+
+    hook = step.hook
+    why = step.why if step.why is not None else match(hook, step.dialect, step.row, event)[0] or ""
+    report = idle_report(where, hook, why).as_dict()
+    made: dict[str, Json] = {key: report[key] for key in ("id", "name", "dialect", "scope", "source", "status", "why")}
+    made["would_run"] = not why
+    made["limit_ms"] = round(hook.limit_s * 1000)
+    if not why:
+        made["status"] = "background" if hook.background else "ran"
+    if hook.handler == "command" and hook.native_event:
+        call, missing = present(hook, step.dialect, step.row, scene, "…")
+        made.update(argv=list(call.argv), env=sorted(call.env), cwd=call.cwd, stdin=call.stdin.decode("utf-8", "replace"))
+        if missing and not why:
+            made.update(would_run=False, status="broken", why=missing)
+    else:
+        shown = encode(payload(step.dialect, step.row, scene)).decode() if hook.native_event else ""
+        command = str(hook.spec.get("callable") or hook.spec.get("prompt") or hook.spec.get("file") or hook.name)
+        made.update(argv=None, command=command, env=[], cwd=scene.project, stdin=shown)
+    return made
