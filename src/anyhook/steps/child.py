@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import select
-import sys
 from _thread import RLock
 from time import monotonic, time_ns
 
@@ -263,7 +262,7 @@ class Child:
         with self._lock:
             if self._run is not None:
                 return self._run
-            stdout, stderr = _read_now(self._open[0]), _read_now(self._open[1])
+            stdout, stderr = _read_now(self._out.fd), _read_now(self._err.fd)
             if self._watching or len(stdout) == _CHUNK or len(stderr) == _CHUNK:
                 stdout, stderr = self._out.drain(stdout), self._err.drain(stderr)
                 if self.ending is None and max(self._out.size, self._err.size) > OUTPUT_LIMIT:
@@ -316,7 +315,9 @@ class Child:
                 pid, status = os.waitpid(self.pid, os.WNOHANG)
                 status = status if pid else None
             except ChildProcessError:
-                status = _status_after_reaping(self._pidfd)
+                from anyhook.steps.process_tree import status_of_reaped
+
+                status = status_of_reaped(self._pidfd)
         exit_code = None if status is None else os.waitstatus_to_exitcode(status)
         if self._popen is not None:
             self._popen.returncode = -9 if exit_code is None else exit_code  # or it would warn, and wait once more
@@ -374,24 +375,6 @@ def _capacity(pipe: int) -> int:
         return fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ)
     except (AttributeError, OSError):
         return 1024 * 1024
-
-
-def _status_after_reaping(pidfd: int) -> int | None:
-    """The status of a process that the host reaped, or the kernel because the host ignores SIGCHLD: Linux 6.15 keeps
-    it with the pidfd (PIDFD_GET_INFO, PIDFD_INFO_EXIT). Without it a hook's refusal would be lost."""
-    if pidfd < 0:
-        return None
-    import fcntl
-
-    exit_known = 8
-    info = bytearray(exit_known.to_bytes(8, sys.byteorder) + bytes(56))
-    try:
-        fcntl.ioctl(pidfd, 0xC040FF0B, info)
-    except OSError:
-        return None
-    if not int.from_bytes(info[:8], sys.byteorder) & exit_known:
-        return None
-    return int.from_bytes(info[60:], sys.byteorder)
 
 
 def _read_now(pipe: int) -> bytes:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 
 from anyhook.model.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 _PASSES = 20
 _LOOKS = 100
@@ -59,9 +60,21 @@ class Tree:
             members = self._stop_members()
             self._signal_group(signal.SIGKILL)
             if not members:
-                return
+                break
             _kill(members)
             self.done.update((member.pid, member.born) for member in members)
+        if self.is_orphan is not None:
+            self._reap_adopted()
+
+    def _reap_adopted(self) -> None:
+        """What was killed below the leader is by now a dead child of this process, which nobody else will bury."""
+        for pid, _ in self.done:
+            if pid == self.leader:
+                continue
+            try:
+                os.waitpid(pid, os.WNOHANG)
+            except ChildProcessError:
+                continue
 
     def _signal_group(self, number: int) -> None:
         if not self.leader:
@@ -74,32 +87,34 @@ class Tree:
     def _stop_members(self) -> list[Process]:
         stopped: dict[tuple[int, int], Process] = {}
         for _ in range(_LOOKS):
-            found = [
-                member
-                for member in self._members(process_table())
-                if (member.pid, member.born) not in stopped and (member.pid, member.born) not in self.done
-            ]
-            if not found:
+            before = len(stopped)
+            self._stop_once(stopped)
+            if len(stopped) == before:
                 break
-            for member in found:
-                stopped[member.pid, member.born] = member
-                _signal(member, signal.SIGSTOP)
         return list(stopped.values())
 
-    def _members(self, table: dict[int, Process]) -> list[Process]:
-        """The living members. Nothing older than the leader can be its offspring, this process least of all."""
+    def _stop_once(self, stopped: dict[tuple[int, int], Process]) -> None:
+        """One look: stop each new member where it is found, for it may be about to hand over to a child and leave.
+        Nothing older than the leader can be its offspring, this process least of all."""
         me = os.getpid()
-        young = {pid: row for pid, row in table.items() if row.born >= self.eldest and pid not in (me, 1)}
-        members = {pid: row for pid, row in young.items() if self.leader and self.leader in (pid, row.group)}
-        for pid, row in young.items():
-            if pid not in members and self._is_known(row, me):
-                members[pid] = row
-        grown = True
-        while grown:
-            children = {pid: row for pid, row in young.items() if pid not in members and _descends(row, members)}
-            members.update(children)
-            grown = bool(children)
-        return list(members.values())
+        young: list[Process] = []
+        members: dict[int, Process] = {}
+
+        def take(row: Process) -> None:
+            members[row.pid] = row
+            if (row.pid, row.born) not in stopped and (row.pid, row.born) not in self.done:
+                stopped[row.pid, row.born] = row
+                _signal(row, signal.SIGSTOP)
+
+        for row in processes():
+            if row.born < self.eldest or row.pid in (me, 1):
+                continue
+            young.append(row)
+            if (self.leader and self.leader in (row.pid, row.group)) or self._is_known(row, me):
+                take(row)
+        while children := [row for row in young if row.pid not in members and _descends(row, members)]:
+            for row in children:
+                take(row)
 
     def _is_known(self, row: Process, me: int) -> bool:
         entries = environment(row.pid)
@@ -114,17 +129,14 @@ def _descends(row: Process, members: dict[int, Process]) -> bool:
     return above is not None and above.born <= row.born
 
 
-def process_table() -> dict[int, Process]:
-    """Every living process this user can see; zombies are left out, nothing is left of them to end."""
-    try:
-        names = os.listdir("/proc")
-    except OSError:
-        return _table_from_ps()
-    table = {}
-    for name in names:
-        if name.isdecimal() and (row := read_process(int(name))) is not None and not row.zombie:
-            table[row.pid] = row
-    return table or _table_from_ps()
+def processes() -> Iterator[Process]:
+    """Every living process that this user can see; zombies are left out, nothing is left of them to end."""
+    pids = [int(name) for name in os.listdir("/proc") if name.isdecimal()] if os.path.isdir("/proc") else []
+    for pid in pids:
+        if (row := read_process(pid)) is not None and not row.zombie:
+            yield row
+    if not pids:
+        yield from _processes_from_ps()
 
 
 def read_process(pid: int) -> Process | None:
@@ -148,7 +160,7 @@ def read_process(pid: int) -> Process | None:
     )
 
 
-def _table_from_ps() -> dict[int, Process]:
+def _processes_from_ps() -> list[Process]:
     """Where there is no /proc: parents and groups only, so that there marks cannot be read."""
     import subprocess
 
@@ -157,13 +169,13 @@ def _table_from_ps() -> dict[int, Process]:
             ["ps", "-A", "-o", "pid=,ppid=,pgid=,stat="], stdin=subprocess.DEVNULL, capture_output=True, check=False
         ).stdout
     except OSError:
-        return {}
+        return []
     rows = [line.split() for line in listing.splitlines()]
-    return {
-        int(row[0]): Process(pid=int(row[0]), parent=int(row[1]), group=int(row[2]), session=-1, born=0, zombie=False)
+    return [
+        Process(pid=int(row[0]), parent=int(row[1]), group=int(row[2]), session=-1, born=0, zombie=False)
         for row in rows
         if len(row) == 4 and not row[3].startswith(b"Z")
-    }
+    ]
 
 
 def environment(pid: int) -> list[bytes]:
@@ -176,6 +188,24 @@ def environment(pid: int) -> list[bytes]:
             return file.readall().split(b"\0")
     except OSError:
         return []
+
+
+def status_of_reaped(pidfd: int) -> int | None:
+    """The wait status of a process that the host reaped, or the kernel because the host ignores SIGCHLD: Linux keeps it
+    with the pidfd since 6.15 (PIDFD_GET_INFO, PIDFD_INFO_EXIT). Without it a hook's refusal would be lost."""
+    import fcntl
+
+    if pidfd < 0:
+        return None
+    exit_known = 8
+    info = bytearray(exit_known.to_bytes(8, sys.byteorder) + bytes(56))
+    try:
+        fcntl.ioctl(pidfd, 0xC040FF0B, info)
+    except OSError:
+        return None
+    if not int.from_bytes(info[:8], sys.byteorder) & exit_known:
+        return None
+    return int.from_bytes(info[60:], sys.byteorder)
 
 
 def carries(entries: list[bytes], mark: bytes) -> bool:
@@ -217,22 +247,10 @@ def _kill(members: list[Process]) -> None:
     """Kill, and wait until they are gone: the caller promises that nothing is left when it returns."""
     for process in members:
         _signal(process, signal.SIGKILL)
+    left = {(process.pid, process.born) for process in members}
     until = time.monotonic() + _DEATH_S
     pause_s = 0.0005
-    while time.monotonic() < until:
-        members = [process for process in members if _lives(process)]
-        if not members:
-            return
+    while left and time.monotonic() < until:
         time.sleep(pause_s)
         pause_s = min(pause_s * 2, 0.02)
-
-
-def _lives(process: Process) -> bool:
-    if process.born:
-        now = read_process(process.pid)
-        return now is not None and now.born == process.born and not now.zombie
-    try:
-        os.kill(process.pid, 0)
-    except OSError:
-        return False
-    return True
+        left &= {(process.pid, process.born) for process in processes()}
