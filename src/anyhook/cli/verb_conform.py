@@ -5,10 +5,14 @@ from __future__ import annotations
 import click
 
 from anyhook.cli import render
-from anyhook.cli.options import WHERE, Option, Values
+from anyhook.cli.options import WHERE, Option
 from anyhook.cli.verbs import verb
 
 DIALECT: Option = next(option for option in WHERE if option.flag == "--dialect")
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.cli.options import Values
 
 
 @verb("conform", (DIALECT,), "anyhook conform --dialect kode", [click.Argument(["directory"], required=False)])

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from anyhook.cli import render
-from anyhook.cli.options import JSON, Values
+from anyhook.cli.options import JSON
 from anyhook.cli.verbs import verb
 from anyhook.grammar.describe import describe
 from anyhook.grammar.registry import DIALECTS, dialect
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.cli.options import Values
 
 
 @verb("dialects", (JSON,), "anyhook dialects --json")

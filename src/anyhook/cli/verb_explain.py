@@ -8,11 +8,12 @@ import click
 
 from anyhook.cli import render
 from anyhook.cli.event_input import event_of
-from anyhook.cli.options import FIRE, Values
+from anyhook.cli.options import FIRE
 from anyhook.cli.verbs import verb
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from anyhook.cli.options import Values
     from anyhook.model.json_types import Json
 
 

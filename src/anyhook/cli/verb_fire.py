@@ -5,8 +5,12 @@ from __future__ import annotations
 import click
 
 from anyhook.cli import fire as fast
-from anyhook.cli.options import FIRE, Values
+from anyhook.cli.options import FIRE
 from anyhook.cli.verbs import verb
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.cli.options import Values
 
 
 @verb("fire", FIRE, """anyhook fire PreToolUse --tool Bash --input '{"command": "ls"}' --json""", [click.Argument(["event"])])

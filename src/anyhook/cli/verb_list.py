@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from anyhook.cli import render
 from anyhook.cli.catalog_input import catalog_of, setup_of
-from anyhook.cli.options import JSON, WHERE, Values
+from anyhook.cli.options import JSON, WHERE
 from anyhook.cli.verbs import verb
 from anyhook.model.hook import ARMED, BROKEN, Hook
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from anyhook.cli.options import Values
     from anyhook.model.json_types import Json
 
 

@@ -6,7 +6,7 @@ import os
 import time
 
 from anyhook.cli import render
-from anyhook.cli.options import JSON, Values
+from anyhook.cli.options import JSON
 from anyhook.cli.verbs import verb
 from anyhook.model import lean_json
 from anyhook.stores.journal import Journal
@@ -14,6 +14,7 @@ from anyhook.stores.places import state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from anyhook.cli.options import Values
     from anyhook.model.json_types import Json
 
 

@@ -9,12 +9,16 @@ import click
 from anyhook.cli import render
 from anyhook.cli.catalog_input import catalog_of, setup_of
 from anyhook.cli.failure import BadCall
-from anyhook.cli.options import JSON, WHERE, Values
+from anyhook.cli.options import JSON, WHERE
 from anyhook.cli.verbs import verb
 from anyhook.grammar.registry import dialect
 from anyhook.model.hook import DISABLED, Hook
 from anyhook.stores.places import state_dir
 from anyhook.stores.switches import USER, Switches
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.cli.options import Values
 
 
 def _find(name: str, hooks: list[Hook]) -> Hook:
