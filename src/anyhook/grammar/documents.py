@@ -140,7 +140,7 @@ def _bound_json(data: bytes) -> bool:
     coded = False
     if b"\\" in data:
         data = data.translate(None, _NO_ESCAPES).replace(rb"\\", b"").replace(rb"\"", b"")
-        coded = rb"\u" in data
+        coded = b"\\" in data and rb"\u" in data
     signs = data.translate(None, _NO_SIGNS).replace(b'""', b"")
     _bound_depth(b"".join(signs.split(b'"')[::2]))
     return coded
@@ -358,8 +358,8 @@ def too_deep() -> Unreadable:
 
 
 def _bound_depth(brackets: bytes) -> None:
-    """Refuses too many brackets open at once. Parsers recurse, this does not. Taking out pairs with nothing in them lowers
-    the depth by at most one each time, and ends ordinary documents at once; the rest is counted."""
+    """Refuses too many brackets open at once; parsers recurse, this does not. Taking out pairs with nothing in them
+    lowers the depth by at most one each time, and ends ordinary documents at once; the rest is counted."""
     from itertools import accumulate
 
     peeled = brackets

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from anyhook.grammar.documents import Unreadable, bound_toml
+from anyhook.grammar.documents import KEY_PARTS_LIMIT, Unreadable, bound_toml
 
 Place = tuple[str | int, ...]
 _JSON_TOKEN = re.compile(r'"(?:[^"\\]+|\\.)*+"?|[\[\]{},:]|[^\s"\[\]{},:]+', re.DOTALL)
@@ -192,11 +192,11 @@ class _Toml:
         return place
 
     def key(self) -> list[str]:
-        """The parts of a dotted key, up to the sign that ends it."""
+        """The parts of a dotted key, up to the sign that ends it; no valid key has more than the limit."""
         parts: list[str] = []
         while (sign := self.peek()) and sign not in _KEY_ENDS:
             self.next += 1
-            if sign != ".":
+            if sign != "." and len(parts) < KEY_PARTS_LIMIT:
                 parts.append(_toml_key(sign))
         return parts
 
