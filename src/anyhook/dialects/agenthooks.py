@@ -7,7 +7,7 @@ from anyhook.grammar.cells import local_time, native_name, project, session
 from anyhook.grammar.commands import check_pattern
 from anyhook.grammar.matchers import tool_and_content
 from anyhook.grammar.readers import object_or_text
-from anyhook.grammar.rows import Dialect, EventRow, Failing, Field, Key, Launch, Limits, Reply, Roots, Scene
+from anyhook.grammar.rows import Dialect, EventRow, Failing, Field, Key, Launch, Limits, Reply, Roots, Scaffold, Scene
 from anyhook.grammar.shapes import canonical, guess, read_limit, slug, type_name
 from anyhook.model.hook import BROKEN, Hook, Layer, Source
 
@@ -285,6 +285,14 @@ REPLY = Reply(
     ),
 )
 
+SCAFFOLD = Scaffold(
+    shape="folder",
+    scripts={"project": "{path}/{name}/scripts", "user": "{path}/{name}/scripts"},
+    declared_in=("HOOK.md",),
+    log="../../..",
+    tool="Shell",
+)
+
 DIALECT = Dialect(
     name="agenthooks",
     title="Agent Hooks (Kimi)",
@@ -302,6 +310,7 @@ DIALECT = Dialect(
     match=tool_and_content,
     launch=launch,
     names=names,
+    scaffold=SCAFFOLD,
     replies={"command": REPLY},
     failing=Failing(),
     limits=LIMITS,

@@ -6,7 +6,7 @@ from anyhook.grammar.cells import native_name, output_text, project, session
 from anyhook.grammar.commands import check_argv, expand_home, named_files, split
 from anyhook.grammar.matchers import everything
 from anyhook.grammar.readers import whole_object
-from anyhook.grammar.rows import Dialect, EventRow, Failing, Field, Key, Launch, Limits, Reply, Roots, Scene
+from anyhook.grammar.rows import Dialect, EventRow, Failing, Field, Key, Launch, Limits, Reply, Roots, Scaffold, Scene
 from anyhook.grammar.shapes import Entries, EntryShape, HandlerShape
 from anyhook.model.hook import Hook, Layer, Source
 
@@ -120,6 +120,14 @@ REPLY = Reply(
     ),
 )
 
+SCAFFOLD = Scaffold(
+    shape="list",
+    scripts={"project": "{project}/.kode/hooks", "user": "{home}/.kode/hooks"},
+    command={"project": ".kode/hooks/{file}", "user": "~/.kode/hooks/{file}"},
+    key="exec",
+    tool="shell",
+)
+
 DIALECT = Dialect(
     name="kode",
     title="Kode",
@@ -132,6 +140,7 @@ DIALECT = Dialect(
     match=everything,
     launch=launch,
     names=names,
+    scaffold=SCAFFOLD,
     replies={"command": REPLY},
     failing=Failing(
         blocks=("timed_out", "signalled", "overflowed"),

@@ -8,7 +8,20 @@ import stat
 from anyhook.grammar.cells import native_name, project, session, utc_time
 from anyhook.grammar.matchers import everything
 from anyhook.grammar.readers import whole_object_strict
-from anyhook.grammar.rows import Builtin, Dialect, EventRow, Failing, Field, Key, Launch, Limits, Reply, Roots, Scene
+from anyhook.grammar.rows import (
+    Builtin,
+    Dialect,
+    EventRow,
+    Failing,
+    Field,
+    Key,
+    Launch,
+    Limits,
+    Reply,
+    Roots,
+    Scaffold,
+    Scene,
+)
 from anyhook.grammar.shapes import canonical, slug
 from anyhook.model.hook import BROKEN, DISABLED, Hook, Layer, Source
 
@@ -186,6 +199,17 @@ REPLY = Reply(
     ),
 )
 
+SCAFFOLD = Scaffold(
+    shape="executable",
+    scripts={"project": "{path}", "user": "{path}"},
+    tool="bash",
+    answers={
+        "output": {"output": {"toolName": "bash", "success": True, "metadata": {"output": "replaced"}}},
+        "messages": {"result": "mutate", "messages": [{"role": "user", "content": "A summary of what was said."}]},
+        "callback": {"result": "callback", "callback": "compact"},
+    },
+)
+
 DIALECT = Dialect(
     name="kodelet",
     title="Kodelet",
@@ -203,6 +227,7 @@ DIALECT = Dialect(
     match=everything,
     launch=launch,
     names=names,
+    scaffold=SCAFFOLD,
     replies={"command": REPLY, "builtin": REPLY},
     failing=Failing(),
     limits=LIMITS,

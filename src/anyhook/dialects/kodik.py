@@ -8,7 +8,7 @@ from anyhook.grammar.cells import native_name, project, session
 from anyhook.grammar.commands import check_pattern, check_text, loose_words, named_files
 from anyhook.grammar.matchers import whole_value
 from anyhook.grammar.readers import last_line_object
-from anyhook.grammar.rows import Dialect, EventRow, Failing, Field, Key, Launch, Limits, Reply, Roots, Scene
+from anyhook.grammar.rows import Dialect, EventRow, Failing, Field, Key, Launch, Limits, Reply, Roots, Scaffold, Scene
 from anyhook.grammar.shapes import Entries, EntryShape, HandlerShape
 from anyhook.model.hook import Hook, Layer, Source
 
@@ -123,6 +123,14 @@ REPLY = Reply(
     ),
 )
 
+SCAFFOLD = Scaffold(
+    shape="groups",
+    scripts={"project": "{path}", "user": "{path}"},
+    command={"project": '"$KODIK_PROJECT_ROOT"/.kodik/hooks/{file}', "user": '"$KODIK_HOOKS_ROOT"/{file}'},
+    declared_in=("hooks.json", "hooks.toml"),
+    tool="Bash",
+)
+
 DIALECT = Dialect(
     name="kodik",
     title="Kodik",
@@ -139,6 +147,7 @@ DIALECT = Dialect(
     match=whole_value,
     launch=launch,
     names=names,
+    scaffold=SCAFFOLD,
     replies={"command": REPLY},
     failing=Failing(),
     limits=LIMITS,

@@ -6,7 +6,7 @@ from anyhook.grammar.cells import failed, native_name, output_text, project, ses
 from anyhook.grammar.commands import check_command, check_pattern, check_text, named_files, split
 from anyhook.grammar.matchers import names_or_pattern
 from anyhook.grammar.readers import whole_object, yes_or_no
-from anyhook.grammar.rows import Dialect, EventRow, Failing, Field, Key, Launch, Limits, Reply, Roots, Scene
+from anyhook.grammar.rows import Dialect, EventRow, Failing, Field, Key, Launch, Limits, Reply, Roots, Scaffold, Scene
 from anyhook.grammar.shapes import Entries, EntryShape, HandlerShape
 from anyhook.model.hook import Hook, Layer, Source
 
@@ -203,6 +203,14 @@ MODEL = Reply(
     keys=(Key(("ok",), "any", "block_unless"), Key(("reason",), "string", "reason")),
 )
 
+SCAFFOLD = Scaffold(
+    shape="groups",
+    scripts={"project": "{root}/.kolega/hooks", "user": "{root}/hooks"},
+    command={"project": ".kolega/hooks/{file}", "user": "{script}"},
+    top={"schema_version": 1},
+    tool="execute_terminal_command",
+)
+
 DIALECT = Dialect(
     name="kolega",
     title="Kolega Code",
@@ -223,6 +231,7 @@ DIALECT = Dialect(
     match=names_or_pattern,
     launch=launch,
     names=names,
+    scaffold=SCAFFOLD,
     replies={"command": COMMAND, "python": PYTHON, "prompt": MODEL, "agent": MODEL},
     failing=Failing(),
     limits=LIMITS,

@@ -154,6 +154,31 @@ class Limits(Record):
     """Whether "30" is as good as 30."""
 
 
+class Scaffold(Record):
+    """How a new hook of this dialect is written down. Texts by scope may name {project}, {home}, the source's {root} and
+    {path}, the hook's {name}, and its script by {file} or, quoted for a command line, by {script}."""
+
+    shape: str
+    """`list`: handlers under their event, in one file; `groups`: the same, each with a matcher; `folder`: a folder with a
+    file of fields and a script; `executable`: a script that says its own event."""
+    scripts: Mapping[str, str]
+    """The folder that scripts go to, by scope."""
+    tool: str
+    """The name of a tool that people know, for examples."""
+    command: Mapping[str, str] = {}
+    """What a declaration calls, by scope."""
+    key: str = "command"
+    """The handler's key for it."""
+    declared_in: tuple[str, ...] = ()
+    """The files of a source that is a folder, the one for a first hook first; () where the source is the file."""
+    top: Mapping[str, Json] = {}
+    """What a new file needs beside its hooks."""
+    log: str = ".."
+    """From the folder of scripts to a folder for a hook's own log: none that is searched for hooks or pinned by approvals."""
+    answers: Mapping[str, Json] = {}
+    """Examples of answers that need more than their own key, by the path of that key joined with dots."""
+
+
 class Dialect(Record):
     """One agent's way to declare hooks, to call them and to read their answer."""
 
@@ -179,6 +204,8 @@ class Dialect(Record):
     """Fields whose rewritten value the next hook of this dialect sees."""
     names: Callable[[Hook, Files, str, str], tuple[str, ...]]
     """The files that a project's hook names, for an approval to pin: hook, disk, project, home → absolute paths."""
+    scaffold: Scaffold | None = None
+    """How a new hook is written; None for a dialect without files."""
     off_suffix: str = ""
     """The ending of a file's name that turns its hook off, where the dialect has that means."""
     ask_type: str = ""
