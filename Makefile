@@ -1,0 +1,53 @@
+# Every target sets up what it needs; a second call finds it done. `make` alone lists the targets.
+
+VENV  := .venv
+BIN   := $(VENV)/bin
+READY := $(VENV)/.ready
+TOOLS := .make/tools
+TYPED := src tests docs/generate.py scripts/demo.py $(if $(wildcard bench/*.py),bench)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint docs bench clean
+
+help:
+	@echo "make demo    a walk through one project with hooks of all five dialects"
+	@echo "make test    lint, types, generated pages, and every test"
+	@echo "make lint    ruff and mypy only"
+	@echo "make docs    write the generated pages anew"
+	@echo "make bench   measure, as ratios within one run"
+	@echo "make setup   only install what the others need, into $(VENV)"
+	@echo "make clean   remove everything that these targets made"
+
+$(READY): pyproject.toml scripts/setup.sh
+	@sh scripts/setup.sh $(VENV)
+	@touch $@
+
+# Programs that the documents' own example hooks call. Where they are missing and cannot be installed, the vectors that
+# need them are skipped and counted, so this never fails.
+$(TOOLS): scripts/tools.sh
+	@sh scripts/tools.sh jq bc
+	@mkdir -p $(@D) && touch $@
+
+setup: $(READY)
+
+demo: $(READY)
+	@$(BIN)/python scripts/demo.py
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/mypy $(TYPED)
+
+# The generated pages are held to the tables by a test as well; asking first gives the shorter message.
+test: lint $(TOOLS)
+	$(BIN)/python docs/generate.py --check
+	$(BIN)/python -m pytest -n 2
+
+docs: $(READY)
+	$(BIN)/python docs/generate.py
+
+bench: $(READY)
+	$(BIN)/python -m bench
+
+clean:
+	rm -rf $(VENV) .make .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

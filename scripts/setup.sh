@@ -1,0 +1,46 @@
+#!/bin/sh
+# Makes the virtual environment named in the first argument and installs the project with its development tools into it.
+# It changes nothing outside the checkout, unless the system's Python comes without `venv` and we may install that.
+set -eu
+venv=$1
+
+suitable() {
+    "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
+}
+
+find_python() {
+    for name in ${PYTHON:-} python3 python3.14 python3.13 python3.12 python3.11 python; do
+        if suitable "$name"; then
+            echo "$name"
+            return
+        fi
+    done
+    echo "anyhook needs Python 3.11 or newer, and there is none on PATH. Install it, or name it: make PYTHON=/path/to/python" >&2
+    return 1
+}
+
+# Debian and its relatives keep `venv` in a package of its own.
+make_venv() {
+    if "$1" -m venv "$venv" 2>"$venv.log"; then
+        rm -f "$venv.log"
+        return
+    fi
+    version=$("$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+    if sh "$(dirname "$0")/tools.sh" "apt:python$version-venv" && "$1" -m venv --clear "$venv"; then
+        rm -f "$venv.log"
+        return
+    fi
+    cat "$venv.log" >&2
+    echo "$1 cannot make a virtual environment. Install its venv module (Debian, Ubuntu: apt-get install python3-venv)." >&2
+    rm -f "$venv.log"
+    return 1
+}
+
+if ! suitable "$venv/bin/python"; then
+    python=$(find_python)
+    echo "Setting up $venv with $("$python" --version) …"
+    rm -rf "$venv"
+    make_venv "$python"
+fi
+echo "Installing anyhook and its development tools into $venv …"
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable '.[dev]'

@@ -1,0 +1,43 @@
+#!/bin/sh
+# Installs the named programs where they are missing and where we may: apt-get as root or with a sudo that does not ask,
+# or Homebrew. `apt:NAME` is a package without a program of its own name. Whatever is still missing is said; only a
+# missing `apt:` package is a failure.
+set -u
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then
+        "$@"
+    elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
+        sudo -n "$@"
+    else
+        return 1
+    fi
+}
+
+install() {
+    if command -v apt-get >/dev/null 2>&1; then
+        as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$@" >/dev/null 2>&1 && return
+        as_root apt-get update -qq >/dev/null 2>&1
+        as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$@" >/dev/null 2>&1
+    elif command -v brew >/dev/null 2>&1; then
+        brew install --quiet "$@" >/dev/null 2>&1
+    else
+        return 1
+    fi
+}
+
+for name in "$@"; do
+    case $name in
+    apt:*)
+        command -v apt-get >/dev/null 2>&1 && install "${name#apt:}" || exit 1
+        ;;
+    *)
+        command -v "$name" >/dev/null 2>&1 && continue
+        echo "Installing $name …"
+        install "$name"
+        command -v "$name" >/dev/null 2>&1 ||
+            echo "note: $name is missing and could not be installed; the vectors that need it are skipped and counted."
+        ;;
+    esac
+done
+exit 0
