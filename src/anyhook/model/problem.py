@@ -21,7 +21,15 @@ class Problem(Record):
     severity: str = ERROR
 
     def as_dict(self) -> dict[str, str]:
-        return {"code": self.code, "what": self.what, "where": self.where, "why": self.why, "fix": self.fix}
+        """All five fields filled: where there is nothing to say about the single case, the code's own meaning and cure."""
+        why, fix = self.why, self.fix
+        if not why or not fix:
+            from anyhook.model.codes import CODES
+
+            known = CODES.get(self.code)
+            if known is not None:
+                why, fix = why or known.meaning, fix or known.cure
+        return {"code": self.code, "what": self.what, "where": self.where, "why": why, "fix": fix}
 
     def sentence(self) -> str:
         """One line for a person."""
