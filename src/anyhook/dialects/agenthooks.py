@@ -7,7 +7,7 @@ from anyhook.grammar.cells import local_time, native_name, project, session
 from anyhook.grammar.commands import check_pattern
 from anyhook.grammar.matchers import tool_and_content
 from anyhook.grammar.readers import object_or_text
-from anyhook.grammar.rows import Dialect, EventRow, Failing, Field, Key, Launch, Limits, Reply, Roots, Scaffold, Scene
+from anyhook.grammar.rows import Dialect, EventRow, Failing, Field, Key, Launch, Limits, Misplaced, Reply, Roots, Scaffold, Scene
 from anyhook.grammar.shapes import canonical, guess, read_limit, slug, type_name
 from anyhook.model.hook import BROKEN, Hook, Layer, Source
 
@@ -84,6 +84,10 @@ def load(source: Source, files: Files) -> Layer:
                           by_name[hook.name].source, fix="Give each hook its own name.", severity="warning")  # fmt: skip
         by_name[hook.name] = hook
     return Layer(source, tuple(by_name.values()))
+
+
+def claim(path: str, document: Json) -> tuple[str, int]:
+    return path.rsplit("/", 2)[0], 3 * path.endswith("/HOOK.md")
 
 
 def _front_matter(path: str, text: str, files: Files) -> dict[str, Json] | None:
@@ -298,6 +302,21 @@ DIALECT = Dialect(
     title="Agent Hooks (Kimi)",
     files=(("user", "~/.config/agents/hooks/<name>/HOOK.md"), ("project", ".agents/hooks/<name>/HOOK.md")),
     find=find,
+    claim=claim,
+    misplaced=(
+        Misplaced("{project}/.agents/hooks/HOOK.md", ".agents/hooks/<name>/HOOK.md"),
+        Misplaced("{project}/.agents/HOOK.md", ".agents/hooks/<name>/HOOK.md"),
+        Misplaced("{project}/.agents/hooks/*/hook.md", ".agents/hooks/<name>/HOOK.md, in capitals"),
+        Misplaced("{project}/.agents/hooks/*/Hook.md", ".agents/hooks/<name>/HOOK.md, in capitals"),
+        Misplaced("{project}/.agents/hooks/*/*/HOOK.md", ".agents/hooks/<name>/HOOK.md, one level higher"),
+        Misplaced("{project}/.agents/hooks/*/*/*/HOOK.md", ".agents/hooks/<name>/HOOK.md, two levels higher"),
+        Misplaced("{project}/.agents/hook/*/HOOK.md", ".agents/hooks/<name>/HOOK.md"),
+        Misplaced("{config}/agents/hooks/HOOK.md", "~/.config/agents/hooks/<name>/HOOK.md"),
+        Misplaced("{config}/agents/hooks/*/hook.md", "~/.config/agents/hooks/<name>/HOOK.md, in capitals"),
+        Misplaced("{config}/agents/hooks/*/*/HOOK.md", "~/.config/agents/hooks/<name>/HOOK.md, one level higher"),
+        Misplaced("{home}/.agents/hooks/*/HOOK.md", "~/.config/agents/hooks/<name>/HOOK.md"),
+        Misplaced("{home}/.config/agents/hooks/*/HOOK.md", "$XDG_CONFIG_HOME/agents/hooks/<name>/HOOK.md"),
+    ),
     load=load,
     layering="later_name_wins",
     events=EVENTS,

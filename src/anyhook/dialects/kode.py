@@ -6,7 +6,7 @@ from anyhook.grammar.cells import native_name, output_text, project, session
 from anyhook.grammar.commands import check_argv, expand_home, named_files, split
 from anyhook.grammar.matchers import everything
 from anyhook.grammar.readers import whole_object
-from anyhook.grammar.rows import Dialect, EventRow, Failing, Field, Key, Launch, Limits, Reply, Roots, Scaffold, Scene
+from anyhook.grammar.rows import Dialect, EventRow, Failing, Field, Key, Launch, Limits, Misplaced, Reply, Roots, Scaffold, Scene
 from anyhook.grammar.shapes import Entries, EntryShape, HandlerShape
 from anyhook.model.hook import Hook, Layer, Source
 
@@ -91,6 +91,17 @@ def load(source: Source, files: Files) -> Layer:
     return Layer(source, tuple(hooks), replaces=tuple(entries.named))
 
 
+def claim(path: str, document: Json) -> tuple[str, int]:
+    hooks = document.get("hooks") if isinstance(document, dict) else None
+    if isinstance(document, dict) and "kodeVersion" in document:
+        return path, 3
+    if isinstance(hooks, dict) and any(row.native in hooks for row in EVENTS):
+        return path, 3
+    if path.endswith(("/config.yaml", "/config.yml")):
+        return path, 2
+    return path, int(path.endswith((".yaml", ".yml", ".json")))
+
+
 def launch(hook: Hook, scene: Scene) -> Launch:
     home = scene.env.get("HOME", "")
     argv = tuple(expand_home(word, home) for word in split(hook.spec["exec"]))
@@ -133,6 +144,17 @@ DIALECT = Dialect(
     title="Kode",
     files=(("user", "~/.config/kode/config.yaml"), ("project", ".kode/config.yaml")),
     find=find,
+    claim=claim,
+    misplaced=(
+        Misplaced("{home}/.kode/kode.json", "~/.config/kode/config.yaml", "hooks"),
+        Misplaced("{home}/.kode/config.yaml", "~/.config/kode/config.yaml", "hooks"),
+        Misplaced("{home}/.config/kode/config.yaml", "$XDG_CONFIG_HOME/kode/config.yaml", "hooks"),
+        Misplaced("{config}/kode/config.yml", "~/.config/kode/config.yaml", "hooks"),
+        Misplaced("{config}/kode/config.json", "~/.config/kode/config.yaml", "hooks"),
+        Misplaced("{project}/.kode/config.yml", ".kode/config.yaml", "hooks"),
+        Misplaced("{project}/.kode/config.json", ".kode/config.yaml", "hooks"),
+        Misplaced("{project}/.kode/kode.json", ".kode/config.yaml", "hooks"),
+    ),
     load=load,
     layering="replace_lists",
     events=EVENTS,

@@ -94,6 +94,13 @@ def load(source: Source, files: Files) -> Layer:
     return Layer(source, tuple(hook for hook in found if hook is not None))
 
 
+def claim(path: str, document: Json) -> tuple[str, int]:
+    folder = path.rsplit("/", 1)[0]
+    if folder.endswith("/.kodelet/hooks"):
+        return folder, 3
+    return folder, int(document is None and os.access(path, os.X_OK))
+
+
 def _hook(source: Source, file_name: str, files: Files) -> Hook | None:
     path = f"{source.path}/{file_name}"
     files.look(path)
@@ -215,6 +222,7 @@ DIALECT = Dialect(
     title="Kodelet",
     files=(("project", ".kodelet/hooks/<executable>"), ("user", "~/.kodelet/hooks/<executable>")),
     find=find,
+    claim=claim,
     load=load,
     layering="earlier_name_wins",
     events=EVENTS,

@@ -8,7 +8,7 @@ from anyhook.grammar.cells import native_name, project, session
 from anyhook.grammar.commands import check_pattern, check_text, loose_words, named_files
 from anyhook.grammar.matchers import whole_value
 from anyhook.grammar.readers import last_line_object
-from anyhook.grammar.rows import Dialect, EventRow, Failing, Field, Key, Launch, Limits, Reply, Roots, Scaffold, Scene
+from anyhook.grammar.rows import Dialect, EventRow, Failing, Field, Key, Launch, Limits, Misplaced, Reply, Roots, Scaffold, Scene
 from anyhook.grammar.shapes import Entries, EntryShape, HandlerShape
 from anyhook.model.hook import Hook, Layer, Source
 
@@ -85,6 +85,13 @@ def load(source: Source, files: Files) -> Layer:
     return Layer(source, tuple(Entries(source.replace(path=path), files, SHAPE).grouped(document)))
 
 
+def claim(path: str, document: Json) -> tuple[str, int]:
+    folder, _, name = path.rpartition("/")
+    if name not in ("hooks.json", "hooks.toml") or (isinstance(document, dict) and "schema_version" in document):
+        return folder, 0
+    return folder, 3 if folder.endswith(("/.kodik/hooks", "/Kodik/Hooks")) or name == "hooks.toml" else 2
+
+
 def _plugin_id(folder: str, files: Files) -> str:
     manifest = files.document(f"{folder}/.kodik-plugin/plugin.json", "json")
     name = manifest.get("id") if isinstance(manifest, dict) else None
@@ -140,6 +147,16 @@ DIALECT = Dialect(
         ("plugin", "<plugin>/hooks/hooks.json"),
     ),
     find=find,
+    claim=claim,
+    misplaced=(
+        Misplaced("{project}/.kodik/hooks.json", ".kodik/hooks/hooks.json"),
+        Misplaced("{project}/.kodik/hooks.toml", ".kodik/hooks/hooks.toml"),
+        Misplaced("{home}/.kodik/hooks/hooks.json", "~/Documents/Kodik/Hooks/hooks.json"),
+        Misplaced("{home}/.kodik/hooks.json", "~/Documents/Kodik/Hooks/hooks.json"),
+        Misplaced("{plugin}/hooks.json", "hooks/hooks.json inside the plugin"),
+        Misplaced("{plugin}/hooks/hooks.toml", "hooks/hooks.json inside the plugin, as JSON"),
+        Misplaced("{plugin}/.kodik-plugin/hooks.json", "hooks/hooks.json inside the plugin"),
+    ),
     load=load,
     layering="concatenate",
     events=EVENTS,

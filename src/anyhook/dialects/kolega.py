@@ -6,7 +6,7 @@ from anyhook.grammar.cells import failed, native_name, output_text, project, ses
 from anyhook.grammar.commands import check_command, check_pattern, check_text, named_files, split
 from anyhook.grammar.matchers import names_or_pattern
 from anyhook.grammar.readers import whole_object, yes_or_no
-from anyhook.grammar.rows import Dialect, EventRow, Failing, Field, Key, Launch, Limits, Reply, Roots, Scaffold, Scene
+from anyhook.grammar.rows import Dialect, EventRow, Failing, Field, Key, Launch, Limits, Misplaced, Reply, Roots, Scaffold, Scene
 from anyhook.grammar.shapes import Entries, EntryShape, HandlerShape
 from anyhook.model.hook import Hook, Layer, Source
 
@@ -136,6 +136,15 @@ def load(source: Source, files: Files) -> Layer:
     return Layer(source, tuple(Entries(source, files, SHAPE).grouped(document)))
 
 
+def claim(path: str, document: Json) -> tuple[str, int]:
+    if not path.endswith(".json"):
+        return path, 0
+    if path.endswith(("/.kolega/hooks.json", "/kolega-code/hooks.json")):
+        return path, 3
+    named = isinstance(document, dict) and "schema_version" in document
+    return path, 3 if named else 2 if path.endswith("/hooks.json") and not isinstance(document, dict) else 1
+
+
 def trusted_projects(roots: Roots, files: Files) -> frozenset[str]:
     settings = files.document(f"{state_dir(roots)}/settings.json", "json")
     listed = settings.get("trusted_hook_projects") if isinstance(settings, dict) else None
@@ -219,6 +228,14 @@ DIALECT = Dialect(
         ("project", ".kolega/hooks.json"),
     ),
     find=find,
+    claim=claim,
+    misplaced=(
+        Misplaced("{project}/.kolega/hooks/hooks.json", ".kolega/hooks.json"),
+        Misplaced("{project}/.kolega-code/hooks.json", ".kolega/hooks.json"),
+        Misplaced("{home}/.kolega/hooks.json", "~/.local/state/kolega-code/hooks.json"),
+        Misplaced("{config}/kolega-code/hooks.json", "~/.local/state/kolega-code/hooks.json"),
+        Misplaced("{home}/.local/state/kolega-code/hooks.json", "the state directory that is in use"),
+    ),
     load=load,
     layering="concatenate",
     events=EVENTS,

@@ -179,6 +179,17 @@ class Scaffold(Record):
     """Examples of answers that need more than their own key, by the path of that key joined with dots."""
 
 
+class Misplaced(Record):
+    """A place where people put a hook file and the dialect does not look."""
+
+    path: str
+    """With `{project}`, `{home}`, `{config}`, `{state}` or `{plugin}` in front; `*` stands for any one name."""
+    belongs: str
+    """The right place, as people write it."""
+    word: str = ""
+    """What must occur in the file, where its name alone does not say that it holds hooks."""
+
+
 class Dialect(Record):
     """One agent's way to declare hooks, to call them and to read their answer."""
 
@@ -206,6 +217,10 @@ class Dialect(Record):
     """The files that a project's hook names, for an approval to pin: hook, disk, project, home → absolute paths."""
     scaffold: Scaffold | None = None
     """How a new hook is written; None for a dialect without files."""
+    claim: Callable[[str, Json], tuple[str, int]] = lambda path, document: ("", 0)
+    """Whether a file outside the usual places is this dialect's: its path and what it holds (None where that is no document)
+    → the source to load it by, and 0 for no, 1 for perhaps, 2 for likely, 3 for sure."""
+    misplaced: tuple[Misplaced, ...] = ()
     off_suffix: str = ""
     """The ending of a file's name that turns its hook off, where the dialect has that means."""
     ask_type: str = ""
