@@ -7,7 +7,20 @@ from anyhook.grammar.cells import local_time, native_name, project, session
 from anyhook.grammar.commands import check_pattern
 from anyhook.grammar.matchers import tool_and_content
 from anyhook.grammar.readers import object_or_text
-from anyhook.grammar.rows import Dialect, EventRow, Failing, Field, Key, Launch, Limits, Misplaced, Reply, Roots, Scaffold, Scene
+from anyhook.grammar.rows import (
+    Dialect,
+    EventRow,
+    Failing,
+    Field,
+    Key,
+    Launch,
+    Limits,
+    Misplaced,
+    Reply,
+    Roots,
+    Scaffold,
+    Scene,
+)
 from anyhook.grammar.shapes import canonical, guess, read_limit, slug, type_name
 from anyhook.model.hook import BROKEN, Hook, Layer, Source
 

@@ -6,7 +6,20 @@ from anyhook.grammar.cells import native_name, output_text, project, session
 from anyhook.grammar.commands import check_argv, expand_home, named_files, split
 from anyhook.grammar.matchers import everything
 from anyhook.grammar.readers import whole_object
-from anyhook.grammar.rows import Dialect, EventRow, Failing, Field, Key, Launch, Limits, Misplaced, Reply, Roots, Scaffold, Scene
+from anyhook.grammar.rows import (
+    Dialect,
+    EventRow,
+    Failing,
+    Field,
+    Key,
+    Launch,
+    Limits,
+    Misplaced,
+    Reply,
+    Roots,
+    Scaffold,
+    Scene,
+)
 from anyhook.grammar.shapes import Entries, EntryShape, HandlerShape
 from anyhook.model.hook import Hook, Layer, Source
 

@@ -8,7 +8,20 @@ from anyhook.grammar.cells import native_name, project, session
 from anyhook.grammar.commands import check_pattern, check_text, loose_words, named_files
 from anyhook.grammar.matchers import whole_value
 from anyhook.grammar.readers import last_line_object
-from anyhook.grammar.rows import Dialect, EventRow, Failing, Field, Key, Launch, Limits, Misplaced, Reply, Roots, Scaffold, Scene
+from anyhook.grammar.rows import (
+    Dialect,
+    EventRow,
+    Failing,
+    Field,
+    Key,
+    Launch,
+    Limits,
+    Misplaced,
+    Reply,
+    Roots,
+    Scaffold,
+    Scene,
+)
 from anyhook.grammar.shapes import Entries, EntryShape, HandlerShape
 from anyhook.model.hook import Hook, Layer, Source
 

@@ -6,7 +6,20 @@ from anyhook.grammar.cells import failed, native_name, output_text, project, ses
 from anyhook.grammar.commands import check_command, check_pattern, check_text, named_files, split
 from anyhook.grammar.matchers import names_or_pattern
 from anyhook.grammar.readers import whole_object, yes_or_no
-from anyhook.grammar.rows import Dialect, EventRow, Failing, Field, Key, Launch, Limits, Misplaced, Reply, Roots, Scaffold, Scene
+from anyhook.grammar.rows import (
+    Dialect,
+    EventRow,
+    Failing,
+    Field,
+    Key,
+    Launch,
+    Limits,
+    Misplaced,
+    Reply,
+    Roots,
+    Scaffold,
+    Scene,
+)
 from anyhook.grammar.shapes import Entries, EntryShape, HandlerShape
 from anyhook.model.hook import Hook, Layer, Source
 
