@@ -1,0 +1,141 @@
+"""A world of its own for each test: a home, a project, and hooks of every dialect in either. It decides nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from anyhook import Engine
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from anyhook.model.json_types import Json
+
+
+class World:
+    """A user's home and a project, empty at first."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.home, self.project = root / "home", root / "project"
+        self.home.mkdir(parents=True)
+        self.project.mkdir()
+        self.env = {
+            "HOME": str(self.home),
+            "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+            "XDG_CONFIG_HOME": str(self.home / "config"),
+            "XDG_STATE_HOME": str(self.home / "state"),
+        }
+        self._lists: dict[str, dict[str, list[Json]]] = {}
+
+    @property
+    def state(self) -> Path:
+        """Where anyhook keeps its own files."""
+        return self.home / "state" / "anyhook"
+
+    def write(self, path: Path, text: str, mode: int = 0o644) -> Path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(mode)
+        return path
+
+    def config(self, text: str) -> None:
+        """The user's config.toml."""
+        self.write(self.home / "config" / "anyhook" / "config.toml", text)
+
+    def hook(self, dialect: str, native: str, script: str, scope: str = "user", name: str = "it", **more: Json) -> None:
+        """Declare one command hook that runs a shell script."""
+        base = self.home if scope == "user" else self.project
+        if dialect == "kode":
+            path = base / ("config/kode" if scope == "user" else ".kode") / "config.yaml"
+            self._declare(path, native, {"exec": ["/bin/sh", "-c", script], **more}, {})
+        elif dialect == "kodik":
+            path = base / ("Documents/Kodik/Hooks" if scope == "user" else ".kodik/hooks") / "hooks.json"
+            self._declare(path, native, {"hooks": [{"type": "command", "command": script, **more}]}, {})
+        elif dialect == "kolega":
+            command = f"/bin/sh -c {shlex.quote(script)}"
+            self.kolega(native, {"type": "command", "command": command, **more}, scope)
+        elif dialect == "agenthooks":
+            folder = base / ("config/agents/hooks" if scope == "user" else ".agents/hooks") / name
+            fields = {"name": name, "description": "A test.", "trigger": native, **more}
+            front = "\n".join(f"{key}: {json.dumps(value)}" for key, value in fields.items())
+            self.write(folder / "HOOK.md", f"---\n{front}\n---\n")
+            self.write(folder / "scripts" / "run", f"#!/bin/sh\n{script}\n", 0o755)
+        elif dialect == "kodelet":
+            text = f'#!/bin/sh\nif [ "$1" = hook ]; then echo {native}; exit; fi\n{script}\n'
+            self.write(base / ".kodelet" / "hooks" / name, text, 0o755)
+        else:
+            raise ValueError(dialect)
+
+    def kolega(self, native: str, handler: dict[str, Json], scope: str = "user", matcher: str | None = None) -> None:
+        base = self.home / "state" / "kolega-code" if scope == "user" else self.project / ".kolega"
+        group: dict[str, Json] = {"hooks": [handler]}
+        if matcher is not None:
+            group["matcher"] = matcher
+        self._declare(base / "hooks.json", native, group, {"schema_version": 1})
+
+    def _declare(self, path: Path, native: str, entry: Json, top: dict[str, Json]) -> None:
+        lists = self._lists.setdefault(str(path), {})
+        lists.setdefault(native, []).append(entry)
+        self.write(path, json.dumps({**top, "hooks": lists}))
+
+    def module(self, name: str, text: str, folder: Path | None = None) -> None:
+        """A python module in the project, or elsewhere."""
+        self.write((folder or self.project) / f"{name}.py", text)
+
+    def engine(
+        self,
+        *,
+        dialects: Sequence[str] = (),
+        trust: str = "ask",
+        on_failure: str | None = None,
+        mode: str = "enforce",
+        session: str | None = None,
+        plugin_dirs: Sequence[str] = (),
+    ) -> Engine:
+        return Engine.open(
+            self.project,
+            env=self.env,
+            dialects=dialects,
+            trust=trust,
+            on_failure=on_failure,
+            mode=mode,
+            session=session,
+            plugin_dirs=plugin_dirs,
+        )
+
+    def command(self, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        """The command, as a person calls it in the project."""
+        return subprocess.run(
+            [sys.executable, "-m", "anyhook", *words],
+            input=stdin, env=self.env, cwd=self.project, capture_output=True, text=True, check=False, timeout=60,
+        )  # fmt: skip
+
+    def fire(self, *words: str) -> dict[str, Json]:
+        done = self.command("fire", *words, "--json")
+        assert done.returncode in (0, 2), done.stderr
+        found: dict[str, Json] = json.loads(done.stdout)
+        return found
+
+    def journal(self) -> list[dict[str, Json]]:
+        path = self.state / "journal.jsonl"
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+    def settle(self) -> None:
+        """Give every file an age, so that a compiled plan may be kept at once."""
+        for path in [self.home, self.project, *self.home.rglob("*"), *self.project.rglob("*")]:
+            if not path.is_symlink():
+                os.utime(path, ns=(1_000_000_000, 1_000_000_000))
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)

@@ -1,0 +1,115 @@
+"""Laws 1, 2 and 4 on reading answers: pure, total, and silent where a hook said nothing."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from law_strategies import ENDINGS, ROWS, entries, hook_of, runs
+
+from anyhook.grammar.rows import Dialect, EventRow
+from anyhook.model.call import Run
+from anyhook.model.outcome import Outcome
+from anyhook.steps.interpret import interpret
+from anyhook.steps.judge import CODES, POSTURES, judge
+from anyhook.steps.merge import Entry, merge
+
+CASES = [(table, row, event, handler) for table, row, event in ROWS for handler in table.replies]
+ALLOWING = [
+    (table, row, event)
+    for table, row, event in ROWS
+    if any(
+        verdict == "allow" and (not events or event in events)
+        for reply in table.replies.values()
+        for key in reply.keys
+        for _, verdict, events in key.words
+    )
+]
+
+cases = st.sampled_from(CASES)
+
+
+@given(cases, st.data())
+def test_reading_is_a_total_pure_function(case: tuple[Dialect, EventRow, str, str], data: st.DataObject) -> None:
+    table, row, event, handler = case
+    run = data.draw(runs(table, handler))
+    hook = hook_of(table, row, handler)
+    first = interpret(hook, table.replies[handler], event, run)
+    again = interpret(hook, table.replies[handler], event, run.replace())
+    assert first == again
+    assert first.verdict in ("none", "allow", "ask", "block")
+    if run.ending != "exited":
+        assert first.failure is not None
+        assert first == Outcome(failure=first.failure), "a run that did not end by itself says nothing"
+        assert first.failure.cause == run.ending
+    if first.failure is not None:
+        assert first.verdict == "none"
+        assert first.failure.cause in CODES
+
+
+@given(cases, st.data(), st.sampled_from(POSTURES))
+def test_judging_is_total_and_keeps_to_the_table(
+    case: tuple[Dialect, EventRow, str, str], data: st.DataObject, posture: str
+) -> None:
+    table, row, event, handler = case
+    hook = hook_of(table, row, handler)
+    read = interpret(hook, table.replies[handler], event, data.draw(runs(table, handler)))
+    judged = judge(hook, table, row, read, posture, {})
+    if row.block is None:
+        assert judged.verdict != "block"
+    if judged.verdict == "block":
+        assert judged.reason
+    if read.failure is None and judged.verdict != "block":
+        assert judged.verdict == read.verdict or row.block is None
+    if read.failure is not None:
+        assert judged.verdict in ("none", "block")
+        assert len(judged.problems) > len(read.problems), "no failure is dropped in silence"
+        if posture == "deny" and row.block is not None and read.failure.cause != "cancelled":
+            assert judged.verdict == "block"
+        if posture == "allow":
+            assert judged.verdict == "none"
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize(("table", "row", "event", "handler"), CASES, ids=lambda value: getattr(value, "name", ""))
+def test_silence_is_not_consent(table: Dialect, row: EventRow, event: str, handler: str, ending: str) -> None:
+    code = 0 if ending == "exited" else None
+    read = interpret(hook_of(table, row, handler), table.replies[handler], event, Run(ending, code, b"", b"", 0, 0.1))
+    assert read.verdict == "none"
+    if ending == "exited":
+        assert read == Outcome() or handler in ("prompt", "agent")
+
+
+@given(cases, st.data())
+def test_only_a_word_that_allows_here_allows(case: tuple[Dialect, EventRow, str, str], data: st.DataObject) -> None:
+    table, row, event, handler = case
+    if (table, row, event) in ALLOWING:
+        return
+    read = interpret(hook_of(table, row, handler), table.replies[handler], event, data.draw(runs(table, handler)))
+    assert read.verdict != "allow"
+
+
+def test_there_are_events_with_and_without_an_allow() -> None:
+    assert 0 < len(ALLOWING) < len(ROWS)
+
+
+@given(entries(least=1), st.data())
+def test_a_neighbours_garbage_erases_no_block_no_rewrite_no_context(
+    made: tuple[str, list[Entry]], data: st.DataObject
+) -> None:
+    """Whatever comes out of one broken hook, what the others asked for stands."""
+    event, given_entries = made
+    before = merge(event, given_entries)
+    beside = data.draw(st.sampled_from(given_entries))
+    hook = beside.hook.replace(id="the-neighbour")
+    run = data.draw(runs(beside.dialect, "command"))
+    read = interpret(hook, beside.dialect.replies["command"], event, run)
+    if read.failure is None:
+        return
+    judged = judge(hook, beside.dialect, beside.row, read, "allow", {})
+    place = beside.position + data.draw(st.sampled_from([-1, 1]))
+    after = merge(event, [*given_entries, Entry(place, hook, beside.dialect, beside.row, judged, beside.upstream)])
+    kept = [field for field in before.fields if field not in ("problems", "messages")]
+    assert [getattr(after, field) for field in kept] == [getattr(before, field) for field in kept]
+    assert set(before.messages) <= set(after.messages)
+    assert {problem.what for problem in before.problems} <= {problem.what for problem in after.problems}
