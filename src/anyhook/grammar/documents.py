@@ -11,9 +11,11 @@ import stat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from json import JSONDecodeError
+    from collections.abc import Iterable
 
     from anyhook.model.json_types import Json
+
+    Place = tuple[str | int, ...]
 
 SIZE_LIMIT = 1_048_576
 DEPTH_LIMIT = 64
@@ -117,15 +119,10 @@ def parse_json(text: str) -> Json:
     coded = _bound_json(_utf8(text))
     try:
         value: Json = json.loads(text, parse_constant=_refuse_number, parse_float=_finite)
-    except json.JSONDecodeError as error:
-        raise _json_mistake(text, error) from None
-    except _NumberError as error:
-        shown = str(error) if len(str(error)) < 40 else f"{str(error)[:40]}…"
-        line = _json_line(text, r"-?[0-9.]+(?:[eE][-+]?[0-9]+)?|-?Infinity|NaN", str(error))
-        raise Unreadable(f"the number {shown} is not finite", "write a finite number", line) from None
-    except ValueError:
-        line = _json_line(text, f"-?[0-9]{{{DIGITS_LIMIT},}}")
-        raise Unreadable("a number too long to read", "write a shorter number, or a string", line) from None
+    except (ValueError, NotFinite) as error:
+        from anyhook.grammar import mistakes
+
+        raise mistakes.in_json(text, error) from None
     if coded:
         _refuse_half_pairs(text)
     return value
@@ -146,29 +143,19 @@ def _bound_json(data: bytes) -> bool:
     return coded
 
 
-class _NumberError(Exception):
-    """A number that JSON cannot hold; the argument is how it was written."""
+class NotFinite(Exception):  # noqa: N818 - a property of the document, as above
+    """A number that is not finite; the argument is how it was written."""
 
 
 def _refuse_number(literal: str) -> float:
-    raise _NumberError(literal)
+    raise NotFinite(literal)
 
 
 def _finite(literal: str) -> float:
     number = float(literal)
     if number - number != 0:
-        raise _NumberError(literal)
+        raise NotFinite(literal)
     return number
-
-
-def _json_line(text: str, number: str, written: str | None = None) -> int | None:
-    """The line of the first number of this shape outside strings, or of the first that is written just so."""
-    import re
-
-    for found in re.finditer(rf'"(?:[^"\\]+|\\.)*+"?|({number})', text, re.DOTALL):
-        if found[1] and written in (None, found[1]):
-            return _line_at(text, found.start())
-    return None
 
 
 def _refuse_half_pairs(text: str) -> None:
@@ -178,55 +165,7 @@ def _refuse_half_pairs(text: str) -> None:
     for found in re.finditer(pair_or_half, text, re.DOTALL):
         if found[1]:
             what = f"\\{found[1]} is half of a character"
-            raise Unreadable(what, "write the character itself", _line_at(text, found.start()))
-
-
-def _json_mistake(text: str, error: JSONDecodeError) -> Unreadable:
-    """The error with a guess at what the author did; the guess looks at the sign where reading stopped."""
-    line = _line_at(text, min(error.pos, len(text.rstrip())))
-    if not text.strip():
-        return Unreadable("the file is empty", "write {} or remove the file", None)
-    if conflict := _conflict_line(text):
-        return Unreadable("a merge conflict was left in the file", "resolve the conflict", conflict)
-    return Unreadable(f"not valid JSON: {error.msg}", _json_fix(text, error.pos, error.msg), line)
-
-
-def _json_fix(text: str, at: int, message: str) -> str:
-    here = text[at : at + 1]
-    before = text[:at].rstrip()[-1:]
-    if "escape" in message:
-        return "write a backslash twice: \\\\"
-    if "control character" in message:
-        return "close the quote on the same line; write a line break as \\n and a tab as \\t"
-    if "Unterminated" in message:
-        return "close the quote"
-    if "trailing comma" in message or (before == "," and here in "]}" and here):
-        return "remove the comma before the closing bracket"
-    if not text[at:].strip():
-        return "close every { and [; the file ends too early"
-    if here in "/#":
-        return "remove the comment; JSON has none"
-    if here in "'“”‘’`":
-        return 'use straight double quotes: "'
-    if message == "Extra data":
-        return "keep one value; remove what follows it, or one closing bracket too many"
-    if "property name" in message:
-        return 'put double quotes around the key: "key": …'
-    if text.startswith(("True", "False", "None"), at):
-        return "write true, false or null"
-    if "':'" in message:
-        return "put a colon between the key and its value"
-    if "','" in message:
-        return "put a comma before this, or close the bracket"
-    return "write a string in double quotes, a number, true, false, null, {…} or […]"
-
-
-def _conflict_line(text: str) -> int | None:
-    for sign in ("<<<<<<< ", ">>>>>>> "):
-        at = 0 if text.startswith(sign) else text.find("\n" + sign) + 1
-        if at or text.startswith(sign):
-            return _line_at(text, at)
-    return None
+            raise Unreadable(what, "write the character itself", line_at(text, found.start()))
 
 
 def parse_yaml(text: str) -> Json:
@@ -256,11 +195,10 @@ def parse_toml(text: str) -> Json:
     bound_toml(text)
     try:
         value = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        what, _, place = str(error).partition(" (at ")
-        raise _toml_mistake(text, what, place) from None
-    except ValueError:
-        raise Unreadable("a number too long to read", "write a shorter number, or a string") from None
+    except ValueError as error:
+        from anyhook.grammar import mistakes
+
+        raise mistakes.in_toml(text, error) from None
     return _plain_toml(value, (), text)
 
 
@@ -284,26 +222,7 @@ def bound_toml(text: str) -> None:
         raise Unreadable(f"a key has more than {KEY_PARTS_LIMIT} parts", "write it flatter")
 
 
-def _toml_mistake(text: str, what: str, place: str) -> Unreadable:
-    words = place.replace(",", " ").split()
-    line = int(words[1]) if words[:1] == ["line"] else _line_at(text, len(text.rstrip()))
-    if conflict := _conflict_line(text):
-        return Unreadable("a merge conflict was left in the file", "resolve the conflict", conflict)
-    fix = "correct the TOML on this line"
-    if "backslash" in what.lower() or "escape" in what.lower():
-        fix = "write the value in single quotes, where a backslash is just a backslash"
-    elif "Invalid value" in what:
-        fix = "put a string in quotes; write true and false in lower case"
-    elif "twice" in what or "overwrite" in what.lower():
-        fix = "keep one of the two"
-    elif "'='" in what:
-        fix = "write key = value; quote a key with unusual letters"
-    elif place == "end of document)" or "Unclosed" in what:
-        fix = "close the quote or the bracket"
-    return Unreadable(f"not valid TOML: {what}", fix, line)
-
-
-def _plain_toml(value: object, place: tuple[str | int, ...], text: str) -> Json:
+def _plain_toml(value: object, place: Place, text: str) -> Json:
     if isinstance(value, dict | list) and len(place) >= DEPTH_LIMIT:
         raise too_deep()
     if isinstance(value, dict):
@@ -343,14 +262,19 @@ def split_front_matter(text: str) -> tuple[str, int] | None:
     raise Unreadable("the front matter has no end", "add a line with --- after its last field", 1)
 
 
-def line_of(text: str, syntax: str, path: tuple[str | int, ...]) -> int | None:
+def line_of(text: str, syntax: str, path: Place) -> int | None:
     """The line, from 1, of the key or entry at this path of a `json`, `yaml` or `toml` text; None if there is none."""
+    return lines_of(text, syntax, (path,)).get(path)
+
+
+def lines_of(text: str, syntax: str, paths: Iterable[Place]) -> dict[Place, int]:
+    """The lines of many paths in one pass over the text; a path that leads to nothing is left out."""
     from anyhook.grammar import locate
 
     try:
-        return locate.line_of(_clean(text), syntax, path)
+        return locate.lines_of(_clean(text), syntax, paths)
     except Unreadable:
-        return None
+        return {}
 
 
 def too_deep() -> Unreadable:
@@ -384,8 +308,8 @@ def _utf8(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError as error:
-        raise Unreadable("it is not UTF-8", "save the file as UTF-8", _line_at(text, error.start)) from None
+        raise Unreadable("it is not UTF-8", "save the file as UTF-8", line_at(text, error.start)) from None
 
 
-def _line_at(text: str, at: int) -> int:
+def line_at(text: str, at: int) -> int:
     return text.count("\n", 0, at) + 1

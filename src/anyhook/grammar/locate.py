@@ -1,6 +1,6 @@
-"""Finds the line on which a key or an entry stands, for messages. It never raises and takes one pass over the text.
+"""Finds the lines on which keys and entries stand, for messages, in one pass over the text. It never judges a document.
 
-The values themselves come from the parsers; this only follows one path, so it keeps no tree of what it passes.
+The values come from the parsers; this follows wanted paths only. In a text that does not parse it finds what it can.
 """
 
 from __future__ import annotations
@@ -9,7 +9,12 @@ import re
 
 from anyhook.grammar.documents import KEY_PARTS_LIMIT, Unreadable, bound_toml
 
-Place = tuple[str | int, ...]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    Place = tuple[str | int, ...]
+
 _JSON_TOKEN = re.compile(r'"(?:[^"\\]+|\\.)*+"?|[\[\]{},:]|[^\s"\[\]{},:]+', re.DOTALL)
 _TOML_TOKEN = re.compile(
     r'"""(?:[^"\\]+|\\.|"(?!""))*+(?:"{3,5})?|'
@@ -21,77 +26,76 @@ _TOML_TOKEN = re.compile(
 _KEY_ENDS = ("]", "=", "\n", ",", "[", "{", "}")
 
 
-def line_of(text: str, syntax: str, path: Place) -> int | None:
-    """The line of what stands at this path; of equal keys the last counts. An empty path is the whole document."""
+def lines_of(text: str, syntax: str, paths: Iterable[Place]) -> dict[Place, int]:
+    """The line of what stands at each path; of equal keys the last counts. An empty path is the whole document."""
     find = {"json": _in_json, "yaml": _in_yaml, "toml": _in_toml}.get(syntax)
-    at = None if find is None else find(text, path)
-    return None if at is None else text.count("\n", 0, at) + 1
+    found = {} if find is None else find(text, frozenset(paths))
+    lines: dict[Place, int] = {}
+    line, before = 1, 0
+    for path, at in sorted(found.items(), key=lambda item: item[1]):
+        line += text.count("\n", before, at)
+        before = at
+        lines[path] = line
+    return lines
+
+
+class Wanted:
+    """The paths that are looked for, as a tree: where one leads, and whether one ends here."""
+
+    __slots__ = ("below", "path")
+
+    def __init__(self) -> None:
+        self.below: dict[str | int, Wanted] = {}
+        self.path: Place | None = None
+
+    @classmethod
+    def tree(cls, paths: frozenset[Place]) -> Wanted:
+        root = cls()
+        for path in paths:
+            node = root
+            for part in path:
+                node = node.below.setdefault(part, cls())
+            node.path = path
+        return root
 
 
 class _Open:
-    """One open list or mapping: which entry it is at, and whether it lies on the path."""
+    """One open list or mapping: which entry it is at, and what is wanted in it."""
 
-    __slots__ = ("is_list", "on_path", "part")
+    __slots__ = ("is_list", "part", "wanted")
 
-    def __init__(self, is_list: bool, on_path: bool) -> None:
+    def __init__(self, is_list: bool, wanted: Wanted | None) -> None:
         self.is_list = is_list
-        self.on_path = on_path
+        self.wanted = wanted
         self.part: str | int | None = 0 if is_list else None
 
-
-class _Walk:
-    """Follows nested brackets and compares the entry at each level with the path's part for that level."""
-
-    def __init__(self, path: Place) -> None:
-        self.path = path
-        self.stack: list[_Open] = []
-        self.found: int | None = None
-
-    def here(self) -> bool:
-        """Whether the current entry, or the root, lies on the path."""
-        if not self.stack:
-            return True
-        top, level = self.stack[-1], len(self.stack)
-        return top.on_path and level <= len(self.path) and _same(top.part, self.path[level - 1])
-
-    def note(self, at: int) -> None:
-        if len(self.stack) == len(self.path) and self.here():
-            self.found = at
-
-    def open(self, is_list: bool) -> None:
-        self.stack.append(_Open(is_list, self.here()))
-
-    def next(self) -> None:
-        top = self.stack[-1]
-        top.part = top.part + 1 if isinstance(top.part, int) and top.is_list else None
+    def entry(self) -> Wanted | None:
+        return None if self.wanted is None or self.part is None else self.wanted.below.get(self.part)
 
 
-def _same(part: str | int | None, wanted: str | int) -> bool:
-    return type(part) is type(wanted) and part == wanted
-
-
-def _in_json(text: str, path: Place) -> int | None:
-    walk = _Walk(path)
+def _in_json(text: str, paths: frozenset[Place]) -> dict[Place, int]:
+    """Follows the brackets without a tree of the document: one record for each bracket that is open."""
+    found: dict[Place, int] = {}
+    stack: list[_Open] = []
+    root = Wanted.tree(paths)
     for token in _JSON_TOKEN.finditer(text):
-        sign, stack = token[0], walk.stack
-        if sign in "]}":
-            if not stack:
-                return walk.found
-            stack.pop()
-        elif sign == ",":
-            if stack:
-                walk.next()
-        elif sign == ":":
+        sign, top = token[0], stack[-1] if stack else None
+        if sign == ":":
             continue
-        elif stack and not stack[-1].is_list and stack[-1].part is None:
-            stack[-1].part = _json_key(sign)
-            walk.note(token.start())
+        if sign == "," and top:
+            top.part = top.part + 1 if isinstance(top.part, int) else None
+        elif sign in "]}" and top:
+            stack.pop()
         else:
-            if not stack or stack[-1].is_list:
-                walk.note(token.start())
-            if sign in "[{":
-                walk.open(sign == "[")
-    return walk.found
+            is_key = top is not None and top.part is None
+            if top and is_key:
+                top.part = _json_key(sign)
+            wanted = top.entry() if top else root
+            if wanted and wanted.path is not None and (is_key or not top or top.is_list):
+                found[wanted.path] = token.start()
+            if not is_key and sign in "[{":
+                stack.append(_Open(sign == "[", wanted))
+    return found
 
 
 def _json_key(token: str) -> str:
@@ -103,17 +107,17 @@ def _json_key(token: str) -> str:
         return token
 
 
-def _in_yaml(text: str, path: Place) -> int | None:
+def _in_yaml(text: str, paths: frozenset[Place]) -> dict[Place, int]:
     from anyhook.grammar import yaml_tree
 
     try:
         node = yaml_tree.compose(text)
     except Unreadable:
-        try:
-            node = yaml_tree.compose(yaml_tree.mend_backslashes(text))
-        except Unreadable:
-            return None
-    return None if node is None else yaml_tree.offset_of(node, path)
+        node = yaml_tree.compose(yaml_tree.mend_backslashes(text))
+    found: dict[Place, int] = {}
+    if node is not None:
+        yaml_tree.find(node, node.start_mark.index, Wanted.tree(paths), found)
+    return found
 
 
 class _Table:
@@ -126,27 +130,24 @@ class _Table:
         self.count = 0
 
 
-def _in_toml(text: str, path: Place) -> int | None:
-    try:
-        bound_toml(text)
-    except Unreadable:
-        return None
-    return _Toml(text, path).find() if path else 0
+def _in_toml(text: str, paths: frozenset[Place]) -> dict[Place, int]:
+    bound_toml(text)
+    return _Toml(text, paths).find()
 
 
 class _Toml:
     """Reads statements: headers move the current table, values may hold brackets. The depth was bounded before."""
 
-    def __init__(self, text: str, path: Place) -> None:
+    def __init__(self, text: str, paths: frozenset[Place]) -> None:
         self.tokens = [(token[0], token.start()) for token in _TOML_TOKEN.finditer(text) if token[0][0] != "#"]
         self.tokens.append(("\n", len(text)))
         self.next = 0
-        self.path = path
+        self.paths = paths
         self.root = _Table()
-        self.found: int | None = None
-        self.sure = False
+        self.found: dict[Place, int] = {(): 0} if () in paths else {}
+        self.sure: set[Place] = {()}
 
-    def find(self) -> int | None:
+    def find(self) -> dict[Place, int]:
         table: Place = ()
         while self.next < len(self.tokens):
             if self.peek() == "[":
@@ -167,9 +168,10 @@ class _Toml:
 
     def note(self, place: Place, at: int, sure: bool) -> None:
         """A table that is only passed through (`a` in `[a.b]`) counts until it is written out itself."""
-        wanted = self.found is None or (sure and not self.sure)
-        if wanted and len(place) == len(self.path) and all(map(_same, place, self.path)):
-            self.found, self.sure = at, sure
+        if place in self.paths and place not in self.sure and (sure or place not in self.found):
+            self.found[place] = at
+            if sure:
+                self.sure.add(place)
 
     def header(self) -> Place:
         at = self.tokens[self.next][1]

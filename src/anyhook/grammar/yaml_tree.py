@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from yaml import SafeLoader as _Base
     from yaml.nodes import Node
 
+    from anyhook.grammar.locate import Wanted
     from anyhook.model.json_types import Json
 else:
     _Base = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -125,21 +126,20 @@ def load(text: str) -> Json:
     return _build(root, 1, set() if "*" in text else None, text)
 
 
-def offset_of(node: Node, path: tuple[str | int, ...]) -> int | None:
-    """Where the key or the entry at this path begins; None where the path leads to nothing."""
-    at: int = node.start_mark.index
-    for part in path:
-        if isinstance(node, MappingNode):
-            pairs = [pair for pair in node.value if pair[0].value == part and isinstance(part, str)]
-            if not pairs:
-                return None
-            at, node = pairs[-1][0].start_mark.index, pairs[-1][1]
-        elif isinstance(node, SequenceNode) and isinstance(part, int) and 0 <= part < len(node.value):
-            node = node.value[part]
-            at = node.start_mark.index
-        else:
-            return None
-    return at
+def find(node: Node, at: int, wanted: Wanted, found: dict[tuple[str | int, ...], int]) -> None:
+    """Notes where the wanted keys and entries begin; `at` is where this node or its key does."""
+    if wanted.path is not None:
+        found[wanted.path] = at
+    if not wanted.below:
+        return
+    if isinstance(node, MappingNode):
+        for key, value in node.value:
+            if isinstance(key, ScalarNode) and (below := wanted.below.get(key.value)):
+                find(value, key.start_mark.index, below, found)
+    elif isinstance(node, SequenceNode):
+        for index, item in enumerate(node.value):
+            if below := wanted.below.get(index):
+                find(item, item.start_mark.index, below, found)
 
 
 def _build(node: Node, depth: int, seen: set[int] | None, text: str) -> Json:
@@ -149,7 +149,7 @@ def _build(node: Node, depth: int, seen: set[int] | None, text: str) -> Json:
         seen.add(id(node))
     kind = type(node)
     if kind is ScalarNode:
-        return node.value if node.tag == _STR else _scalar(node)
+        return _string(node) if node.tag == _STR else _scalar(node)
     if depth > DEPTH_LIMIT:
         raise too_deep()
     if kind is MappingNode and node.tag == _MAP:
@@ -170,6 +170,17 @@ def _mapping(node: Node, depth: int, seen: set[int] | None, text: str) -> dict[s
             raise Unreadable(f"the key {key!r} stands twice in one mapping", "remove one of the two", _line(key_node))
         made[key] = _build(value_node, depth, seen, text)
     return made
+
+
+def _string(node: Node) -> str:
+    """The Python loader, unlike the C loader, lets an escape make half of a surrogate pair."""
+    value: str = node.value
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise Unreadable("an escape is half of a character", "write the character itself", _line(node)) from None
+    return value
 
 
 def _scalar(node: Node) -> Json:
