@@ -1,0 +1,314 @@
+"""Writes the pages and passages that follow from the dialect tables, or checks with --check that they are current. It
+takes every fact from the tables and never from another page."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from anyhook.grammar.describe import WORDS, describe
+from anyhook.grammar.registry import DIALECTS, dialect
+from anyhook.grammar.rows import Dialect, Key, Limits, Reply
+from anyhook.model.event import EVENTS, GATES
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTE = "<!-- Generated from the tables by docs/generate.py; do not edit. `make docs` writes it anew. -->"
+BEGIN, END = "<!-- generated: {} -->", "<!-- end of generated -->"
+
+LAYERING = {
+    "concatenate": "All layers count, in this order.",
+    "replace_lists": "A later file's list for an event replaces an earlier file's list for that event.",
+    "later_name_wins": "A hook of a later layer replaces an earlier one of the same name.",
+    "earlier_name_wins": "A hook of an earlier layer hides a later one of the same name.",
+}
+DOES = {
+    **WORDS,
+    "block": "block, where it is true",
+    "block_unless": "block, unless it is true",
+    "end_turn": "end the turn, where it is true",
+    "end_turn_unless": "end the turn, where it is false",
+    "reason": "say why",
+    "note": "say which of the other keys counts, and give its details",
+}
+CAUSES = {
+    "blocked": "the hook blocked",
+    "timed_out": "it ran out of time",
+    "signalled": "a signal ended it",
+    "overflowed": "it printed more than 10 MB",
+    "output": "its output is not what the dialect reads",
+    "not_started": "it could not be started",
+    "exit": "it left with a status that means failure",
+}
+EFFECTS = {
+    "deny_tool": "the tool does not run",
+    "end_turn": "the turn ends",
+    "abort": "the session does not start, or the prompt is not sent",
+    "keep_working": "the agent goes on, with the reason as its next instruction",
+    "deny_permission": "the permission is denied",
+    "skip": "the compaction or the sub-agent does not take place",
+    "feedback": "the model is told the reason",
+    "advisory": "nothing is stopped; the reason is shown",
+}
+
+
+def main(words: list[str]) -> int:
+    made = {**pages(), **passages()}
+    stale = [path for path, text in made.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
+    if "--check" in words:
+        for path in stale:
+            sys.stderr.write(f"{path.relative_to(ROOT)} does not match the tables; run `make docs`\n")
+        return 1 if stale else 0
+    for path in stale:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(made[path], encoding="utf-8")
+        sys.stdout.write(f"wrote {path.relative_to(ROOT)}\n")
+    return 0
+
+
+def pages() -> dict[Path, str]:
+    """Whole pages, by path."""
+    made = {ROOT / "docs" / "dialects" / f"{name}.md": dialect_page(dialect(name)) for name in DIALECTS}
+    made[ROOT / "docs" / "events.md"] = events_page()
+    return made
+
+
+def passages() -> dict[Path, str]:
+    """Pages written by hand, with their generated passages filled in."""
+    made: dict[Path, str] = {}
+    for path, name, passage in (
+        (ROOT / "README.md", "dialects", systems()),
+        (ROOT / "docs" / "config.md", "settings", all_settings()),
+    ):
+        text = path.read_text(encoding="utf-8")
+        before, begin, rest = text.partition(BEGIN.format(name) + "\n")
+        _, end, after = rest.partition(END)
+        if not begin or not end:
+            raise SystemExit(f"{path}: the marks of the passage `{name}` are missing")
+        made[path] = f"{before}{begin}{passage}\n{end}{after}"
+    return made
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    lines = [_row(head), _row("---" for _ in head), *(_row(row) for row in rows)]
+    return "\n".join(lines)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def code(*words: str) -> str:
+    return ", ".join(f"`{word}`" for word in words)
+
+
+def seconds(value: float) -> str:
+    return f"{value:g} s"
+
+
+# One dialect's page.
+
+
+def dialect_page(table_: Dialect) -> str:
+    sections = [
+        f"# {table_.title} (`{table_.name}`)",
+        NOTE,
+        _files(table_),
+        _events(table_),
+        _payloads(table_),
+        *(_answers(kind, reply) for kind, reply in table_.replies.items() if kind != "builtin"),
+        _order(table_),
+        _limits(table_),
+        _failure(table_),
+        _trust(table_),
+        _settings(table_),
+        _differences(table_),
+    ]
+    return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def _files(table_: Dialect) -> str:
+    rows = [(scope, f"`{place}`") for scope, place in table_.files]
+    parts = ["## Where hooks are declared", table(("scope", "place"), rows), LAYERING[table_.layering]]
+    if table_.ask_type:
+        parts.append(f"An executable is asked for its event by the argument `{table_.ask_type}`, once per content.")
+    if table_.off_suffix:
+        parts.append(f"A file whose name ends in `{table_.off_suffix}` is turned off.")
+    return "\n\n".join(parts)
+
+
+def _events(table_: Dialect) -> str:
+    rows = [
+        (
+            code(event.native),
+            code(*event.canonical),
+            code(event.block) if event.block else "cannot block",
+            code(event.matched_against) if event.matched_against else "",
+            ", ".join(power for power in event.powers if not power.startswith("block")),
+        )
+        for event in describe(table_).events
+    ]
+    head = ("event", "canonical", "a block", "a matcher sees", "a hook may also")
+    used = dict.fromkeys(row.block for row in table_.events if row.block)
+    meanings = "\n".join(f"- `{effect}`: {EFFECTS[effect]}" for effect in used)
+    return f"## Events\n\n{table(head, rows)}\n\nWhat a block does:\n\n{meanings}"
+
+
+def _payloads(table_: Dialect) -> str:
+    rows = []
+    for row in table_.events:
+        keys = [f"`{field.key}`" + (" (if any)" if field.optional else "") for field in row.payload]
+        rows.append((code(row.native), ", ".join(keys) or "nothing more"))
+    base = code(*(field.key for field in table_.base))
+    intro = f"One JSON object on stdin. In every event: {base}."
+    return f"## What a hook reads\n\n{intro}\n\n{table(('event', 'besides'), rows)}"
+
+
+def _answers(kind: str, reply: Reply) -> str:
+    statuses = [f"{status} {_meaning(meaning)}" for status, meaning in reply.exits.items()]
+    statuses.append(f"any other {_meaning(reply.otherwise)}")
+    rows = [
+        (f"`{'.'.join(key.path)}`", key.kind, _does(key), code(*key.on) if key.on else "every event")
+        for key in reply.keys
+    ]
+    parts = [
+        f"## Answers of `{kind}` hooks",
+        f"Exit status: {'; '.join(statuses)}." if kind == "command" else "",
+        table(("key", "type", "is there to", "on"), rows),
+        "Keys are read without regard to upper and lower case." if reply.any_case else "",
+        "A value of the wrong type spoils the whole answer." if reply.bad_type == "reply" else "",
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _meaning(word: str) -> str:
+    return {"pass": "goes on", "block": "blocks", "fail": "is a failure of the hook"}[word]
+
+
+def _does(key: Key) -> str:
+    if key.does != "verdict":
+        return DOES.get(key.does, key.does.replace("_", " "))
+    words = []
+    for word, verdict, events in key.words:
+        where = f" on {code(*events)}" if events else ""
+        words.append(f"`{word}`: {'no effect' if verdict == 'none' else verdict}{where}")
+    return "; ".join(words)
+
+
+def _order(table_: Dialect) -> str:
+    builtins = [f"`{each.name}` on `{each.native_event}`" for each in table_.builtins]
+    order = "sorted by rules of the dialect, such as priority" if table_.sort else "in the order of their declaration"
+    parts = [
+        "## Order and chaining",
+        f"Hooks run one after another, {order}. A later hook sees an earlier one's rewritten"
+        f" {' and '.join(table_.chains)}. The first block ends the row.",
+        f"The product brings a hook along, which comes first: {', '.join(builtins)}." if builtins else "",
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _limits(table_: Dialect) -> str:
+    rows = [(kind, seconds(limits.default_s), _bounds(limits)) for kind, limits in table_.limits.items()]
+    return f"## Time limits\n\n{table(('handler', 'default', 'bounds'), rows)}"
+
+
+def _bounds(limits: Limits) -> str:
+    if not limits.most_s:
+        return ""
+    return f"{seconds(limits.least_s)} to {seconds(limits.most_s)}"
+
+
+def _failure(table_: Dialect) -> str:
+    text = f"## A broken hook\n\nUnder the native posture: {describe(table_).failure}."
+    codes = table_.failing.codes
+    if codes:
+        rows = [(code(identity), CAUSES[cause]) for cause, identity in codes.items()]
+        text += f"\n\n{table(('code', 'cause'), rows)}"
+    return text
+
+
+def _trust(table_: Dialect) -> str:
+    gated = "keeps a project's hooks off until its path is trusted"
+    native = gated if table_.gated_natively else "runs a project's hooks unasked"
+    return (
+        "## Trust\n\nUnder `--trust ask`, the default, a project's hooks run once they are approved, in every dialect."
+        f" By its own rule (`--trust native`) this one {native}."
+    )
+
+
+def _settings(table_: Dialect) -> str:
+    if not table_.settings:
+        return ""
+    return f"## Settings\n\n{settings_rows({table_.name: table_})}\n\nSee [the settings page](../config.md)."
+
+
+def _differences(table_: Dialect) -> str:
+    rows = [(row, text) for row, text in table_.differences]
+    return f"## Known differences from the product\n\n{table(('row', 'difference'), rows)}"
+
+
+# Pages and passages about all dialects.
+
+
+def settings_rows(tables: Mapping[str, Dialect]) -> str:
+    rows = [
+        (f"`[dialect.{name}]`", code(key), code(*values), code(values[0]))
+        for name, table_ in tables.items()
+        for key, values in table_.settings.items()
+    ]
+    return table(("table", "setting", "values", "default"), rows)
+
+
+def all_settings() -> str:
+    return settings_rows({name: dialect(name) for name in DIALECTS})
+
+
+def systems() -> str:
+    rows = []
+    for name in DIALECTS:
+        table_ = dialect(name)
+        project = next(place for scope, place in table_.files if scope == "project")
+        broken = describe(table_).failure.partition(" (")[0]
+        place = f"`{project.partition(' or ')[0]}`"
+        count = str(len(table_.events))
+        rows.append((f"[{name}](docs/dialects/{name}.md)", table_.title, place, count, _blocks_by(table_), broken))
+    return table(("dialect", "agent", "project hooks", "events", "a hook blocks by", "a broken hook"), rows)
+
+
+def _blocks_by(table_: Dialect) -> str:
+    reply = table_.replies["command"]
+    ways = [f"exit {status}" for status, meaning in reply.exits.items() if meaning == "block"]
+    ways += ["any exit but 0"] if reply.otherwise == "block" else []
+    for key in reply.keys:
+        words = [word for word, verdict, events in key.words if verdict == "block" and not events]
+        words += ["true"] if key.does == "block" else []
+        ways += [f"`{key.path[-1]}: {word}`" for word in words]
+    return ", ".join(ways)
+
+
+def events_page() -> str:
+    names, effects = [], []
+    for event in EVENTS:
+        rows = {name: [row for row in dialect(name).events if event in row.canonical] for name in DIALECTS}
+        names.append((code(event), *(code(*(row.native for row in rows[name])) for name in DIALECTS)))
+        shown = {name: [code(row.block) if row.block else "cannot block" for row in rows[name]] for name in DIALECTS}
+        effects.append((code(event) + (" ●" if event in GATES else ""), *(", ".join(shown[name]) for name in DIALECTS)))
+    meanings = "\n".join(f"- `{effect}`: {text}" for effect, text in EFFECTS.items())
+    sections = [
+        "# Events",
+        NOTE,
+        "Wherever an event is named, its canonical name and any dialect's own will do. A name that stands for success"
+        " and failure means the failure where a tool error is given.",
+        "## Names",
+        table(("canonical", *DIALECTS), names),
+        "## What a block does",
+        table(("canonical", *DIALECTS), effects),
+        meanings,
+        "● A gate: a block keeps something from happening, so it ends the whole row of hooks, unless its effect is"
+        " `advisory` or `feedback`. Everywhere else a block ends its own dialect's row only.",
+    ]
+    return "\n\n".join(sections) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

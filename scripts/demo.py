@@ -1,0 +1,280 @@
+"""Walks through examples/all-five in a copy with its own home directory, and checks every decision it shows. It touches
+nothing of the user's and needs no network."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+WIDTH = 78
+BACKGROUND_LIMIT_S = 20.0
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One call of the command, what is said about it, and what has to come out."""
+
+    title: str
+    talk: str
+    words: list[str]
+    exit: int = 0
+    shows: list[str] = field(default_factory=list)
+    hides: list[str] = field(default_factory=list)
+    prepare: Callable[[Path], None] | None = None
+    wait_for: tuple[str, str] | None = None
+    """A file of the project and a text: what a background hook writes there."""
+
+
+def fire(event: str, *words: str) -> list[str]:
+    return ["fire", event, *words]
+
+
+def bash(command: str) -> list[str]:
+    return ["--tool", "Bash", "--input", f'{{"command": "{command}"}}']
+
+
+def edit_the_guard(project: Path) -> None:
+    script = project / ".agents/hooks/guard/scripts/run.sh"
+    script.write_text(script.read_text() + "# a harmless comment, or so it says\n")
+
+
+SCENES = [
+    Scene(
+        "The project's hooks",
+        "A project with hooks of all five dialects, in the order in which they run. None of them is trusted yet:"
+        " whoever clones a repository has not agreed to run its code.",
+        ["list"],
+        shows=["untrusted kode:project", "untrusted kodik:project", "untrusted agenthooks:project",
+               "untrusted kolega:project", "untrusted kodelet:project"],
+    ),
+    Scene(
+        "Nothing runs unasked",
+        "An event reaches nobody, and says so.",
+        fire("PreToolUse", *bash("git push --force")),
+        shows=["no hook ran", "waiting-for-trust"],
+    ),
+    Scene(
+        "Trust",
+        "`anyhook trust` shows what would run and asks. Here the answer is given beforehand. The approval pins every"
+        " declaration and every script by content.",
+        ["trust", "--yes"],
+    ),
+    Scene(
+        "Context",
+        "kolega: the start of a session gives the model the house rules.",
+        fire("SessionStart", "--source", "startup"),
+        shows=["session_start: none", "context: House rules"],
+    ),
+    Scene(
+        "A rewritten prompt",
+        "kode: an access key does not leave the machine.",
+        fire("UserPromptSubmit", "--prompt", "Deploy with AKIAABCDEFGHIJKLMNOP"),
+        shows=["prompt → Deploy with [AWS key]", "message: took 1 AWS key(s) out"],
+    ),
+    Scene(
+        "A rewritten command",
+        "kodik makes the push a dry run; agenthooks, next in the row, sees the new command and has nothing against it.",
+        fire("PreToolUse", *bash("git push")),
+        shows=["pre_tool: none", 'input → {"command": "git push --dry-run"}'],
+    ),
+    Scene(
+        "A block",
+        "The same event with a force push: agenthooks' guard leaves with status 2. The agent is told why.",
+        fire("PreToolUse", *bash("git push --force")),
+        exit=2,
+        shows=["pre_tool: block (deny_tool)", "reason: A force push rewrites"],
+    ),
+    Scene(
+        "Shadow mode",
+        "The same once more, but only to see what would have happened: exit status 0.",
+        fire("PreToolUse", *bash("git push --force"), "--mode", "shadow"),
+        shows=["pre_tool: block (deny_tool), not enforced"],
+    ),
+    Scene(
+        "A block in Python",
+        "kolega also runs callables, without starting a process.",
+        fire("PreToolUse", "--tool", "Write", "--input", '{"text": "AWS_SECRET=1"}', "--dialect", "kolega"),
+        exit=2,
+        shows=["block (deny_tool)", "reason: Refusing to write a secret to disk."],
+    ),
+    Scene(
+        "A background hook",
+        "agenthooks: an async hook starts after everything else. Nobody waits for it, and it decides nothing.",
+        fire("PostToolUse", *bash("make"), "--output", "ok"),
+        shows=["agenthooks:project:notes  background", "post_tool: none"],
+        wait_for=("commands.log", "make"),
+    ),
+    Scene(
+        "A follow-up",
+        "kodelet: before the agent stops, it is asked for the changelog.",
+        fire("Stop"),
+        shows=["stop: none", "follow-up: Add your change to CHANGELOG.md."],
+    ),
+    Scene(
+        "A broken hook",
+        "kodik's deployment window reads a file that nobody wrote. By kodik's own rule the action goes on, and the"
+        " problem is named with its place and its cause.",
+        fire("PreToolUse", "--tool", "Deploy", "--input", "{}", "--dialect", "kodik"),
+        shows=["pre_tool: none", "[hook-failed]", "so the action goes on"],
+    ),
+    Scene(
+        "The same hook, strictly",
+        "`--on-failure deny`: a broken gate is a closed gate.",
+        fire("PreToolUse", "--tool", "Deploy", "--input", "{}", "--dialect", "kodik", "--on-failure", "deny"),
+        exit=2,
+        shows=["pre_tool: block (deny_tool)", "so it blocks"],
+    ),
+    Scene(
+        "A changed script",
+        "Somebody edits the guard. Its approval no longer holds, so it does not run until it is approved again;"
+        " the hooks around it do.",
+        fire("PreToolUse", *bash("git push --force")),
+        prepare=edit_the_guard,
+        shows=["agenthooks:project:guard  untrusted", "changed since it was approved", "waiting-for-trust"],
+        hides=["block"],
+    ),
+    Scene(
+        "Explain",
+        "What would run, with every detail, without running it.",
+        ["explain", "SessionStart", "--source", "startup"],
+        shows=["run    python3 .kolega/welcome.py", "stdin"],
+    ),
+    Scene(
+        "The journal",
+        "Every event above, with what became of it.",
+        ["log"],
+        shows=["session_start  none", "block by agenthooks:project:guard", "background  agenthooks:project:notes"],
+    ),
+]  # fmt: skip
+
+NEXT = """
+What to try next:
+
+  examples/            one small project per dialect; cd into one, then
+                       anyhook fire … --trust all, as its README says
+  anyhook new guard --dialect kodik --event PreToolUse --tool Bash
+                       write a hook of your own
+  anyhook check        what is wrong with a project's hook files
+  anyhook dialects     what a hook of each event may do
+  docs/guide.md        the guide for hook authors
+
+The command is in .venv/bin; `pip install .` puts it where you want it.
+"""
+
+
+class BrokenPromiseError(Exception):
+    """A scene went differently from what the demo promises."""
+
+
+class Stage:
+    """The copy of the project, its own home, and the terminal."""
+
+    def __init__(self, folder: Path) -> None:
+        self.project = folder / "shop"
+        shutil.copytree(ROOT / "examples" / "all-five", self.project)
+        (folder / "home").mkdir()
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+        self.env = {"PATH": path, "HOME": str(folder / "home"), "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
+        self.bold, self.plain = ("\033[1m", "\033[0m") if sys.stdout.isatty() else ("", "")
+
+    def play(self, number: int, scene: Scene) -> None:
+        rule = "─" * max(2, WIDTH - len(scene.title) - len(str(number)) - 6)
+        say(f"\n{self.bold}── {number}. {scene.title}{self.plain} {rule}\n")
+        say(textwrap.fill(scene.talk, WIDTH) + "\n")
+        if scene.prepare is not None:
+            scene.prepare(self.project)
+        say(f"{self.bold}{command_line(scene.words)}{self.plain}")
+        done = subprocess.run(
+            ["anyhook", *scene.words],
+            cwd=self.project,
+            env=self.env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        for line in done.stdout.splitlines():
+            say(fold(line))
+        if done.returncode:
+            say(f"  [exit status {done.returncode}]")
+        if scene.wait_for is not None:
+            self.wait(*scene.wait_for)
+        expect(scene, done.returncode, done.stdout)
+
+    def wait(self, name: str, text: str) -> None:
+        """Background hooks take their time; the demo waits for what they write, not for the clock."""
+        path = self.project / name
+        deadline = time.monotonic() + BACKGROUND_LIMIT_S
+        while not (path.is_file() and text in path.read_text()):
+            if time.monotonic() > deadline:
+                raise BrokenPromiseError(f"the background hook did not write {text!r} into {name}")
+            time.sleep(0.05)
+        say(f"{self.bold}$ cat {name}{self.plain}\n  {path.read_text().strip()}")
+
+
+def expect(scene: Scene, status: int, output: str) -> None:
+    wrong = [f"it does not say {text!r}" for text in scene.shows if text not in output]
+    wrong += [f"it says {text!r}" for text in scene.hides if text in output]
+    if status != scene.exit:
+        wrong.append(f"exit status {status} instead of {scene.exit}")
+    if wrong:
+        raise BrokenPromiseError(f"scene {scene.title!r}: {'; '.join(wrong)}")
+
+
+def fold(line: str) -> str:
+    """A line of output, indented, and folded where it would run over the edge."""
+    indent = "  " + " " * (len(line) - len(line.lstrip()))
+    text = line.strip()
+    if len(indent) + len(text) > WIDTH:
+        text = re.sub(r" {3,}", "  ", text)  # columns do not line up in a folded line anyway
+    folded = textwrap.wrap(
+        text, WIDTH, initial_indent=indent, subsequent_indent=indent + "    ", break_on_hyphens=False,
+    )  # fmt: skip
+    return "\n".join(folded)
+
+
+def command_line(words: list[str]) -> str:
+    """The call as one would type it, on two lines where one is too short."""
+    text = shlex.join(["anyhook", *words])
+    if len(text) > WIDTH:
+        before, _, last = text.rpartition(" --")
+        text = f"{before} \\\n    --{last}"
+    return f"$ {text}"
+
+
+def say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def main() -> int:
+    folder = Path(tempfile.mkdtemp(prefix="anyhook-")).resolve()
+    try:
+        stage = Stage(folder)
+        for number, scene in enumerate(SCENES, 1):
+            stage.play(number, scene)
+    except BrokenPromiseError as error:
+        sys.stderr.write(f"\nThis is not what the demo promises: {error}.\n")
+        return 1
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    say(f"\n{'─' * WIDTH}\nAll {len(SCENES)} scenes came out as promised.")
+    say(NEXT.rstrip())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
