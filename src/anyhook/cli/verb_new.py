@@ -1,0 +1,114 @@
+"""`anyhook new`: writes a hook that works at once, and says how to try it. It never writes over anything."""
+
+from __future__ import annotations
+
+import shlex
+
+import click
+
+from anyhook.cli import render
+from anyhook.cli.catalog_input import setup_of
+from anyhook.cli.failure import BadCall
+from anyhook.cli.options import JSON, WHERE, Option
+from anyhook.cli.verbs import verb
+from anyhook.grammar.registry import DIALECTS, dialect
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.cli.options import Values
+    from anyhook.grammar.scaffold import Order, Plan
+    from anyhook.model.hook import Hook
+
+OPTIONS = (
+    Option("--event", "The event: a canonical name or any dialect's own.", "EVENT"),
+    Option("--tool", "Only for this tool.", "NAME"),
+    Option("--lang", "The script's language; default: bash.", "LANG", choices=("bash", "python")),
+    Option("--scope", "For this project (the default) or for the user.", "SCOPE", choices=("project", "user")),
+)
+
+
+EXAMPLE = "anyhook new guard --dialect kodik --event PreToolUse --tool Bash"
+
+
+@verb("new", (*OPTIONS, *WHERE, JSON), EXAMPLE, [click.Argument(["name"])])
+def new(name: str, values: Values) -> int:
+    """Write a working hook and say how to try it.
+
+    NAME becomes the name of its script. A new gate refuses what holds the word anyhook-demo-block, and other hooks
+    keep a record of their events: a start to be changed. Files that are there keep everything they hold.
+    """
+    from anyhook.grammar.scaffold import CannotScaffold, find_hook, plan
+    from anyhook.grammar.scaffold_disk import Writing
+
+    try:
+        order, canonical = _order(name, values)
+        made = plan(order)
+        writing = Writing()
+        writing.write(made.pieces)
+        try:
+            hook = find_hook(order, made)
+        except BaseException:
+            writing.undo()
+            raise
+    except CannotScaffold as error:
+        raise BadCall(str(error)) from None
+    for note in made.notes:
+        render.say(f"note: {note}")
+    if canonical != order.row.canonical[0]:
+        render.say(f"note: {order.row.native} comes after every tool, whether it succeeded or failed.")
+    _report(made, hook, _trials(order, canonical, values), bool(values["json"]))
+    return 0
+
+
+def _order(name: str, values: Values) -> tuple[Order, str]:
+    from anyhook.grammar.scaffold import Order, find_row
+
+    chosen = values["dialect"]
+    if not isinstance(chosen, list) or len(chosen) != 1:
+        raise BadCall(f"--dialect: name the one dialect to write the hook in: {', '.join(DIALECTS)}.")
+    table = dialect(chosen[0])
+    if not values["event"]:
+        known = ", ".join(row.native for row in table.events)
+        raise BadCall(f"--event: name the event. Events of {table.name}: {known}.")
+    roots = setup_of(values).roots(())
+    row, canonical = find_row(table, str(values["event"]))
+    scope, lang = str(values["scope"] or "project"), str(values["lang"] or "bash")
+    return Order(name, table, row, scope, lang, str(values["tool"] or ""), roots), canonical
+
+
+def _trials(order: Order, canonical: str, values: Values) -> list[tuple[str, str]]:
+    """Command lines, and what each of them shows."""
+    from anyhook.grammar.patterns import names_only
+    from anyhook.grammar.scaffold_script import EFFECTS
+    from anyhook.grammar.scaffold_trial import trial
+
+    known = order.dialect.scaffold.tool if order.dialect.scaffold else ""
+    names = sorted(names_only(order.tool) or ()) if order.tool else [known]
+    tool = names[0] if names else order.tool
+    where = ["--project", str(values["project"])] if values["project"] else []
+    more = ["--state-dir", str(values["state_dir"])] if values["state_dir"] else []
+    found: list[tuple[str, str]] = []
+    if order.scope == "project":
+        found.append((shlex.join(["anyhook", "trust", *where]), "look at it and approve it"))
+    acts = "blocks" if order.row.block in EFFECTS else "is recorded"
+    for marked, effect in ((True, acts), (False, "passes" if acts == "blocks" else "is recorded as well")):
+        words = ["anyhook", *trial(order.row, canonical, tool, marked), "--dialect", order.dialect.name, *where, *more]
+        found.append((shlex.join(words), effect))
+    return found
+
+
+def _report(made: Plan, hook: Hook, trials: list[tuple[str, str]], as_json: bool) -> None:
+    if as_json:
+        files = [piece.path for piece in made.pieces]
+        render.json_out({"files": list(files), "id": hook.id, "try": [line for line, _ in trials]}, indent=2)
+        return
+    for piece in made.pieces:
+        render.out(f"{'wrote' if piece.old is None else 'added to'} {piece.path}")
+    if made.log:
+        render.out(f"it keeps its record in {made.log}")
+    render.out(f"hook {hook.id}")
+    render.out("")
+    render.out("Try it:")
+    width = max(len(line) for line, _ in trials)
+    for line, effect in trials:
+        render.out(f"  {line:<{width}}  # {effect}")
