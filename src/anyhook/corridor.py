@@ -9,7 +9,7 @@ from anyhook.model.event import GATES, Event
 from anyhook.model.hook import DISABLED, UNTRUSTED, Hook
 from anyhook.model.outcome import BLOCK, SILENT, Failure, Outcome
 from anyhook.model.record import Record
-from anyhook.runners import start
+from anyhook.runners import inside_hook, start
 from anyhook.steps.interpret import interpret
 from anyhook.steps.judge import judge
 from anyhook.steps.match import match
@@ -65,6 +65,15 @@ class Walk:
         self.calls: list[tuple[str, Call, Run | None]] = []
         self.waiting: list[tuple[Hook, Call]] = []
         self.problems: list[Problem] = []
+        try:
+            yield from self.steps(steps)
+        except GeneratorExit:  # the caller was cancelled: what happened until then is still written down
+            self.waiting.clear()
+            self.conclude()
+            raise
+        return self.conclude()
+
+    def steps(self, steps: tuple[Step, ...]) -> Generator[Waitable, Run, None]:
 
     def walk(self, steps: tuple[Step, ...]) -> Generator[Waitable, Run, Decision]:
         for position, step in enumerate(steps):
@@ -83,7 +92,6 @@ class Walk:
                 self.later(step)
             else:
                 yield from self.run(position, step)
-        return self.conclude()
 
     def run(self, position: int, step: Step) -> Generator[Waitable, Run, None]:
         hook, table, row = step.hook, step.dialect, step.row
@@ -94,7 +102,12 @@ class Walk:
         else:
             call, missing = present(hook, table, row, scene, self.engine.run_id())
             started = Run("not_started", None, b"", b"", 0, 0.0, missing) if missing else start(hook, table, call, scene)
-            run = started if isinstance(started, Run) else (yield started)
+            try:
+                run = started if isinstance(started, Run) else (yield started)
+            except GeneratorExit:
+                self.calls.append((hook.id, call, started.wait(0.0) if not isinstance(started, Run) else started))
+                self.report(hook, "ran", run=self.calls[-1][2])
+                raise
             self.calls.append((hook.id, call, run))
             outcome = interpret(hook, table.replies[hook.handler], self.event.name, run)
         posture = self.engine.posture_of(hook, self.on_failure)
@@ -113,10 +126,13 @@ class Walk:
         if answer is None:
             return SILENT
         if not isinstance(answer, Outcome):
+        token = inside_hook.set(True)
             return Outcome(failure=Failure("output", f"it returned {type(answer).__name__}, not an Outcome or None"))
         return answer
 
     def take(self, position: int, step: Step, outcome: Outcome, upstream: bool) -> None:
+        finally:
+            inside_hook.reset(token)
         """Let one outcome count: for the hooks to come, and for the decision."""
         self.entries.append(Entry(position, step.hook, step.dialect, step.row, outcome, upstream))
         for field, rewrite in REWRITES:
@@ -158,9 +174,10 @@ class Walk:
             self.start_background()
         problems = (*engine.catalog_problems(self.event.name), *self.problems, *engine.once(merged.problems))
         decision = merged.replace(hooks=tuple(self.reports), problems=problems, enforced=self.mode != "shadow")
-        if engine.journal is not None:
+        journal = engine.journal
+        if journal is not None:
             line = record(self.event, decision, self.calls, engine.about(self.mode), engine.secrets)
-            if not engine.journal.append(line):
+            if not journal.append(line):
                 decision = decision.replace(problems=(*problems, *engine.journal_problem()))
         return decision
 

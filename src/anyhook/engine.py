@@ -17,6 +17,7 @@ from anyhook.model.event import EVENTS, Event
 from anyhook.model.hook import ARMED, CHANGED, UNTRUSTED, Hook
 from anyhook.model.problem import WARNING, Problem
 from anyhook.model.record import Record
+from anyhook.runners import inside_hook
 from anyhook.steps.match import match
 from anyhook.steps.present import RUN_VARIABLE
 from anyhook.steps.record import record, secrets_of
@@ -27,7 +28,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from anyhook.model.call import Call
+    from anyhook.model.call import Call, Run
     from anyhook.model.json_types import Json
     from anyhook.model.outcome import Outcome
     from anyhook.runners import Waitable
@@ -100,8 +101,8 @@ class Engine:
     async def fire(self, event: Event, *, on_failure: str | None = None, mode: str | None = None) -> Decision:
         """Run the hooks of one event and answer with one decision. The loop is never held for more than a moment."""
         route = self._route(event)
-        if route.quiet is not None:
-            return self._nothing_to_do(event, route.quiet)
+        if route.quiet is not None or inside_hook.get():
+            return self._nothing_to_do(event, route, mode)
         walk = Walk(self, event, on_failure, mode or self.mode).walk(route.steps)
         try:
             waitable = next(walk)
@@ -115,27 +116,38 @@ class Engine:
         except StopIteration as done:
             decision: Decision = done.value
             return decision
+        finally:
+            walk.close()
 
     def fire_sync(self, event: Event, *, on_failure: str | None = None, mode: str | None = None) -> Decision:
         """The same for callers without an event loop."""
         route = self._route(event)
-        if route.quiet is not None:
-            return self._nothing_to_do(event, route.quiet)
+        if route.quiet is not None or inside_hook.get():
+            return self._nothing_to_do(event, route, mode)
         walk = Walk(self, event, on_failure, mode or self.mode).walk(route.steps)
         try:
             waitable = next(walk)
             while True:
-                run = waitable.wait(None)
-                assert run is not None  # noqa: S101 (without a grace, wait() waits for the end)
-                waitable = walk.send(run)
+                waitable = walk.send(_ended(waitable))
         except StopIteration as done:
             decision: Decision = done.value
             return decision
+        finally:
+            walk.close()
 
-    def _nothing_to_do(self, event: Event, quiet: Decision) -> Decision:
-        if self.journal is not None:
-            self.journal.later(partial(record, event, quiet, (), self.about(self.mode), self.secrets, time_ns()))
-        return quiet
+    def _nothing_to_do(self, event: Event, route: Route, mode: str | None) -> Decision:
+        quiet = route.quiet or self._inside(event, route.steps, "an in-process hook fired it")
+        if mode is not None and mode != self.mode:
+            quiet = quiet.replace(enforced=mode != "shadow")
+        journal = self.journal
+        if journal is None:
+            return quiet
+        line = partial(record, event, quiet, (), self.about(mode or self.mode), self.secrets, time_ns())
+        if self.outlived:  # a process that is about to end has no later
+            journal.append(line())
+        else:
+            journal.later(line)
+        return quiet if journal.broken is None else quiet.replace(problems=(*quiet.problems, *self.journal_problem()))
 
     # -- routes
 
@@ -152,19 +164,26 @@ class Engine:
 
     def _make_route(self, event: Event) -> Route:
         steps = tuple(step for hook in self.hooks_for(event) for step in self._step(hook, event))
-        if any(not step.why for step in steps) and not self._nested:
-            return Route(steps, None)
+        if any(not step.why for step in steps):
+            nested = f"{RUN_VARIABLE} is set in the environment"
+            return Route(steps, self._inside(event, steps, nested) if self._nested else None)
+        return Route(steps, self._idle(event, steps))
+
+    def _idle(self, event: Event, steps: tuple[Step, ...]) -> Decision:
         reports = tuple(idle_report(self.where(step.hook), step.hook, step.why or "") for step in steps)
-        problems = self.catalog_problems(event.name)
-        if self._nested and any(not step.why for step in steps):
-            problems.append(Problem("nested-event", "no hook runs for an event that a hook itself causes", event.name,
-                                    f"{RUN_VARIABLE} is set in the environment", severity=WARNING))  # fmt: skip
-            reports = tuple(
-                report if step.why else report.replace(status="skipped", why="fired from inside a hook")
-                for step, report in zip(steps, reports, strict=True)
-            )
-        quiet = Decision(event.name, enforced=self.mode != "shadow", hooks=reports, problems=tuple(problems))
-        return Route(steps, quiet)
+        problems = tuple(self.catalog_problems(event.name))
+        return Decision(event.name, enforced=self.mode != "shadow", hooks=reports, problems=problems)
+
+    def _inside(self, event: Event, steps: tuple[Step, ...], why: str) -> Decision:
+        """The answer to an event that a hook itself caused: nothing runs, or hooks would call hooks without end."""
+        idle = self._idle(event, steps)
+        problem = Problem("nested-event", "no hook runs for an event that a hook itself causes", event.name, why,
+                          "Let hooks not call the agent or anyhook.", WARNING)  # fmt: skip
+        reports = tuple(
+            report if step.why else report.replace(status="skipped", why="fired from inside a hook")
+            for step, report in zip(steps, idle.hooks, strict=True)
+        )
+        return idle.replace(hooks=reports, problems=(*idle.problems, problem))
 
     def hooks_for(self, event: Event) -> list[Hook]:
         """Every hook of the event, in the order in which they run."""
@@ -237,10 +256,7 @@ class Engine:
     def journal_problem(self) -> list[Problem]:
         """Said once; the journal is not tried again by this engine."""
         journal, self.journal = self.journal, None
-        if journal is None:
-            return []
-        return [Problem("journal-failed", "events are not recorded", journal.path, journal.broken or "",
-                        "Make the state directory writable.", WARNING)]  # fmt: skip
+        return [journal.problem()] if journal is not None else []
 
     def start_in_background(self, hook: Hook, call: Call) -> None:
         from anyhook.runners import background
@@ -289,6 +305,18 @@ def _known(hook: Hook, table: Dialect, row: EventRow, event: Event) -> str | Non
     if hook.status != ARMED:
         return hook.why or hook.status
     by_content = isinstance(hook.matcher, dict) and "pattern" in hook.matcher
+def _ended(waitable: Waitable) -> Run:
+    """Waits for the end; whatever interrupts that, Ctrl-C included, ends the hook as well."""
+    try:
+        run = waitable.wait(None)
+    except BaseException:
+        waitable.end("cancelled")
+        waitable.wait(None)
+        raise
+    assert run is not None  # noqa: S101 (without a grace, wait() waits for the end)
+    return run
+
+
     if by_content and isinstance(hook.matcher, dict):
         hook = hook.replace(matcher={key: value for key, value in hook.matcher.items() if key != "pattern"})
     why, problem = match(hook, table, row, event)

@@ -4,7 +4,6 @@ command-line library, and where nothing is hooked, no engine either."""
 from __future__ import annotations
 
 import os
-import sys
 
 from anyhook.cli.event_input import event_of, project_of
 from anyhook.cli.failure import BLOCKED, DONE
@@ -101,5 +100,5 @@ def _nothing_hooked(event: Event, project: str, values: Values) -> int:
     session = values["session"] or f"session-{os.urandom(8).hex()}"
     about = {"host": "fire", "project": project, "session": session, "mode": mode}
     if not journal.append(record(event, decision, (), about, secrets_of(os.environ))):  # type: ignore[arg-type]
-        sys.stderr.write(f"warning: {journal.path}: events are not recorded ({journal.broken})\n")
+        decision = decision.replace(problems=(journal.problem(),))
     return answer(decision, bool(values["json"]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from _contextvars import ContextVar  # `contextvars` is this and nothing else, from one more file
+
 from anyhook.model.call import Run
 
 TYPE_CHECKING = False
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
         def wait(self, grace_s: float | None = None) -> Run | None: ...
 
         def end(self, ending: str = "cancelled") -> None: ...
+
+inside_hook: ContextVar[bool] = ContextVar("inside_hook", default=False)
+"""True in the context in which an in-process hook runs: events fired from there reach no hook."""
 
 
 def start(hook: Hook, dialect: Dialect, call: Call, scene: Scene) -> Waitable | Run:

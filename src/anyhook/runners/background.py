@@ -20,10 +20,10 @@ def line_of(hook: str, call: Call, run: Run) -> bytes:
     """What the journal keeps of a background run."""
     import time
 
-    from anyhook.steps.record import run_fields
+    from anyhook.steps.record import run_fields, secrets_of, without_secrets
 
     made = {"v": 1, "at": time.time_ns(), "background": hook, "argv": call.argv, "cwd": call.cwd, "run": run_fields(run)}
-    return json.dumps(made).encode() + b"\n"
+    return without_secrets(json.dumps(made), secrets_of(call.env)).encode() + b"\n"
 
 
 def watch(hook: str, call: Call, journal: Journal | None) -> Waitable | None:

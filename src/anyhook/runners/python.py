@@ -12,6 +12,7 @@ from time import monotonic, time_ns
 
 from anyhook.model import lean_json as json
 from anyhook.model.call import Call, Run
+from anyhook.runners import inside_hook
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,8 +21,11 @@ if TYPE_CHECKING:
     from anyhook.grammar.rows import Dialect, Scene
     from anyhook.model.hook import Hook
 
-inside_hook: contextvars.ContextVar[bool] = contextvars.ContextVar("inside_hook", default=False)
-"""True in the context in which a hook runs: events fired from there reach no hook."""
+
+class ProjectPath(str):
+    """A project's folder in `sys.path`, put there for its own hooks."""
+
+    __slots__ = ()
 
 
 class CallableRun:
@@ -72,7 +76,13 @@ class CallableRun:
             import asyncio
 
             async def bounded() -> object:
-                return await asyncio.wait_for(result, self._call.limit_s)
+                left = max(0.0, self._started_s + self._call.limit_s - monotonic())
+                async with asyncio.timeout(left) as bound:
+                    try:
+                        return await result
+                    finally:
+                        if bound.expired():  # said before anything else is: it is no error of the hook's own
+                            self.end("timed_out")
 
             result = asyncio.run(bounded())
         answer = api.answer(result)
@@ -82,11 +92,10 @@ class CallableRun:
 def _load(target: str, project: str | None) -> _Function:
     module_name, _, function_name = target.partition(":")
     if project is not None and project not in sys.path:
-        sys.path.append(project)  # last, so that a project cannot stand in for a module of the program
+        sys.path.append(ProjectPath(project))  # last, so that a project cannot stand in for a module of the program
         importlib.invalidate_caches()
     module = importlib.import_module(module_name)
-    if project is not None:
-        _refuse_stranger(module, module_name, project)
+    _refuse_stranger(module, module_name, project)
     found: object = module
     for part in function_name.split("."):
         found = getattr(found, part)
@@ -95,14 +104,18 @@ def _load(target: str, project: str | None) -> _Function:
     return found
 
 
-def _refuse_stranger(module: ModuleType, name: str, project: str) -> None:
-    """Another project's module of the same name, loaded earlier into this process, is not what was approved."""
+def _refuse_stranger(module: ModuleType, name: str, project: str | None) -> None:
+    """A module that another project brought into this process is not what was approved; nor may it stand in for the
+    user's own."""
     import os
 
-    own = [f"{project}/{name.replace('.', '/')}{end}" for end in (".py", "/__init__.py")]
-    there = [path for path in own if os.path.isfile(path)]
-    if there and os.path.realpath(module.__file__ or "") not in {os.path.realpath(path) for path in there}:
-        raise ImportError(f"{name} is already loaded from {module.__file__}, not from this project")
+    found = os.path.realpath(module.__file__ or "")
+    own = [f"{project}/{name.replace('.', '/')}{end}" for end in (".py", "/__init__.py")] if project else []
+    there = {os.path.realpath(path) for path in own if os.path.isfile(path)}
+    others = [path for path in sys.path if isinstance(path, ProjectPath) and path != project]
+    strange = any(found.startswith(f"{os.path.realpath(path)}/") for path in others)
+    if found not in there and (there or strange):
+        raise ImportError(f"{name} is already loaded from {module.__file__}, which is another project's")
 
 
 def start_callable(hook: Hook, dialect: Dialect, call: Call, scene: Scene) -> CallableRun:

@@ -23,12 +23,20 @@ SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "A
 
 def secrets_of(env: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     """The variables whose values may never be written down: (value as JSON text, what stands there instead)."""
-    found = [
-        (json.dumps(value)[1:-1], f"[{name}]")
-        for name, value in env.items()
-        if len(value) >= 8 and any(word in name.upper() for word in SECRET_NAMES)
-    ]
-    return tuple(sorted(found, key=lambda pair: -len(pair[0])))
+    found: dict[str, str] = {}
+    for name, value in env.items():
+        if len(value) >= 8 and any(word in name.upper() for word in SECRET_NAMES):
+            once = json.dumps(value)[1:-1]
+            found[once] = found[json.dumps(once)[1:-1]] = f"[{name}]"  # a hook's JSON stands in the line as a text
+    return tuple(sorted(found.items(), key=lambda pair: -len(pair[0])))
+
+
+def without_secrets(line: str, secrets: Sequence[tuple[str, str]]) -> str:
+    """A line of the journal as it may be written down."""
+    for value, instead in secrets:
+        if value in line:
+            line = line.replace(value, instead)
+    return line
 
 
 def record(
@@ -68,10 +76,7 @@ def record(
             },
         }
     )
-    for value, instead in secrets:
-        if value in line:
-            line = line.replace(value, instead)
-    return line.encode() + b"\n"
+    return without_secrets(line, secrets).encode() + b"\n"
 
 
 def run_fields(run: Run) -> dict[str, Json]:

@@ -8,6 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from anyhook.model.problem import Problem
+
 LATER_S = 0.25
 LATER_MOST = 1000
 
@@ -62,9 +64,23 @@ class Journal:
 
     def flush(self) -> None:
         """Write what was put off."""
-        lines, self._later = self._later, []
+        lines: list[bytes] = []
+        while self._later:
+            try:
+                lines.append(self._later.pop(0)())  # one by one: other threads add to the list and flush it, too
+            except IndexError:
+                break
+            except (TypeError, ValueError, RecursionError) as error:
+                self.broken = f"an event cannot be written down: {error}"
         if lines:
-            self.append(b"".join(line() for line in lines))
+            self.append(b"".join(lines))
+
+    def problem(self) -> Problem:
+        """What to say once a line could not be written."""
+        from anyhook.model.problem import WARNING, Problem
+
+        return Problem("journal-failed", "events are not recorded", self.path, self.broken or "",
+                       "Make the state directory writable.", WARNING)  # fmt: skip
 
     def lines(self) -> Iterator[bytes]:
         """Every line, oldest first; none where there is no journal."""
