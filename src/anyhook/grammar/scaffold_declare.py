@@ -1,6 +1,6 @@
 """Adds one entry to the text of a file that declares hooks, so that everything else in it stays: order, other keys, and
-in YAML and TOML every comment. It writes no file, and never gives back a text that reads as anything but the old entries
-and the new one."""
+in YAML and TOML every comment. It writes no file, and never gives back a text that reads as anything but the old
+entries and the new one."""
 
 from __future__ import annotations
 
