@@ -65,6 +65,8 @@ class Walk:
         self.calls: list[tuple[str, Call, Run | None]] = []
         self.waiting: list[tuple[Hook, Call]] = []
         self.problems: list[Problem] = []
+
+    def walk(self, steps: tuple[Step, ...]) -> Generator[Waitable, Run, Decision]:
         try:
             yield from self.steps(steps)
         except GeneratorExit:  # the caller was cancelled: what happened until then is still written down
@@ -74,8 +76,6 @@ class Walk:
         return self.conclude()
 
     def steps(self, steps: tuple[Step, ...]) -> Generator[Waitable, Run, None]:
-
-    def walk(self, steps: tuple[Step, ...]) -> Generator[Waitable, Run, Decision]:
         for position, step in enumerate(steps):
             if step.dialect.name != self.group:
                 self.group, self.seen, self.ended = step.dialect.name, self.current, False
@@ -119,20 +119,20 @@ class Walk:
 
     def call_back(self, hook: Hook) -> Outcome:
         """An embedding program's own callable; whatever it raises is its own failure."""
+        token = inside_hook.set(True)
         try:
             answer = self.engine.callback(hook)(self.seen)
         except Exception as error:  # noqa: BLE001 (one hook's failure is a value, whatever it is)
             return Outcome(failure=Failure("exit", f"it raised {type(error).__name__}: {error}"))
+        finally:
+            inside_hook.reset(token)
         if answer is None:
             return SILENT
         if not isinstance(answer, Outcome):
-        token = inside_hook.set(True)
             return Outcome(failure=Failure("output", f"it returned {type(answer).__name__}, not an Outcome or None"))
         return answer
 
     def take(self, position: int, step: Step, outcome: Outcome, upstream: bool) -> None:
-        finally:
-            inside_hook.reset(token)
         """Let one outcome count: for the hooks to come, and for the decision."""
         self.entries.append(Entry(position, step.hook, step.dialect, step.row, outcome, upstream))
         for field, rewrite in REWRITES:

@@ -300,11 +300,6 @@ class Engine:
             self.journal.flush()
 
 
-def _known(hook: Hook, table: Dialect, row: EventRow, event: Event) -> str | None:
-    """Why a hook does not run, as far as that depends on the event's target only; see `Step.why`."""
-    if hook.status != ARMED:
-        return hook.why or hook.status
-    by_content = isinstance(hook.matcher, dict) and "pattern" in hook.matcher
 def _ended(waitable: Waitable) -> Run:
     """Waits for the end; whatever interrupts that, Ctrl-C included, ends the hook as well."""
     try:
@@ -317,6 +312,11 @@ def _ended(waitable: Waitable) -> Run:
     return run
 
 
+def _known(hook: Hook, table: Dialect, row: EventRow, event: Event) -> str | None:
+    """Why a hook does not run, as far as that depends on the event's target only; see `Step.why`."""
+    if hook.status != ARMED:
+        return hook.why or hook.status
+    by_content = isinstance(hook.matcher, dict) and "pattern" in hook.matcher
     if by_content and isinstance(hook.matcher, dict):
         hook = hook.replace(matcher={key: value for key, value in hook.matcher.items() if key != "pattern"})
     why, problem = match(hook, table, row, event)
