@@ -15,7 +15,6 @@ from anyhook.model.record import Record
 from anyhook.steps.discover import discover
 from anyhook.steps.layer import layer
 from anyhook.steps.load import builtins, load
-from anyhook.steps.present import RUN_VARIABLE
 from anyhook.steps.trust import trust
 from anyhook.stores.config import Config, read_config
 from anyhook.stores.ledger import Ledger
@@ -122,10 +121,8 @@ def _ask(table: Dialect, hook: Hook, setup: Setup) -> tuple[str | None, str]:
     """The answer, or why there is none."""
     from anyhook.steps.run import run
 
-    run_id = f"ask-{os.urandom(6).hex()}"
-    env = {**setup.env, RUN_VARIABLE: run_id}
     limit_s = table.limits["command"].default_s
-    done = run(Call((hook.source, table.ask_type), b"", env, setup.project, limit_s, f"{RUN_VARIABLE}={run_id}"))
+    done = run(Call((hook.source, table.ask_type), b"", dict(setup.env), setup.project, limit_s, ""))
     if done.ending == "exited" and done.exit_code == 0:
         return done.stdout.decode("utf-8", "replace").strip(), ""
     if done.ending == "exited":

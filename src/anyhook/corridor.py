@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from anyhook.engine import Engine
     from anyhook.grammar.rows import Dialect, EventRow
     from anyhook.model.decision import Decision
-    from anyhook.model.problem import Problem
     from anyhook.runners import Waitable
 
 REWRITES = (("input", "tool_input"), ("prompt", "prompt"), ("output", "tool_output"))
@@ -64,7 +63,6 @@ class Walk:
         self.reports: list[Report] = []
         self.calls: list[tuple[str, Call, Run | None]] = []
         self.waiting: list[tuple[Hook, Call]] = []
-        self.problems: list[Problem] = []
 
     def walk(self, steps: tuple[Step, ...]) -> Generator[Waitable, Run, Decision]:
         try:
@@ -80,14 +78,15 @@ class Walk:
             if step.dialect.name != self.group:
                 self.group, self.seen, self.ended = step.dialect.name, self.current, False
             why = step.why
+            failed = ""
             if why is None:
-                why, problem = match(step.hook, step.dialect, step.row, self.seen)
-                if problem is not None:
-                    self.problems.append(problem)
+                why, failed = match(step.hook, step.dialect, step.row, self.seen)
             if why:
                 self.reports.append(idle_report(self.engine.where(step.hook), step.hook, why))
             elif self.stopped or self.ended:
                 self.report(step.hook, "skipped", f"{self.blocker} came first")
+            elif failed:
+                self.give_up(position, step, failed)
             elif step.hook.background:
                 self.later(step)
             else:
@@ -112,10 +111,18 @@ class Walk:
             outcome = interpret(hook, table.replies[hook.handler], self.event.name, run)
         posture = self.engine.posture_of(hook, self.on_failure)
         outcome = judge(hook, table, row, outcome, posture, scene.settings)
-        if run is not None:
+        if run is not None and (hook.scope != "builtin" or outcome.spoke or self.engine.in_use(table.name)):
             broken = run.ending == "not_started"
             self.report(hook, "broken" if broken else "ran", (run.error or "") if broken else "", run, outcome.verdict)
         self.take(position, step, outcome, scene.settings.get("chaining") == "upstream")
+
+    def give_up(self, position: int, step: Step, why: str) -> None:
+        """Its matcher failed, so it cannot be said whether it wanted the event: a broken hook."""
+        outcome = Outcome(failure=Failure("not_started", why))
+        posture = self.engine.posture_of(step.hook, self.on_failure)
+        outcome = judge(step.hook, step.dialect, step.row, outcome, posture, {})
+        self.report(step.hook, "broken", why, verdict=outcome.verdict)
+        self.take(position, step, outcome, upstream=False)
 
     def call_back(self, hook: Hook) -> Outcome:
         """An embedding program's own callable; whatever it raises is its own failure."""
@@ -172,7 +179,7 @@ class Walk:
         merged = merge(self.event.name, self.entries)
         if self.waiting:
             self.start_background()
-        problems = (*engine.catalog_problems(self.event.name), *self.problems, *engine.once(merged.problems))
+        problems = (*engine.catalog_problems(self.event.name), *engine.once(merged.problems))
         decision = merged.replace(hooks=tuple(self.reports), problems=problems, enforced=self.mode != "shadow")
         journal = engine.journal
         if journal is not None:

@@ -10,7 +10,7 @@ from time import monotonic, time_ns
 
 from anyhook.model.catalog import Catalog, Setup
 from anyhook.corridor import Step, Walk, idle_report
-from anyhook.grammar.registry import dialect
+from anyhook.grammar.registry import DIALECTS, dialect
 from anyhook.grammar.rows import Dialect, EventRow, Scene
 from anyhook.model.decision import Decision
 from anyhook.model.event import EVENTS, Event
@@ -227,6 +227,11 @@ class Engine:
     def posture_of(self, hook: Hook, on_failure: str | None) -> str:
         return on_failure or self.catalog.config.hooks.get(hook.id) or self.on_failure
 
+    def in_use(self, dialect_name: str) -> bool:
+        """Whether somebody here writes hooks of this dialect; what it brings along stays out of everyone else's sight."""
+        chosen = len(self.setup.dialects) < len(DIALECTS)
+        return chosen or any(hook.dialect == dialect_name and hook.scope != "builtin" for hook in self.catalog.hooks)
+
     def callback(self, hook: Hook) -> Callback:
         return self._callbacks[hook.id][1]
 
@@ -319,5 +324,5 @@ def _known(hook: Hook, table: Dialect, row: EventRow, event: Event) -> str | Non
     by_content = isinstance(hook.matcher, dict) and "pattern" in hook.matcher
     if by_content and isinstance(hook.matcher, dict):
         hook = hook.replace(matcher={key: value for key, value in hook.matcher.items() if key != "pattern"})
-    why, problem = match(hook, table, row, event)
-    return why or (None if by_content or problem else "")
+    why, failed = match(hook, table, row, event)
+    return why or (None if by_content or failed else "")

@@ -57,6 +57,8 @@ def event_of(name: str, values: Values, natives: dict[str, tuple[str, ...]] | No
         except UnknownEvent as error:
             raise BadCall(str(error)) from None
     unknown = _add_given(event, given if isinstance(given, dict) else {}, data)
+    if "agent_type" in data:
+        data.setdefault("agent_name", data["agent_type"])  # --agent names both, unless --data knows better
     return Event(event, data), unknown
 
 

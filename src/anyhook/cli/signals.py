@@ -1,10 +1,12 @@
-"""Signals: when the command is told to end, the hooks it started end with it. It handles nothing else."""
+"""Being a well-behaved process while hooks run: when the command is told to end, the hooks it started end with it, and
+what a hook in our own process prints stays out of our answer."""
 
 from __future__ import annotations
 
 import os
 import signal
-from contextlib import contextmanager
+import sys
+from contextlib import contextmanager, suppress
 
 from anyhook.steps.run import adopt_orphans, end_all
 
@@ -31,3 +33,17 @@ def end_hooks_on_signals() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def nobody_else_prints() -> Iterator[None]:
+    """Meanwhile everything written to stdout goes to stderr: stdout is for the answer alone."""
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)

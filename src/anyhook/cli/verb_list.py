@@ -22,14 +22,19 @@ def list_(values: Values) -> int:
     setup = setup_of(values)
     catalog = catalog_of(values)
     hooks = []
-    for hook in catalog.hooks:
+    # What a product brings along is no news to those who never use it; whoever names the dialect sees it in the row.
+    apart = [] if values["dialect"] else [hook for hook in catalog.hooks if hook.scope == "builtin"]
+    for hook in [hook for hook in catalog.hooks if hook not in apart]:
         why = missing_program(hook, setup) if hook.status == ARMED else ""
         hooks.append(hook.replace(status=BROKEN, why=why) if why else hook)
     if values["json"]:
         problems: list[Json] = [dict(problem.as_dict()) for problem in catalog.problems]
-        render.json_out({"hooks": [as_dict(hook) for hook in hooks], "problems": problems}, indent=2)
+        listed = {"hooks": [as_dict(hook) for hook in hooks], "builtins": [as_dict(hook) for hook in apart]}
+        render.json_out({**listed, "problems": problems}, indent=2)
         return 0
     _print(hooks)
+    for hook in apart:
+        render.out(f"built in: {hook.id}  {hook.native_event}" + ("  (disabled)" if hook.status != ARMED else ""))
     for line in render.problem_lines(catalog.problems):
         render.say(line)
     return 0

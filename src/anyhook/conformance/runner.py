@@ -7,6 +7,7 @@ implementation of the contract.
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import shutil
 import signal
@@ -65,6 +66,12 @@ class Ended(Record):
     stderr: str
 
 
+def _is_there(need: str, path: str) -> bool:
+    """A program on the path, or `python:NAME`, a module that this interpreter can import."""
+    kind, _, name = need.rpartition(":")
+    return importlib.util.find_spec(name) is not None if kind == "python" else shutil.which(name, path=path) is not None
+
+
 def run_vector(vector: Vector, command: Sequence[str] = COMMAND, step_limit_s: float = STEP_LIMIT_S) -> Result:
     """Lays the vector out, takes its steps, compares, and clears everything away again."""
     root = Path(os.path.realpath(tempfile.mkdtemp(prefix="anyhook-vector-")))
@@ -81,7 +88,7 @@ def _run_in(root: Path, vector: Vector, command: Sequence[str], step_limit_s: fl
     places = {room: str(root / room) for room in ROOMS}
     filled = vector.filled({**places, "python": sys.executable})
     env = _environment(filled, places["home"])
-    lacking = [name for name in filled.needs if shutil.which(name, path=env.get("PATH", "")) is None]
+    lacking = [name for name in filled.needs if not _is_there(name, env.get("PATH", ""))]
     if lacking:
         return Result(passed=False, skipped_reason=f"needs {', '.join(lacking)}", failures=[])
     for room in ROOMS:

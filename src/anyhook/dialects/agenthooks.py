@@ -63,6 +63,7 @@ EVENTS = (
         ("stop",),
         "keep_working",
         (Field("stop_reason", "stop_reason"), Field("step_count", "step_count"), Field("final_message", "final_message")),
+        notice="[Hook blocked stop: {reason}]",
     ),
 )
 ROWS = {row.native: row for row in EVENTS}

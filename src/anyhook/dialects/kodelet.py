@@ -202,7 +202,7 @@ REPLY = Reply(
         Key(("follow_up_messages",), "strings", "follow_ups", on=("stop",)),
         Key(("messages",), "messages", "history", on=ACTION_EVENTS),
         Key(("callback",), "string", "note", on=ACTION_EVENTS),
-        Key(("callback_args",), "object", "note", on=ACTION_EVENTS),
+        Key(("callback_args",), "texts by name", "note", on=ACTION_EVENTS),
     ),
 )
 
@@ -240,6 +240,7 @@ DIALECT = Dialect(
     failing=Failing(),
     limits=LIMITS,
     chains=("input", "output"),
+    closed_env=True,
     off_suffix=OFF,
     ask_type="hook",
     builtins=(Builtin("builtin:compact-trigger", "after_turn", compact_trigger),),
@@ -252,6 +253,5 @@ DIALECT = Dialect(
         ("Ld", "A rewritten output reaches the model."),
         ("Lo", "Asking for the type is bound by the same 30 seconds."),
         ("Lw", "An unknown type leaves a problem."),
-        ("L-7", "One variable, ANYHOOK_RUN, is added to the inherited environment."),
     ),
 )

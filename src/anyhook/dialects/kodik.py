@@ -70,6 +70,7 @@ SHAPE = EntryShape(
     timeout_key="timeout",
     top_keys=frozenset({"description"}),
     check_matcher=check_pattern,
+    matcher_may_be_ignored=True,
 )
 
 

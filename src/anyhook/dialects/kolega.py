@@ -64,6 +64,7 @@ EVENTS = (
         "advisory",
         (Field("agent_name", "agent_name"), Field("result", "result"), Field("sub_agent_info", "sub_agent_info")),
         "agent_name",
+        notice="[SubagentStop hook: {reason}]",
     ),
     EventRow(
         "Notification",
@@ -161,7 +162,7 @@ def claim(path: str, document: Json) -> tuple[str, int]:
 def trusted_projects(roots: Roots, files: Files) -> frozenset[str]:
     settings = files.document(f"{state_dir(roots)}/settings.json", "json")
     listed = settings.get("trusted_hook_projects") if isinstance(settings, dict) else None
-    if not isinstance(listed, (list, dict)):
+    if not isinstance(listed, list):
         return frozenset()
     return frozenset(path for path in listed if isinstance(path, str))
 
@@ -199,7 +200,7 @@ COMMAND = Reply(
         ),
         Key((SPECIFIC, "permissionDecisionReason"), "string", "reason"),
         Key((SPECIFIC, "updatedInput"), "object", "tool_input", on=("pre_tool",)),
-        Key((SPECIFIC, "updatedToolOutput"), "any", "tool_output", on=("post_tool",)),
+        Key((SPECIFIC, "updatedToolOutput"), "any", "output_text", on=("post_tool",)),
         Key((SPECIFIC, "additionalContext"), "string", "context", on=CONTEXT_EVENTS),
         Key(("systemMessage",), "string", "messages"),
         Key(("continue",), "bool", "end_turn_unless", on=TURN_EVENTS),
@@ -213,7 +214,7 @@ PYTHON = Reply(
         Key(("blocked",), "bool", "block"),
         Key(("reason",), "string", "reason"),
         Key(("updated_input",), "object", "tool_input", on=("pre_tool",)),
-        Key(("updated_output",), "any", "tool_output", on=("post_tool",)),
+        Key(("updated_output",), "any", "output_text", on=("post_tool",)),
         Key(("additional_context",), "string", "context", on=CONTEXT_EVENTS),
         Key(("end_turn",), "bool", "end_turn", on=TURN_EVENTS),
     ),
@@ -266,6 +267,7 @@ DIALECT = Dialect(
     failing=Failing(),
     limits=LIMITS,
     chains=("input",),
+    closed_env=True,
     python_api="anyhook.dialects.kolega_api",
     gated_natively=True,
     trusted_natively=trusted_projects,
@@ -276,6 +278,5 @@ DIALECT = Dialect(
         ("Gf", "Output that is no JSON object leaves a problem before it is ignored."),
         ("Gg", "The timeout of synchronous python callables is enforced."),
         ("G-43", "A trusted project's folder is importable for its python hooks."),
-        ("G-33", "One variable, ANYHOOK_RUN, is added to the inherited environment."),
     ),
 )

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 WORDS = {
     "tool_input": "rewrite the input",
     "tool_output": "replace the output",
+    "output_text": "replace the output",
     "prompt": "rewrite the prompt",
     "context": "add context",
     "messages": "tell the user",

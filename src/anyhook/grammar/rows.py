@@ -69,6 +69,8 @@ class EventRow(Record):
     payload: tuple[Field, ...] = ()
     target: str | None = None
     """The canonical field that a matcher is tried against; None where the dialect gives matchers nothing to try."""
+    notice: str = ""
+    """What a block adds to the model's context; `{reason}` stands for the hook's reason."""
 
 
 class Launch(Record):
@@ -85,10 +87,10 @@ class Key(Record):
 
     path: tuple[str, ...]
     kind: str
-    """The JSON type it must have: `string`, `bool`, `object`, `strings`, `messages`, `any`."""
+    """The JSON type it must have: `string`, `bool`, `object`, `strings`, `messages`, `texts by name`, `any`."""
     does: str
     """The Outcome field it fills, or one of: `block` (true blocks), `block_unless` (what is not true blocks), `end_turn_unless` (false ends
-    the turn), `verdict` (see `words`), `note` (kept under its own name for `Reply.finish`)."""
+    the turn), `output_text` (the tool's output, as text), `verdict` (see `words`), `note` (kept under its own name for `Reply.finish`)."""
     on: tuple[str, ...] = ()
     """The canonical events on which it has an effect; () for all."""
     words: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
@@ -234,7 +236,7 @@ class Dialect(Record):
     trusted_natively: Callable[[Roots, Files], frozenset[str]] | None = None
     """The project paths that the dialect's own records trust."""
     closed_env: bool = False
-    """Whether the document lists every variable of a hook, so that none may be added."""
+    """Whether no variable of ours may be added to a hook's environment."""
     sort: Callable[[Hook], tuple[Json, ...]] | None = None
     """The order inside one event, where it is not the order of declaration."""
     withholds: bool = False

@@ -44,6 +44,8 @@ class EntryShape(Record):
     top_keys: frozenset[str] | None
     """Known keys beside `hooks`; None where the file holds other things as well."""
     check_matcher: Callable[[Json], str | None] | None = None
+    matcher_may_be_ignored: bool = False
+    """Whether an event without a target ignores the matcher, right or wrong."""
     refuses: Callable[[str, str], str | None] | None = None
     """Why a kind of handler may not stand under a native event, or None."""
 
@@ -107,7 +109,8 @@ def read_limit(value: Json, limits: Limits) -> tuple[float | None, str]:
             value = float(value)
         except ValueError:
             pass
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value <= 0:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    if not number or not isinstance(value, (int, float)) or (value <= 0 and not limits.least_s):
         return (None if limits.bad_skips else limits.default_s), f"{canonical(value)} is no duration"
     seconds = value * limits.unit_s
     if limits.least_s and seconds < limits.least_s:
@@ -150,8 +153,6 @@ class Entries:
             self.unknown_keys(document, ("hooks", *sorted(self.shape.top_keys)), (), "the file")
         hooks = document.get("hooks")
         if hooks is None:
-            if self.shape.top_keys is not None:
-                self.complain("no-hooks", "the file has no `hooks`", (), 'Add "hooks": {…}.', WARNING)
             return []
         if not isinstance(hooks, dict):
             self.complain("wrong-type", f"`hooks` must be an object, not {type_name(hooks)}", ("hooks",), "Map event names to lists.")
@@ -238,7 +239,8 @@ class Entries:
     def add(
         self, event: str, handler: dict[str, Json], matcher: Json, place: Place, shape: HandlerShape, limit_s: float
     ) -> None:
-        wrong = self.shape.check_matcher(matcher) if self.shape.check_matcher else None
+        ignored = self.shape.matcher_may_be_ignored and self.rows[event].target is None
+        wrong = self.shape.check_matcher(matcher) if self.shape.check_matcher and not ignored else None
         if wrong:
             self.complain("invalid-matcher", f"{wrong}; this entry cannot run", place, "Correct the matcher.")
         spec = {key: handler[key] for key in shape.keys if key in handler and key != self.shape.timeout_key}

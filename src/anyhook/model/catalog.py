@@ -8,7 +8,7 @@ import sys
 from anyhook.grammar.registry import DIALECTS, VARIABLES, dialect
 from anyhook.grammar.rows import Roots
 from anyhook.model.event import EVENTS
-from anyhook.model.hook import BROKEN, CHANGED, UNTRUSTED, Hook
+from anyhook.model.hook import DISABLED, Hook
 from anyhook.model.problem import Problem
 from anyhook.model.record import Record
 from anyhook.stores.config import Config
@@ -63,12 +63,12 @@ class Catalog(Record):
     """False where an executable has not been asked for its event yet."""
 
     def for_event(self, event: str) -> list[Hook]:
-        """The hooks of one event. One that waits for approval and has not said its event may be of any."""
+        """The hooks of one event. One that has not said its event yet may be of any."""
         return [
             hook
             for hook in self.hooks
             if event in hook.events
-            or (not hook.native_event and hook.status in (UNTRUSTED, CHANGED, BROKEN) and dialect(hook.dialect).row_for(event))
+            or (not hook.native_event and hook.status != DISABLED and dialect(hook.dialect).row_for(event))
         ]
 
     def where(self, hook: Hook) -> str:

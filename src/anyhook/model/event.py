@@ -99,8 +99,12 @@ class Event(Record):
     """The host's own bytes, untouched, where there are any."""
 
     def get(self, field: str) -> Json:
-        """A field's value, or its empty value."""
-        return self.data[field] if field in self.data else FIELDS[field]
+        """A field's value, or its empty value; an object with known keys has all of them."""
+        empty = FIELDS[field]
+        if field not in self.data:
+            return empty
+        value = self.data[field]
+        return {**empty, **value} if empty and isinstance(empty, dict) and isinstance(value, dict) else value
 
     def targets(self) -> tuple[Json, ...]:
         """The values that this event's matchers may be tried against."""

@@ -18,7 +18,12 @@ def explain(step: Step, event: Event, scene: Scene, where: str) -> dict[str, Jso
     from anyhook.corridor import idle_report
 
     hook = step.hook
-    why = step.why if step.why is not None else match(hook, step.dialect, step.row, event)[0] or ""
+    why = step.why
+    if why is None:
+        unmatched, failed = match(hook, step.dialect, step.row, event)
+        why = unmatched or failed
+    if not hook.native_event and not why:
+        why = "its event is unknown until it has been asked for it, which only firing does"
     report = idle_report(where, hook, why).as_dict()
     made: dict[str, Json] = {key: report[key] for key in ("id", "name", "dialect", "scope", "source", "status", "why")}
     made["would_run"] = not why

@@ -3,6 +3,7 @@ recorded run can be read again without starting anything."""
 
 from __future__ import annotations
 
+from anyhook.grammar.cells import text_of
 from anyhook.model.outcome import BLOCK, SILENT, Failure, Outcome
 from anyhook.model.problem import WARNING, Problem
 
@@ -53,7 +54,7 @@ class _Reading:
         self.spoilt: str = ""
 
     def problem(self, code: str, what: str, fix: str) -> None:
-        self.problems.append(Problem(code, what, self.hook.id, fix=fix, severity=WARNING))
+        self.problems.append(Problem(code, what, self.hook.where(), fix=fix, severity=WARNING))
 
     def block_by_exit(self, code: int) -> Outcome:
         if "reason" in self.reply.exit_reasons:
@@ -148,6 +149,8 @@ class _Reading:
         elif does in ("messages", "context"):
             self.draft.setdefault(does, [])
             self.draft[does] = [*self.listed(does), str(value)]
+        elif does == "output_text":
+            self.draft["tool_output"] = text_of(value)
         elif does == "note":
             self.draft[key.path[-1]] = value
         else:
@@ -197,6 +200,9 @@ def _wrong_type(value: Json, kind: str) -> str:
     if kind == "strings":
         right = isinstance(value, list) and all(isinstance(text, str) for text in value)
         return "" if right else "it must be a list of texts"
+    if kind == "texts by name":
+        right = isinstance(value, dict) and all(isinstance(text, str) for text in value.values())
+        return "" if right else "it must be an object whose values are texts"
     if kind == "messages":
         right = isinstance(value, list) and all(
             isinstance(item, dict) and isinstance(item.get("role"), str) and isinstance(item.get("content"), str)

@@ -40,13 +40,16 @@ def judge(
     if outcome.verdict != BLOCK:
         return outcome
     if row.block is None:
-        problem = Problem("cannot-block", f"a hook of {row.native} cannot block; the block is ignored", hook.id,
+        problem = Problem("cannot-block", f"a hook of {row.native} cannot block; the block is ignored", hook.where(),
                           fix="Move it to an event that can be blocked.", severity=WARNING)  # fmt: skip
         return outcome.replace(verdict=NONE, reason=None, problems=(*outcome.problems, problem))
+    if row.notice:
+        outcome = outcome.replace(context=(*outcome.context, row.notice.format(reason=outcome.reason)))
     code = dialect.failing.codes.get("blocked")
     if code is None:
         return outcome
-    problem = Problem(code, f"hook `{hook.name}` blocked {row.native}", hook.id, outcome.reason or "")
+    problem = Problem(code, f"hook `{hook.name}` blocked {row.native}", hook.where(), outcome.reason or "",
+                      "Do what it asks for, or turn it off with `anyhook disable`.")  # fmt: skip
     return outcome.replace(
         problems=(*outcome.problems, problem), messages=(*outcome.messages, _banner(problem))
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from anyhook.grammar.patterns import BadPattern, PatternTimeout
-from anyhook.model.problem import WARNING, Problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,13 +11,12 @@ if TYPE_CHECKING:
     from anyhook.model.hook import Hook
 
 
-def match(hook: Hook, dialect: Dialect, row: EventRow, event: Event) -> tuple[str | None, Problem | None]:
-    """None for a match, else the reason; and a problem where the matcher itself gave up."""
+def match(hook: Hook, dialect: Dialect, row: EventRow, event: Event) -> tuple[str | None, str]:
+    """None for a match, else the reason; and, where the matcher itself failed, how: then nobody knows, and the posture
+    for broken hooks has to say what follows."""
     try:
-        return dialect.match(hook, event, row), None
+        return dialect.match(hook, event, row), ""
     except PatternTimeout:
-        # The hook runs: a guard may not be evaded by an input on which its pattern is slow.
-        return None, Problem("matcher-timeout", "its matcher took too long, so it runs as if it had matched", hook.where(),
-                             f"{hook.matcher!r}", "Simplify the pattern.", WARNING)  # fmt: skip
+        return None, f"its matcher {hook.matcher!r} took too long on this event"
     except BadPattern as error:
-        return f"its matcher is no valid pattern: {error.what}", None
+        return None, f"its matcher {hook.matcher!r} is no valid pattern: {error.what}"

@@ -103,7 +103,7 @@ def _lost(ordered: list[Entry], actions: dict[str, Entry]) -> list[Problem]:
         return []
     lost = [entry for entry in ordered if entry is not winner and (_acts(entry) or (entry.outcome.follow_ups and entry.dialect is winner.dialect))]
     return [
-        Problem("action-lost", f"what `{entry.hook.name}` asked for is dropped", entry.hook.id,
+        Problem("action-lost", f"what `{entry.hook.name}` asked for is dropped", entry.hook.where(),
                 f"`{winner.hook.name}` acted first", "Let one hook decide.", WARNING)  # fmt: skip
         for entry in lost
     ]
