@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from anyhook.grammar.describe import WORDS, describe
+from anyhook.grammar.error_page import CAUSES
+from anyhook.grammar.error_page import page as errors_page
 from anyhook.grammar.registry import DIALECTS, dialect
 from anyhook.grammar.rows import Dialect, Key, Limits, Reply
 from anyhook.model.event import EVENTS, GATES
@@ -30,15 +32,6 @@ DOES = {
     "end_turn_unless": "end the turn, where it is false",
     "reason": "say why",
     "note": "say which of the other keys counts, and give its details",
-}
-CAUSES = {
-    "blocked": "the hook blocked",
-    "timed_out": "it ran out of time",
-    "signalled": "a signal ended it",
-    "overflowed": "it printed more than 10 MB",
-    "output": "its output is not what the dialect reads",
-    "not_started": "it could not be started",
-    "exit": "it left with a status that means failure",
 }
 EFFECTS = {
     "deny_tool": "the tool does not run",
@@ -70,6 +63,7 @@ def pages() -> dict[Path, str]:
     """Whole pages, by path."""
     made = {ROOT / "docs" / "dialects" / f"{name}.md": dialect_page(dialect(name)) for name in DIALECTS}
     made[ROOT / "docs" / "events.md"] = events_page()
+    made[ROOT / "docs" / "errors.md"] = errors_page()
     return made
 
 
@@ -79,6 +73,7 @@ def passages() -> dict[Path, str]:
     for path, name, passage in (
         (ROOT / "README.md", "dialects", systems()),
         (ROOT / "docs" / "config.md", "settings", all_settings()),
+        (ROOT / "docs" / "guide.md", "answers", answers()),
     ):
         text = path.read_text(encoding="utf-8")
         before, begin, rest = text.partition(BEGIN.format(name) + "\n")
@@ -284,6 +279,26 @@ def _blocks_by(table_: Dialect) -> str:
         words += ["true"] if key.does == "block" else []
         ways += [f"`{key.path[-1]}: {word}`" for word in words]
     return ", ".join(ways)
+
+
+def answers() -> str:
+    """What a command hook prints or does for each effect, dialect by dialect."""
+    rows = [("block", *(_blocks_by(dialect(name)) for name in DIALECTS))]
+    for does in ("reason", "tool_input", "prompt", "tool_output", "context", "messages", "follow_ups"):
+        cells = []
+        for name in DIALECTS:
+            reply = dialect(name).replies["command"]
+            ways = ["stderr"] if does == "reason" and "stderr" in reply.exit_reasons and _exit_blocks(reply) else []
+            ways += [f"`{key.path[-1]}`" for key in reply.keys if DOES.get(key.does) == DOES[does]]
+            cells.append(", ".join(ways))
+        rows.append((DOES[does], *cells))
+    keeps = {name: [row.native for row in dialect(name).events if row.block == "keep_working"] for name in DIALECTS}
+    rows.append(("keep the agent working", *(f"block {code(*names)}" if names else "" for names in keeps.values())))
+    return table(("to", *DIALECTS), rows)
+
+
+def _exit_blocks(reply: Reply) -> bool:
+    return reply.otherwise == "block" or "block" in reply.exits.values()
 
 
 def events_page() -> str:
