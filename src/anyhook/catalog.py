@@ -60,7 +60,7 @@ def build(setup: Setup, may_start: bool) -> Catalog:
             for each in trust(table, loaded.layers[name], setup.trust, ledger, roots, files)
         ]
         found = [*(_switched(hook, off) for hook in builtins(table)), *layer(table, layers, files)]
-        hooks.extend(_with_types(table, found, types, setup, files, may_start) if table.ask_type else found)
+        hooks.extend(with_types(table, found, types, setup, files, may_start) if table.ask_type else found)
     complete = all(hook.native_event or hook.status != ARMED for hook in hooks)
     return Catalog(hooks, [*ledger.problems, *files.problems], loaded.config, files.stamps, complete)
 
@@ -81,7 +81,7 @@ def _switched(hook: Hook, off: frozenset[str]) -> Hook:
     return hook.replace(status=DISABLED, why="turned off; `anyhook enable` turns it on") if hook.id in off else hook
 
 
-def _with_types(
+def with_types(
     table: Dialect, hooks: list[Hook], types: Types, setup: Setup, files: Files, may_start: bool
 ) -> list[Hook]:
     """Each executable with the event it names: the answer kept by content, or asked for now."""

@@ -79,6 +79,10 @@ class Files:
             return "", False
         return hashed.hexdigest(), b"\0" in head
 
+    def texts(self) -> list[str]:
+        """The files that were read as text."""
+        return list(self._texts)
+
     def names(self, folder: str) -> list[str]:
         """The names in a folder, sorted; [] where there is none."""
         if self.look(folder) is None:
