@@ -43,6 +43,25 @@ def json_out(value: Json, indent: int | None = None) -> None:
     out(json.dumps(value, indent=indent, ensure_ascii=False))
 
 
+def wrapped(text: str, first: str, rest: str) -> list[str]:
+    """A text with what stands before its first and its further lines: broken for a terminal, on one line for programs."""
+    if not sys.stdout.isatty():
+        return [first + line if not number else rest + line for number, line in enumerate(text.split("\n"))]
+    import shutil
+    import textwrap
+
+    width = max(40, min(100, shutil.get_terminal_size((80, 24)).columns))
+    return textwrap.wrap(text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False)
+
+
+def short_path(path: str) -> str:
+    """A path as a person in this folder would write it."""
+    import os
+
+    here = os.getcwd()
+    return path[len(here) + 1 :] if path.startswith(f"{here}/") else path
+
+
 def problem_lines(problems: Sequence[Problem]) -> list[str]:
     """Problems as a person reads them."""
     lines: list[str] = []
