@@ -100,7 +100,7 @@ CODES = {
     "wrong-unit": Code(
         ENTRY,
         WARNING,
-        "The time limit is right by its range, yet so small or large that it looks like another unit.",
+        "The time limit is so small or so large that another unit was most likely meant.",
         "Give the limit in the unit that the dialect uses: milliseconds or seconds.",
     ),
     "missing-key": Code(ENTRY, ERROR, "A key is missing that the dialect documents as required.", "Add the key."),

@@ -1,0 +1,94 @@
+"""`anyhook check`: read every hook file and say what is wrong. It starts nothing, and looks at untrusted files too."""
+
+from __future__ import annotations
+
+import click
+
+from anyhook.cli import render
+from anyhook.cli.catalog_input import setup_of
+from anyhook.cli.failure import DONE, FINDINGS, BadCall
+from anyhook.cli.options import WHERE, Option
+from anyhook.cli.verbs import verb
+from anyhook.model.problem import ERROR
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.checkup import Findings
+    from anyhook.cli.options import Values
+    from anyhook.model.json_types import Json
+    from anyhook.model.problem import Problem
+
+FORMAT = Option("--format", "How to print the findings; default: text.", "FORMAT", choices=("text", "json", "sarif"))
+JSON = Option("--json", "The same as --format json.")
+PATHS = click.Argument(["paths"], nargs=-1, metavar="[PATH]...")
+
+
+@verb("check", (*WHERE, FORMAT, JSON), "anyhook check .kodik/hooks/hooks.json", [PATHS])
+def check(paths: tuple[str, ...], values: Values) -> int:
+    """Read every hook file, or those in PATH only, and report what is wrong: with file, line, cause and cure.
+
+    Nothing is started. Leaves with status 1 where there are errors, with 0 where there are none or only warnings.
+    """
+    from anyhook.checkup import UnknownFile, checkup
+
+    setup = setup_of(values, trust="all")
+    try:
+        findings = checkup(setup, paths)
+    except UnknownFile as error:
+        raise BadCall(str(error)) from None
+    form = str(values["format"] or ("json" if values["json"] else "text"))
+    if form == "json":
+        found: list[Json] = [{**problem.as_dict(), "severity": problem.severity} for problem in findings.problems]
+        render.json_out({"problems": found}, indent=2)
+    elif form == "sarif":
+        _sarif(findings, setup.project)
+    else:
+        _text(findings)
+    return FINDINGS if any(problem.severity == ERROR for problem in findings.problems) else DONE
+
+
+def _sarif(findings: Findings, project: str) -> None:
+    from anyhook.cli.sarif import sarif
+    from anyhook.model.codes import CODES
+
+    helps = {code: f"{entry.meaning} {entry.cure}" for code, entry in CODES.items()}
+    render.json_out(sarif(findings.problems, project, helps), indent=2)
+
+
+def _text(findings: Findings) -> None:
+    from anyhook.checkup import split_place
+
+    by_file: dict[str, list[tuple[int | None, Problem]]] = {}
+    for problem in findings.problems:
+        path, line = split_place(problem.where)
+        by_file.setdefault(path, []).append((line, problem))
+    for path, problems in by_file.items():
+        render.out(render.short_path(path))
+        for line, problem in problems:
+            for row in _rows(line, problem):
+                render.out(row)
+        render.out("")
+    render.out(_count(findings))
+
+
+def _rows(line: int | None, problem: Problem) -> list[str]:
+    """One problem: what it is, then cause and cure below."""
+    filled = problem.as_dict()
+    place = f"line {line}: " if line else ""
+    rows = render.wrapped(f"{place}{problem.what} [{problem.code}]", f"  {problem.severity}: ", " " * 6)
+    for word in ("why", "fix"):
+        if filled[word]:
+            rows.extend(render.wrapped(filled[word], f"      {word}: ", " " * 11))
+    return rows
+
+
+def _count(findings: Findings) -> str:
+    number = len(findings.files)
+    files = f"{number} hook file{'' if number == 1 else 's'} read"
+    if not findings.problems:
+        return f"{files}, no problems."
+    errors = sum(problem.severity == ERROR for problem in findings.problems)
+    warnings = len(findings.problems) - errors
+    counts = ((errors, "error"), (warnings, "warning"))
+    words = [f"{count} {word}{'' if count == 1 else 's'}" for count, word in counts if count]
+    return f"{files}: {', '.join(words)}."
