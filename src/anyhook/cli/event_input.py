@@ -7,7 +7,7 @@ import sys
 
 from anyhook.cli.failure import BadCall
 from anyhook.model import lean_json
-from anyhook.model.event import EVENTS, FIELDS, Event
+from anyhook.model.event import EVENTS, Event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,11 +52,12 @@ def event_of(name: str, values: Values, natives: dict[str, tuple[str, ...]] | No
         from anyhook.grammar.registry import UnknownEvent, canonical_event
 
         try:
-            failed = "tool_error" in data or bool(isinstance(given, dict) and given.get("tool_error"))
-            event = canonical_event(name, failed, natives)
+            event = canonical_event(name, "tool_error" in data, natives)
         except UnknownEvent as error:
             raise BadCall(str(error)) from None
     unknown = _add_given(event, given if isinstance(given, dict) else {}, data)
+    if given and data.get("tool_error"):
+        event = canonical_event(name, True, natives)  # --data may give the error in a dialect's own word
     if "agent_type" in data:
         data.setdefault("agent_name", data["agent_type"])  # --agent names both, unless --data knows better
     return Event(event, data), unknown
@@ -65,12 +66,10 @@ def event_of(name: str, values: Values, natives: dict[str, tuple[str, ...]] | No
 def _add_given(event: str, given: dict[str, Json], data: dict[str, Json]) -> list[str]:
     """The fields of --data, by canonical or any dialect's own name; a named option wins over them."""
     unknown: list[str] = []
+    if given:
+        from anyhook.grammar.registry import canonical_field
     for key, value in given.items():
-        field: str | None = key
-        if key not in FIELDS:
-            from anyhook.grammar.registry import canonical_field
-
-            field = canonical_field(event, key)
+        field = canonical_field(event, key)
         if field is None:
             unknown.append(key)
             continue

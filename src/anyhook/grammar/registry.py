@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 # In the order in which their hooks run.
 DIALECTS = ("kode", "kodik", "agenthooks", "kolega", "kodelet")
 
-# The variables that decide where hooks are looked for; no dialect's `find` sees any other.
-VARIABLES = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "KOLEGA_CODE_STATE_DIR", "LOCALAPPDATA")
+# The variables that decide where hooks and their programs are looked for; no dialect's `find` sees any other.
+VARIABLES = ("HOME", "PATH", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "KOLEGA_CODE_STATE_DIR", "LOCALAPPDATA")
 
 
 class UnknownEvent(ValueError):
@@ -51,13 +51,15 @@ def canonical_event(name: str, failed: bool, natives: dict[str, tuple[str, ...]]
 
 
 def canonical_field(event: str, key: str) -> str | None:
-    """The canonical field that a dialect calls `key` in this event's payload, or None."""
-    if key in FIELDS:
-        return key
+    """The canonical field that is meant by `key` in this event: the field itself, unless none of the event's hooks hears
+    of it and a dialect uses the word for another; else the one that a dialect spells so; or None."""
+    spelled = {"session_id": "session", "conv_id": "session"}.get(key)
     for name in DIALECTS:
         table = dialect(name)
         row = table.row_for(event)
         for field in (*table.base, *(row.payload if row else ())):
+            if field.cell == key:
+                return key
             if field.key == key and isinstance(field.cell, str):
-                return field.cell
-    return {"session_id": "session", "conv_id": "session"}.get(key)
+                spelled = spelled or field.cell
+    return spelled or (key if key in FIELDS else None)

@@ -1,0 +1,252 @@
+"""There and back: what a hook reads is what its document says, and read back as --data it is the same event. The table
+below is written from the documents, not from the dialects' own tables."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from law_strategies import TABLES, objects, texts, values
+
+from anyhook.cli.event_input import event_of
+from anyhook.cli.options import FIRE
+from anyhook.grammar.rows import Scene
+from anyhook.model.event import FIELDS, Event
+from anyhook.model.json_types import Json
+from anyhook.steps.present import encode, payload
+
+if TYPE_CHECKING:
+    from conftest import World
+
+# native key[=canonical field], `!` for a value that is made, `?` for a key that is left out when it is empty.
+TOOL = "tool_name=tool tool_input=input"
+PAYLOADS: dict[str, dict[str, str]] = {
+    "kode": {
+        "": "event! session_id=session",
+        "session_start": "work_dir! provider model",
+        "user_prompt_submit": "prompt attachments",
+        "tool_call_pre": "tool input auto_approve",
+        "tool_call_post": "tool exit_code! output! duration_ms",
+        "session_end": "reason turns",
+    },
+    "kodik": {
+        "": "hook_event_name! context!",
+        "PreToolUse": TOOL,
+        "PostToolUse": f"{TOOL} tool_output=output error=tool_error?",
+        "PermissionRequest": TOOL,
+        "SubagentStart": "agent_type",
+        "SubagentStop": "agent_type",
+        "SessionStart": "source",
+        "PreCompact": "trigger",
+        "PostCompact": "trigger",
+        "UserPromptSubmit": "prompt",
+        "Stop": "",
+    },
+    "agenthooks": {
+        "": "event_type! timestamp! session_id=session work_dir!",
+        "session_start": "model args!",
+        "session_end": "duration_seconds=duration_s total_steps=step_count exit_reason=reason",
+        "before_agent": "prompt",
+        "after_agent": "final_message",
+        "before_tool": f"{TOOL} tool_use_id=call_id",
+        "after_tool": f"{TOOL} tool_use_id=call_id tool_output=output error=tool_error duration_ms",
+        "after_tool_failure": f"{TOOL} tool_use_id=call_id tool_output=output error=tool_error duration_ms",
+        "subagent_start": "subagent_name=agent_name subagent_type=agent_type task_description=task",
+        "subagent_stop": "subagent_name=agent_name subagent_type=agent_type task_description=task result",
+        "pre_compact": "trigger",
+        "before_stop": "stop_reason step_count final_message",
+    },
+    "kolega": {
+        "": "hook_event_name! session_id=session cwd! permission_mode",
+        "SessionStart": "source",
+        "UserPromptSubmit": "user_message=prompt",
+        "PreToolUse": f"{TOOL} tool_use_id=call_id",
+        "PostToolUse": f"{TOOL} tool_output! is_error!",
+        "PreCompact": "trigger input_tokens model_context_length",
+        "Stop": "stop_reason last_message",
+        "SubagentStop": "agent_name result sub_agent_info",
+        "Notification": "notification_type message tool_name=tool",
+        "SessionEnd": "reason",
+    },
+    "kodelet": {
+        "": "event! conv_id=session cwd! invoked_by",
+        "before_tool_call": f"{TOOL} tool_user_id=call_id",
+        "after_tool_call": f"{TOOL} tool_user_id=call_id tool_output!",
+        "user_message_send": "message=prompt",
+        "after_turn": "turn_number tools_used usage auto_compact_enabled auto_compact_threshold?",
+        "agent_stop": "messages usage invoked_recipe? auto_compact_enabled auto_compact_threshold?",
+    },
+}
+
+
+class Key:
+    """One documented key."""
+
+    def __init__(self, word: str) -> None:
+        self.made, self.optional = word.endswith("!"), word.endswith("?")
+        self.name, _, field = word.rstrip("!?").partition("=")
+        self.field = field or self.name
+
+
+def keys_of(dialect: str, native: str) -> list[Key]:
+    return [Key(word) for word in f"{PAYLOADS[dialect]['']} {PAYLOADS[dialect][native]}".split()]
+
+
+CASES = [
+    (name, row.native, canonical)
+    for name, table in TABLES.items()
+    for row in table.events
+    for canonical in row.canonical
+]
+
+
+def value_for(field: str) -> st.SearchStrategy[Json]:
+    empty = FIELDS[field]
+    if field == "usage":
+        return st.fixed_dictionaries(dict.fromkeys(FIELDS["usage"], st.integers())).map(dict)  # type: ignore[arg-type]
+    if isinstance(empty, bool):
+        return st.booleans().map(lambda value: value)
+    if isinstance(empty, int):
+        return st.integers(1, 2**53).map(lambda value: value)
+    if isinstance(empty, dict):
+        return objects.map(lambda value: value)
+    if isinstance(empty, list):
+        return st.lists(values, max_size=3).map(lambda value: value)
+    return texts.filter(bool).map(lambda value: value) if isinstance(empty, str) else values
+
+
+def payload_of(dialect: str, native: str, event: Event) -> dict[str, Json]:
+    table = TABLES[dialect]
+    row = table.row(native)
+    assert row is not None
+    scene = Scene(event, native, "/project", str(event.data.get("session", "s")), {}, {})
+    found = json.loads(encode(payload(table, row, scene)))
+    assert isinstance(found, dict)
+    return found
+
+
+@st.composite
+def events(draw: st.DrawFn) -> tuple[str, str, Event]:
+    """An event with a value for every field that one dialect's hook hears of."""
+    dialect, native, canonical = draw(st.sampled_from(CASES))
+    fields = {key.field for key in keys_of(dialect, native) if not key.made}
+    if canonical == "post_tool_failure":
+        fields.add("tool_error")
+    else:
+        fields.discard("tool_error")
+    return dialect, native, Event(canonical, {field: draw(value_for(field)) for field in sorted(fields)})
+
+
+def test_the_table_names_every_native_event() -> None:
+    assert {name: set(rows) - {""} for name, rows in PAYLOADS.items()} == {
+        name: {row.native for row in table.events} for name, table in TABLES.items()
+    }
+
+
+@given(events())
+def test_a_payload_has_the_documented_keys_and_the_given_values(case: tuple[str, str, Event]) -> None:
+    dialect, native, event = case
+    found = payload_of(dialect, native, event)
+    keys = keys_of(dialect, native)
+    left_out = {key.name for key in keys if key.optional and not event.data.get(key.field)}
+    assert set(found) == {key.name for key in keys} - left_out
+    for key in keys:
+        if not key.made and key.name in found:
+            assert found[key.name] == event.data.get(key.field, FIELDS[key.field])
+
+
+@pytest.mark.parametrize(("dialect", "native", "canonical"), CASES)
+def test_a_payload_is_complete_where_the_host_gave_nothing(dialect: str, native: str, canonical: str) -> None:
+    found = payload_of(dialect, native, Event(canonical, {}))
+    keys = keys_of(dialect, native)
+    assert set(found) == {key.name for key in keys if not key.optional}
+    for key in keys:
+        if not key.made and not key.optional and key.field != "session":
+            assert found[key.name] == FIELDS[key.field]
+
+
+def made_values(found: dict[str, Json], event: Event) -> None:
+    """The values that are made, one by one."""
+    failed = event.name == "post_tool_failure"
+    if "is_error" in found:
+        assert found["is_error"] is failed
+    if "exit_code" in found:
+        assert bool(found["exit_code"]) is failed
+    if "args" in found:
+        assert found["args"] == {}
+    if "context" in found:
+        assert found["context"] == {"session_id": event.data["session"], "cwd": "/project"}
+
+
+@given(events())
+def test_made_values(case: tuple[str, str, Event]) -> None:
+    dialect, native, event = case
+    event = Event(event.name, {"session": "s-1", **event.data})
+    found = payload_of(dialect, native, event)
+    made_values(found, event)
+    name = next(found[key] for key in ("event", "event_type", "hook_event_name") if key in found)
+    assert name == native
+    for key in ("work_dir", "cwd"):
+        assert found.get(key, "/project") == "/project"
+
+
+def read_back(native: str, data: dict[str, Json]) -> tuple[Event, list[str]]:
+    options: dict[str, str | list[str] | bool | None] = {option.key: [] if option.many else None for option in FIRE}
+    return event_of(native, {**options, "data": json.dumps(data)})
+
+
+@given(events())
+def test_read_back_it_is_the_same_event(case: tuple[str, str, Event]) -> None:
+    """A dialect's own words on the command line mean what they mean to its hooks."""
+    dialect, native, event = case
+    found = payload_of(dialect, native, event)
+    given_back = {key.name: found[key.name] for key in keys_of(dialect, native) if not key.made and key.name in found}
+    if "tool_error" in event.data and "error" not in given_back:
+        given_back.setdefault("tool_error", event.data["tool_error"])
+    again, unknown = read_back(native, given_back)
+    assert unknown == []
+    assert again.name == event.name
+    ours = {field: value for field, value in event.data.items() if value or field in again.data}
+    assert {field: again.data.get(field) for field in ours} == ours
+
+
+@given(events(), st.binary(max_size=40))
+def test_the_raw_bytes_stay_what_they_were(case: tuple[str, str, Event], raw: bytes) -> None:
+    dialect, native, event = case
+    before = json.dumps(event.data)
+    event = event.replace(raw=raw)
+    payload_of(dialect, native, event)
+    assert (event.raw, json.dumps(event.data)) == (raw, before)
+
+
+@pytest.mark.parametrize("canonical", sorted({canonical for _, _, canonical in CASES}))
+def test_real_hooks_read_it(world: World, canonical: str) -> None:
+    """One `cat` in each dialect that has the event."""
+    listening = [(dialect, native) for dialect, native, event in CASES if event == canonical]
+    for dialect, native in listening:
+        world.hook(dialect, native, f"cat > '{world.root}/{dialect}.json'")
+    fields = {key.field for dialect, native in listening for key in keys_of(dialect, native) if not key.made}
+    tree: Json = {"a": [1, None, 0.5]}
+    samples: dict[type, Json] = {str: "é\n\"x\" 💥 </a>&", dict: tree, bool: True, int: 7, list: []}
+    data: dict[str, Json] = {field: samples[type(FIELDS[field])] for field in fields if FIELDS[field] is not None}
+    data["usage"] = FIELDS["usage"]
+    if canonical != "post_tool_failure":
+        data.pop("tool_error", None)
+    raw = b'\xff\x00{"raw": true}'
+    event = Event(canonical, data, raw)
+    before = json.dumps(data)
+    decision = world.engine().fire_sync(event)
+    assert [report.status for report in decision.hooks] == ["ran"] * len(decision.hooks)
+    assert (event.raw, json.dumps(event.data)) == (raw, before)
+    for dialect, native in listening:
+        found = json.loads((world.root / f"{dialect}.json").read_bytes())
+        for key in keys_of(dialect, native):
+            if key.optional and not data.get(key.field):
+                assert key.name not in found
+            elif not key.made:
+                assert found[key.name] == data.get(key.field, FIELDS[key.field])
+            else:
+                assert key.name in found
