@@ -3,14 +3,13 @@ their event starts anything, and only where the caller allows it."""
 
 from __future__ import annotations
 
-import os
-
 from anyhook.grammar.files import Files
 from anyhook.grammar.registry import dialect
 from anyhook.grammar.rows import Dialect, Roots
 from anyhook.model.call import Call
 from anyhook.model.catalog import Catalog, Setup
 from anyhook.model.hook import ARMED, BROKEN, DISABLED, Hook, Layer
+from anyhook.model.problem import WARNING
 from anyhook.model.record import Record
 from anyhook.steps.discover import discover
 from anyhook.steps.layer import layer
@@ -18,7 +17,7 @@ from anyhook.steps.load import builtins, load
 from anyhook.steps.trust import trust
 from anyhook.stores.config import Config, read_config
 from anyhook.stores.ledger import Ledger
-from anyhook.stores.places import config_file, state_dir
+from anyhook.stores.places import NOWHERE, believed_dir, config_file, lies_in, state_dir
 from anyhook.stores.switches import Switches
 from anyhook.stores.types import Types
 
@@ -34,7 +33,7 @@ class Loaded(Record):
 def read(setup: Setup) -> Loaded:
     """Discover and load."""
     files = Files()
-    config = read_config(config_file(setup.env), files, setup.env.get("HOME", ""))
+    config = _config(setup, files)
     roots = setup.roots(config.plugins)
     layers: dict[str, list[Layer]] = {}
     for name in setup.dialects:
@@ -43,14 +42,25 @@ def read(setup: Setup) -> Loaded:
     return Loaded(roots, config, files, layers)
 
 
+def _config(setup: Setup, files: Files) -> Config:
+    """The user's settings. A file inside the project could name plugins, which run unasked: it is not the user's."""
+    path, home = config_file(setup.env), setup.env.get("HOME", "")
+    if lies_in(path, setup.project) and not lies_in(home or "/", setup.project):
+        files.problem("bad-setting", "the settings lie inside the project; they are ignored", path,
+                      "whoever wrote the project could have written them",
+                      "Set XDG_CONFIG_HOME to a folder outside the project.", WARNING)  # fmt: skip
+        return Config()
+    return read_config(path, files, home)
+
+
 def build(setup: Setup, may_start: bool) -> Catalog:
     """The whole catalog. With `may_start`, trusted executables are asked for their event."""
     loaded = read(setup)
     files, roots = loaded.files, loaded.roots
-    own_dir = state_dir(setup.env)
+    own_dir = believed_dir(setup.env, setup.project)
+    for name in ("trust.json", "switches.json"):
+        files.look(f"{own_dir}/{name}")  # before they are read: a plan must not outlive what was read
     ledger, switches, types = open_ledger(setup, files), Switches(own_dir), Types(own_dir)
-    for path in (ledger.path, switches.path):
-        files.look(path)
     off = switches.off(setup.project)
     hooks: list[Hook] = []
     for name in setup.dialects:
@@ -67,14 +77,11 @@ def build(setup: Setup, may_start: bool) -> Catalog:
 
 def open_ledger(setup: Setup, files: Files) -> Ledger:
     """The approvals. A ledger inside the project, unless the project is the home folder or holds it, is not believed."""
-    own_dir = os.path.realpath(state_dir(setup.env))
-    home = os.path.realpath(setup.env.get("HOME") or "/")
-    inside = (own_dir + "/").startswith(setup.project + "/") and not (home + "/").startswith(setup.project + "/")
-    if not inside:
-        return Ledger(own_dir)
-    files.problem("ledger-in-project", "the trust ledger lies inside the project, so no approval counts", own_dir,
-                  fix="Set XDG_STATE_HOME to a folder outside the project.")  # fmt: skip
-    return Ledger("/nonexistent")
+    own_dir = believed_dir(setup.env, setup.project)
+    if own_dir == NOWHERE:
+        files.problem("ledger-in-project", "the trust ledger lies inside the project, so no approval counts",
+                      state_dir(setup.env), fix="Set XDG_STATE_HOME to a folder outside the project.")  # fmt: skip
+    return Ledger(own_dir)
 
 
 def _switched(hook: Hook, off: frozenset[str]) -> Hook:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+from time import time_ns
 
 from anyhook.model.catalog import Catalog, Setup
 from anyhook.grammar.registry import VARIABLES, native_names
 from anyhook.model.hook import Hook
 from anyhook.model.problem import Problem
 from anyhook.stores.config import Config
-from anyhook.stores.places import state_dir
+from anyhook.stores.places import believed_dir
 from anyhook.stores.plans import keep_plan, plan_key, read_plan
 
 TYPE_CHECKING = False
@@ -25,7 +26,7 @@ def key_of(setup: Setup) -> tuple[object, ...]:
 
 def open_catalog(setup: Setup) -> Catalog:
     """The catalog, from its plan where that still holds; else from the files, and the plan is kept for the next time."""
-    own_dir, key = state_dir(setup.env), key_of(setup)
+    own_dir, key, begun_ns = believed_dir(setup.env, setup.project), key_of(setup), time_ns()
     plan = read_plan(own_dir, key)
     if plan is not None:
         with contextlib.suppress(TypeError, KeyError, IndexError):  # a plan of another make; the files know better
@@ -35,7 +36,7 @@ def open_catalog(setup: Setup) -> Catalog:
     catalog = build(setup, may_start=True)
     if catalog.complete:
         catalog = catalog.with_lines()
-        keep_plan(own_dir, key, to_plan(catalog))
+        keep_plan(own_dir, key, to_plan(catalog), begun_ns)
     return catalog
 
 

@@ -8,7 +8,7 @@ import os
 from anyhook.cli.event_input import event_of, project_of
 from anyhook.cli.failure import BLOCKED, DONE
 from anyhook.grammar.registry import DIALECTS, VARIABLES
-from anyhook.stores.places import state_dir
+from anyhook.stores.places import believed_dir, state_dir
 from anyhook.stores.plans import plan_key, read_plan
 
 TYPE_CHECKING = False
@@ -23,7 +23,7 @@ def fire(name: str, values: Values) -> int:
     """Carry out a checked call; the exit status."""
     project = os.path.realpath(project_of(values))
     env = os.environ
-    plan = read_plan(state_dir(env), _key(project, values))
+    plan = read_plan(believed_dir(env, project), _key(project, values))
     natives = plan["natives"] if plan else None
     event, unknown = event_of(name, values, natives)  # type: ignore[arg-type]
     if plan is not None and not unknown and not plan["problems"] and event.name not in plan["events"]:  # type: ignore[operator]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 
 from anyhook.grammar.patterns import BadPattern, compile_pattern, names_only
@@ -80,18 +79,10 @@ def loose_words(command: str) -> list[str]:
         return command.split()
 
 
-def named_files(words: Sequence[str], cwd: str, home: str, variables: Mapping[str, str], files: Files) -> tuple[str, ...]:
-    """The files that a command's words name, absolute: every word with a slash, there or not, and every bare word that
-    is a file in the working directory. Programs found on PATH are not the project's to change."""
-    found: dict[str, None] = {}
-    for word in words:
-        plain = word
-        for name, value in variables.items():
-            plain = plain.replace("${" + name + "}", value).replace("$" + name, value)
-        plain = expand_home(plain.split("=", 1)[1] if plain.startswith("--") and "=" in plain else plain, home)
-        if "\0" in plain or "$" in plain or "://" in plain or not plain:
-            continue
-        path = os.path.normpath(os.path.join(cwd, plain))
-        if files.is_file(path) or ("/" in plain and files.look(path) is None and not plain.startswith("-")):
-            found[path] = None
-    return tuple(found)
+def named_files(
+    words: Sequence[str], cwd: str, home: str, variables: Mapping[str, str], files: Files
+) -> tuple[str, ...]:
+    """The files that a command's words name, absolute."""
+    from anyhook.grammar.named import files_named
+
+    return files_named(words, cwd, home, variables, files)

@@ -9,6 +9,7 @@ import stat
 from anyhook.grammar import documents
 from anyhook.grammar.stamps import stamp
 from anyhook.model.problem import ERROR, Problem
+from anyhook.model.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +17,22 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 SCRIPT_LIMIT = 16 * 1024 * 1024
+HASHED_LIMIT = 256 * 1024 * 1024
+KEPT_LIMIT = 262_144
+"""How many bytes of a file are kept with its digest, to show it and what changed in it."""
+UNPINNED = "!"
+"""Begins what stands in place of a digest where there can be none: such a file is never the same as before."""
+
+
+class Print(Record):
+    """A file's fingerprint."""
+
+    digest: str
+    """SHA-256; "" where there is no file; after `!` why there cannot be one."""
+    binary: bool = False
+    size: int = 0
+    head: bytes = b""
+    """Its first bytes, all of them in a file of ordinary size."""
 
 
 class Files:
@@ -62,7 +79,12 @@ class Files:
             return None
 
     def digest(self, path: str) -> tuple[str, bool]:
-        """SHA-256 of a file of any size ("" where there is none), and whether it is a binary rather than a text."""
+        """SHA-256 of a file ("" where there is none that can be read), and whether it is a binary and no text."""
+        seen = self.fingerprint(path)
+        return ("" if seen.digest.startswith(UNPINNED) else seen.digest), seen.binary
+
+    def fingerprint(self, path: str) -> Print:
+        """A file's bytes, read once: what is hashed is what can be shown."""
         import hashlib
 
         self.look(path)
@@ -75,9 +97,13 @@ class Files:
                 hashed = hashlib.sha256(head)
                 while chunk := file.read(1 << 20):
                     hashed.update(chunk)
-        except (OSError, ValueError):
-            return "", False
-        return hashed.hexdigest(), b"\0" in head
+                    size += len(chunk)
+                    kept = kept or chunk[:KEPT_LIMIT]
+                    if size > HASHED_LIMIT:
+                        return Print(f"{UNPINNED}it is larger than {HASHED_LIMIT:,} bytes", True)
+            except OSError as error:
+                return Print(f"{UNPINNED}it cannot be read ({error.strerror})")
+        return Print(hashed.hexdigest(), b"\0" in kept[:8192], size, kept)
 
     def texts(self) -> list[str]:
         """The files that were read as text."""

@@ -2,30 +2,82 @@
 
 from __future__ import annotations
 
+import os
+
+from anyhook.grammar.named import files_named, on_project_path, within
 from anyhook.model.hook import ARMED, CHANGED, DISABLED, UNTRUSTED, Hook, Layer
 from anyhook.stores.ledger import Item
+from anyhook.stores.places import lies_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from anyhook.grammar.files import Files
+    from anyhook.grammar.files import Files, Print
     from anyhook.grammar.rows import Dialect, Roots
+    from anyhook.model.json_types import Json
     from anyhook.stores.ledger import Ledger
 
 MODES = ("ask", "all", "native", "none")
+LAUNCHERS = ("bash", "env", "python3", "sh")
+"""Programs that a dialect or a first line puts before a script without the declaration's naming them."""
 
 
 def pin(hook: Hook, dialect: Dialect, roots: Roots, files: Files) -> Item:
     """What an approval of this hook pins: its declaration, and the bytes of the files it names."""
-    pinned: dict[str, str] = {}
-    for path in dialect.names(hook, files, roots.project, roots.home):
-        inside = path.startswith(roots.project + "/")
-        digest, binary = files.digest(path)
+    prints = fingerprints(hook, dialect, roots, files)
+    return Item(hook.id, hook.definition, {path: seen.digest for path, seen in prints.items()})
+
+
+def fingerprints(hook: Hook, dialect: Dialect, roots: Roots, files: Files) -> dict[str, Print]:
+    """The files that decide what this hook does, each read once: those its declaration names, programs that PATH finds
+    in the project, and the interpreters that first lines name."""
+    words = [*_texts(list(hook.spec.values())), *LAUNCHERS]
+    waiting = [
+        *dialect.names(hook, files, roots.project, roots.home),
+        *on_project_path(words, roots.env.get("PATH", ""), roots.project, files),
+    ]
+    found: dict[str, Print] = {}
+    for path in waiting:  # grows while it is walked
+        if path in found:
+            continue
+        seen = files.fingerprint(path)
         # A compiled program outside the project is the system's, and changes with its updates.
-        if inside or not binary:
-            pinned[path] = digest
-    return Item(hook.id, hook.definition, pinned)
+        if seen.binary and not within(path, roots.project) and not within(os.path.realpath(path), roots.project):
+            continue
+        found[path] = seen
+        waiting.extend(_interpreters(seen, roots, files))
+    return found
+
+
+def _interpreters(seen: Print, roots: Roots, files: Files) -> list[str]:
+    if not seen.head.startswith(b"#!"):
+        return []
+    words = seen.head[2:4096].split(b"\n", 1)[0].decode("utf-8", "surrogateescape").split()
+    named = files_named(words, roots.project, roots.home, {}, files)
+    return [*named, *on_project_path(words, roots.env.get("PATH", ""), roots.project, files)]
+
+
+def _texts(values: list[Json]) -> list[str]:
+    found: list[str] = []
+    for value in values:
+        if isinstance(value, str):
+            found.append(value)
+        elif isinstance(value, list):
+            found.extend(_texts(value))
+    return found
+
+
+def gated(layer: Layer, roots: Roots) -> bool:
+    """Whether a layer needs approval: the project's own, and one that is the user's by name but lies in the project.
+    (An environment file of the project can say that the user's folders are there.) A project that holds the home
+    folder holds the user's folders by right; a folder that the caller names is the caller's word."""
+    source = layer.source
+    if source.scope == "project":
+        return True
+    if source.scope != "user" or (roots.state_dir and within(source.path, roots.state_dir)):
+        return False
+    return lies_in(source.path, roots.project) and not lies_in(roots.home, roots.project)
 
 
 def empty_lists(layer: Layer) -> list[Item]:
@@ -38,21 +90,19 @@ def empty_lists(layer: Layer) -> list[Item]:
     ]
 
 
-def items(dialect: Dialect, layer: Layer, roots: Roots, files: Files) -> list[Item]:
-    """Everything in a project's layer that wants approval."""
-    hooks = [hook for hook in layer.hooks if hook.status != DISABLED]
-    return [*(pin(hook, dialect, roots, files) for hook in hooks), *empty_lists(layer)]
-
-
-def trust(dialect: Dialect, layers: Sequence[Layer], mode: str, ledger: Ledger, roots: Roots, files: Files) -> list[Layer]:
+def trust(
+    dialect: Dialect, layers: Sequence[Layer], mode: str, ledger: Ledger, roots: Roots, files: Files
+) -> list[Layer]:
     """The layers, with every hook of the project marked as far as it is not trusted."""
     return [
-        _judge(dialect, layer, mode, ledger, roots, files) if layer.source.scope == "project" else layer for layer in layers
+        _judge(dialect, layer, mode, ledger, roots, files) if gated(layer, roots) else layer for layer in layers
     ]
 
 
 def _judge(dialect: Dialect, layer: Layer, mode: str, ledger: Ledger, roots: Roots, files: Files) -> Layer:
-    if mode == "all" or (mode == "native" and (not dialect.gated_natively or _path_trusted(dialect, ledger, roots, files))):
+    if mode == "all" or (mode == "native" and not dialect.gated_natively):
+        return layer
+    if mode == "native" and _path_trusted(dialect, ledger, roots, files):
         return layer
     if mode != "ask":
         why = "--trust none" if mode == "none" else "the dialect trusts projects by path, and this one is not trusted"
@@ -76,8 +126,6 @@ def _judge(dialect: Dialect, layer: Layer, mode: str, ledger: Ledger, roots: Roo
 
 
 def _path_trusted(dialect: Dialect, ledger: Ledger, roots: Roots, files: Files) -> bool:
-    import os
-
     listed = dialect.trusted_natively(roots, files) if dialect.trusted_natively else frozenset()
     return roots.project in ledger.approvals or roots.project in {os.path.realpath(path) for path in listed}
 
@@ -90,4 +138,4 @@ def trusted(hook: Hook) -> bool:
     return hook.status not in (UNTRUSTED, CHANGED)
 
 
-__all__ = ["ARMED", "MODES", "empty_lists", "items", "pin", "trust", "trusted"]
+__all__ = ["ARMED", "MODES", "empty_lists", "fingerprints", "gated", "pin", "trust", "trusted"]

@@ -20,6 +20,36 @@ def state_dir(env: Mapping[str, str]) -> str:
     return _base(env, "XDG_STATE_HOME", ".local/state") + "/anyhook"
 
 
+NOWHERE = "/dev/null/anyhook"
+"""A folder that can neither be there nor be made."""
+
+
+def believed_dir(env: Mapping[str, str], project: str) -> str:
+    """The state folder as far as its records may be believed: not one inside the project, which the project could have
+    brought along. A project that holds the home folder holds the state folder by right."""
+    folder = state_dir(env)
+    return NOWHERE if lies_in(folder, project) and not lies_in(env.get("HOME") or "/", project) else folder
+
+
+def lies_in(path: str, folder: str) -> bool:
+    """Whether a path is a folder or below it, by identity: letters differ where links, mounts or upper case do."""
+    try:
+        wanted = os.stat(folder)
+    except OSError:
+        return False
+    path = os.path.realpath(path)
+    while True:
+        try:
+            seen = os.stat(path)
+            if (seen.st_ino, seen.st_dev) == (wanted.st_ino, wanted.st_dev):
+                return True
+        except OSError:
+            pass  # not there yet; its parents may be
+        path, below = os.path.dirname(path), path
+        if path == below:
+            return False
+
+
 def config_file(env: Mapping[str, str]) -> str:
     """The user's settings."""
     return _base(env, "XDG_CONFIG_HOME", ".config") + "/anyhook/config.toml"

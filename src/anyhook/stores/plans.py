@@ -4,8 +4,7 @@ anything else is imported, so it uses built-in modules only; a plan that is miss
 from __future__ import annotations
 
 import marshal
-from binascii import crc32
-from time import time_ns
+import os
 
 from anyhook.grammar.stamps import stamp
 
@@ -33,13 +32,21 @@ def plan_key(
 
 
 def plan_path(own_dir: str, key: tuple[object, ...]) -> str:
-    return f"{own_dir}/plans/{crc32(marshal.dumps(key)):08x}"
+    """A file name per key. Two keys of one name cost a look at the files, no more, so a plain checksum will do; those of
+    the library are shared objects, and loading one costs more than this loop."""
+    checksum = 0
+    for byte in repr(key).encode("utf-8", "surrogateescape"):
+        checksum = (checksum * 131 + byte) & 0xFFFF_FFFF_FFFF_FFFF
+    return f"{own_dir}/plans/{checksum:016x}"
 
 
 def read_plan(own_dir: str, key: tuple[object, ...]) -> dict[str, object] | None:
     """The plan, if every file still looks as it did when the plan was made."""
     try:
         with open(plan_path(own_dir, key), "rb") as file:
+            state = os.fstat(file.fileno())
+            if state.st_uid != os.geteuid() or state.st_mode & 0o022:
+                return None
             plan: dict[str, object] = marshal.loads(file.read())  # noqa: S302 (our own file, for its owner only)
         if plan["key"] != key:
             return None
@@ -52,11 +59,11 @@ def read_plan(own_dir: str, key: tuple[object, ...]) -> dict[str, object] | None
     return plan
 
 
-def keep_plan(own_dir: str, key: tuple[object, ...], plan: dict[str, object]) -> None:
-    """Keeps a plan, unless one of its files has only just changed."""
+def keep_plan(own_dir: str, key: tuple[object, ...], plan: dict[str, object], begun_ns: int) -> None:
+    """Keeps a plan, unless one of its files had only just changed when the reading began."""
     stamps: dict[str, tuple[int, ...] | None] = plan["stamps"]  # type: ignore[assignment]
     youngest = max((max(seen[0], seen[1]) for seen in stamps.values() if seen), default=0)
-    if time_ns() - youngest < SETTLED_NS:
+    if begun_ns - youngest < SETTLED_NS:
         return
     from anyhook.stores.places import write_private
 
