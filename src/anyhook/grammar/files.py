@@ -90,11 +90,16 @@ class Files:
         self.look(path)
         try:
             handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-            with open(handle, "rb") as file:
-                if not stat.S_ISREG(os.fstat(handle).st_mode):
-                    return "", False
-                head = file.read(8192)
-                hashed = hashlib.sha256(head)
+        except (FileNotFoundError, NotADirectoryError):
+            return Print("")
+        except (OSError, ValueError) as error:
+            return Print(f"{UNPINNED}it cannot be read ({getattr(error, 'strerror', None) or error})")
+        with open(handle, "rb") as file:
+            state = os.fstat(handle)
+            if not stat.S_ISREG(state.st_mode):
+                return Print(f"{UNPINNED}it is no regular file")
+            hashed, size, kept = hashlib.sha256(), 0, b""
+            try:
                 while chunk := file.read(1 << 20):
                     hashed.update(chunk)
                     size += len(chunk)
