@@ -134,7 +134,8 @@ def _bound(pattern: str) -> None:
     spread = re.search(_VERBOSE, pattern) is not None
     size, times = len(pattern), 1
     for found in re.finditer(_COUNTED, pattern):
-        least = int(found[1][:9] or 0) if len(found[1].lstrip("0")) < 10 else SIZE_LIMIT
+        digits = found[1].lstrip("0")
+        least = int(digits or 0) if len(digits) < 9 else SIZE_LIMIT
         if spread or pattern[found.start() - 1 : found.start()] == ")":
             times *= max(least, 1)
         else:
