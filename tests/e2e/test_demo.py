@@ -1,0 +1,158 @@
+"""The examples and the demo: every promise that they make to a newcomer, kept by real processes."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from anyhook.model.json_types import Json
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
+
+KEY = "AKIA" + "ABCDEFGHIJKLMNOP"
+LONG = "\n".join(f"line {number}" for number in range(30))
+LAST = "\n".join(f"line {number}" for number in range(10, 30))
+
+
+def bash(command: str, tool: str = "Bash") -> list[str]:
+    return ["--tool", tool, "--input", json.dumps({"command": command})]
+
+
+# Example, event and options, exit status, and what the decision has to hold.
+CASES: list[tuple[str, list[str], int, dict[str, Json]]] = [
+    ("kode", ["user_prompt_submit", "--prompt", f"use {KEY}"], 0,
+     {"verdict": "none", "prompt": "use [AWS key]", "messages": ["took 1 AWS key(s) out of the prompt"]}),
+    ("kode", ["user_prompt_submit", "--prompt", "no key"], 0, {"verdict": "none", "prompt": None, "messages": []}),
+    ("kode", ["tool_call_pre", *bash("cat .env", "shell")], 2,
+     {"verdict": "block", "effect": "deny_tool", "reason": ".env is off limits for the agent"}),
+    ("kode", ["tool_call_pre", *bash("cat README", "shell")], 0, {"verdict": "none"}),
+    ("kodik", ["PreToolUse", *bash("git push --force")], 2,
+     {"verdict": "block", "effect": "deny_tool", "reason": "A force push rewrites what others have pulled."}),
+    ("kodik", ["PreToolUse", *bash("git push")], 0,
+     {"verdict": "none", "tool_input": {"command": "git push --dry-run"}}),
+    ("kodik", ["PreToolUse", *bash("git push --force", "BashTool")], 0, {"verdict": "none", "tool_input": None}),
+    ("kodik", ["SessionStart", "--source", "startup"], 0, {"context": ["Current git branch: no branch yet"]}),
+    ("agenthooks", ["before_tool", *bash("rm -rf /tmp/other", "Shell")], 2,
+     {"verdict": "block", "effect": "deny_tool", "reason": "Not outside the project: /tmp/other"}),
+    ("agenthooks", ["before_tool", *bash("rm -rf build", "Shell")], 0, {"verdict": "allow"}),
+    ("agenthooks", ["before_tool", *bash("ls", "Shell")], 0, {"verdict": "none"}),
+    ("kolega", ["PreToolUse", "--tool", "write_file", "--input", '{"text": "AWS_SECRET=1"}'], 2,
+     {"verdict": "block", "effect": "deny_tool", "reason": "Refusing to write AWS_SECRET to disk."}),
+    ("kolega", ["PreToolUse", "--tool", "write_file", "--input", '{"text": "x = 1"}'], 0, {"verdict": "none"}),
+    ("kolega", ["PostToolUse", *bash("ls", "execute_terminal_command"), "--output", LONG], 0,
+     {"tool_output": LAST, "context": ["10 earlier lines were left out."]}),
+    ("kolega", ["Stop"], 2,
+     {"verdict": "block", "effect": "keep_working", "reason": "Finish what is marked FIXME in: src/cart.py"}),
+    ("kodelet", ["before_tool_call", *bash("pytest tests", "bash")], 0, {"tool_input": {"command": "pytest tests -q"}}),
+    ("kodelet", ["before_tool_call", *bash("ls", "bash")], 0, {"verdict": "none", "tool_input": None}),
+    ("kodelet", ["agent_stop"], 0,
+     {"verdict": "none", "follow_ups": ["Add what you changed to CHANGELOG.md, under Unreleased."]}),
+]  # fmt: skip
+
+
+class Shop:
+    """A copy of an example, with a home of its own."""
+
+    def __init__(self, example: str, folder: Path) -> None:
+        self.project, home = folder / example, folder / "home"
+        shutil.copytree(EXAMPLES / example, self.project, ignore=shutil.ignore_patterns("__pycache__"))
+        home.mkdir()
+        path = os.environ.get("PATH", os.defpath)
+        # Git must not look for a repository above the copy.
+        self.env = {"PATH": path, "HOME": str(home), "LANG": "C.UTF-8", "GIT_CEILING_DIRECTORIES": str(folder)}
+
+    def call(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "anyhook", *words],
+            cwd=self.project, env=self.env, capture_output=True, text=True, check=False, timeout=60,
+        )  # fmt: skip
+
+
+NAMES = [f"{example} {' '.join(words)[:50]}" for example, words, _, _ in CASES]
+
+
+@pytest.mark.parametrize(("example", "words", "status", "holds"), CASES, ids=NAMES)
+def test_an_example_does_what_it_says(
+    tmp_path: Path, example: str, words: list[str], status: int, holds: dict[str, Json]
+) -> None:
+    done = Shop(example, tmp_path).call("fire", *words, "--trust", "all", "--json")
+    assert done.returncode == status, done.stderr
+    decision = json.loads(done.stdout)
+    assert {key: decision[key] for key in holds} == holds
+    # Kode gives every block an error id of its own; nothing else may be wrong.
+    assert [problem["code"] for problem in decision["problems"] if problem["code"] != "KODE-HOOK-002"] == []
+
+
+def test_the_background_hook_of_the_example_writes_its_note(tmp_path: Path) -> None:
+    shop = Shop("agenthooks", tmp_path)
+    words = ["after_tool", "--tool", "WriteFile", "--input", '{"path": "a.py"}', "--trust", "all", "--json"]
+    done = shop.call("fire", *words)
+    assert [hook["status"] for hook in json.loads(done.stdout)["hooks"]] == ["background"]
+    note = shop.project / ".agents" / "written.jsonl"
+    for _ in range(400):
+        if note.is_file() and note.read_text().endswith("}\n"):
+            break
+        time.sleep(0.05)
+    assert json.loads(note.read_text())["tool_input"] == {"path": "a.py"}
+
+
+@pytest.mark.parametrize("example", sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir()))
+def test_nothing_of_an_example_runs_unasked(tmp_path: Path, example: str) -> None:
+    listed = json.loads(Shop(example, tmp_path).call("list", "--json").stdout)
+    own = [hook for hook in listed["hooks"] if hook["scope"] == "project"]
+    assert {hook["status"] for hook in own} == {"untrusted"}
+    assert listed["problems"] == []
+    assert {hook["dialect"] for hook in own} == (
+        {"kode", "kodik", "agenthooks", "kolega", "kodelet"} if example == "all-five" else {example}
+    )
+
+
+def demo_module() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("demo", ROOT / "scripts" / "demo.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["demo"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_demo_keeps_its_promises_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    env = {**os.environ, "TMPDIR": str(tmp_path / "t"), "HOME": str(tmp_path / "home")}
+    for folder in ("t", "home"):
+        (tmp_path / folder).mkdir()
+    demo = [sys.executable, str(ROOT / "scripts" / "demo.py")]
+    done = subprocess.run(demo, env=env, capture_output=True, text=True, check=False, timeout=110)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    assert "scenes came out as promised" in done.stdout
+    assert list((tmp_path / "t").iterdir()) == []
+    assert list((tmp_path / "home").iterdir()) == []
+    # Paths of this test's own folder may be long; everything else fits a terminal of 80 columns.
+    wide = [line for line in done.stdout.splitlines() if len(line) > 80 and str(tmp_path) not in line]
+    assert wide == []
+
+
+@pytest.mark.parametrize(
+    ("status", "output", "said"),
+    [
+        (0, "pre_tool: block", "exit status 0 instead of 2"),
+        (2, "pre_tool: none", "it does not say 'block'"),
+        (2, "block, secretly", "it says 'secretly'"),
+    ],
+)
+def test_the_demo_notices_a_broken_promise(status: int, output: str, said: str) -> None:
+    demo = demo_module()
+    scene = demo.Scene("t", "talk", ["fire"], exit=2, shows=["block"], hides=["secretly"])
+    demo.expect(scene, 2, "pre_tool: block")
+    with pytest.raises(demo.BrokenPromiseError, match=said):
+        demo.expect(scene, status, output)

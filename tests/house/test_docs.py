@@ -1,0 +1,202 @@
+"""The documents: links lead somewhere, commands parse, examples do what they say, generated pages are current."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from anyhook.cli.app import VERBS, app
+from anyhook.grammar.files import Files
+from anyhook.stores.config import Config, read_config
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted(
+    path
+    for pattern in ("*.md", "docs/**/*.md", "examples/*/README.md", "src/anyhook/conformance/README.md")
+    for path in ROOT.glob(pattern)
+)
+WRITTEN = [path for path in PAGES if path.parent.name != "dialects"]
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
+INLINE = re.compile(r"`anyhook ([a-z]+)")
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return [body for found, body in FENCE.findall(page.read_text(encoding="utf-8")) if found == language]
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def calls() -> Iterator[tuple[str, str]]:
+    """Every call of the command in a block for the shell, with its page."""
+    for page in WRITTEN:
+        for block in blocks(page, "sh"):
+            for line in block.splitlines():
+                if line.startswith("anyhook "):
+                    yield name_of(page), line
+
+
+CALLS = list(calls())
+
+
+def test_there_is_something_to_check() -> None:
+    assert len(PAGES) >= 15
+    assert len(CALLS) >= 20
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    links = [link for link in LINK.findall(text) if not link.startswith(("http://", "https://"))]
+    lost = [link for link in links if not (page.parent / link.partition("#")[0]).exists()]
+    assert lost == []
+
+
+@pytest.mark.parametrize(("page", "line"), CALLS)
+def test_a_call_in_the_docs_parses(page: str, line: str) -> None:
+    words = shlex.split(line, comments=True)[1:]
+    context = click.Context(app)
+    command = app.get_command(context, words[0])
+    assert command is not None, f"{page}: there is no verb {words[0]}"
+    command.make_context(words[0], words[1:], parent=context)
+
+
+def test_a_wrong_call_would_be_noticed() -> None:
+    context = click.Context(app)
+    command = app.get_command(context, "fire")
+    assert command is not None
+    with pytest.raises(click.UsageError):
+        command.make_context("fire", ["Stop", "--no-such-option"], parent=context)
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=name_of)
+def test_verbs_in_the_text_exist(page: Path) -> None:
+    unknown = set(INLINE.findall(page.read_text(encoding="utf-8"))) - set(VERBS)
+    assert unknown == set()
+
+
+def test_generated_pages_are_current() -> None:
+    check = [sys.executable, str(ROOT / "docs" / "generate.py"), "--check"]
+    done = subprocess.run(check, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_no_path_of_a_machine() -> None:
+    folders = ("docs", "examples", "scripts", ".ci")
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.is_file()]
+    files += [ROOT / name for name in ("README.md", "CHANGELOG.md", "Makefile", "pyproject.toml")]
+    pattern = re.compile(rb"/(?:root|work|opt)/|/home/[a-z]|/Users/[A-Za-z]")
+    found = [name_of(path) for path in files if "__pycache__" not in path.parts and pattern.search(path.read_bytes())]
+    assert found == []
+
+
+@pytest.fixture
+def clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty project to stand in, with a home beside it."""
+    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name.lower()))
+    command = tmp_path / "bin" / "anyhook"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m anyhook "$@"\n')
+    command.chmod(0o755)
+    monkeypatch.setenv("PATH", os.pathsep.join([str(command.parent), os.environ["PATH"]]))
+    project = tmp_path / "project"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    return project
+
+
+def test_the_minute_in_the_readme(clean: Path) -> None:
+    readme = ROOT / "README.md"
+    (minute,) = [block for block in blocks(readme, "sh") if "anyhook trust" in block]
+    (promised,) = [block for block in blocks(readme, "") if "pre_tool:" in block]
+    done = subprocess.run(["bash", "-c", minute], cwd=clean, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2, done.stderr
+    said = done.stdout.splitlines()[-len(promised.splitlines()) :]
+    assert [without_time(line) for line in said] == [without_time(line) for line in promised.splitlines()]
+
+
+def without_time(line: str) -> str:
+    return re.sub(r"\d+ ms", "N ms", line)
+
+
+def test_the_program_in_the_readme(clean: Path) -> None:
+    (program,) = blocks(ROOT / "README.md", "python")
+    names: dict[str, object] = {}
+    code = compile(program, "README.md", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    asyncio.run(eval(code, names))
+    assert getattr(names["decision"], "verdict", None) == "none"
+
+
+def test_the_program_in_the_guide(clean: Path) -> None:
+    (program,) = blocks(ROOT / "docs" / "guide.md", "python")
+    call = [sys.executable, "-c", program]
+    done = subprocess.run(call, cwd=clean, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.stdout, done.stderr) == ("block deny_tool Refusing to pass a secret on.\n", "")
+
+
+def first_hooks(project: Path) -> None:
+    """The guide's first hooks, laid out as the guide says."""
+    guide = ROOT / "docs" / "guide.md"
+    (kode,) = blocks(guide, "yaml")
+    kodik, kolega = blocks(guide, "json")
+    (agenthooks,) = blocks(guide, "markdown")
+    (kodelet,) = [block for block in blocks(guide, "sh") if block.startswith("#!")]
+    files = {
+        ".kode/config.yaml": kode,
+        ".kodik/hooks/hooks.json": kodik,
+        ".agents/hooks/guard/HOOK.md": agenthooks,
+        ".agents/hooks/guard/scripts/run.sh": "exit 2\n",
+        ".kolega/hooks.json": kolega,
+        ".kolega/guard.sh": "#!/bin/sh\n! grep -q 'rm -rf' || exit 2\n",
+        "rules/guard.py": "def check(event):\n    return None\n",
+        ".kodelet/hooks/guard": kodelet,
+    }
+    for name, text in files.items():
+        path = project / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755 if text.startswith("#!") else 0o644)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "tool"),
+    [("kode", "shell"), ("kodik", "Bash"), ("agenthooks", "Shell"), ("kolega", "Bash"), ("kodelet", "bash")],
+)
+def test_the_first_hooks_of_the_guide(clean: Path, dialect: str, tool: str) -> None:
+    first_hooks(clean)
+    for command, status in (("rm -rf build", 2), ("ls build", 0)):
+        given = json.dumps({"command": command})
+        words = ["fire", "pre_tool", "--tool", tool, "--input", given, "--dialect", dialect, "--trust", "all", "--json"]
+        done = subprocess.run(["anyhook", *words], capture_output=True, text=True, check=False, timeout=60)
+        decision = json.loads(done.stdout)
+        broken = [problem for problem in decision["problems"] if not problem["code"].startswith("KODE-HOOK")]
+        assert (done.returncode, broken) == (status, [])
+
+
+def test_the_settings_of_the_page_are_settings(tmp_path: Path) -> None:
+    (text,) = blocks(ROOT / "docs" / "config.md", "toml")
+    path = tmp_path / "config.toml"
+    path.write_text(text)
+    files = Files()
+    config = read_config(str(path), files, "/h")
+    assert files.problems == []
+    assert config == Config(
+        ("/h/kodik/plugins/security-guidance",),
+        "native",
+        {"agenthooks": {"cwd": "hook"}},
+        {"kodik:project:PreToolUse:git_guard.py": "deny"},
+    )
