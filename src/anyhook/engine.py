@@ -4,7 +4,6 @@ state of any single event, so that many tasks may use one engine at once."""
 from __future__ import annotations
 
 import os
-from functools import partial
 from itertools import count
 from time import monotonic, time_ns
 
@@ -65,6 +64,7 @@ class Engine:
         self.journal: Journal | None = Journal(own_state_dir(setup.env))
         self.secrets = secrets_of(setup.env)
         self._env = dict(setup.env)
+        self._about_quiet = self.about(mode)
         self._nested = RUN_VARIABLE in self._env
         self._callbacks: dict[str, tuple[Hook, Callback]] = {}
         self._routes: dict[tuple[Json, ...], Route] = {}
@@ -142,7 +142,11 @@ class Engine:
         journal = self.journal
         if journal is None:
             return quiet
-        line = partial(record, event, quiet, (), self.about(mode or self.mode), self.secrets, time_ns())
+        at, about = time_ns(), self._about_quiet if mode is None else self.about(mode)
+
+        def line() -> bytes:
+            return record(event, quiet, (), about, self.secrets, at)
+
         if self.outlived:  # a process that is about to end has no later
             journal.append(line())
         else:

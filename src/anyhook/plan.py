@@ -29,8 +29,10 @@ def open_catalog(setup: Setup) -> Catalog:
     own_dir, key, begun_ns = believed_dir(setup.env, setup.project), key_of(setup), time_ns()
     plan = read_plan(own_dir, key)
     if plan is not None:
-        with contextlib.suppress(TypeError, KeyError, IndexError):  # a plan of another make; the files know better
+        try:
             return from_plan(plan)
+        except (TypeError, KeyError, IndexError):
+            pass  # a plan of another make; the files know better
     from anyhook.catalog import build
 
     catalog = build(setup, may_start=True)

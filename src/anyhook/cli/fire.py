@@ -28,9 +28,9 @@ def fire(name: str, values: Values) -> int:
     event, unknown = event_of(name, values, natives)  # type: ignore[arg-type]
     if plan is not None and not unknown and not plan["problems"] and event.name not in plan["events"]:  # type: ignore[operator]
         return _nothing_hooked(event, project, values)
-    from anyhook.cli.signals import end_hooks_on_signals, nobody_else_prints
+    from anyhook.cli.signals import OnDuty
 
-    with end_hooks_on_signals(), nobody_else_prints():
+    with OnDuty():
         engine = open_engine(project, values, "fire")
         engine.outlived = True
         decision = engine.fire_sync(event)

@@ -4,18 +4,16 @@ what a hook in our own process prints stays out of our answer."""
 from __future__ import annotations
 
 import os
-import signal
 import sys
-from contextlib import contextmanager, suppress
+
+# The C module: `signal` wraps its numbers in enums, whose import costs a third of an interpreter start.
+from _signal import SIGHUP, SIGINT, SIGTERM, signal
 
 from anyhook.steps.run import adopt_orphans, end_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from types import FrameType
-
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def _end(number: int, _frame: FrameType | None) -> None:
@@ -23,27 +21,22 @@ def _end(number: int, _frame: FrameType | None) -> None:
     os._exit(128 + number)
 
 
-@contextmanager
-def end_hooks_on_signals() -> Iterator[None]:
-    """This process is ours alone: what it is told to do, and every orphan of a hook, is ours to see to."""
-    adopt_orphans()
-    before = {number: signal.signal(number, _end) for number in ENDING}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+class OnDuty:
+    """This process is ours alone while hooks run: what it is told, every orphan of a hook and stdout are ours to see to."""
 
+    def __enter__(self) -> None:
+        adopt_orphans()
+        self.handlers = {number: signal(number, _end) for number in (SIGINT, SIGTERM, SIGHUP)}
+        # stdout is for the answer alone; whatever else is written there meanwhile goes to stderr.
+        self.stdout = os.dup(1)
+        os.dup2(2, 1)
 
-@contextmanager
-def nobody_else_prints() -> Iterator[None]:
-    """Meanwhile everything written to stdout goes to stderr: stdout is for the answer alone."""
-    kept = os.dup(1)
-    os.dup2(2, 1)
-    try:
-        yield
-    finally:
-        with suppress(OSError, ValueError):
+    def __exit__(self, *_: object) -> None:
+        try:
             sys.stdout.flush()
-        os.dup2(kept, 1)
-        os.close(kept)
+        except (OSError, ValueError, AttributeError):
+            pass
+        os.dup2(self.stdout, 1)
+        os.close(self.stdout)
+        for number, handler in self.handlers.items():
+            signal(number, handler)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anyhook.grammar.cells import native_name, output_text, project, session
-from anyhook.grammar.commands import check_argv, expand_home, named_files, split
+from anyhook.grammar.commands import argv_of, check_argv, expand_home, named_files, split
 from anyhook.grammar.matchers import everything
 from anyhook.grammar.readers import whole_object
 from anyhook.grammar.rows import (
@@ -75,7 +75,7 @@ LIMITS = {"command": Limits(default_s=5.0, unit_s=0.001)}
 SHAPE = EntryShape(
     dialect="kode",
     events=EVENTS,
-    handlers=(HandlerShape("command", "exec", ("exec", "timeout_ms"), check_argv),),
+    handlers=(HandlerShape("command", "exec", ("exec", "timeout_ms"), check_argv, split),),
     limits=LIMITS,
     timeout_key="timeout_ms",
     top_keys=None,
@@ -117,7 +117,7 @@ def claim(path: str, document: Json) -> tuple[str, int]:
 
 def launch(hook: Hook, scene: Scene) -> Launch:
     home = scene.env.get("HOME", "")
-    argv = tuple(expand_home(word, home) for word in split(hook.spec["exec"]))
+    argv = tuple(expand_home(word, home) for word in argv_of(hook))
     env = {
         "KODE_HOOK_EVENT": scene.native,
         "KODE_SESSION_ID": scene.session,
@@ -128,7 +128,7 @@ def launch(hook: Hook, scene: Scene) -> Launch:
 
 
 def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, ...]:
-    return named_files(split(hook.spec["exec"]), project_dir, home, {}, files)
+    return named_files(argv_of(hook), project_dir, home, {}, files)
 
 
 REPLY = Reply(

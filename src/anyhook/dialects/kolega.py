@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anyhook.grammar.cells import failed, native_name, output_text, project, session
-from anyhook.grammar.commands import check_command, check_pattern, check_text, named_files, split
+from anyhook.grammar.commands import argv_of, check_command, check_pattern, check_text, named_files, split
 from anyhook.grammar.matchers import names_or_pattern
 from anyhook.grammar.readers import whole_object, yes_or_no
 from anyhook.grammar.rows import (
@@ -103,7 +103,7 @@ SHAPE = EntryShape(
     dialect="kolega",
     events=EVENTS,
     handlers=(
-        HandlerShape("command", "command", ("command", "timeout"), check_command),
+        HandlerShape("command", "command", ("command", "timeout"), check_command, split),
         HandlerShape("python", "callable", ("callable", "timeout"), _check_callable),
         HandlerShape("prompt", "prompt", ("prompt", "model", "timeout"), check_text),
         HandlerShape("agent", "prompt", ("prompt", "model", "timeout"), check_text),
@@ -168,12 +168,12 @@ def trusted_projects(roots: Roots, files: Files) -> frozenset[str]:
 
 
 def launch(hook: Hook, scene: Scene) -> Launch:
-    return Launch(tuple(split(hook.spec["command"])), dict(scene.env), scene.project)
+    return Launch(tuple(argv_of(hook)), dict(scene.env), scene.project)
 
 
 def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, ...]:
     if hook.handler == "command":
-        return named_files(split(hook.spec["command"]), project_dir, home, {}, files)
+        return named_files(argv_of(hook), project_dir, home, {}, files)
     if hook.handler != "python":
         return ()
     parts = str(hook.spec["callable"]).partition(":")[0].split(".")

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from anyhook.grammar.files import Files
+    from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
 
 
@@ -43,6 +44,8 @@ def check_command(value: Json) -> str | None:
     wrong = check_text(value)
     if wrong or not isinstance(value, str):
         return wrong
+    import shlex
+
     try:
         return None if shlex.split(value) else "is empty"
     except ValueError as error:
@@ -60,7 +63,15 @@ def check_argv(value: Json) -> str | None:
 
 def split(value: Json) -> list[str]:
     """The words of a checked command."""
+    import shlex
+
     return [str(word) for word in value] if isinstance(value, list) else shlex.split(str(value))
+
+
+def argv_of(hook: Hook) -> list[str]:
+    """The words of a loaded command hook."""
+    words = hook.spec["argv"]
+    return [str(word) for word in words] if isinstance(words, list) else []
 
 
 def expand_home(word: str, home: str) -> str:
@@ -70,6 +81,8 @@ def expand_home(word: str, home: str) -> str:
 
 def loose_words(command: str) -> list[str]:
     """The words of a shell line as far as they can be told apart without a shell."""
+    import shlex
+
     lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     lexer.commenters = ""

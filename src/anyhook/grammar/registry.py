@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
+import sys
 
 from anyhook.model.event import EVENTS, FIELDS
 
@@ -23,7 +23,10 @@ class UnknownEvent(ValueError):
 
 def dialect(name: str) -> Dialect:
     """A dialect's table."""
-    found: Dialect = import_module(f"anyhook.dialects.{name}").DIALECT
+    module = f"anyhook.dialects.{name}"
+    if module not in sys.modules:
+        __import__(module)  # importlib is a package, and its import is not free
+    found: Dialect = sys.modules[module].DIALECT
     return found
 
 

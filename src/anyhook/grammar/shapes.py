@@ -31,6 +31,8 @@ class HandlerShape(Record):
     keys: tuple[str, ...]
     check: Callable[[Json], str | None]
     """What is wrong with the value of `needs`, or None."""
+    split: Callable[[Json], list[str]] | None = None
+    """Makes `argv` of the value, once and for all, where the command is no shell line."""
 
 
 class EntryShape(Record):
@@ -244,6 +246,8 @@ class Entries:
         if wrong:
             self.complain("invalid-matcher", f"{wrong}; this entry cannot run", place, "Correct the matcher.")
         spec = {key: handler[key] for key in shape.keys if key in handler and key != self.shape.timeout_key}
+        if shape.split:
+            spec["argv"] = list(shape.split(spec[shape.needs]))
         name = short_name(_words(spec[shape.needs]))
         source = self.source
         owner = f"{source.scope}:{source.label}" if source.label else source.scope

@@ -197,7 +197,7 @@ def _scalar(node: Node) -> Json:
         base = {"0o": 8, "0x": 16}.get(value[:2], 10)
         return int(value, base)
     if "n" in value.lower() or abs(number := float(value)) == float("inf"):
-        raise Unreadable(f"the number {value} is not finite", "write a finite number", _line(node))
+        return value  # no JSON number: as text it spoils only the entry it stands in
     return number
 
 

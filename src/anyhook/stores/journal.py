@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from anyhook.stores.places import make_private_dir
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,7 +30,7 @@ class Journal:
             try:
                 descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
             except FileNotFoundError:
-                os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
+                make_private_dir(os.path.dirname(self.path))
                 descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
                 written = os.write(descriptor, line)

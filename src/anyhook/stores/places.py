@@ -55,9 +55,19 @@ def config_file(env: Mapping[str, str]) -> str:
     return _base(env, "XDG_CONFIG_HOME", ".config") + "/anyhook/config.toml"
 
 
+def make_private_dir(folder: str) -> None:
+    """A folder of ours, with its parents, for its owner only."""
+    if not os.path.isdir(folder):
+        make_private_dir(os.path.dirname(folder))
+        try:
+            os.mkdir(folder, 0o700)
+        except FileExistsError:
+            return  # somebody else was faster
+
+
 def write_private(path: str, data: bytes) -> None:
     """Replaces a file as a whole, readable by its owner only: a reader sees the old bytes or the new ones."""
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    make_private_dir(os.path.dirname(path))
     temporary = f"{path}.{os.getpid()}.{os.urandom(4).hex()}"
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
