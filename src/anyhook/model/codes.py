@@ -82,9 +82,6 @@ CODES = {
         "Put patterns between single quotes.",
     ),
     # -- entries
-    "no-hooks": Code(
-        ENTRY, WARNING, "The file has no `hooks`, so it declares nothing.", "Add `hooks`, or remove the file."
-    ),
     "wrong-type": Code(
         ENTRY, ERROR, "A value of another type is documented here.", "Write the type that the fix names."
     ),
@@ -235,12 +232,6 @@ CODES = {
     ),
     "hook-cancelled": Code(
         RUN, ERROR, "The hook was ended because nobody waited for it any longer.", "Nothing, if the host was closing."
-    ),
-    "matcher-timeout": Code(
-        RUN,
-        WARNING,
-        "The matcher took too long on this input, so the hook ran as if it had matched.",
-        "Simplify the pattern; avoid repeats inside repeats.",
     ),
     "nested-event": Code(
         RUN,
