@@ -13,6 +13,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from anyhook import Engine
+from anyhook.catalog import read
+from anyhook.grammar.registry import dialect
+from anyhook.model.catalog import Setup
+from anyhook.steps.trust import pin
+from anyhook.stores.ledger import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,29 +56,29 @@ class World:
         """The user's config.toml."""
         self.write(self.home / "config" / "anyhook" / "config.toml", text)
 
-    def hook(self, dialect: str, native: str, script: str, scope: str = "user", name: str = "it", **more: Json) -> None:
+    def hook(self, table: str, native: str, script: str, scope: str = "user", name: str = "it", **more: Json) -> None:
         """Declare one command hook that runs a shell script."""
         base = self.home if scope == "user" else self.project
-        if dialect == "kode":
+        if table == "kode":
             path = base / ("config/kode" if scope == "user" else ".kode") / "config.yaml"
             self._declare(path, native, {"exec": ["/bin/sh", "-c", script], **more}, {})
-        elif dialect == "kodik":
+        elif table == "kodik":
             path = base / ("Documents/Kodik/Hooks" if scope == "user" else ".kodik/hooks") / "hooks.json"
             self._declare(path, native, {"hooks": [{"type": "command", "command": script, **more}]}, {})
-        elif dialect == "kolega":
+        elif table == "kolega":
             command = f"/bin/sh -c {shlex.quote(script)}"
             self.kolega(native, {"type": "command", "command": command, **more}, scope)
-        elif dialect == "agenthooks":
+        elif table == "agenthooks":
             folder = base / ("config/agents/hooks" if scope == "user" else ".agents/hooks") / name
             fields = {"name": name, "description": "A test.", "trigger": native, **more}
             front = "\n".join(f"{key}: {json.dumps(value)}" for key, value in fields.items())
             self.write(folder / "HOOK.md", f"---\n{front}\n---\n")
             self.write(folder / "scripts" / "run", f"#!/bin/sh\n{script}\n", 0o755)
-        elif dialect == "kodelet":
+        elif table == "kodelet":
             text = f'#!/bin/sh\nif [ "$1" = hook ]; then echo {native}; exit; fi\n{script}\n'
             self.write(base / ".kodelet" / "hooks" / name, text, 0o755)
         else:
-            raise ValueError(dialect)
+            raise ValueError(table)
 
     def kolega(self, native: str, handler: dict[str, Json], scope: str = "user", matcher: str | None = None) -> None:
         base = self.home / "state" / "kolega-code" if scope == "user" else self.project / ".kolega"
@@ -125,15 +130,24 @@ class World:
         found: dict[str, Json] = json.loads(done.stdout)
         return found
 
+    def setup(self, trust: str = "ask") -> Setup:
+        return Setup.of(str(self.project), self.env, trust=trust)
+
+    def approve(self) -> None:
+        """The user approves everything in the project."""
+        loaded = read(self.setup())
+        mine = [
+            (dialect(name), layer)
+            for name, layers in loaded.layers.items()
+            for layer in layers
+            if layer.source.scope == "project"
+        ]
+        waiting = [pin(hook, table, loaded.roots, loaded.files) for table, layer in mine for hook in layer.hooks]
+        Ledger(str(self.state)).approve(str(self.project.resolve()), waiting, {})
+
     def journal(self) -> list[dict[str, Json]]:
         path = self.state / "journal.jsonl"
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-
-    def settle(self) -> None:
-        """Give every file an age, so that a compiled plan may be kept at once."""
-        for path in [self.home, self.project, *self.home.rglob("*"), *self.project.rglob("*")]:
-            if not path.is_symlink():
-                os.utime(path, ns=(1_000_000_000, 1_000_000_000))
 
 
 @pytest.fixture

@@ -1,0 +1,264 @@
+"""Compiled plans: the same catalog as from the files, and never an old one; the quick answer is the engine's answer."""
+
+from __future__ import annotations
+
+import json
+import marshal
+import os
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from law_strategies import TABLES
+
+from anyhook.catalog import build
+from anyhook.cli import fire as cli_fire
+from anyhook.cli.options import FIRE, parse
+from anyhook.model.catalog import Catalog
+from anyhook.model.event import EVENTS, Event
+from anyhook.plan import from_plan, key_of, to_plan
+from anyhook.stores.plans import read_plan
+from anyhook.stores.switches import Switches
+from conftest import World
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SCOPES = ("user", "project")
+NATIVES = [(name, row.native) for name, table in TABLES.items() for row in table.events]
+BROKEN = {
+    "home/config/kode/config.yaml": "hooks: [",
+    "project/.kodik/hooks/hooks.toml": "a = ",
+    "project/.agents/hooks/bad/HOOK.md": "---\nname: bad\n---\n",
+    "home/.kodelet/hooks/plain": "#!/bin/sh\n",
+    "project/.kolega/hooks.json": '{"schema_version": 2}',
+}
+
+declared = st.lists(st.tuples(st.sampled_from(NATIVES), st.sampled_from(SCOPES), st.sampled_from("abc")), max_size=6)
+
+
+def populate(world: World, hooks: list[tuple[tuple[str, str], str, str]], broken: list[str]) -> None:
+    for path in broken:
+        world.write(world.root / path, BROKEN[path])
+    for (table, native), scope, name in hooks:
+        world.hook(table, native, "true", scope, name)
+
+
+@settings(max_examples=30, deadline=None)
+@given(declared, st.lists(st.sampled_from(sorted(BROKEN)), unique=True, max_size=2), st.sampled_from(["ask", "all", "none"]))
+def test_there_and_back(hooks: list[tuple[tuple[str, str], str, str]], broken: list[str], trust: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        world = World(Path(folder))
+        populate(world, hooks, broken)
+        catalog = build(world.setup(trust), may_start=True).with_lines()
+        stored = marshal.loads(marshal.dumps(to_plan(catalog)))
+        assert from_plan(stored) == catalog
+        assert stored["events"] == catalog.by_event()
+        for event in EVENTS:
+            assert [catalog.hooks[place] for place in stored["events"].get(event, ())] == catalog.for_event(event)
+
+
+# -- staleness
+
+
+def fresh(world: World) -> Catalog:
+    return build(world.setup(), may_start=True).with_lines()
+
+
+def keep_a_plan(world: World) -> None:
+    """Open until a plan is kept: files have to be a moment old for that."""
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        world.engine()
+        if read_plan(str(world.state), key_of(world.setup())) is not None:
+            return
+        time.sleep(0.02)
+    pytest.fail("no plan was kept")
+
+
+def everything(world: World) -> None:
+    for table, native in (
+        ("kode", "tool_call_pre"), ("kodik", "PreToolUse"), ("kolega", "Stop"),
+        ("agenthooks", "before_tool"), ("kodelet", "agent_stop"),
+    ):  # fmt: skip
+        for scope in SCOPES:
+            world.hook(table, native, "true", scope, name=f"{scope}-one")
+    script = world.write(world.project / "guard.sh", "#!/bin/sh\nexit 0\n", 0o755)
+    world.hook("kodik", "Stop", f"sh {script}", "project")
+    world.config('on_failure = "native"\n')
+    world.approve()
+
+
+def declarations(world: World) -> list[Path]:
+    """Every file and folder that hooks are declared in."""
+    roots = [
+        world.home / "config", world.home / "Documents", world.home / ".kodelet", world.home / "state/kolega-code",
+        *(path for path in world.project.iterdir()),
+    ]  # fmt: skip
+    return [path for root in roots for path in (root, *sorted(root.rglob("*")))]
+
+
+def same_size(path: Path) -> None:
+    """Other bytes, as many as before, with the old modification time."""
+    seen = path.stat()
+    path.write_bytes(path.read_bytes().replace(b"true", b"fals").replace(b"exit 0", b"exit 1"))
+    os.utime(path, ns=(seen.st_atime_ns, seen.st_mtime_ns))
+
+
+def swapped_for_link(path: Path) -> None:
+    moved = path.with_name(f"{path.name}.moved")
+    path.rename(moved)
+    path.symlink_to(moved)
+
+
+def renamed(path: Path) -> None:
+    path.rename(path.with_name(f"{path.name}-renamed"))
+
+
+def filled(path: Path) -> None:
+    """Something new beside what is there: a hook, where a folder holds hooks."""
+    (path / "newcomer").mkdir()
+    (path / "newcomer" / "HOOK.md").write_text("---\nname: new\ndescription: d\ntrigger: before_tool\n---\n")
+    script = path / "newcomer.sh"
+    script.write_text("#!/bin/sh\necho agent_stop\n")
+    script.chmod(0o755)
+
+
+FILE_CHANGES: dict[str, Callable[[Path], None]] = {
+    "appended": lambda path: path.write_bytes(path.read_bytes() + b"\n"),
+    "same size": same_size,
+    "emptied": lambda path: path.write_bytes(b""),
+    "removed": Path.unlink,
+    "mode": lambda path: path.chmod(0o600),
+    "link": swapped_for_link,
+    "renamed": renamed,
+}
+FOLDER_CHANGES: dict[str, Callable[[Path], None]] = {"renamed": renamed, "filled": filled, "link": swapped_for_link}
+
+
+def changes(world: World) -> Iterator[tuple[Path, str]]:
+    for path in declarations(world):
+        for kind in FOLDER_CHANGES if path.is_dir() else FILE_CHANGES:
+            yield path.relative_to(world.root), kind
+
+
+@pytest.mark.parametrize("kind", sorted({*FILE_CHANGES, *FOLDER_CHANGES}))
+def test_any_change_of_the_tree_is_noticed(tmp_path: Path, kind: str) -> None:
+    model = World(tmp_path / "model")
+    everything(model)
+    tried = 0
+    noticed = 0
+    for path, change in changes(model):
+        if change != kind:
+            continue
+        tried += 1
+        world = World(tmp_path / f"w{tried}")
+        everything(world)
+        keep_a_plan(world)
+        before = world.engine().catalog
+        target = world.root / path
+        (FOLDER_CHANGES if target.is_dir() else FILE_CHANGES)[kind](target)
+        after = world.engine().catalog
+        assert after == fresh(world), f"{path} {kind}"
+        noticed += (after.hooks, after.problems) != (before.hooks, before.problems)
+    assert tried > 3
+    assert noticed > 1, "these changes change no catalog, so they show nothing"
+
+
+def approve_nothing(world: World) -> None:
+    (world.state / "trust.json").unlink()
+
+
+def turn_off(world: World) -> None:
+    Switches(str(world.state)).turn("", world.engine().catalog.hooks[0].id, on=False)
+
+
+def config_changed(world: World) -> None:
+    world.config('on_failure = "deny"\n')
+
+
+def kode_renamed(world: World) -> None:
+    (world.project / ".kode").rename(world.project / ".kode-off")
+
+
+def variable_changed(world: World) -> None:
+    world.env["XDG_CONFIG_HOME"] = str(world.home / "elsewhere")
+
+
+@pytest.mark.parametrize("change", [approve_nothing, turn_off, config_changed, kode_renamed, variable_changed])
+def test_what_the_user_says_is_noticed(world: World, change: Callable[[World], None]) -> None:
+    everything(world)
+    keep_a_plan(world)
+    before = world.engine().catalog
+    change(world)
+    after = world.engine().catalog
+    assert after == fresh(world)
+    assert (after.hooks, after.config) != (before.hooks, before.config)
+
+
+@pytest.mark.parametrize("damage", [b"", b"garbage", b"\x00", marshal.dumps({}), marshal.dumps([1]), marshal.dumps({"key": 1})])
+def test_a_damaged_plan_is_made_anew(world: World, damage: bytes) -> None:
+    everything(world)
+    keep_a_plan(world)
+    for path in (world.state / "plans").iterdir():
+        path.write_bytes(damage)
+    assert world.engine().catalog == fresh(world)
+
+
+# -- the quick answer
+
+
+OPTION_SETS = [
+    [], ["--mode", "shadow"], ["--trust", "none"], ["--trust", "all", "--mode", "shadow"], ["--on-failure", "deny"],
+    ["--dialect", "kode"], ["--dialect", "kodik", "--dialect", "kodelet"], ["--session", "s-1", "--tool", "T"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", OPTION_SETS, ids=" ".join)
+def test_the_quick_answer_is_the_engines(
+    world: World, options: list[str], monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    world.hook("kode", "tool_call_pre", "true")
+    world.hook("kodik", "PreToolUse", "true")
+    for name, value in world.env.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("ANYHOOK_RUN", raising=False)
+    quick = 0
+
+    def opened(*_: object) -> None:
+        raise AssertionError("the engine was opened")
+
+    for event in EVENTS:
+        parsed = parse([event, "--project", str(world.project), "--json", *options], FIRE)
+        assert parsed is not None
+        values = parsed[1]
+        engine = cli_fire.open_engine(str(world.project), values, "fire")
+        expected = engine.fire_sync(Event(event, {}))
+        engine.close_sync(0.0)
+        if engine.hooks_for(Event(event, {})):
+            continue
+        quick += 1
+        until = time.monotonic() + 20
+        while read_plan(str(world.state), key_of(engine.setup)) is None and time.monotonic() < until:
+            time.sleep(0.02)
+            cli_fire.open_engine(str(world.project), values, "fire")
+        with monkeypatch.context() as patch:
+            patch.setattr(cli_fire, "open_engine", opened)
+            status = cli_fire.fire(event, values)
+        said = json.loads(capfdbinary.readouterr().out)
+        assert said == expected.as_dict()
+        assert status == 0
+        slow, fast = world.journal()[-2:]
+        for line in (slow, fast):
+            line.pop("at")
+        if "--session" not in options:
+            assert slow.pop("session") != fast.pop("session")
+        if "--tool" in options:
+            assert fast.pop("data") == {"tool": "T", "session": "s-1"}
+            slow.pop("data")
+        assert slow == fast
+    assert quick >= 14
