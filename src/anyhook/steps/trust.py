@@ -80,14 +80,11 @@ def gated(layer: Layer, roots: Roots) -> bool:
     return lies_in(source.path, roots.project) and not lies_in(roots.home, roots.project)
 
 
-def empty_lists(layer: Layer) -> list[Item]:
-    """Lists of a project that hold nothing and yet replace the user's: they have to be approved as well."""
+def empty_lists(layer: Layer) -> dict[str, Item]:
+    """Lists of a project that hold nothing and yet replace the user's, by event: they have to be approved as well."""
     listed = {hook.native_event for hook in layer.hooks}
-    return [
-        Item(f"{layer.source.dialect}:{layer.source.scope}:{event}:[]", "[]", {})
-        for event in layer.replaces
-        if event not in listed
-    ]
+    owner = f"{layer.source.dialect}:{layer.source.scope}"
+    return {event: Item(f"{owner}:{event}:[]", "[]", {}) for event in layer.replaces if event not in listed}
 
 
 def trust(
@@ -121,7 +118,7 @@ def _judge(dialect: Dialect, layer: Layer, mode: str, ledger: Ledger, roots: Roo
             if known is None
             else _mark(hook, CHANGED, "changed since it was approved; see `anyhook trust`")
         )
-    waiting.update(item.id.rsplit(":", 2)[-2] for item in empty_lists(layer) if item.id not in approved)
+    waiting.update(event for event, item in empty_lists(layer).items() if item.id not in approved)
     return layer.replace(hooks=tuple(hooks), replaces=tuple(event for event in layer.replaces if event not in waiting))
 
 

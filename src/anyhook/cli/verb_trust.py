@@ -1,0 +1,246 @@
+"""`anyhook trust`: shows what would run in a project and what changed, asks, and approves exactly what was shown. It
+never approves without a person's yes, and starts nothing of a project that is not approved."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from anyhook.catalog import build, open_ledger, read
+from anyhook.cli import render
+from anyhook.cli.catalog_input import setup_of
+from anyhook.cli.failure import DONE, FINDINGS, BadCall
+from anyhook.cli.options import JSON, WHERE, Option
+from anyhook.cli.review_text import entry_lines, summary
+from anyhook.cli.verbs import verb
+from anyhook.cli.visible import visible
+from anyhook.grammar.registry import dialect
+from anyhook.model.catalog import Catalog
+from anyhook.model.record import Record
+from anyhook.steps.review import APPROVED, REMOVED, contents, differences, review
+from anyhook.stores.ledger import Ledger
+from anyhook.stores.places import NOWHERE, believed_dir, state_dir
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.cli.options import Values
+    from anyhook.model.catalog import Setup
+    from anyhook.model.json_types import Json
+    from anyhook.model.problem import Problem
+    from anyhook.steps.review import Entry
+    from anyhook.stores.config import Config
+
+OPTIONS = (
+    *WHERE,
+    JSON,
+    Option("--list", "Show every approval of yours."),
+    Option("--yes", "Approve without asking."),
+    Option("--revoke", "Forget this project's approval."),
+)
+
+
+class Found(Record):
+    """One look at a project: nothing is read again between showing and approving."""
+
+    setup: Setup
+    ledger: Ledger
+    entries: list[Entry]
+    problems: list[Problem]
+
+    @property
+    def waiting(self) -> list[Entry]:
+        return [entry for entry in self.entries if entry.status not in (APPROVED, REMOVED)]
+
+    @property
+    def refused(self) -> list[Entry]:
+        return [entry for entry in self.entries if entry.status != REMOVED and not entry.item.pinnable]
+
+
+@verb("trust", OPTIONS, "anyhook trust --project ~/src/someone-elses-repository")
+def trust(values: Values) -> int:
+    """Show what the hooks of a project would run and what changed since they were approved, ask, and approve them.
+    Without a terminal only --yes approves."""
+    chosen = [flag for flag in ("list", "yes", "revoke") if values[flag]]
+    if len(chosen) > 1:
+        raise BadCall(f"--{chosen[0]} and --{chosen[1]} exclude each other. Give one of them.")
+    if values["list"]:
+        return _list(bool(values["json"]))
+    if values["revoke"]:
+        return _revoke(values)
+    found = _look(values)
+    as_json = bool(values["json"])
+    items = [_as_dict(entry, found.ledger) for entry in found.entries] if as_json else []
+    if not as_json:
+        _show(found)
+    approved = not found.waiting or _approve(found, bool(values["yes"]), as_json)
+    events = _asked_for_events(found) if approved else {}
+    if as_json:
+        _json(found, approved and not found.refused, items, events)
+    elif approved and found.entries:
+        for key, event in events.items():
+            render.say(f"{visible(key)} is a hook of {visible(event)}.")
+    return DONE if approved and not found.refused else FINDINGS
+
+
+def _look(values: Values) -> Found:
+    setup = setup_of(values)
+    loaded = read(setup)
+    ledger = open_ledger(setup, loaded.files)
+    tables = [(dialect(name), loaded.layers[name]) for name in setup.dialects]
+    entries = _with_lines(review(tables, ledger, loaded.roots, loaded.files), loaded.config)
+    return Found(setup, ledger, entries, [*ledger.problems, *loaded.files.problems])
+
+
+def _with_lines(entries: list[Entry], config: Config) -> list[Entry]:
+    located = Catalog([entry.hook for entry in entries if entry.hook], [], config, {}).with_lines().hooks
+    hooks = iter(located)
+    return [entry.replace(hook=next(hooks)) if entry.hook else entry for entry in entries]
+
+
+def _show(found: Found) -> None:
+    for line in render.problem_lines(found.problems):
+        render.say(visible(line))
+    if not found.entries:
+        render.out(f"{visible(found.setup.project)}: this project has no hooks, so there is nothing to approve.")
+        return
+    shown: set[str] = set()
+    for entry in found.entries:
+        for line in entry_lines(entry, found.ledger, shown):
+            render.out(line)
+        render.out("")
+    render.out(summary(found.setup.project, found.entries, found.ledger))
+
+
+def _approve(found: Found, yes: bool, as_json: bool) -> bool:
+    """Whether everything shown is approved now."""
+    if believed_dir(found.setup.env, found.setup.project) == NOWHERE:
+        folder = state_dir(found.setup.env)
+        raise BadCall(f"{visible(folder)}: the trust ledger lies inside the project. Set XDG_STATE_HOME elsewhere.")
+    if not yes and not (not as_json and _answered()):
+        return False
+    entries = [entry for entry in found.entries if entry.status != REMOVED and entry.item.pinnable]
+    project, refused = found.setup.project, bool(found.ledger.problems)
+    try:
+        found.ledger.approve(project, [entry.item for entry in entries], contents(entries), found.setup.dialects)
+    except OSError as error:
+        raise _unwritable(found.ledger, error) from None
+    if refused:
+        render.say(f"The ledger that was not used now lies in {visible(found.ledger.path)}.refused.")
+    for entry in found.refused:
+        render.say(f"{visible(entry.item.id)} cannot be approved: {'; '.join(_reasons(entry))}.")
+    if not as_json:
+        render.say(f"Approved: {len(entries)} in {visible(project)}.")
+    return True
+
+
+def _reasons(entry: Entry) -> list[str]:
+    return [f"{visible(path)}: {digest[1:]}" for path, digest in entry.item.files.items() if digest.startswith("!")]
+
+
+def _answered() -> bool:
+    """A person's yes; False where nobody can be asked, and then how to approve is said."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()):
+        render.say("Not approved. `anyhook trust --yes` approves exactly this; in a terminal `anyhook trust` asks.")
+        return False
+    render.say("Approve exactly this? [y/N]")
+    try:
+        answer = sys.stdin.readline()
+    except (KeyboardInterrupt, UnicodeDecodeError):
+        answer = ""
+    if answer.strip().lower() in ("y", "yes"):
+        return True
+    render.say("Not approved.")
+    return False
+
+
+def _asked_for_events(found: Found) -> dict[str, str]:
+    """Now that they are trusted, executables are asked for their event; by id."""
+    ids = {entry.item.id for entry in found.entries if entry.hook and dialect(entry.hook.dialect).ask_type}
+    if not ids:
+        return {}
+    from anyhook.cli.signals import OnDuty
+
+    with OnDuty():
+        catalog = build(found.setup, may_start=True)
+    for line in render.problem_lines([problem for problem in catalog.problems if problem.code == "no-event"]):
+        render.say(visible(line))
+    return {hook.id: hook.native_event for hook in catalog.hooks if hook.id in ids and hook.native_event}
+
+
+def _as_dict(entry: Entry, ledger: Ledger) -> dict[str, Json]:
+    """With its difference: made before an approval makes the old copies give way to the new."""
+    hook = entry.hook
+    files: dict[str, Json] = dict(entry.item.files)
+    return {
+        "id": entry.item.id,
+        "status": entry.status,
+        "event": entry.event or "unknown",
+        "matcher": hook.matcher if hook else None,
+        "handler": hook.handler if hook else None,
+        "runs": hook.spec if hook else None,
+        "source": hook.where() if hook else None,
+        "limit_ms": round(hook.limit_s * 1000) if hook else None,
+        "overrides": list(entry.overrides),
+        "definition": entry.item.definition,
+        "files": files,
+        "diff": "\n".join(line for _, lines in differences(entry, ledger) for line in lines),
+    }
+
+
+def _json(found: Found, approved: bool, items: list[dict[str, Json]], events: dict[str, str]) -> None:
+    listed: list[Json] = [{**item, "event": events.get(str(item["id"]), item["event"])} for item in items]
+    problems: list[Json] = [dict(problem.as_dict()) for problem in found.problems]
+    _ascii_out({"project": found.setup.project, "approved": approved, "items": listed, "problems": problems})
+
+
+def _ascii_out(value: Json) -> None:
+    """In ASCII: JSON's own escapes keep what a project wrote from steering a terminal."""
+    import json
+
+    render.out(json.dumps(value, indent=2))
+
+
+def _list(as_json: bool) -> int:
+    ledger = Ledger(state_dir(os.environ))
+    approvals = sorted(ledger.approvals.values(), key=lambda approval: approval.project)
+    for line in render.problem_lines(ledger.problems):
+        render.say(line)
+    if as_json:
+        listed: list[Json] = [
+            {"project": it.project, "when": it.when, "there": os.path.isdir(it.project), "items": list(it.items)}
+            for it in approvals
+        ]
+        _ascii_out({"approvals": listed})
+        return DONE
+    if not approvals:
+        render.out("Nothing is approved. `anyhook trust` in a project shows its hooks and asks.")
+    for each in approvals:
+        gone = "" if os.path.isdir(each.project) else "  (the project is gone; `--revoke --project` forgets it)"
+        render.out(f"{each.when}  {visible(each.project)}{gone}")
+        for key in each.items:
+            render.out(f"    {visible(key)}")
+    return DONE
+
+
+def _revoke(values: Values) -> int:
+    """A project that is gone can be forgotten as well."""
+    project = os.path.realpath(str(values["project"] or "."))
+    ledger = Ledger(believed_dir(os.environ, project))
+    if project not in ledger.approvals and not os.path.isdir(project):
+        raise BadCall(f"--project {visible(project)}: there is no such directory, and no approval of it. See --list.")
+    try:
+        known = ledger.revoke(project, [str(name) for name in values["dialect"] or ()])  # type: ignore[union-attr]
+    except OSError as error:
+        raise _unwritable(ledger, error) from None
+    if values["json"]:
+        _ascii_out({"project": project, "revoked": known})
+    else:
+        render.out(f"{visible(project)}: " + ("no longer approved." if known else "was not approved."))
+    return DONE
+
+
+def _unwritable(ledger: Ledger, error: OSError) -> BadCall:
+    return BadCall(
+        f"{visible(error.filename or ledger.path)}: the trust ledger cannot be written ({error.strerror}). "
+        "Make the folder yours alone (mode 700), or set XDG_STATE_HOME to one that is."
+    )

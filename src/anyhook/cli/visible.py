@@ -1,0 +1,23 @@
+"""Text from a project, made fit for a terminal: what would steer the terminal or hide itself is shown as an escape. It
+changes nothing that a person could see anyway."""
+
+from __future__ import annotations
+
+from unicodedata import category
+
+
+def visible(text: str, keep: str = "") -> str:
+    """Control and format characters (colours, cursor moves, bidirectional overrides, joiners) as `\\x1b`, `\\u202e`."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(char if char in keep or not _hidden(char) else _escape(char) for char in text)
+
+
+def _hidden(char: str) -> bool:
+    return category(char)[0] == "C" or category(char) in ("Zl", "Zp")
+
+
+def _escape(char: str) -> str:
+    named = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(char)
+    code = ord(char)
+    return named or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
