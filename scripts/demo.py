@@ -34,6 +34,8 @@ class Scene:
     prepare: Callable[[Path], None] | None = None
     wait_for: tuple[str, str] | None = None
     """A file of the project and a text: what a background hook writes there."""
+    first: int = 1000
+    """How many lines are shown before the rest is left out, except for the last three."""
 
 
 def fire(event: str, *words: str) -> list[str]:
@@ -69,6 +71,8 @@ SCENES = [
         "`anyhook trust` shows what would run and asks. Here the answer is given beforehand. The approval pins every"
         " declaration and every script by content.",
         ["trust", "--yes"],
+        shows=["NEW  kode:project:", "re.subn", "Approved: 8", "changelog is a hook of agent_stop"],
+        first=21,
     ),
     Scene(
         "Context",
@@ -145,6 +149,13 @@ SCENES = [
         hides=["block"],
     ),
     Scene(
+        "What changed",
+        "Without a terminal, `anyhook trust` approves nothing; it shows what is different.",
+        ["trust", "--dialect", "agenthooks"],
+        exit=1,
+        shows=["agenthooks:project:guard", "+# a harmless comment, or so it says", "Not approved"],
+    ),
+    Scene(
         "Explain",
         "What would run, with every detail, without running it.",
         ["explain", "SessionStart", "--source", "startup"],
@@ -206,7 +217,11 @@ class Stage:
             check=False,
             timeout=120,
         )
-        for line in done.stdout.splitlines():
+        lines = done.stdout.splitlines()
+        if len(lines) > scene.first + 4:
+            left_out = f"[… {len(lines) - scene.first - 3} more lines: every hook and every script in full]"
+            lines[scene.first : -3] = ["", left_out, ""]
+        for line in lines:
             say(fold(line))
         if done.returncode:
             say(f"  [exit status {done.returncode}]")
@@ -247,12 +262,21 @@ def fold(line: str) -> str:
 
 
 def command_line(words: list[str]) -> str:
-    """The call as one would type it, on two lines where one is too short."""
-    text = shlex.join(["anyhook", *words])
-    if len(text) > WIDTH:
-        before, _, last = text.rpartition(" --")
-        text = f"{before} \\\n    --{last}"
-    return f"$ {text}"
+    """The call as one would type it, folded between options where a line is too short for it."""
+    parts: list[str] = []
+    for word in words:
+        if word.startswith("--") or len(parts) < 2:
+            parts.append(shlex.quote(word))
+        else:
+            parts[-1] += f" {shlex.quote(word)}"
+    lines = ["$ anyhook"]
+    for place, part in enumerate(parts, 1):
+        room = WIDTH if place == len(parts) else WIDTH - 2  # for the backslash
+        if len(lines[-1]) + len(part) > room:
+            lines[-1] += " \\"
+            lines.append("   ")
+        lines[-1] += f" {part}"
+    return "\n".join(lines)
 
 
 def say(text: str) -> None:
