@@ -76,12 +76,13 @@ def _look(setup: Setup, loaded: Loaded, with_places: bool) -> Findings:
 
 
 def _hook_files(loaded: Loaded) -> list[str]:
-    """The files that declare hooks, or should."""
-    found = [hook.source for layers in loaded.layers.values() for each in layers for hook in each.hooks]
-    places = [each.source.path for layers in loaded.layers.values() for each in layers]
-    for path in loaded.files.texts():
-        if any(path == place or path.startswith(f"{place}/") for place in places):
-            found.append(path)
+    """The files that declare hooks, or should, in the order in which they were read."""
+    texts, found = loaded.files.texts(), list[str]()
+    for layers in loaded.layers.values():
+        for each in layers:
+            place = each.source.path
+            found.extend(path for path in texts if path == place or path.startswith(f"{place}/"))
+            found.extend(hook.source for hook in each.hooks)
     return list(dict.fromkeys(found))
 
 
@@ -156,7 +157,8 @@ def _only(findings: Findings, path: str) -> Findings:
     """What concerns the path, which has to be some hook's."""
     found = _inside(findings, path)
     if not found.files and not found.problems and not os.path.isdir(path):
-        raise UnknownFile(f"{path}: this is no hook file, although it lies beside some. Name the file that declares the hook.")
+        advice = "Name the file that declares the hook."
+        raise UnknownFile(f"{path}: this is no hook file, although it lies beside some. {advice}")
     return found
 
 

@@ -1,5 +1,5 @@
-"""The page of all problem codes (docs/errors.md), made from the table of codes and the dialects' own error ids. It writes
-no file; `python -m anyhook.grammar.error_page` prints it."""
+"""The page of all problem codes (docs/errors.md), made from the table of codes and the dialects' own error ids. It
+writes no file; `python -m anyhook.grammar.error_page` prints it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ CAUSES = {
 HEAD = """# Problems and their codes
 
 Whatever is ignored, broken or lost leaves a problem: a stable code, what happened, where, why, and what to do. `anyhook
-check` finds the first four groups without starting anything; the others come up while hooks run. The severity is the one
-that `check` shows. This page is generated from the table of codes.
+check` finds the first four groups without starting anything; the others come up while hooks run. The severity is the
+one that `check` shows. This page is generated from the table of codes.
 """
 
 

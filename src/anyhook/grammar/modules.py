@@ -1,4 +1,4 @@
-"""Python callables as dialects name them (`module.path:function`): whether they are there. Nothing of them is imported."""
+"""Python callables as dialects name them (`module.path:function`): whether they are there. Nothing is imported."""
 
 from __future__ import annotations
 

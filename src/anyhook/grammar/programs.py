@@ -1,5 +1,5 @@
-"""Programs as commands name them: what would go wrong if they were started, found by looking. Nothing is started here, and
-no pipe or device is waited for."""
+"""Programs as commands name them: what would go wrong if they were started, found by looking. Nothing is started here,
+and no pipe or device is waited for."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class Problem(Record):
     severity: str = ERROR
 
     def as_dict(self) -> dict[str, str]:
-        """All five fields filled: where there is nothing to say about the single case, the code's own meaning and cure."""
+        """All five fields filled: with the code's own meaning and cure where there is nothing to say about this case."""
         why, fix = self.why, self.fix
         if not why or not fix:
             from anyhook.model.codes import CODES

@@ -200,8 +200,8 @@ def misplaced(table: Dialect, roots: Roots, read: Collection[str]) -> list[Probl
                 if len(found) >= MISPLACED_LIMIT:
                     return list(found.values())
                 if path not in found and path not in read and not _inside(path, read) and _holds(path, row.word):
-                    what, fix = f"{table.title} does not look here, so this file is ignored", f"Move it to {row.belongs}."
-                    found[path] = Problem("misplaced-file", what, path, fix=fix, severity=WARNING)
+                    what = f"{table.title} does not look here, so this file is ignored"
+                    found[path] = Problem("misplaced-file", what, path, "", f"Move it to {row.belongs}.", WARNING)
     return list(found.values())
 
 
