@@ -12,6 +12,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from conftest import World
 
     Found = list[dict[str, str]]
@@ -67,7 +69,7 @@ def command(text: str, **more: object) -> dict[str, object]:
     return {"type": "command", "command": text, **more}
 
 
-def by_entry(world: World, entries: list[tuple[str, dict[str, object]]], dialect: str = "kolega") -> list[list[str]]:
+def by_entry(world: World, entries: Sequence[tuple[str, object]], dialect: str = "kolega") -> list[list[str]]:
     """The codes of each entry of one file, found by their lines: every entry stands on a line of its own."""
     events: dict[str, list[tuple[int, str]]] = {}
     for number, (event, entry) in enumerate(entries):

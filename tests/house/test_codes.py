@@ -42,7 +42,7 @@ def _texts(node: ast.expr) -> list[str]:
         return [node.value]
     if isinstance(node, ast.JoinedStr):
         first = node.values[0]
-        return [f"{first.value}*"] if isinstance(first, ast.Constant) else []
+        return [f"{first.value}*"] if isinstance(first, ast.Constant) and isinstance(first.value, str) else []
     if isinstance(node, ast.IfExp):
         return [*_texts(node.body), *_texts(node.orelse)]
     if isinstance(node, ast.BoolOp):

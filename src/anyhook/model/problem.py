@@ -1,4 +1,4 @@
-"""Problem: something that was ignored, broken or lost, said once with place, cause and cure. It is a value, never raised."""
+"""Problem: something that was ignored, broken or lost, said once with place, cause and cure. A value, never raised."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Problem(Record):
     severity: str = ERROR
 
     def as_dict(self) -> dict[str, str]:
-        """All five fields filled: with the code's own meaning and cure where there is nothing to say about this case."""
+        """All five fields filled: with the code's own meaning and cure where nothing is known about this case."""
         why, fix = self.why, self.fix
         if not why or not fix:
             from anyhook.model.codes import CODES
