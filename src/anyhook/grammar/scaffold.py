@@ -156,7 +156,8 @@ def _look_around(order: Order, source: Source, folder: str, file: str) -> list[s
     for path in taken:
         if os.path.lexists(path):
             raise CannotScaffold(f"{path} is there already. Choose another name than {order.name!r}, or remove it.")
-    names = {order.name, *(order.name + ending for ending in ENDINGS.values())}
+    # A handler in a list is called by its script, ending and all.
+    names = {order.name} if shape in ("folder", "executable") else {order.name + ending for ending in ENDINGS.values()}
     layers = {each.scope: order.dialect.load(each, Files()) for each in order.dialect.find(order.roots)}
     for hook in layers[order.scope].hooks:
         if hook.name in names:

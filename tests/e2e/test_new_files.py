@@ -1,0 +1,239 @@
+"""`anyhook new` beside files that are there: nothing of them is lost, and a refusal leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from new_place import Place, texts
+
+from anyhook.grammar.documents import parse_toml, parse_yaml
+from anyhook.grammar.registry import DIALECTS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Place:
+    return Place(tmp_path, monkeypatch, capfd)
+
+
+# --- files that are there
+
+
+def test_json_keeps_its_order_and_its_other_keys(place: Place) -> None:
+    path = place.project / ".kodik" / "hooks" / "hooks.json"
+    path.parent.mkdir(parents=True)
+    old = {
+        "zeta": 1,
+        "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "échø"}]}], "PreToolUse": [{"x": 1.5}]},
+        "description": "ours",
+    }
+    path.write_text(json.dumps(old))
+    path.chmod(0o640)
+    place.new("a", "--dialect", "kodik", "--event", "PreToolUse", "--tool", "Bash")
+    entry = {"matcher": "Bash", "hooks": [{"type": "command", "command": '"$KODIK_PROJECT_ROOT"/.kodik/hooks/a.sh'}]}
+    wanted = {**old, "hooks": {**old["hooks"], "PreToolUse": [{"x": 1.5}, entry]}}  # type: ignore[dict-item]
+    assert path.read_text() == json.dumps(wanted, indent=2, ensure_ascii=False) + "\n"
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_linked_file_stays_a_link(place: Place, tmp_path: Path) -> None:
+    real = tmp_path / "dotfiles.json"
+    real.write_text('{"schema_version": 1, "hooks": {}}')
+    path = place.project / ".kolega" / "hooks.json"
+    path.parent.mkdir()
+    path.symlink_to(real)
+    place.new("a", "--dialect", "kolega", "--event", "Stop")
+    assert path.is_symlink()
+    assert "a.sh" in real.read_text()
+
+
+YAML = {
+    "no hooks": "# top\ndefault_model: keep # why\n",
+    "no line end": "default_model: keep",
+    "comments only": "# nothing yet\n",
+    "document mark": "---\na: 1\n",
+    "empty hooks": "a: 1\nhooks: # later\nb: 2\n",
+    "other event": "hooks:\n  # 1\n  session_end: # x\n    - exec: a # y\n      timeout_ms: 5 # z\n\n# after\nb: 2\n",
+    "same event": "hooks:\n    tool_call_pre:\n      # 1\n      - exec: a\n      # 2\n      - exec: [b]\n    # 3\n",
+    "indentless": "hooks:\n  tool_call_pre:\n  - exec: a\n  session_end:\n  - exec: b\n",
+    "block text": "hooks:\n  tool_call_pre:\n    - exec: |\n        a b\n\nb: 2\n",
+    "empty list": "hooks:\n  tool_call_pre: [] # none\n  session_end: []\n",
+    "no list": "hooks:\n  tool_call_pre:\n  session_end: []\n",
+    "carriage returns": "a: 1\r\nhooks:\r\n  tool_call_pre:\r\n    - exec: a\r\nb: 2\r\n",
+    "flow item": "hooks:\n  tool_call_pre:\n    - {exec: a}\n    - {exec: b} # last\n",
+    "last and no line end": "hooks:\n  tool_call_pre:\n    - exec: a",
+    "other letters": "x: 'ä\u2028ö'\nhooks:\n  tool_call_pre:\n    - exec: ünder\nb: 2\n",
+}
+
+
+@pytest.mark.parametrize("layout", YAML)
+def test_yaml_keeps_every_line(place: Place, layout: str) -> None:
+    path = place.project / ".kode" / "config.yaml"
+    path.parent.mkdir()
+    old = YAML[layout]
+    path.write_bytes(old.encode())
+    before = parse_yaml(old) or {}
+    assert isinstance(before, dict)
+    place.new("a", "--dialect", "kode", "--event", "tool_call_pre")
+    new = path.read_bytes().decode()
+    after = parse_yaml(new)
+    hooks = before.get("hooks") or {}
+    assert isinstance(hooks, dict)
+    entries = hooks.get("tool_call_pre") or []
+    assert isinstance(entries, list)
+    assert after == {**before, "hooks": {**hooks, "tool_call_pre": [*entries, {"exec": ".kode/hooks/a.sh"}]}}
+    rest = iter(new.splitlines())
+    changed = "  tool_call_pre: [] # none"
+    assert all(line in rest for line in old.splitlines() if line != changed), new
+    assert ("\r\n" in old) == ("\r\n" in new)
+    assert place.json("list", "--json")[1]["problems"] == [] or layout in ("other letters",)
+
+
+@pytest.mark.parametrize(
+    "old",
+    [
+        "hooks: {session_end: [{exec: a}]}\n",
+        "hooks:\n  tool_call_pre: [{exec: a}]\n",
+        "hooks: ~\n",
+        "a: 1\n...\n",
+        "hooks:\n  - exec: a\n",
+        "hooks:\n  tool_call_pre: a\n",
+        "hooks: {a\n",
+        "- a\n",
+        "a: &x 1\nb: *x\n",
+        '{"hooks": {}, "hooks": {"session_end": []}}',
+        "[1]",
+    ],
+)
+def test_yaml_that_cannot_be_added_to_is_left_alone(place: Place, old: str) -> None:
+    path = place.project / ".kode" / "config.yaml"
+    path.parent.mkdir()
+    path.write_text(old)
+    said = place.refused("a", "--dialect", "kode", "--event", "tool_call_pre")
+    assert str(path) in said
+    assert ".kode/hooks/a.sh" in said, "what to add by hand"
+
+
+def test_toml_gets_a_block_at_its_end(place: Place) -> None:
+    path = place.project / ".kodik" / "hooks" / "hooks.toml"
+    path.parent.mkdir(parents=True)
+    old = '# ours\n[[hooks.PreToolUse]]\nmatcher = "x" # y\n[[hooks.PreToolUse.hooks]]\ntype = "command"\ncommand = "a"'
+    path.write_text(old)
+    before = parse_toml(old)
+    made = place.new("a", "--dialect", "kodik", "--event", "PreToolUse", "--tool", "Bash\\d")
+    new = path.read_text()
+    assert new.startswith(old + "\n")
+    entry = {"matcher": "Bash\\d", "hooks": [{"type": "command", "command": '"$KODIK_PROJECT_ROOT"/.kodik/hooks/a.sh'}]}
+    assert isinstance(before, dict)
+    assert isinstance(before["hooks"], dict)
+    assert isinstance(before["hooks"]["PreToolUse"], list)
+    assert parse_toml(new) == {"hooks": {"PreToolUse": [*before["hooks"]["PreToolUse"], entry]}}
+    assert not (path.parent / "hooks.json").exists()
+    assert place.fire(texts(made["try"])[1], "--tool", "Bash7", "--trust", "all")[0] == 2
+
+
+def test_toml_with_a_list_in_line_is_left_alone(place: Place) -> None:
+    path = place.project / ".kodik" / "hooks" / "hooks.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text("[hooks]\nStop = []\n")
+    assert "[[hooks.Stop]]" in place.refused("a", "--dialect", "kodik", "--event", "Stop")
+
+
+@pytest.mark.parametrize(
+    "old",
+    ["{ half", '{"hooks": {}}', '{"schema_version": 2, "hooks": {}}', '{"schema_version": 1, "hooks": []}', "\xff\xfe"],
+)
+def test_json_that_would_not_be_read_is_left_alone(place: Place, old: str) -> None:
+    path = place.project / ".kolega" / "hooks.json"
+    path.parent.mkdir()
+    path.write_bytes(old.encode("latin-1"))
+    assert "hooks.json" in place.refused("a", "--dialect", "kolega", "--event", "Stop")
+
+
+# --- refusals
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("lang", ["bash", "python"])
+def test_the_same_name_twice_is_refused(place: Place, name: str, lang: str) -> None:
+    place.new("guard", "--dialect", name, "--event", "pre_tool")
+    assert "guard" in place.refused(
+        "guard", "--dialect", name, "--event", "stop" if name != "kode" else "session_end", "--lang", lang
+    )
+
+
+def test_a_name_that_another_folder_has_is_refused(place: Place) -> None:
+    path = place.project / ".agents" / "hooks" / "other" / "HOOK.md"
+    path.parent.mkdir(parents=True)
+    path.write_text("---\nname: guard\ndescription: x\ntrigger: before_tool\n---\n")
+    assert "other" in place.refused("guard", "--dialect", "agenthooks", "--event", "stop")
+
+
+def test_a_name_that_is_turned_off_is_refused(place: Place) -> None:
+    place.new("guard", "--dialect", "kodelet", "--event", "pre_tool")
+    (place.project / ".kodelet/hooks/guard").rename(place.project / ".kodelet/hooks/guard.disable")
+    place.refused("guard", "--dialect", "kodelet", "--event", "pre_tool")
+    place.refused("guard.disable", "--dialect", "kodelet", "--event", "pre_tool")
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "../a", "a b", ".a", "a.", "-a", "a'b", "ä", "a\n", "a" * 65])
+def test_names_that_are_none(place: Place, name: str) -> None:
+    place.refused("--dialect", "kodelet", "--event", "pre_tool", "--", name)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--dialect", "kodik", "--event", "session_end"), "PermissionRequest"),
+        (("--dialect", "kodik", "--event", "PreTolUse"), "Did you mean `PreToolUse`?"),
+        (("--dialect", "kodik"), "PermissionRequest"),
+        (("--event", "pre_tool"), "agenthooks"),
+        (("--dialect", "kodik", "--dialect", "kode", "--event", "pre_tool"), "one dialect"),
+        (("--dialect", "nope", "--event", "pre_tool"), "nope"),
+        (("--dialect", "kodik", "--event", "pre_tool", "--lang", "perl"), "perl"),
+        (("--dialect", "kodik", "--event", "pre_tool", "--scope", "plugin"), "plugin"),
+        (("--dialect", "kodik", "--event", "Stop", "--tool", "x"), "PreToolUse"),
+        (("--dialect", "kodik", "--event", "pre_tool", "--tool", "("), "pattern"),
+        (("--dialect", "agenthooks", "--event", "pre_tool", "--tool", "a\nb"), "--tool"),
+        (("--dialect", "kodik", "--event", "pre_tool", "--project", "/no/such/folder"), "/no/such/folder"),
+    ],
+)
+def test_calls_that_make_no_sense(place: Place, words: tuple[str, ...], said: str) -> None:
+    assert said in place.refused("guard", *words)
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_a_folder_that_cannot_be_made_leaves_nothing(place: Place, name: str) -> None:
+    """A file stands where one of the hook's folders would have to be."""
+    folder = {"kode": ".kode/hooks", "kolega": ".kolega/hooks", "agenthooks": ".agents"}.get(name, f".{name}")
+    (place.project / folder).parent.mkdir(exist_ok=True)
+    (place.project / folder).write_text("in the way")
+    assert folder in place.refused("guard", "--dialect", name, "--event", "pre_tool")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is unwritable for root")
+def test_a_folder_without_permission(place: Place) -> None:
+    place.project.chmod(0o555)
+    try:
+        assert "ermission" in place.refused("guard", "--dialect", "kodik", "--event", "pre_tool")
+    finally:
+        place.project.chmod(0o755)
+
+
+def test_a_declaration_that_cannot_be_written_takes_the_script_back(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = place.project / ".kolega" / "hooks.json"
+    path.parent.mkdir()
+    path.write_text('{"schema_version": 1, "hooks": {}}')
+
+    def full(_from: str, _to: str) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    assert "No space left" in place.refused("guard", "--dialect", "kolega", "--event", "Stop")
