@@ -308,6 +308,7 @@ NAMES = st.from_regex(r"[a-zA-Z0-9_.:-]([a-zA-Z0-9_.:/-]{0,5}[a-zA-Z0-9_.:-])?",
 
 @settings(max_examples=600, deadline=None)
 @given(st.lists(CHOICES, min_size=1, max_size=2).map("|".join), st.lists(NAMES, min_size=1, max_size=9))
+@example("a^?", ["a"])
 def test_what_is_said_never_to_match_never_matches(pattern: str, names: list[str]) -> None:
     if can_never_match(pattern) is None:
         return

@@ -180,7 +180,7 @@ def _never(choice: str) -> str | None:
         return "a space at its end or beginning is part of the pattern, and no tool name has one there"
     if not _SIGNS.isdisjoint(choice) and re.search(r"[\\\[\](){}]", choice):
         return None
-    if re.search(r"\w\^", choice):
+    if re.search(r"\w\^(?![?*])", choice):
         return "nothing can stand before the beginning (^)"
     if re.search(r"\$\w(?![?*])", choice):
         return "nothing can follow the end ($)"
