@@ -39,15 +39,19 @@ _pidfd_open = getattr(os, "pidfd_open", None)
 class Here:
     """What this module knows of the process it lives in."""
 
-    __slots__ = ("alive", "is_ours", "marks")
+    __slots__ = ("alive", "is_closed", "is_ours", "marks", "spared")
 
     def __init__(self) -> None:
         self.alive: set[Child] = set()
         """Every child that was not concluded yet, from before its process exists."""
+        self.is_closed = False
+        """Whether nothing may be started any more (see `end_all`)."""
         self.is_ours = False
         """Whether every child of this process is started here (see `adopt_orphans`)."""
         self.marks: list[bytes] = []
         """Of all calls so far, where the process is ours."""
+        self.spared: set[int] = set()
+        """Children that are no hook's (see `leave_alone`)."""
 
 
 here = Here()
@@ -107,6 +111,7 @@ class Child:
     _pidfd = -1
     _watching = False
     _popen: Popen[bytes] | None = None
+    _tree_ended = False
     _reaped = False
     _status: int | None = None
     _run: Run | None = None
@@ -143,7 +148,12 @@ class Child:
                     os.write(self._stdin, data)
                 os.close(self._stdin)
                 self._stdin = -1
-            self.pid, self._popen = _spawn(self.call, program, stdin, stdout, stderr)
+            with self._lock:  # so that whoever ends us comes before there is a process, or when it is known
+                if here.is_closed:
+                    self.ending = self.ending or "cancelled"
+                if self.ending is not None:
+                    return
+                self.pid, self._popen = _spawn(self.call, program, stdin, stdout, stderr)
             if self._stdin >= 0:
                 self._spare = theirs.pop(0)
         finally:
@@ -180,22 +190,32 @@ class Child:
     def end(self, ending: str = "cancelled") -> None:
         """Kill the whole tree now, from any thread or signal handler; the next `wait` returns a Run with `ending`."""
         with self._lock:
-            if self._run is None:
+            if self._run is None and not self._tree_ended:
                 self.ending = self.ending or ending
                 self._end_tree()
+                self._tree_ended = self.pid != 0
+
+    @property
+    def is_to_end(self) -> bool:
+        """Whether something may still run that `end` has not ended; a thread that is at it has not ended it yet."""
+        return not self._tree_ended and (self.pid != 0 or self.ending is None)
 
     def _end_tree(self) -> None:
-        from anyhook.steps.process_tree import Tree
-
         leader = self.pid if self._is_ours() else 0
-        Tree(leader, self.call.mark, self._is_my_orphan if here.is_ours else None).end()
+        try:
+            from anyhook.steps.process_tree import Tree
+
+            Tree(leader, self.call.mark, self._is_my_orphan if here.is_ours else None).end()
+        except OSError:  # no descriptor is left to load the module or to read /proc with: the group must do
+            if leader:
+                os.killpg(leader, 9)
 
     def _is_my_orphan(self, pid: int, entries: list[bytes]) -> bool:
         """In a process of our own, a child that was not started here is some hook's. It is this one's where no other
         ran beside it, or where it holds this one's pipes."""
         from anyhook.steps.process_tree import carries, environment, holds_pipe
 
-        if pid in [child.pid for child in list(here.alive)]:
+        if pid in here.spared or pid in [child.pid for child in list(here.alive)]:
             return False
         if any(carries(entries, mark) for mark in here.marks):
             return False  # another hook's, which ended well and may leave what it likes
@@ -322,6 +342,13 @@ class Child:
         if self._popen is not None:
             self._popen.returncode = -9 if exit_code is None else exit_code  # or it would warn, and wait once more
         return exit_code
+
+    def abandon(self) -> None:
+        """End it and give everything back, where starting it was interrupted halfway."""
+        self.end()
+        if self.pid:
+            self._reap()
+        self.close()
 
     def close(self) -> None:
         """Give back every descriptor; there is, or was, no process any more."""

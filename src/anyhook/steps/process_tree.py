@@ -51,7 +51,7 @@ class Tree:
         self.is_orphan = is_orphan
         first = read_process(leader) if leader else None
         self.eldest = first.born if first else 0
-        self.done: set[tuple[int, int]] = set()
+        self.done: dict[tuple[int, int], Process] = {}
 
     def end(self) -> None:
         """Leave no living member; members that may not be signalled (they changed their user) are passed over."""
@@ -62,17 +62,16 @@ class Tree:
             if not members:
                 break
             _kill(members)
-            self.done.update((member.pid, member.born) for member in members)
-        if self.is_orphan is not None:
-            self._reap_adopted()
+            self.done.update({(member.pid, member.born): member for member in members})
+        self._reap()
 
-    def _reap_adopted(self) -> None:
-        """What was killed below the leader is by now a dead child of this process, which nobody else will bury."""
-        for pid, _ in self.done:
-            if pid == self.leader:
+    def _reap(self) -> None:
+        """Bury what nobody else will: adopted orphans, and a leader whose start was interrupted before it was known."""
+        for member in self.done.values():
+            if member.pid == self.leader or (self.is_orphan is None and member.parent != os.getpid()):
                 continue
             try:
-                os.waitpid(pid, os.WNOHANG)
+                os.waitpid(member.pid, os.WNOHANG)
             except ChildProcessError:
                 continue
 
@@ -120,7 +119,10 @@ class Tree:
         entries = environment(row.pid)
         if carries(entries, self.mark):
             return True
-        return self.is_orphan is not None and row.parent == me and self.is_orphan(row.pid, entries)
+        # A tick is 10 ms; within one the numbers tell the order, lest the orphan of an earlier run be taken for ours.
+        if self.is_orphan is None or row.parent != me or (row.born == self.eldest and row.pid < self.leader):
+            return False
+        return self.is_orphan(row.pid, entries)
 
 
 def _descends(row: Process, members: dict[int, Process]) -> bool:

@@ -13,11 +13,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.call import Call
 
-__all__ = ["Child", "adopt_orphans", "end_all", "run", "start"]
+__all__ = ["Child", "adopt_orphans", "end_all", "leave_alone", "run", "start"]
 
 
 def start(call: Call) -> Child | Run:
-    """Start it; a Run that says why where it cannot be started."""
+    """Start it; a Run that says why where it cannot be started, or was ended before it was."""
     child = Child(call)
     if here.is_ours:
         _remember(child)
@@ -29,14 +29,11 @@ def start(call: Call) -> Child | Run:
     except (OSError, ValueError, RuntimeError) as error:  # the last: no process may be started at interpreter exit
         return _not_started(child, program, error)
     except BaseException:
-        child.end()
-        if child.pid:
-            child.conclude()
-        child.close()
+        child.abandon()
         raise
-    if not program:
-        return _not_started(child, None, None)
-    if child.ending is not None:  # ended by another thread before there was a process
+    if not child.pid:
+        return _not_started(child, program, None)
+    if child.ending is not None:  # by a signal handler, before the number of the new process was known
         child.end()
     return child
 
@@ -54,18 +51,26 @@ def run(call: Call) -> Run:
         raise
 
 
-def end_all() -> None:
-    """End every child of this process that is still running, for signal handlers and the end of the command."""
-    for child in list(here.alive):
-        child.end()
+def end_all(*, for_good: bool = False) -> None:
+    """End every child of this process that is still running. What other threads start meanwhile ends as `cancelled`
+    before it is started; `for_good`, for the last act of a process, whatever they start later does, too."""
+    here.is_closed = True
+    for _ in range(100):  # more than one round only where a thread was between two steps of a start
+        left = [child for child in list(here.alive) if child.is_to_end]
+        if not left:
+            break
+        for child in left:
+            child.end()
+    here.is_closed = for_good
 
 
 def adopt_orphans() -> bool:
     """Make this process the parent of whatever its hooks leave behind; whether the system can.
 
-    Only for a process of our own, in which every process is started here: it then ends even a grandchild that left
-    group and session and emptied its environment, gives nothing it inherited to a hook, and starts hooks that run in
-    its own directory by the cheaper `posix_spawn`, which can neither change the directory nor close descriptors.
+    Only for a process of our own, in which every process is started here or named to `leave_alone`: it then ends even
+    a grandchild that left group and session and emptied its environment, gives nothing it inherited to a hook, and
+    starts those that run in its own directory by the cheaper `posix_spawn`, which can neither change the directory nor
+    close descriptors.
     """
     here.is_ours = True
     _close_inherited()
@@ -76,6 +81,11 @@ def adopt_orphans() -> bool:
         return _prctl(36, 1) == 0  # PR_SET_CHILD_SUBREAPER
     except (ImportError, AttributeError, OSError):
         return False
+
+
+def leave_alone(pid: int) -> None:
+    """A child of this process that was started elsewhere and is no hook's, whatever happens to the hooks."""
+    here.spared.add(pid)
 
 
 def _close_inherited() -> None:
@@ -129,18 +139,24 @@ def _remember(child: Child) -> None:
 
 
 def _not_started(child: Child, program: str | None, error: Exception | None) -> Run:
-    from anyhook.steps.start_failure import explain_failure
-
     child.close()
     return Run(
-        ending="not_started",
+        ending=child.ending or "not_started",
         exit_code=None,
         stdout=b"",
         stderr=b"",
         started_ns=child.started_ns,
         duration_s=monotonic() - child.started_s,
-        error=explain_failure(child.call, program, error),
+        error="it was ended before it was started" if child.ending else _why(child.call, program, error),
     )
+
+
+def _why(call: Call, program: str | None, error: Exception | None) -> str:
+    try:
+        from anyhook.steps.start_failure import explain_failure
+    except OSError as also:  # where no descriptor is left, none is left to load the words with
+        return f"{program or call.argv[0]} could not be started: {also.strerror}"
+    return explain_failure(call, program, error)
 
 
 def _find(call: Call) -> str | None:

@@ -75,7 +75,7 @@ def _bad_program(path: str, error: OSError) -> str:
         return _missing(path)
     if error.errno == errno.EACCES:
         return _forbidden(path)
-    if error.errno == errno.ENOEXEC:
+    if error.errno in (errno.ENOEXEC, errno.ELOOP) and os.path.isfile(path):
         return _not_a_program(path)
     if error.errno == errno.ENOTDIR:
         return f"{path} does not exist: a part of its path is a file, not a directory"
@@ -114,6 +114,8 @@ def _not_a_program(path: str) -> str:
         return f"{path} is empty"
     if b"\0" in head:
         return f"{path} is no program for this kind of machine"
+    if (interpreter := _interpreter(path)) is not None:
+        return f"{path} names the interpreter {interpreter} in its first line, which is itself no program"
     return f"{path} has no first line that names its interpreter (#!/bin/sh, #!/usr/bin/env python3)"
 
 
