@@ -158,6 +158,17 @@ def test_scripts_of_bash_do_the_same_in_a_plain_shell(place: Place, name: str) -
     assert found[0].returncode == found[1].returncode == (0 if name == "kodelet" else 2)
 
 
+@pytest.mark.parametrize("name", EFFECTS)
+def test_an_approval_covers_the_script(place: Place, name: str) -> None:
+    made = place.new("guard", "--dialect", name, "--event", "pre_tool")
+    _, marked_line, harmless_line = texts(made["try"])
+    place.call("trust", "--yes")
+    assert place.fire(marked_line)[0] == 2
+    with open(texts(made["files"])[0], "a") as script:
+        script.write("# changed\n")
+    assert the_hook(place.fire(harmless_line)[1], made["id"])["status"] == "untrusted"
+
+
 def test_the_command_itself(place: Place) -> None:
     """As a person calls it: another folder, results on stdout."""
     words = [

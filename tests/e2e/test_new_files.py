@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -155,6 +157,20 @@ def test_json_that_would_not_be_read_is_left_alone(place: Place, old: str) -> No
     assert "hooks.json" in place.refused("a", "--dialect", "kolega", "--event", "Stop")
 
 
+@pytest.mark.parametrize("name", ["kode", "kodik", "kolega"])
+def test_many_at_once_lose_nothing(place: Place, name: str) -> None:
+    words = [sys.executable, "-m", "anyhook", "new", "--dialect", name, "--event", "pre_tool"]
+    started = [subprocess.Popen([*words, f"n{number}"], stdout=subprocess.PIPE) for number in range(6)]
+    for each in started:
+        each.communicate(timeout=60)
+    assert [each.returncode for each in started] == [0] * 6
+    hooks = place.json("list", "--json")[1]["hooks"]
+    assert isinstance(hooks, list)
+    assert sorted(str(hook["name"]) for hook in hooks if isinstance(hook, dict)) == [
+        f"n{number}.sh" for number in range(6)
+    ]
+
+
 # --- refusals
 
 
@@ -213,7 +229,9 @@ def test_a_folder_that_cannot_be_made_leaves_nothing(place: Place, name: str) ->
     folder = {"kode": ".kode/hooks", "kolega": ".kolega/hooks", "agenthooks": ".agents"}.get(name, f".{name}")
     (place.project / folder).parent.mkdir(exist_ok=True)
     (place.project / folder).write_text("in the way")
-    assert folder in place.refused("guard", "--dialect", name, "--event", "pre_tool")
+    said = place.refused("guard", "--dialect", name, "--event", "pre_tool")
+    assert folder in said
+    assert "already" not in said
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is unwritable for root")
@@ -223,6 +241,11 @@ def test_a_folder_without_permission(place: Place) -> None:
         assert "ermission" in place.refused("guard", "--dialect", "kodik", "--event", "pre_tool")
     finally:
         place.project.chmod(0o755)
+
+
+def test_no_home_no_user(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOME")
+    assert "HOME" in place.refused("guard", "--dialect", "kode", "--event", "pre_tool", "--scope", "user")
 
 
 def test_a_declaration_that_cannot_be_written_takes_the_script_back(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from shutil import which
 
 import click
 
@@ -27,6 +28,8 @@ OPTIONS = (
 )
 
 
+INTERPRETERS = {"bash": "bash", "python": "python3"}
+TURNS = 20
 EXAMPLE = "anyhook new guard --dialect kodik --event PreToolUse --tool Bash"
 
 
@@ -37,27 +40,41 @@ def new(name: str, values: Values) -> int:
     NAME becomes the name of its script. A new gate refuses what holds the word anyhook-demo-block, and other hooks
     keep a record of their events: a start to be changed. Files that are there keep everything they hold.
     """
-    from anyhook.grammar.scaffold import CannotScaffold, find_hook, plan
-    from anyhook.grammar.scaffold_disk import Writing
+    from anyhook.grammar.scaffold import CannotScaffold
 
     try:
         order, canonical = _order(name, values)
-        made = plan(order)
-        writing = Writing()
-        writing.write(made.pieces)
-        try:
-            hook = find_hook(order, made)
-        except BaseException:
-            writing.undo()
-            raise
+        made, hook = _write(order)
     except CannotScaffold as error:
         raise BadCall(str(error)) from None
     for note in made.notes:
         render.say(f"note: {note}")
+    program = INTERPRETERS[order.lang]
+    if which(program) is None:
+        render.say(f"note: there is no {program} on PATH, and the script needs it.")
     if canonical != order.row.canonical[0]:
         render.say(f"note: {order.row.native} comes after every tool, whether it succeeded or failed.")
     _report(made, hook, _trials(order, canonical, values), bool(values["json"]))
     return 0
+
+
+def _write(order: Order) -> tuple[Plan, Hook]:
+    """Plan, write, and look whether the dialect takes it; several who write at once get their turns."""
+    from anyhook.grammar.scaffold import Overtaken, find_hook, plan
+    from anyhook.grammar.scaffold_disk import Writing
+
+    for turn in range(TURNS):
+        made, writing = plan(order), Writing()
+        try:
+            writing.write(made.pieces)
+            return made, find_hook(order, made)
+        except Overtaken:
+            if turn == TURNS - 1:
+                raise
+        except BaseException:
+            writing.undo()
+            raise
+    raise AssertionError("the last turn returns or raises")
 
 
 def _order(name: str, values: Values) -> tuple[Order, str]:

@@ -26,6 +26,10 @@ class CannotScaffold(Exception):  # noqa: N818 - it says what cannot be done
     """One sentence or two for the person who asked: what, why, what to do."""
 
 
+class Overtaken(CannotScaffold):
+    """Somebody else has written meanwhile; a plan made now may do."""
+
+
 class Order(Record):
     """What was asked for."""
 
@@ -102,6 +106,8 @@ def check(order: Order) -> Scaffold:
         raise CannotScaffold(f"a hook whose name ends in {off} is turned off. Choose another name than {name!r}.")
     if order.tool:
         _check_tool(order)
+    if order.scope == "user" and not order.roots.env.get("HOME"):
+        raise CannotScaffold("--scope user: HOME is not set, so there is no place for a user's hooks. Set it.")
     if order.dialect.scaffold is None:
         raise CannotScaffold(f"hooks of {order.dialect.name} are not written in files.")
     return order.dialect.scaffold

@@ -3,16 +3,42 @@ plan was made from."""
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
+from contextlib import contextmanager, suppress
 
-from anyhook.grammar.scaffold import CannotScaffold
+from anyhook.grammar.scaffold import CannotScaffold, Overtaken
+
+try:
+    import fcntl
+except ImportError:  # a system without such locks
+    fcntl = None  # type: ignore[assignment]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from anyhook.grammar.scaffold import Piece
+
+
+def _bytes(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+@contextmanager
+def _locked(folder: str) -> Iterator[None]:
+    """Nobody else who asks adds to a file of this folder between our look at it and our write."""
+    if fcntl is None:
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 class Writing:
@@ -21,7 +47,7 @@ class Writing:
     def __init__(self) -> None:
         self._folders: list[str] = []
         self._files: list[str] = []
-        self._replaced: list[tuple[str, bytes]] = []
+        self._replaced: list[tuple[str, bytes, bytes]] = []
         self._mask = os.umask(0o077)
         os.umask(self._mask)
 
@@ -33,7 +59,12 @@ class Writing:
                 self._replace(piece) if piece.old is not None else self._create(piece)
             except FileExistsError:
                 self.undo()
-                raise CannotScaffold(f"{piece.path} is there already. Choose another name, or remove it.") from None
+                if piece.executable:
+                    raise CannotScaffold(f"{piece.path} is there already. Choose another name, or remove it.") from None
+                raise Overtaken(f"{piece.path} was made meanwhile. Nothing was written; try again.") from None
+            except FileNotFoundError:
+                self.undo()
+                raise Overtaken(f"{os.path.dirname(piece.path)} was removed meanwhile. Try again.") from None
             except OSError as error:
                 self.undo()
                 where = error.filename or piece.path
@@ -45,30 +76,36 @@ class Writing:
                 raise
 
     def undo(self) -> None:
-        """The disk as it was before."""
-        for path, old in reversed(self._replaced):
-            self._put(path, old, stat.S_IMODE(os.stat(path).st_mode))
+        """The disk as it was before, as far as it is ours: what others have put there meanwhile stays."""
+        for path, old, new in reversed(self._replaced):
+            with suppress(OSError), _locked(os.path.dirname(path)):
+                if _bytes(path) == new:
+                    self._put(path, old, stat.S_IMODE(os.stat(path).st_mode))
         for path in reversed(self._files):
-            os.unlink(path)
+            with suppress(OSError):
+                os.unlink(path)
         for folder in reversed(self._folders):
-            try:
+            with suppress(OSError):
                 os.rmdir(folder)
-            except OSError:
-                continue  # somebody else has put something there meanwhile
         self._replaced, self._files, self._folders = [], [], []
 
     def _make_folder(self, folder: str) -> None:
         if os.path.isdir(folder):
             return
         self._make_folder(os.path.dirname(folder))
-        os.mkdir(folder)
+        try:
+            os.mkdir(folder)
+        except FileExistsError:
+            if os.path.isdir(folder):
+                return  # made meanwhile
+            raise NotADirectoryError(errno.ENOTDIR, "a file stands where a folder must be", folder) from None
         self._folders.append(folder)
 
     def _create(self, piece: Piece) -> None:
         temporary = self._temporary(piece.path, piece.text.encode(), 0o600)
         try:
             try:
-                os.link(temporary, piece.path, follow_symlinks=False)
+                os.link(temporary, piece.path)
             except FileExistsError:
                 raise
             except OSError:
@@ -85,12 +122,13 @@ class Writing:
     def _replace(self, piece: Piece) -> None:
         # A link stays a link: people keep such files elsewhere.
         path = os.path.realpath(piece.path)
-        with open(path, "rb") as file:
-            now = file.read()
-        if now != piece.old:
-            raise CannotScaffold(f"{piece.path} was changed meanwhile. Nothing was written; try again.")
-        self._put(path, piece.text.encode(), stat.S_IMODE(os.stat(path).st_mode))
-        self._replaced.append((path, now))
+        new = piece.text.encode()
+        with _locked(os.path.dirname(path)):
+            now = _bytes(path)
+            if now != piece.old:
+                raise Overtaken(f"{piece.path} was changed meanwhile. Nothing was written; try again.")
+            self._put(path, new, stat.S_IMODE(os.stat(path).st_mode))
+        self._replaced.append((path, now, new))
 
     def _put(self, path: str, data: bytes, mode: int) -> None:
         temporary = self._temporary(path, data, mode)
