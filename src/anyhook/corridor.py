@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from anyhook.engine import Engine
     from anyhook.grammar.rows import Dialect, EventRow
     from anyhook.model.decision import Decision
+    from anyhook.model.problem import Problem
     from anyhook.runners import Waitable
 
 REWRITES = (("input", "tool_input"), ("prompt", "prompt"), ("output", "tool_output"))
@@ -50,8 +51,10 @@ def idle_report(where: str, hook: Hook, why: str) -> Report:
 class Walk:
     """The state of one event on its way."""
 
-    def __init__(self, engine: Engine, event: Event, on_failure: str | None, mode: str) -> None:
-        self.engine, self.event, self.on_failure, self.mode = engine, event, on_failure, mode
+    def __init__(
+        self, engine: Engine, event: Event, problems: tuple[Problem, ...], on_failure: str | None, mode: str
+    ) -> None:
+        self.engine, self.event, self.problems, self.on_failure, self.mode = engine, event, problems, on_failure, mode
         self.current = event
         """The event with every rewrite so far."""
         self.seen = event
@@ -141,6 +144,8 @@ class Walk:
 
     def take(self, position: int, step: Step, outcome: Outcome, upstream: bool) -> None:
         """Let one outcome count: for the hooks to come, and for the decision."""
+        if outcome.problems:
+            outcome = outcome.replace(problems=tuple(self.engine.once(outcome.problems)))
         self.entries.append(Entry(position, step.hook, step.dialect, step.row, outcome, upstream))
         for field, rewrite in REWRITES:
             value = getattr(outcome, rewrite)
@@ -176,16 +181,15 @@ class Walk:
 
     def conclude(self) -> Decision:
         engine = self.engine
-        merged = merge(self.event.name, self.entries)
         if self.waiting:
             self.start_background()
-        problems = (*engine.catalog_problems(self.event.name), *engine.once(merged.problems))
-        decision = merged.replace(hooks=tuple(self.reports), problems=problems, enforced=self.mode != "shadow")
+        enforced = self.mode != "shadow"
+        decision = merge(self.event.name, self.entries, tuple(self.reports), self.problems, enforced)
         journal = engine.journal
         if journal is not None:
             line = record(self.event, decision, self.calls, engine.about(self.mode), engine.secrets)
             if not journal.append(line):
-                decision = decision.replace(problems=(*problems, *engine.journal_problem()))
+                decision = decision.replace(problems=(*decision.problems, *engine.journal_problem()))
         return decision
 
     def start_background(self) -> None:

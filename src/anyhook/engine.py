@@ -39,12 +39,19 @@ GRACE_S = 0.002
 native hooks take."""
 
 
+UNWRITTEN_MOST = 50_000
+EACH_MOST = 100
+"""How many events that reached no hook get a line each, of one kind within a quarter of a second."""
+
+
 class Route(Record):
     """What an event of one kind and target means for this catalog: decided once, then looked up."""
 
     steps: tuple[Step, ...]
     quiet: Decision | None
     """The whole decision, where no hook can run."""
+    problems: tuple[Problem, ...]
+    """What was wrong on loading, and which of the event's hooks wait for their user."""
 
 
 class Engine:
@@ -64,10 +71,11 @@ class Engine:
         self.journal: Journal | None = Journal(own_state_dir(setup.env))
         self.secrets = secrets_of(setup.env)
         self._env = dict(setup.env)
-        self._about_quiet = self.about(mode)
         self._nested = RUN_VARIABLE in self._env
         self._callbacks: dict[str, tuple[Hook, Callback]] = {}
         self._routes: dict[tuple[Json, ...], Route] = {}
+        self._unwritten: list[tuple[int, Event, Decision]] = []
+        """Events that the journal has yet to hear of, with their times and answers."""
         self._where: dict[str, str] = {}
         self._warned: set[tuple[str, str]] = set()
         self._background: list[Waitable] = []
@@ -103,7 +111,7 @@ class Engine:
         route = self._route(event)
         if route.quiet is not None or inside_hook.get():
             return self._nothing_to_do(event, route, mode)
-        walk = Walk(self, event, on_failure, mode or self.mode).walk(route.steps)
+        walk = Walk(self, event, route.problems, on_failure, mode or self.mode).walk(route.steps)
         try:
             waitable = next(walk)
             while True:
@@ -124,7 +132,7 @@ class Engine:
         route = self._route(event)
         if route.quiet is not None or inside_hook.get():
             return self._nothing_to_do(event, route, mode)
-        walk = Walk(self, event, on_failure, mode or self.mode).walk(route.steps)
+        walk = Walk(self, event, route.problems, on_failure, mode or self.mode).walk(route.steps)
         try:
             waitable = next(walk)
             while True:
@@ -136,28 +144,58 @@ class Engine:
             walk.close()
 
     def _nothing_to_do(self, event: Event, route: Route, mode: str | None) -> Decision:
-        quiet = route.quiet or self._inside(event, route.steps, "an in-process hook fired it")
-        if mode is not None and mode != self.mode:
-            quiet = quiet.replace(enforced=mode != "shadow")
+        quiet = route.quiet
+        if quiet is None or (mode is not None and mode != self.mode) or self.outlived:
+            return self._odd_silence(event, route, mode or self.mode)
         journal = self.journal
         if journal is None:
             return quiet
-        at, about = time_ns(), self._about_quiet if mode is None else self.about(mode)
-
-        def line() -> bytes:
-            return record(event, quiet, (), about, self.secrets, at)
-
-        if self.outlived:  # a process that is about to end has no later
-            journal.append(line())
-        else:
-            journal.later(line)
+        self._unwritten.append((time_ns(), event, quiet))
+        if not journal.soon:
+            journal.later(self._lines)
+        elif len(self._unwritten) > UNWRITTEN_MOST:
+            journal.flush()
         return quiet if journal.broken is None else quiet.replace(problems=(*quiet.problems, *self.journal_problem()))
+
+    def _odd_silence(self, event: Event, route: Route, mode: str) -> Decision:
+        """No hook runs, but not for the usual reason or not in the usual mode; or there is no later."""
+        quiet = route.quiet or self._inside(event, route.steps, "an in-process hook fired it")
+        quiet = quiet.replace(enforced=mode != "shadow")
+        journal = self.journal
+        if journal is None or journal.append(record(event, quiet, (), self.about(mode), self.secrets)):
+            return quiet
+        return quiet.replace(problems=(*quiet.problems, *self.journal_problem()))
+
+    def _lines(self) -> list[bytes]:
+        """The lines of events that reached no hook. Beyond what an agent can cause they are only counted. One thread at
+        a time takes them, while others may add to the end."""
+        taken = self._unwritten[:]
+        del self._unwritten[: len(taken)]
+        kinds: dict[int, list[tuple[int, Event, Decision]]] = {}
+        for entry in taken:
+            kinds.setdefault(id(entry[2]), []).append(entry)
+        made: list[bytes] = []
+        about = self.about(self.mode)
+        for entries in kinds.values():
+            made.extend(self._line(event, quiet, about, at) for at, event, quiet in entries[:EACH_MOST])
+            if len(entries) > EACH_MOST:
+                at, event, quiet = entries[-1]
+                count = {**about, "events": len(entries) - EACH_MOST}
+                made.append(self._line(Event(event.name, {}), quiet, count, at))
+        return made
+
+    def _line(self, event: Event, quiet: Decision, about: dict[str, Json], at: int) -> bytes:
+        try:
+            return record(event, quiet, (), about, self.secrets, at)
+        except (TypeError, ValueError, RecursionError) as error:  # it holds what is no JSON; its neighbours do not
+            return record(Event(event.name, {}), quiet, (), {**about, "lost": str(error)}, self.secrets, at)
 
     # -- routes
 
     def _route(self, event: Event) -> Route:
-        data = event.data
-        key = (event.name, *[data.get(field) for field in EVENTS[event.name]])
+        name, data = event.name, event.data
+        fields = EVENTS[name]
+        key = (name, data.get(fields[0])) if len(fields) == 1 else (name, *[data.get(field) for field in fields])
         try:
             return self._routes[key]
         except KeyError:
@@ -168,10 +206,11 @@ class Engine:
 
     def _make_route(self, event: Event) -> Route:
         steps = tuple(step for hook in self.hooks_for(event) for step in self._step(hook, event))
+        problems = tuple(self.catalog_problems(event.name))
         if any(not step.why for step in steps):
             nested = f"{RUN_VARIABLE} is set in the environment"
-            return Route(steps, self._inside(event, steps, nested) if self._nested else None)
-        return Route(steps, self._idle(event, steps))
+            return Route(steps, self._inside(event, steps, nested) if self._nested else None, problems)
+        return Route(steps, self._idle(event, steps), problems)
 
     def _idle(self, event: Event, steps: tuple[Step, ...]) -> Decision:
         reports = tuple(idle_report(self.where(step.hook), step.hook, step.why or "") for step in steps)

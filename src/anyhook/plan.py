@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from time import time_ns
 
 from anyhook.model.catalog import Catalog, Setup

@@ -13,6 +13,9 @@ from anyhook.model.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from anyhook.grammar.documents import Place
     from anyhook.grammar.stamps import Stamp
     from anyhook.model.json_types import Json
 
@@ -96,6 +99,8 @@ class Files:
             return Print(f"{UNPINNED}it cannot be read ({getattr(error, 'strerror', None) or error})")
         with open(handle, "rb") as file:
             state = os.fstat(handle)
+            if stat.S_ISDIR(state.st_mode):
+                return Print(f"{UNPINNED}it is a folder, with more in it than can be looked at")
             if not stat.S_ISREG(state.st_mode):
                 return Print(f"{UNPINNED}it is no regular file")
             hashed, size, kept = hashlib.sha256(), 0, b""
@@ -128,6 +133,10 @@ class Files:
         seen = self.look(path)
         return seen is not None and stat.S_ISREG(seen[4])
 
+    def is_folder(self, path: str) -> bool:
+        seen = self.look(path)
+        return seen is not None and stat.S_ISDIR(seen[4])
+
     def is_executable(self, path: str) -> bool:
         seen = self.look(path)
         return seen is not None and stat.S_ISREG(seen[4]) and bool(seen[4] & 0o111)
@@ -146,31 +155,21 @@ class Files:
             self.problem(f"invalid-{syntax}", error.what, where, fix=error.fix)
             return None
 
-    def line(self, path: str, place: tuple[str | int, ...]) -> int | None:
-        """The line of a declaration, found when a person is going to see it."""
+    def line(self, path: str, place: Place) -> int | None:
+        """The line of a declaration."""
+        return self.lines(path, [place]).get(place)
+
+    def lines(self, path: str, places: Iterable[Place]) -> dict[Place, int]:
+        """The lines of many declarations in one file, found when a person is going to see them."""
         text = self._texts.get(path)
-        if text is None:
-            try:
-                text = documents.read_bytes(path).decode("utf-8")
-            except (OSError, documents.Unreadable, UnicodeDecodeError):
-                return None
-        if path.endswith(".md"):
-            try:
-                front = documents.split_front_matter(text)
-            except documents.Unreadable:
-                return None
-            if front is None:
-                return None
-            line = documents.line_of(front[0], "yaml", place)
-            return line + front[1] if line else None
-        return documents.line_of(text, _syntax(path, text), place)
-
-
-    def lines(self, path: str, places: list[tuple[str | int, ...]]) -> dict[tuple[str | int, ...], int]:
-        """The lines of many declarations in one file."""
-        found = {place: self.line(path, place) for place in places}
-        return {place: line for place, line in found.items() if line}
-
+        try:
+            text = documents.read_bytes(path).decode("utf-8") if text is None else text
+            front = documents.split_front_matter(text) if path.endswith(".md") else None
+        except (OSError, documents.Unreadable, UnicodeDecodeError):
+            return {}
+        if front is None:
+            return documents.lines_of(text, _syntax(path, text), places)
+        return {place: line + front[1] for place, line in documents.lines_of(front[0], "yaml", places).items()}
 
 
 def _syntax(path: str, text: str) -> str:

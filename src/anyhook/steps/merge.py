@@ -4,7 +4,7 @@ which they finished cannot matter; no rewrite and no allow lifts a block."""
 from __future__ import annotations
 
 from anyhook.model.decision import Decision
-from anyhook.model.outcome import BLOCK, EFFECTS, STRENGTH, Outcome
+from anyhook.model.outcome import BLOCK, EFFECTS, NONE, STRENGTH, Outcome
 from anyhook.model.problem import WARNING, Problem
 from anyhook.model.record import Record
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from anyhook.grammar.rows import Dialect, EventRow
+    from anyhook.model.decision import Report
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
 
@@ -29,38 +30,60 @@ class Entry(Record):
     """Whether the last answer of this dialect counts alone, rewritten or not."""
 
 
-def merge(event: str, entries: Iterable[Entry]) -> Decision:
-    """What all of them together ask for."""
-    ordered = sorted(entries, key=lambda entry: entry.position)
-    outcomes = [entry.outcome for entry in ordered]
-    verdict = max((outcome.verdict for outcome in outcomes), key=STRENGTH.__getitem__, default="none")
-    blocks = [entry for entry in ordered if entry.outcome.verdict == BLOCK]
-    # The strongest effect speaks; of equal ones the first.
-    speaker = max(blocks, key=lambda entry: EFFECTS.index(entry.row.block or "advisory"), default=None)
-    voice = speaker or next((entry for entry in ordered if entry.outcome.verdict == verdict != "none"), None)
-    actions = _actions(ordered)
+def merge(
+    event: str,
+    entries: Iterable[Entry],
+    hooks: tuple[Report, ...] = (),
+    problems: tuple[Problem, ...] = (),
+    enforced: bool = True,
+) -> Decision:
+    """What all of them together ask for. `hooks` and `problems` are what else is known of the event."""
+    ordered = sorted(entries, key=_position)
+    verdict, effect, prompt, end_turn = NONE, "", None, False
+    voice: Entry | None = None
+    context: list[str] = []
+    messages: list[str] = []
+    found = list(problems)
+    for entry in ordered:
+        outcome = entry.outcome
+        stronger = STRENGTH[outcome.verdict] > STRENGTH[verdict]
+        # Of several blocks the strongest effect speaks; of equal ones the first.
+        if stronger or (outcome.verdict == BLOCK and _weight(entry.row.block) > _weight(effect)):
+            voice, verdict = entry, outcome.verdict
+            effect = entry.row.block or "" if verdict == BLOCK else ""
+        end_turn = end_turn or outcome.end_turn or (outcome.verdict == BLOCK and entry.row.block == "end_turn")
+        prompt = prompt if outcome.prompt is None else outcome.prompt
+        context.extend(outcome.context)
+        messages.extend(outcome.messages)
+        found.extend(outcome.problems)
+    winner = next(filter(_acts, ordered), None)
     return Decision(
         event=event,
         verdict=verdict,
-        effect=speaker.row.block if speaker else None,
+        effect=effect or None,
         reason=voice.outcome.reason if voice else None,
-        hook=speaker.hook.id if speaker else None,
+        hook=voice.hook.id if voice and verdict == BLOCK else None,
         tool_input=_tool_input(ordered),
         tool_output=_tool_output(ordered),
-        prompt=next((outcome.prompt for outcome in reversed(outcomes) if outcome.prompt is not None), None),
-        context=tuple(text for outcome in outcomes for text in outcome.context),
-        messages=tuple(text for outcome in outcomes for text in outcome.messages),
-        follow_ups=tuple(
-            text
-            for entry in ordered
-            if not (entry.dialect.first_action_wins and entry.dialect.name in actions)
-            for text in entry.outcome.follow_ups
-        ),
-        history=next((entry.outcome.history for entry in actions.values() if entry.outcome.history is not None), None),
-        recipe=next((entry.outcome.recipe for entry in actions.values() if entry.outcome.recipe is not None), None),
-        end_turn=any(outcome.end_turn for outcome in outcomes) or any(entry.row.block == "end_turn" for entry in blocks),
-        problems=(*(problem for outcome in outcomes for problem in outcome.problems), *_lost(ordered, actions)),
+        prompt=prompt,
+        context=tuple(context),
+        messages=tuple(messages),
+        follow_ups=tuple(text for entry in ordered if not _outdone(entry, winner) for text in entry.outcome.follow_ups),
+        history=winner.outcome.history if winner else None,
+        recipe=winner.outcome.recipe if winner else None,
+        end_turn=end_turn,
+        enforced=enforced,
+        hooks=hooks,
+        problems=(*found, *_lost(ordered, winner)),
     )
+
+
+def _position(entry: Entry) -> int:
+    return entry.position
+
+
+def _weight(effect: str | None) -> int:
+    return EFFECTS.index(effect) if effect else -1
 
 
 def _tool_input(ordered: list[Entry]) -> dict[str, Json] | None:
@@ -85,25 +108,21 @@ def _tool_output(ordered: list[Entry]) -> Json:
 
 
 def _acts(entry: Entry) -> bool:
+    """Whether it replaces the history or calls a recipe; the first that does so wins."""
     return entry.outcome.history is not None or entry.outcome.recipe is not None
 
 
-def _actions(ordered: list[Entry]) -> dict[str, Entry]:
-    """The first hook of each dialect that replaces the history or calls a recipe."""
-    first: dict[str, Entry] = {}
-    for entry in ordered:
-        if _acts(entry):
-            first.setdefault(entry.dialect.name, entry)
-    return dict(list(first.items())[:1])
+def _outdone(entry: Entry, winner: Entry | None) -> bool:
+    """Whether follow-ups are dropped, because a hook of the same dialect has taken the conversation elsewhere."""
+    return winner is not None and entry.dialect.first_action_wins and entry.dialect is winner.dialect
 
 
-def _lost(ordered: list[Entry], actions: dict[str, Entry]) -> list[Problem]:
-    winner = next(iter(actions.values()), None)
+def _lost(ordered: list[Entry], winner: Entry | None) -> list[Problem]:
     if winner is None:
         return []
-    lost = [entry for entry in ordered if entry is not winner and (_acts(entry) or (entry.outcome.follow_ups and entry.dialect is winner.dialect))]
     return [
         Problem("action-lost", f"what `{entry.hook.name}` asked for is dropped", entry.hook.where(),
                 f"`{winner.hook.name}` acted first", "Let one hook decide.", WARNING)  # fmt: skip
-        for entry in lost
+        for entry in ordered
+        if entry is not winner and (_acts(entry) or (entry.outcome.follow_ups and _outdone(entry, winner)))
     ]

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 TEXT_LIMIT = 65_536
 """Longer texts are cut in the journal, and say so."""
+ASKED_FOR = (
+    "effect", "reason", "hook", "tool_input", "tool_output", "prompt", "context", "messages", "follow_ups", "history",
+    "recipe", "end_turn",
+)  # fmt: skip
 SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH", "COOKIE", "PRIVATE")
 
 
@@ -32,7 +36,7 @@ def secrets_of(env: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 
 def without_secrets(line: str, secrets: Sequence[tuple[str, str]]) -> str:
-    """A line of the journal as it may be written down."""
+    """The line, with the names of secret variables where their values stood."""
     for value, instead in secrets:
         if value in line:
             line = line.replace(value, instead)
@@ -48,35 +52,36 @@ def record(
     at_ns: int | None = None,
 ) -> bytes:
     """The line. `calls` are hook id, call and run of what was started; `about` says who fired, where and how."""
-    line = json.dumps(
+    made: dict[str, Json] = {"v": 1, "at": at_ns or time.time_ns(), **about, "event": event.name, "data": event.data}
+    made["calls"] = [
         {
-            "v": 1,
-            "at": at_ns or time.time_ns(),
-            **about,
-            "event": event.name,
-            "data": event.data,
-            "calls": [
-                {
-                    "hook": hook,
-                    "argv": call.argv,
-                    "cwd": call.cwd,
-                    "env": list(call.env),
-                    "limit_s": call.limit_s,
-                    "run": None if run is None else run_fields(run),
-                }
-                for hook, call, run in calls
-            ],
-            "decision": {
-                **{field: getattr(decision, field) for field in decision.fields if field not in ("hooks", "problems", "event")},
-                "problems": [problem.as_dict() for problem in decision.problems],
-                "hooks": [
-                    {"id": report.id, "status": report.status, "why": report.why, "verdict": report.verdict}
-                    for report in decision.hooks
-                ],
-            },
+            "hook": hook,
+            "argv": list(call.argv),
+            "cwd": call.cwd,
+            "env": list(call.env),
+            "limit_s": call.limit_s,
+            "run": None if run is None else run_fields(run),
         }
-    )
-    return without_secrets(line, secrets).encode() + b"\n"
+        for hook, call, run in calls
+    ]
+    made["decision"] = _decision(decision)
+    return without_secrets(json.dumps(made), secrets).encode() + b"\n"
+
+
+def _decision(decision: Decision) -> dict[str, Json]:
+    """The decision without what it does not ask for, and every hook in one short row."""
+    made: dict[str, Json] = {"verdict": decision.verdict, "enforced": decision.enforced}
+    for field in ASKED_FOR:
+        value = getattr(decision, field)
+        if value not in (None, (), False):
+            made[field] = list(value) if isinstance(value, tuple) else value
+    made["hooks"] = [
+        {"id": report.id, "status": report.status, "why": report.why, "verdict": report.verdict}
+        for report in decision.hooks
+    ]
+    if decision.problems:
+        made["problems"] = [dict(problem.as_dict()) for problem in decision.problems]
+    return made
 
 
 def run_fields(run: Run) -> dict[str, Json]:

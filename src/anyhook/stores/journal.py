@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from _thread import allocate_lock
 
 from anyhook.stores.places import make_private_dir
 
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from anyhook.model.problem import Problem
 
 LATER_S = 0.25
-LATER_MOST = 1000
 
 
 class Journal:
@@ -23,7 +23,10 @@ class Journal:
         self.path = f"{state_dir}/journal.jsonl"
         self.broken: str | None = None
         """Why the last line could not be written."""
-        self._later: list[Callable[[], bytes]] = []
+        self.soon = False
+        """Whether a flush is on its way."""
+        self._later: Callable[[], list[bytes]] | None = None
+        self._flushing = allocate_lock()
 
     def append(self, line: bytes) -> bool:
         try:
@@ -44,20 +47,14 @@ class Journal:
             return False
         return True
 
-    def later(self, line: Callable[[], bytes]) -> None:
-        """For events that reached no hook: kept in memory for a moment, so that they cost their caller almost nothing.
-        What a killed process loses by that are events in which nothing happened."""
-        self._later.append(line)
-        waiting = len(self._later)
-        if waiting == 1:
-            self._flush_soon()
-        elif waiting >= LATER_MOST:
-            self.flush()
-
-    def _flush_soon(self) -> None:
+    def later(self, lines: Callable[[], list[bytes]]) -> None:
+        """For events that reached no hook: their lines are asked for and written in a moment, so that such an event
+        costs its caller almost nothing. What a killed process loses by that are events in which nothing happened."""
         import atexit
         import threading
 
+        self.soon = True
+        self._later = lines
         timer = threading.Timer(LATER_S, self.flush)
         timer.daemon = True
         timer.start()
@@ -65,17 +62,12 @@ class Journal:
         atexit.register(self.flush)
 
     def flush(self) -> None:
-        """Write what was put off."""
-        lines: list[bytes] = []
-        while self._later:
-            try:
-                lines.append(self._later.pop(0)())  # one by one: other threads add to the list and flush it, too
-            except IndexError:
-                break
-            except (TypeError, ValueError, RecursionError) as error:
-                self.broken = f"an event cannot be written down: {error}"
-        if lines:
-            self.append(b"".join(lines))
+        """Write what was put off. One at a time, or two would write the same lines."""
+        with self._flushing:
+            self.soon = False  # before the lines are taken: one that comes after that asks for another flush
+            made = self._later() if self._later is not None else []
+            if made:
+                self.append(b"".join(made))
 
     def problem(self) -> Problem:
         """What to say once a line could not be written."""
