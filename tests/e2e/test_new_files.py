@@ -96,6 +96,18 @@ def test_yaml_keeps_every_line(place: Place, layout: str) -> None:
     assert place.json("list", "--json")[1]["problems"] == [] or layout in ("other letters",)
 
 
+def test_yaml_entries_stand_where_a_person_would_put_them(place: Place) -> None:
+    path = place.project / ".kode" / "config.yaml"
+    path.parent.mkdir()
+    path.write_text("hooks:\n   session_end:\n   - exec: a # last\n\n# about b\nb: 2\n")
+    place.new("one", "--dialect", "kode", "--event", "tool_call_pre")
+    place.new("two", "--dialect", "kode", "--event", "session_end")
+    assert path.read_text() == (
+        "hooks:\n   session_end:\n   - exec: a # last\n   - exec: .kode/hooks/two.sh\n"
+        "   tool_call_pre:\n     - exec: .kode/hooks/one.sh\n\n# about b\nb: 2\n"
+    )
+
+
 @pytest.mark.parametrize(
     "old",
     [

@@ -241,5 +241,5 @@ def find_hook(order: Order, made: Plan) -> Hook:
         return new[-1]
     path = made.pieces[-1].path
     wrong = [problem for problem in files.problems if problem.where.startswith(path)]
-    why = f"{wrong[0].what}. {wrong[0].fix}" if wrong else "the dialect does not read it"
+    why = f"{wrong[0].what}. {wrong[0].fix}" if wrong else "the dialect does not read it."
     raise CannotScaffold(f"a hook in {path} would not run: {why} Nothing was written.")
