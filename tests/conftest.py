@@ -8,7 +8,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -124,10 +124,10 @@ class World:
             input=stdin, env=self.env, cwd=self.project, capture_output=True, text=True, check=False, timeout=60,
         )  # fmt: skip
 
-    def fire(self, *words: str) -> dict[str, Json]:
+    def fire(self, *words: str) -> dict[str, Any]:
         done = self.command("fire", *words, "--json")
         assert done.returncode in (0, 2), done.stderr
-        found: dict[str, Json] = json.loads(done.stdout)
+        found: dict[str, Any] = json.loads(done.stdout)
         return found
 
     def setup(self, trust: str = "ask") -> Setup:
@@ -145,7 +145,7 @@ class World:
         waiting = [pin(hook, table, loaded.roots, loaded.files) for table, layer in mine for hook in layer.hooks]
         Ledger(str(self.state)).approve(str(self.project.resolve()), waiting, {})
 
-    def journal(self) -> list[dict[str, Json]]:
+    def journal(self) -> list[dict[str, Any]]:
         path = self.state / "journal.jsonl"
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
