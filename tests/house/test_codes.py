@@ -13,7 +13,7 @@ from anyhook.steps.judge import CODES as FAILURES
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "anyhook"
-MAKERS = {"Problem", "problem", "complain", "Fault"}
+MAKERS = {"Problem", "problem", "problem_at", "complain", "Fault"}
 """Functions whose first argument is a code. `say` is one too, except where it prints."""
 
 

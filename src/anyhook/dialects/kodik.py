@@ -88,8 +88,8 @@ def load(source: Source, files: Files) -> Layer:
     if source.scope == "plugin":
         source = source.replace(label=_plugin_id(source.root, files))
     in_json, in_toml = f"{source.path}/hooks.json", f"{source.path}/hooks.toml"
-    has_toml = source.scope != "plugin" and files.look(in_toml) is not None
-    path, syntax = (in_json, "json") if files.look(in_json) is not None or not has_toml else (in_toml, "toml")
+    has_toml = source.scope != "plugin" and _there(in_toml, files)
+    path, syntax = (in_json, "json") if _there(in_json, files) or not has_toml else (in_toml, "toml")
     if has_toml and path == in_json:
         files.problem("two-hook-files", "both hooks.json and hooks.toml are there; hooks.toml is ignored", in_toml,
                       fix="Keep one of them.", severity="warning")  # fmt: skip
@@ -97,6 +97,11 @@ def load(source: Source, files: Files) -> Layer:
     if document is None:
         return Layer(source, ())
     return Layer(source, tuple(Entries(source.replace(path=path), files, SHAPE).grouped(document)))
+
+
+def _there(path: str, files: Files) -> bool:
+    """A link that leads nowhere is there as well: it has to be told, not passed over."""
+    return files.look(path) is not None or os.path.lexists(path)
 
 
 def claim(path: str, document: Json) -> tuple[str, int]:

@@ -23,6 +23,8 @@ SCRIPT_LIMIT = 16 * 1024 * 1024
 HASHED_LIMIT = 256 * 1024 * 1024
 KEPT_LIMIT = 262_144
 """How many bytes of a file are kept with its digest, to show it and what changed in it."""
+PROBLEMS_LIMIT = 100
+"""How many problems of one file are told one by one."""
 UNPINNED = "!"
 """Begins what stands in place of a digest where there can be none: such a file is never the same as before."""
 
@@ -43,11 +45,38 @@ class Files:
 
     def __init__(self) -> None:
         self.stamps: dict[str, Stamp | None] = {}
-        self.problems: list[Problem] = []
+        self._problems: list[Problem] = []
+        self._unplaced: dict[str, list[tuple[int, Place]]] = {}
+        self._counts: dict[str, int] = {}
         self._texts: dict[str, str] = {}
 
     def problem(self, code: str, what: str, where: str, why: str = "", fix: str = "", severity: str = ERROR) -> None:
-        self.problems.append(Problem(code, what, where, why, fix, severity))
+        self._problems.append(Problem(code, what, where, why, fix, severity))
+
+    def problem_at(
+        self, code: str, what: str, path: str, place: Place, *, fix: str = "", severity: str = ERROR
+    ) -> None:
+        """One about a place in a document. Its line is looked up together with all others of that document, and those
+        beyond a limit are only counted: a document made of mistakes must not cost more than a look."""
+        count = self._counts[path] = self._counts.get(path, 0) + 1
+        if count <= PROBLEMS_LIMIT:
+            self._unplaced.setdefault(path, []).append((len(self._problems), place))
+            self._problems.append(Problem(code, what, path, "", fix, severity))
+
+    @property
+    def problems(self) -> list[Problem]:
+        """All problems so far, with their lines."""
+        for path, waiting in self._unplaced.items():
+            lines = self.lines(path, [place for _, place in waiting])
+            for index, place in waiting:
+                if place in lines:
+                    self._problems[index] = self._problems[index].replace(where=f"{path}:{lines[place]}")
+        self._unplaced = {}
+        more = {path: count - PROBLEMS_LIMIT for path, count in self._counts.items() if count > PROBLEMS_LIMIT}
+        return [
+            *self._problems,
+            *(Problem("more-problems", f"{count} more problems in this file", path) for path, count in more.items()),
+        ]
 
     def look(self, path: str) -> Stamp | None:
         """Whether there is something at this path, remembered."""

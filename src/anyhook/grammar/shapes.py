@@ -135,9 +135,7 @@ class Entries:
         """The events for which the file has a list."""
 
     def complain(self, code: str, what: str, place: Place, fix: str, severity: str = ERROR) -> None:
-        line = self.files.line(self.source.path, place)
-        where = f"{self.source.path}:{line}" if line else self.source.path
-        self.files.problem(code, what, where, fix=fix, severity=severity)
+        self.files.problem_at(code, what, self.source.path, place, fix=fix, severity=severity)
 
     def unknown_keys(self, value: Mapping[str, Json], known: Iterable[str], place: Place, owner: str) -> None:
         known = list(known)

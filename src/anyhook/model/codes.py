@@ -104,6 +104,12 @@ CODES = {
     "unknown-key": Code(
         ENTRY, WARNING, "The dialect documents no such key, so it does nothing.", "Correct its spelling, or remove it."
     ),
+    "more-problems": Code(
+        ENTRY,
+        ERROR,
+        "The file has more problems than are told one by one.",
+        "Mend those that are told, and check again.",
+    ),
     "unknown-event": Code(
         ENTRY, ERROR, "The dialect has no such event, so these hooks never run.", "Use one of the dialect's events."
     ),

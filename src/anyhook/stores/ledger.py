@@ -64,8 +64,11 @@ class Ledger:
             return {}
         except OSError as error:
             return self._refuse(error.strerror or str(error))
+        seen, folder = os.fstat(descriptor), os.stat(self.folder)
+        if stat.S_ISDIR(seen.st_mode):
+            os.close(descriptor)
+            return self._refuse("it is a directory")
         with os.fdopen(descriptor, "rb") as file:
-            seen, folder = os.fstat(descriptor), os.stat(self.folder)
             if not stat.S_ISREG(seen.st_mode) or not _private(seen):
                 return self._refuse("it is not a regular file that only you can write")
             if not _private(folder):

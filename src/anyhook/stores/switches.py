@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from anyhook.grammar.documents import Unreadable, read_bytes
 from anyhook.stores.places import write_private
 
 USER = ""
@@ -19,9 +20,8 @@ class Switches:
 
     def _read(self) -> dict[str, list[str]]:
         try:
-            with open(self.path, encoding="utf-8") as file:
-                stored = json.load(file)
-        except (OSError, ValueError):
+            stored = json.loads(read_bytes(self.path))
+        except (OSError, Unreadable, ValueError, RecursionError):
             return {}
         if not isinstance(stored, dict):
             return {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from anyhook.grammar.documents import Unreadable, read_bytes
 from anyhook.stores.places import write_private
 
 
@@ -13,10 +14,9 @@ class Types:
     def __init__(self, state_dir: str) -> None:
         self.path = f"{state_dir}/types.json"
         try:
-            with open(self.path, encoding="utf-8") as file:
-                stored = json.load(file)
+            stored = json.loads(read_bytes(self.path))
             self._kept = {key: str(value) for key, value in stored.items()}
-        except (OSError, ValueError, AttributeError):
+        except (OSError, Unreadable, ValueError, AttributeError, RecursionError):
             self._kept = {}
 
     def get(self, digest: str) -> str | None:
