@@ -8,7 +8,7 @@ import stat
 
 from anyhook.grammar import documents
 from anyhook.grammar.stamps import stamp
-from anyhook.model.problem import ERROR, Problem
+from anyhook.model.problem import ERROR, WARNING, Problem
 from anyhook.model.record import Record
 
 TYPE_CHECKING = False
@@ -47,7 +47,8 @@ class Files:
         self.stamps: dict[str, Stamp | None] = {}
         self._problems: list[Problem] = []
         self._unplaced: dict[str, list[tuple[int, Place]]] = {}
-        self._counts: dict[str, int] = {}
+        self._told: dict[str, int] = {}
+        self._untold: dict[str, list[str]] = {}
         self._texts: dict[str, str] = {}
 
     def problem(self, code: str, what: str, where: str, why: str = "", fix: str = "", severity: str = ERROR) -> None:
@@ -58,10 +59,12 @@ class Files:
     ) -> None:
         """One about a place in a document. Its line is looked up together with all others of that document, and those
         beyond a limit are only counted: a document made of mistakes must not cost more than a look."""
-        count = self._counts[path] = self._counts.get(path, 0) + 1
-        if count <= PROBLEMS_LIMIT:
-            self._unplaced.setdefault(path, []).append((len(self._problems), place))
-            self._problems.append(Problem(code, what, path, "", fix, severity))
+        told = self._told[path] = self._told.get(path, 0) + 1
+        if told > PROBLEMS_LIMIT:
+            self._untold.setdefault(path, []).append(severity)
+            return
+        self._unplaced.setdefault(path, []).append((len(self._problems), place))
+        self._problems.append(Problem(code, what, path, "", fix, severity))
 
     @property
     def problems(self) -> list[Problem]:
@@ -72,11 +75,12 @@ class Files:
                 if place in lines:
                     self._problems[index] = self._problems[index].replace(where=f"{path}:{lines[place]}")
         self._unplaced = {}
-        more = {path: count - PROBLEMS_LIMIT for path, count in self._counts.items() if count > PROBLEMS_LIMIT}
-        return [
-            *self._problems,
-            *(Problem("more-problems", f"{count} more problems in this file", path) for path, count in more.items()),
-        ]
+        rest = [
+            Problem("more-problems", f"{len(severities)} more problem(s) in this file", path,
+                    severity=ERROR if ERROR in severities else WARNING)
+            for path, severities in self._untold.items()
+        ]  # fmt: skip
+        return [*self._problems, *rest]
 
     def look(self, path: str) -> Stamp | None:
         """Whether there is something at this path, remembered."""
