@@ -21,7 +21,7 @@ from anyhook.grammar.rows import (
     Scaffold,
     Scene,
 )
-from anyhook.grammar.shapes import canonical, guess, read_limit, slug, type_name
+from anyhook.grammar.shapes import canonical, guess, numbered, read_limit, slug, type_name
 from anyhook.model.hook import BROKEN, Hook, Layer, Source
 
 TYPE_CHECKING = False
@@ -70,8 +70,8 @@ ROWS = {row.native: row for row in EVENTS}
 KNOWN = ("name", "description", "trigger", "matcher", "timeout", "async", "async_", "priority", "metadata")
 ENTRY_POINTS = ("scripts/run", "scripts/run.sh", "scripts/run.py")
 LIMITS = {"command": Limits(default_s=30.0, unit_s=0.001, least_s=0.1, most_s=600.0)}
-FOLDER_FILES = 200
-"""How many files of one hook's folder an approval pins."""
+FOLDER_FILES = 2000
+"""How many files and folders of one hook an approval pins; a hook with more cannot be approved."""
 
 
 def find(roots: Roots) -> list[Source]:
@@ -97,7 +97,7 @@ def load(source: Source, files: Files) -> Layer:
             files.problem("same-name", f"a later folder has the same name `{hook.name}`; this one is ignored",
                           by_name[hook.name].source, fix="Give each hook its own name.", severity="warning")  # fmt: skip
         by_name[hook.name] = hook
-    return Layer(source, tuple(by_name.values()))
+    return Layer(source, tuple(numbered(list(by_name.values()))))
 
 
 def claim(path: str, document: Json) -> tuple[str, int]:
@@ -262,18 +262,28 @@ def launch(hook: Hook, scene: Scene) -> Launch:
 
 
 def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, ...]:
-    """Every file of the hook's folder: scripts read each other."""
+    """Every file of the hook's folder: scripts read each other. The folder itself, which no approval can pin, where
+    there are too many to look at."""
     found: list[str] = []
     folders = [hook.root]
-    while folders and len(found) < FOLDER_FILES:
-        folder = folders.pop()
+    for folder in folders:  # grows while it is walked
         for name in files.names(folder):
             path = f"{folder}/{name}"
-            if files.is_file(path):
+            if files.is_folder(path):
+                if name != ".git":
+                    folders.append(path)
+            elif not folder.endswith("/__pycache__") or _stands_alone(path, files):
                 found.append(path)
-            elif name not in ("__pycache__", ".git"):
-                folders.append(path)
+        if len(found) + len(folders) > FOLDER_FILES:
+            return (hook.root,)
     return tuple(found)
+
+
+def _stands_alone(path: str, files: Files) -> bool:
+    """Whether Python would run this compiled file whatever its source says. What Python itself leaves behind it
+    compares with the source first, and it comes and goes with every run."""
+    head = files.fingerprint(path).head
+    return len(head) < 8 or head[4] & 0b11 == 0b01
 
 
 def sort(hook: Hook) -> tuple[Json, ...]:

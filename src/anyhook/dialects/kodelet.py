@@ -22,7 +22,7 @@ from anyhook.grammar.rows import (
     Scaffold,
     Scene,
 )
-from anyhook.grammar.shapes import canonical, slug
+from anyhook.grammar.shapes import canonical, numbered, slug
 from anyhook.model.hook import BROKEN, DISABLED, Hook, Layer, Source
 
 TYPE_CHECKING = False
@@ -91,7 +91,7 @@ def find(roots: Roots) -> list[Source]:
 
 def load(source: Source, files: Files) -> Layer:
     found = (_hook(source, name, files) for name in files.names(source.path))
-    return Layer(source, tuple(hook for hook in found if hook is not None))
+    return Layer(source, tuple(numbered([hook for hook in found if hook is not None])))
 
 
 def claim(path: str, document: Json) -> tuple[str, int]:

@@ -176,10 +176,10 @@ def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, .
         return named_files(argv_of(hook), project_dir, home, {}, files)
     if hook.handler != "python":
         return ()
-    parts = str(hook.spec["callable"]).partition(":")[0].split(".")
-    packages = ["/".join(parts[: depth + 1]) for depth in range(len(parts))]
-    paths = [f"{project_dir}/{package}{end}" for package in packages for end in (".py", "/__init__.py")]
-    return tuple(path for path in paths if files.is_file(path))
+    from anyhook.grammar.named import module_files
+
+    module = str(hook.spec["callable"]).partition(":")[0]
+    return tuple(path for path in module_files(module, (project_dir,)) if files.is_file(path))
 
 
 SPECIFIC = "hookSpecificOutput"

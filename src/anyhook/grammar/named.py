@@ -53,12 +53,15 @@ def on_project_path(words: Sequence[str], search_path: str, project: str, files:
 
 def module_files(module: str, folders: Sequence[str]) -> Iterator[str]:
     """Where Python would find a module: sources, packages and compiled extensions, every parent package included."""
+    from importlib.machinery import EXTENSION_SUFFIXES
+
     parts = module.split(".")
+    ends = [".py", ".pyc", *EXTENSION_SUFFIXES]
     for folder in folders:
         for depth in range(len(parts)):
             stem = f"{folder}/{'/'.join(parts[: depth + 1])}"
-            for end in (".py", "/__init__.py", "/__main__.py", ".pyc", "/__init__.pyc", ".so", ".abi3.so"):
-                yield stem + end
+            for end in ends:
+                yield from (f"{stem}{end}", f"{stem}/__init__{end}", f"{stem}/__main__{end}")
 
 
 def within(path: str, folder: str) -> bool:
@@ -77,10 +80,10 @@ class _Search:
 
     def run(self, words: Sequence[str]) -> tuple[str, ...]:
         plain = [self.substituted(word) for word in words]
-        pieces = list(dict.fromkeys(piece for word in plain for piece in self.pieces(word)))
+        pieces = list(dict.fromkeys(piece for word in plain for piece in self.pieces(word) if piece))
         for piece in pieces:
             path = self.absolute(piece, self.cwd)
-            if len(self.folders) < FOLDERS_MOST and path != self.cwd and self.is_folder(path):
+            if len(self.folders) < FOLDERS_MOST and path != self.cwd and self.files.is_folder(path):
                 self.folders.append(path)
         for word in plain:
             self.whole(word)
@@ -118,14 +121,10 @@ class _Search:
         path = os.path.join(folder, piece)
         return path if ".." in path.split("/") else os.path.normpath(path)
 
-    def is_folder(self, path: str) -> bool:
-        seen = None if "\0" in path else self.files.look(path)
-        return seen is not None and stat.S_ISDIR(seen[4])
-
     def whole(self, word: str) -> None:
         """A word that can only be a path counts even where nothing is there yet."""
         word = self.at_home(word.split("=", 1)[1] if word.startswith("--") and "=" in word else word)
-        odd = "\0" in word or "$" in word or "://" in word or word.startswith("-") or len(word) > 4096
+        odd = any(mark in word for mark in ("\0", "$", "`", "://")) or word.startswith("-") or len(word) > 4096
         if "/" in word and not odd and not any(char.isspace() for char in word):
             path = self.absolute(word, self.cwd)
             if self.files.look(path) is None:
@@ -148,7 +147,7 @@ class _Search:
         from fnmatch import fnmatchcase
 
         folder, _, name = pattern.rpartition("/")
-        if not GLOB.intersection(folder) and self.is_folder(folder):
+        if not GLOB.intersection(folder) and self.files.is_folder(folder):
             self.add(f"{folder}/{each}" for each in self.files.names(folder) if fnmatchcase(each, name))
 
     def conventions(self, pieces: Sequence[str]) -> None:

@@ -8,6 +8,7 @@ import importlib
 import inspect
 import sys
 import threading
+from importlib.machinery import EXTENSION_SUFFIXES, SOURCE_SUFFIXES, ExtensionFileLoader, FileFinder, SourceFileLoader
 from time import monotonic, time_ns
 
 from anyhook.model import lean_json as json
@@ -16,7 +17,7 @@ from anyhook.runners import inside_hook
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import ModuleType
+    from types import CodeType, ModuleType
 
     from anyhook.grammar.rows import Dialect, Scene
     from anyhook.model.hook import Hook
@@ -93,6 +94,9 @@ def _load(target: str, project: str | None) -> _Function:
     module_name, _, function_name = target.partition(":")
     if project is not None and project not in sys.path:
         sys.path.append(ProjectPath(project))  # last, so that a project cannot stand in for a module of the program
+        if _project_finder not in sys.path_hooks:
+            sys.path_hooks.insert(0, _project_finder)
+        sys.path_importer_cache.pop(project, None)
         importlib.invalidate_caches()
     module = importlib.import_module(module_name)
     _refuse_stranger(module, module_name, project)
@@ -102,6 +106,22 @@ def _load(target: str, project: str | None) -> _Function:
     if not callable(found):
         raise TypeError(f"{target} is not callable")
     return found
+
+
+class _SourceOnly(SourceFileLoader):
+    """Runs the source that was approved: a compiled file that came with the project could say something else."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        code: CodeType = self.source_to_code(self.get_data(path), path)
+        return code
+
+
+def _project_finder(path: str) -> FileFinder:
+    """A path hook for the folders of projects, and of nothing else."""
+    if not any(isinstance(each, ProjectPath) and f"{path}/".startswith(f"{each}/") for each in sys.path):
+        raise ImportError(path)
+    return FileFinder(path, (ExtensionFileLoader, EXTENSION_SUFFIXES), (_SourceOnly, SOURCE_SUFFIXES))
 
 
 def _refuse_stranger(module: ModuleType, name: str, project: str | None) -> None:

@@ -45,7 +45,7 @@ def read_plan(own_dir: str, key: tuple[object, ...]) -> dict[str, object] | None
     try:
         with open(plan_path(own_dir, key), "rb") as file:
             state = os.fstat(file.fileno())
-            if state.st_uid != os.geteuid() or state.st_mode & 0o022:
+            if state.st_uid != os.geteuid() or (state.st_mode | os.stat(own_dir).st_mode) & 0o022:
                 return None
             plan: dict[str, object] = marshal.loads(file.read())  # noqa: S302 (our own file, for its owner only)
         if plan["key"] != key:
