@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-
 from anyhook.grammar.patterns import BadPattern, compile_pattern, names_only
 
 TYPE_CHECKING = False
