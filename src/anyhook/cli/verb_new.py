@@ -21,10 +21,13 @@ if TYPE_CHECKING:
     from anyhook.model.hook import Hook
 
 OPTIONS = (
+    Option("--dialect", "The dialect to write the hook in.", "NAME", many=True),
     Option("--event", "The event: a canonical name or any dialect's own.", "EVENT"),
     Option("--tool", "Only for this tool.", "NAME"),
     Option("--lang", "The script's language; default: bash.", "LANG", choices=("bash", "python")),
     Option("--scope", "For this project (the default) or for the user.", "SCOPE", choices=("project", "user")),
+    *(option for option in WHERE if option.flag != "--dialect"),
+    JSON,
 )
 
 
@@ -33,7 +36,7 @@ TURNS = 20
 EXAMPLE = "anyhook new guard --dialect kodik --event PreToolUse --tool Bash"
 
 
-@verb("new", (*OPTIONS, *WHERE, JSON), EXAMPLE, [click.Argument(["name"])])
+@verb("new", OPTIONS, EXAMPLE, [click.Argument(["name"])])
 def new(name: str, values: Values) -> int:
     """Write a working hook and say how to try it.
 
