@@ -130,12 +130,13 @@ class Files:
             return Print("")
         except (OSError, ValueError) as error:
             return Print(f"{UNPINNED}it cannot be read ({getattr(error, 'strerror', None) or error})")
+        state = os.fstat(handle)
+        if not stat.S_ISREG(state.st_mode):  # a folder cannot even be opened as a file
+            os.close(handle)
+            folder = stat.S_ISDIR(state.st_mode)
+            what = "a folder, with more in it than can be looked at" if folder else "no regular file"
+            return Print(f"{UNPINNED}it is {what}")
         with open(handle, "rb") as file:
-            state = os.fstat(handle)
-            if stat.S_ISDIR(state.st_mode):
-                return Print(f"{UNPINNED}it is a folder, with more in it than can be looked at")
-            if not stat.S_ISREG(state.st_mode):
-                return Print(f"{UNPINNED}it is no regular file")
             hashed, size, kept = hashlib.sha256(), 0, b""
             try:
                 while chunk := file.read(1 << 20):
