@@ -191,14 +191,17 @@ def _scalar(node: Node) -> Json:
         return None
     if node.tag == _BOOL:
         return value in ("true", "True", "TRUE")
-    if len(value) > DIGITS_LIMIT:
-        raise Unreadable("a number too long to read", "put quotes around it", _line(node))
-    if node.tag == _INT:
-        base = {"0o": 8, "0x": 16}.get(value[:2], 10)
-        return int(value, base)
-    if "n" in value.lower() or abs(number := float(value)) == float("inf"):
-        return value  # no JSON number: as text it spoils only the entry it stands in
-    return number
+    return _number(value, node.tag == _INT)
+
+
+def _number(value: str, whole: bool) -> int | float | str:
+    """What is no JSON number, infinite or too long, stays text: so it spoils only the entry it stands in."""
+    if len(value) > DIGITS_LIMIT or "n" in value.lower():
+        return value
+    if whole:
+        return int(value, {"0o": 8, "0x": 16}.get(value[:2], 10))
+    number = float(value)
+    return value if abs(number) == float("inf") else number
 
 
 def _line(node: Node) -> int:
