@@ -59,6 +59,11 @@ class Hook(Record):
     why: str = ""
     line: int | None = None
 
+    @property
+    def trusted(self) -> bool:
+        """Whether its user said yes to it, or need not be asked."""
+        return self.status not in (UNTRUSTED, CHANGED)
+
     def where(self) -> str:
         """The source with its line, as people click on it."""
         return f"{self.source}:{self.line}" if self.line else self.source

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from anyhook.model.hook import DISABLED, Hook
 from anyhook.model.problem import WARNING
-from anyhook.steps.trust import trusted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,13 +41,13 @@ def _one_per_name(layers: Sequence[Layer], files: Files, later_wins: bool) -> li
     winners: dict[str, Hook] = {}
     for each in reversed(layers) if later_wins else layers:
         for hook in each.hooks:
-            if trusted(hook) and hook.status != DISABLED:
+            if hook.trusted and hook.status != DISABLED:
                 winners.setdefault(hook.name, hook)
     kept: list[Hook] = []
     for each in layers:
         for hook in each.hooks:
             winner = winners.get(hook.name)
-            if winner is None or winner.scope == hook.scope or not trusted(hook) or hook.status == DISABLED:
+            if winner is None or winner.scope == hook.scope or not hook.trusted or hook.status == DISABLED:
                 kept.append(hook)
             else:
                 _say_overridden(hook, winner.source, files)

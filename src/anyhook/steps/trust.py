@@ -131,8 +131,4 @@ def _mark(hook: Hook, status: str, why: str) -> Hook:
     return hook.replace(status=status, why=why) if hook.status != DISABLED else hook
 
 
-def trusted(hook: Hook) -> bool:
-    return hook.status not in (UNTRUSTED, CHANGED)
-
-
-__all__ = ["ARMED", "MODES", "empty_lists", "fingerprints", "gated", "pin", "trust", "trusted"]
+__all__ = ["ARMED", "MODES", "empty_lists", "fingerprints", "gated", "pin", "trust"]

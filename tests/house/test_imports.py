@@ -1,0 +1,134 @@
+"""The import budget of the path that an agent waits on: a set of modules, which needs no clock."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import anyhook
+from anyhook.plan import key_of
+from anyhook.stores.plans import read_plan
+from conftest import World
+
+FORBIDDEN = frozenset(
+    {
+        "asyncio", "click", "collections", "concurrent", "contextlib", "dataclasses", "enum", "functools", "importlib",
+        "inspect", "json", "logging", "pathlib", "pydantic", "re", "regex", "rich", "shlex", "shutil", "subprocess",
+        "tempfile", "threading", "typing", "yaml",
+    }
+)  # fmt: skip
+NOT_FOR_NOTHING = ("anyhook.engine", "anyhook.corridor", "anyhook.dialects", "anyhook.steps.run", "anyhook.catalog")
+"""What need not be loaded where nothing is hooked."""
+
+# The process ends with os._exit, which leaves no moment for a report: so that is where the report is made. `-S` keeps
+# site-packages away: this path uses nothing of them.
+PROBE = """
+import os, sys
+sys.path.insert(0, sys.argv[1])
+report, before = sys.argv[2], set(sys.modules)
+sys.argv = ["anyhook", *sys.argv[3:]]
+leave = os._exit
+def last(status):
+    with open(report, "w") as file:
+        file.write("\\n".join([str(status), *sorted(set(sys.modules) - before)]))
+    leave(status)
+os._exit = last
+from anyhook.entry import main
+main()
+"""
+EVENTS = {
+    "kode": "tool_call_pre",
+    "kodik": "PreToolUse",
+    "agenthooks": "before_tool",
+    "kolega": "PreToolUse",
+    "kodelet": "before_tool_call",
+}
+
+
+def keep_a_plan(world: World) -> None:
+    deadline = time.monotonic() + 20
+    while read_plan(str(world.state), key_of(world.setup())) is None:
+        assert time.monotonic() < deadline, "no plan was kept"
+        time.sleep(0.02)
+        world.engine()
+
+
+def loaded_by(world: World, *words: str) -> tuple[int, set[str], str]:
+    """The exit status of a call, the modules it loaded, and what it printed."""
+    keep_a_plan(world)
+    report = world.root / "modules"
+    report.unlink(missing_ok=True)
+    source = str(Path(anyhook.__file__).parents[1])
+    command = [sys.executable, "-I", "-S", "-c", PROBE, source, str(report), *words]
+    done = subprocess.run(command, env=world.env, cwd=world.project, capture_output=True, text=True, check=False)
+    assert report.exists(), done.stderr
+    status, *modules = report.read_text().splitlines()
+    return int(status), set(modules), done.stdout
+
+
+def too_much(modules: set[str]) -> set[str]:
+    return {name for name in modules if name.partition(".")[0] in FORBIDDEN}
+
+
+@pytest.mark.parametrize("words", [["--json"], [], ["--json", "--mode", "shadow", "--session", "s"]], ids=" ".join)
+def test_nothing_hooked(world: World, words: list[str]) -> None:
+    world.hook("kodik", "PreToolUse", "true")
+    status, modules, said = loaded_by(world, "fire", "stop", *words)
+    assert status == 0
+    assert "stop" in said
+    assert too_much(modules) == set()
+    assert {name for name in modules if name.startswith(NOT_FOR_NOTHING)} == set()
+
+
+def test_nothing_at_all(world: World) -> None:
+    words = ["--tool", "Bash", "--input", '{"command": "ls"}', "--json"]
+    status, modules, said = loaded_by(world, "fire", "PreToolUse", *words)
+    assert (status, json.loads(said)["hooks"]) == (0, [])
+    assert too_much(modules) == set()
+    assert {name for name in modules if name.startswith(NOT_FOR_NOTHING)} == set()
+
+
+@pytest.mark.parametrize("dialect", EVENTS)
+@pytest.mark.parametrize(("script", "status"), [("cat > /dev/null", 0), ("block", 2)], ids=["silent", "blocks"])
+def test_one_command_hook(world: World, dialect: str, script: str, status: int) -> None:
+    blocks = """echo '{"blocked": true}'""" if dialect == "kodelet" else "echo no >&2; exit 2"
+    world.hook(dialect, EVENTS[dialect], blocks if script == "block" else script)
+    words = ["--tool", "Bash", "--input", '{"command": "ls"}', "--json"]
+    found, modules, said = loaded_by(world, "fire", "pre_tool", *words)
+    assert found == status, said
+    assert [report["status"] for report in json.loads(said)["hooks"]] == ["ran"]
+    assert too_much(modules) == set()
+    others = {f"anyhook.dialects.{name}" for name in EVENTS if name != dialect}
+    assert modules & others == set(), "only the tables of dialects that are used"
+    assert f"anyhook.dialects.{dialect}" in modules
+
+
+def test_a_hook_that_does_not_match(world: World) -> None:
+    world.kolega("PreToolUse", {"type": "command", "command": "true"}, matcher="Edit|Write")
+    found, modules, said = loaded_by(world, "fire", "pre_tool", "--tool", "Bash", "--json")
+    assert (found, [report["status"] for report in json.loads(said)["hooks"]]) == (0, ["unmatched"])
+    assert too_much(modules) == set()
+
+
+def test_the_probe_sees_what_is_loaded(world: World) -> None:
+    """The full command line does load what the fast path must not; else this file would prove nothing."""
+    keep_a_plan(world)
+    script = PROBE.replace("sys.path.insert(0, sys.argv[1])", "")
+    report = world.root / "modules"
+    command = [sys.executable, "-c", script, "-", str(report), "fire", "--help"]
+    done = subprocess.run(command, env=world.env, cwd=world.project, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert {"click", "anyhook.cli.app"} <= set(report.read_text().splitlines())
+
+
+def test_the_library_loads_no_command_line() -> None:
+    script = "import sys, anyhook; anyhook.Engine, anyhook.Event; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    loaded = {name.split(".")[0] for name in done.stdout.split()}
+    assert loaded & {"click", "yaml", "regex", "asyncio"} == set()
+    assert "anyhook.cli" not in done.stdout.split()
