@@ -3,18 +3,12 @@ changes nothing that a person could see anyway."""
 
 from __future__ import annotations
 
-from unicodedata import category
-
 
 def visible(text: str, keep: str = "") -> str:
     """Control and format characters (colours, cursor moves, bidirectional overrides, joiners) as `\\x1b`, `\\u202e`."""
-    if text.isascii() and text.isprintable():
+    if text.isprintable():
         return text
-    return "".join(char if char in keep or not _hidden(char) else _escape(char) for char in text)
-
-
-def _hidden(char: str) -> bool:
-    return category(char)[0] == "C" or category(char) in ("Zl", "Zp")
+    return "".join(char if char in keep or char.isprintable() else _escape(char) for char in text)
 
 
 def _escape(char: str) -> str:
