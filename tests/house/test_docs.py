@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -146,6 +147,15 @@ def test_the_program_in_the_guide(clean: Path) -> None:
     call = [sys.executable, "-c", program]
     done = subprocess.run(call, cwd=clean, capture_output=True, text=True, check=False, timeout=60)
     assert (done.stdout, done.stderr) == ("block deny_tool Refusing to pass a secret on.\n", "")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_load(clean: Path, shell: str) -> None:
+    made = subprocess.run(["anyhook", "completion", shell], capture_output=True, text=True, check=True, timeout=60)
+    assert "_ANYHOOK_COMPLETE" in made.stdout
+    if shutil.which(shell) is None:
+        pytest.skip(f"needs {shell}")
+    subprocess.run([shell, "-n"], input=made.stdout, text=True, check=True, timeout=60)
 
 
 def first_hooks(project: Path) -> None:
