@@ -52,9 +52,17 @@ class Walk:
     """The state of one event on its way."""
 
     def __init__(
-        self, engine: Engine, event: Event, problems: tuple[Problem, ...], on_failure: str | None, mode: str
+        self,
+        engine: Engine,
+        event: Event,
+        problems: tuple[Problem, ...],
+        answers: list[object],
+        on_failure: str | None,
+        mode: str,
     ) -> None:
+        """`answers` are those that the first callables have given already, an exception where one raised it."""
         self.engine, self.event, self.problems, self.on_failure, self.mode = engine, event, problems, on_failure, mode
+        self.answers = answers
         self.current = event
         """The event with every rewrite so far."""
         self.seen = event
@@ -129,18 +137,23 @@ class Walk:
 
     def call_back(self, hook: Hook) -> Outcome:
         """An embedding program's own callable; whatever it raises is its own failure."""
-        token = inside_hook.set(True)
-        try:
-            answer = self.engine.callback(hook)(self.seen)
-        except Exception as error:  # noqa: BLE001 (one hook's failure is a value, whatever it is)
-            return Outcome(failure=Failure("exit", f"it raised {type(error).__name__}: {error}"))
-        finally:
-            inside_hook.reset(token)
+        answer = self.answers.pop(0) if self.answers else self.ask(hook)
         if answer is None:
             return SILENT
+        if isinstance(answer, Exception):
+            return Outcome(failure=Failure("exit", f"it raised {type(answer).__name__}: {answer}"))
         if not isinstance(answer, Outcome):
             return Outcome(failure=Failure("output", f"it returned {type(answer).__name__}, not an Outcome or None"))
         return answer
+
+    def ask(self, hook: Hook) -> object:
+        token = inside_hook.set(True)
+        try:
+            return self.engine.callback(hook)(self.seen)
+        except Exception as error:  # noqa: BLE001 (one hook's failure is a value, whatever it is)
+            return error
+        finally:
+            inside_hook.reset(token)
 
     def take(self, position: int, step: Step, outcome: Outcome, upstream: bool) -> None:
         """Let one outcome count: for the hooks to come, and for the decision."""

@@ -19,7 +19,7 @@ from anyhook.model.record import Record
 from anyhook.runners import inside_hook
 from anyhook.steps.match import match
 from anyhook.steps.present import RUN_VARIABLE
-from anyhook.steps.record import record, secrets_of
+from anyhook.steps.record import record, record_quiet, secrets_of
 from anyhook.stores.journal import Journal
 from anyhook.stores.places import state_dir as own_state_dir
 
@@ -40,8 +40,7 @@ native hooks take."""
 
 
 UNWRITTEN_MOST = 50_000
-EACH_MOST = 100
-"""How many events that reached no hook get a line each, of one kind within a quarter of a second."""
+"""How many events that reached no hook are kept before their lines are written."""
 
 
 class Route(Record):
@@ -49,9 +48,11 @@ class Route(Record):
 
     steps: tuple[Step, ...]
     quiet: Decision | None
-    """The whole decision, where no hook can run."""
+    """The whole decision, where no hook can run, or where only callables run and none of them says anything."""
     problems: tuple[Problem, ...]
     """What was wrong on loading, and which of the event's hooks wait for their user."""
+    callbacks: tuple[Callback, ...] = ()
+    """What to call, where nothing but callables of the embedding program would run."""
 
 
 class Engine:
@@ -109,9 +110,16 @@ class Engine:
     async def fire(self, event: Event, *, on_failure: str | None = None, mode: str | None = None) -> Decision:
         """Run the hooks of one event and answer with one decision. The loop is never held for more than a moment."""
         route = self._route(event)
+        answers: list[object] = []
         if route.quiet is not None or inside_hook.get():
-            return self._nothing_to_do(event, route, mode)
-        walk = Walk(self, event, route.problems, on_failure, mode or self.mode).walk(route.steps)
+            if not route.callbacks:
+                return self._nothing_to_do(event, route, mode)
+            if inside_hook.get():
+                return self._odd_silence(event, route, mode or self.mode)
+            answers = self._call(route.callbacks, event)
+            if not answers:
+                return self._nothing_to_do(event, route, mode)
+        walk = Walk(self, event, route.problems, answers, on_failure, mode or self.mode).walk(route.steps)
         try:
             waitable = next(walk)
             while True:
@@ -130,9 +138,16 @@ class Engine:
     def fire_sync(self, event: Event, *, on_failure: str | None = None, mode: str | None = None) -> Decision:
         """The same for callers without an event loop."""
         route = self._route(event)
+        answers: list[object] = []
         if route.quiet is not None or inside_hook.get():
-            return self._nothing_to_do(event, route, mode)
-        walk = Walk(self, event, route.problems, on_failure, mode or self.mode).walk(route.steps)
+            if not route.callbacks:
+                return self._nothing_to_do(event, route, mode)
+            if inside_hook.get():
+                return self._odd_silence(event, route, mode or self.mode)
+            answers = self._call(route.callbacks, event)
+            if not answers:
+                return self._nothing_to_do(event, route, mode)
+        walk = Walk(self, event, route.problems, answers, on_failure, mode or self.mode).walk(route.steps)
         try:
             waitable = next(walk)
             while True:
@@ -142,6 +157,21 @@ class Engine:
             return decision
         finally:
             walk.close()
+
+    def _call(self, callbacks: tuple[Callback, ...], event: Event) -> list[object]:
+        """Calls them in turn until one has something to say, or raises: the answers so far; [] where all stay silent."""
+        token = inside_hook.set(True)
+        index = 0
+        try:
+            for index, callback in enumerate(callbacks):
+                answer = callback(event)
+                if answer is not None:
+                    return [None] * index + [answer]
+        except Exception as error:  # noqa: BLE001 (one hook's failure is a value, whatever it is)
+            return [None] * index + [error]
+        finally:
+            inside_hook.reset(token)
+        return []
 
     def _nothing_to_do(self, event: Event, route: Route, mode: str | None) -> Decision:
         quiet = route.quiet
@@ -159,7 +189,9 @@ class Engine:
 
     def _odd_silence(self, event: Event, route: Route, mode: str) -> Decision:
         """No hook runs, but not for the usual reason or not in the usual mode; or there is no later."""
-        quiet = route.quiet or self._inside(event, route.steps, "an in-process hook fired it")
+        quiet = route.quiet
+        if quiet is None or (route.callbacks and inside_hook.get()):
+            quiet = self._inside(event, route.steps, "an in-process hook fired it")
         quiet = quiet.replace(enforced=mode != "shadow")
         journal = self.journal
         if journal is None or journal.append(record(event, quiet, (), self.about(mode), self.secrets)):
@@ -167,28 +199,10 @@ class Engine:
         return quiet.replace(problems=(*quiet.problems, *self.journal_problem()))
 
     def _lines(self) -> list[bytes]:
-        """The lines of events that reached no hook. Beyond what an agent can cause they are only counted. One thread at
-        a time takes them, while others may add to the end."""
+        """The lines of events that reached no hook. One thread at a time takes them, while others may add to the end."""
         taken = self._unwritten[:]
         del self._unwritten[: len(taken)]
-        kinds: dict[int, list[tuple[int, Event, Decision]]] = {}
-        for entry in taken:
-            kinds.setdefault(id(entry[2]), []).append(entry)
-        made: list[bytes] = []
-        about = self.about(self.mode)
-        for entries in kinds.values():
-            made.extend(self._line(event, quiet, about, at) for at, event, quiet in entries[:EACH_MOST])
-            if len(entries) > EACH_MOST:
-                at, event, quiet = entries[-1]
-                count = {**about, "events": len(entries) - EACH_MOST}
-                made.append(self._line(Event(event.name, {}), quiet, count, at))
-        return made
-
-    def _line(self, event: Event, quiet: Decision, about: dict[str, Json], at: int) -> bytes:
-        try:
-            return record(event, quiet, (), about, self.secrets, at)
-        except (TypeError, ValueError, RecursionError) as error:  # it holds what is no JSON; its neighbours do not
-            return record(Event(event.name, {}), quiet, (), {**about, "lost": str(error)}, self.secrets, at)
+        return record_quiet(taken, self.about(self.mode), self.secrets)
 
     # -- routes
 
@@ -208,9 +222,20 @@ class Engine:
         steps = tuple(step for hook in self.hooks_for(event) for step in self._step(hook, event))
         problems = tuple(self.catalog_problems(event.name))
         if any(not step.why for step in steps):
-            nested = f"{RUN_VARIABLE} is set in the environment"
-            return Route(steps, self._inside(event, steps, nested) if self._nested else None, problems)
+            if self._nested:
+                return Route(steps, self._inside(event, steps, f"{RUN_VARIABLE} is set in the environment"), problems)
+            return self._running_route(event, steps, problems)
         return Route(steps, self._idle(event, steps), problems)
+
+    def _running_route(self, event: Event, steps: tuple[Step, ...], problems: tuple[Problem, ...]) -> Route:
+        runs = [step.hook for step in steps if not step.why]
+        if not all(hook.handler == "callable" for hook in runs):
+            return Route(steps, None, problems)
+        idle = self._idle(event, steps)
+        reports = tuple(
+            report if step.why else report.replace(status="ran") for step, report in zip(steps, idle.hooks, strict=True)
+        )
+        return Route(steps, idle.replace(hooks=reports), problems, tuple(map(self.callback, runs)))
 
     def _idle(self, event: Event, steps: tuple[Step, ...]) -> Decision:
         reports = tuple(idle_report(self.where(step.hook), step.hook, step.why or "") for step in steps)
