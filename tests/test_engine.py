@@ -285,6 +285,31 @@ def test_a_callable_with_nothing_to_say(world: World) -> None:
     assert (decision.verdict, decision.problems) == ("none", ())
 
 
+def test_silent_callables_under_another_mode(world: World) -> None:
+    engine = world.engine()
+    engine.on("pre_tool", lambda _: None)
+    decision = engine.fire_sync(SHELL, mode="shadow")
+    assert (decision.verdict, decision.enforced, decision.problems) == ("none", False, ())
+    assert [report.status for report in decision.hooks] == ["ran"]
+    assert asyncio.run(engine.fire(SHELL, mode="shadow")) == decision
+
+
+def test_callables_are_called_once_each(world: World) -> None:
+    engine = world.engine()
+    called: list[str] = []
+    engine.on("pre_tool", lambda _: called.append("first"), name="first")
+
+    def speaks(_event: Event) -> Outcome:
+        called.append("second")
+        return Outcome(context=("c",))
+
+    engine.on("pre_tool", speaks)
+    engine.on("pre_tool", lambda _: called.append("third"), name="third")
+    assert engine.fire_sync(SHELL).context == ("c",)
+    assert asyncio.run(engine.fire(SHELL)).context == ("c",)
+    assert called == ["first", "second", "third"] * 2
+
+
 def broken(_event: Event) -> Outcome:
     raise RuntimeError("oh no")
 

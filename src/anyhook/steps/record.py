@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
 
+EACH_MOST = 100
+"""How many events that reached no hook get a line each, of one kind within a quarter of a second."""
 TEXT_LIMIT = 65_536
 """Longer texts are cut in the journal, and say so."""
 ASKED_FOR = (
@@ -66,6 +68,33 @@ def record(
     ]
     made["decision"] = _decision(decision)
     return without_secrets(json.dumps(made), secrets).encode() + b"\n"
+
+
+def record_quiet(
+    taken: Sequence[tuple[int, Event, Decision]], about: Mapping[str, Json], secrets: Sequence[tuple[str, str]]
+) -> list[bytes]:
+    """The lines of events that reached no hook: time, event, answer. Beyond what an agent can cause, those with the same
+    answer are only counted."""
+    kinds: dict[int, list[tuple[int, Event, Decision]]] = {}
+    for entry in taken:
+        kinds.setdefault(id(entry[2]), []).append(entry)
+    made: list[bytes] = []
+    for entries in kinds.values():
+        made.extend(_quiet(event, answer, about, secrets, at) for at, event, answer in entries[:EACH_MOST])
+        if len(entries) > EACH_MOST:
+            at, event, answer = entries[-1]
+            counted = {**about, "events": len(entries) - EACH_MOST}
+            made.append(_quiet(event.replace(data={}), answer, counted, secrets, at))
+    return made
+
+
+def _quiet(
+    event: Event, answer: Decision, about: Mapping[str, Json], secrets: Sequence[tuple[str, str]], at_ns: int
+) -> bytes:
+    try:
+        return record(event, answer, (), about, secrets, at_ns)
+    except (TypeError, ValueError, RecursionError) as error:  # it holds what is no JSON; its neighbours do not
+        return record(event.replace(data={}), answer, (), {**about, "lost": str(error)}, secrets, at_ns)
 
 
 def _decision(decision: Decision) -> dict[str, Json]:
