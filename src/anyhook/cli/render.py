@@ -27,7 +27,11 @@ def out(text: str) -> None:
 
 
 def say(text: str) -> None:
-    """Talk."""
+    """Talk. It may quote what a project wrote, which must not steer the terminal."""
+    if not text.isprintable():
+        from anyhook.cli.visible import visible
+
+        text = visible(text, keep="\n\t")
     sys.stderr.write(f"{text}\n")
     sys.stderr.flush()
 
