@@ -1,0 +1,361 @@
+"""Hostile files and hostile hooks: whatever lies in place of a hook file or comes out of a hook, time and memory stay
+bounded, there is a clear problem, and the neighbours do their work."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from anyhook.model.json_types import Json
+    from conftest import World
+
+    Object = dict[str, Json]
+
+MEMORY_LIMIT = 1 << 30
+TIME_LIMIT_S = 60
+LARGE = 50 * 1024 * 1024
+
+GATES = {
+    "kode": ("tool_call_pre", "echo good >&2; exit 1"),
+    "kodik": ("PreToolUse", "echo good >&2; exit 2"),
+    "agenthooks": ("before_tool", "echo good >&2; exit 2"),
+    "kolega": ("PreToolUse", "echo good >&2; exit 2"),
+    "kodelet": ("before_tool_call", """echo '{"blocked": true, "reason": "good"}'"""),
+}
+"""Each dialect's gate, and a script that blocks there."""
+
+CONFIGS = {
+    "kode": ".kode/config.yaml",
+    "kodik": ".kodik/hooks/hooks.json",
+    "kodik-toml": ".kodik/hooks/hooks.toml",
+    "agenthooks": ".agents/hooks/bad/HOOK.md",
+    "kolega": ".kolega/hooks.json",
+    "kodelet": ".kodelet/hooks/bad",
+}
+"""Where a project declares hooks."""
+
+# One interpreter for several calls; the command itself leaves in a way that only saves time.
+DRIVER = """
+import json, sys
+from anyhook.cli.app import run
+for words in json.loads(sys.argv[1]):
+    status = run(words)
+    sys.stdout.buffer.write(f"\\n-- {status}\\n".encode())
+    sys.stdout.buffer.flush()
+"""
+
+
+def bounded() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
+
+
+def calls(world: World, *lines: list[str]) -> list[tuple[int, Object]]:
+    """Several calls with --json, in bounded memory and time: the status and the answer of each."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", DRIVER, json.dumps([[*words, "--json"] for words in lines])],
+        env=world.env, cwd=world.project, capture_output=True, check=False, timeout=TIME_LIMIT_S, preexec_fn=bounded,
+    )  # fmt: skip
+    assert b"Traceback" not in done.stderr, done.stderr.decode()
+    parts = done.stdout.decode().split("\n-- ")
+    assert len(parts) == len(lines) + 1, (done.stdout[-2000:], done.stderr[-2000:])
+    answers, rest = [], parts[0]
+    for part in parts[1:]:
+        status, _, after = part.partition("\n")
+        answers.append((int(status), cast("Object", json.loads(rest))))
+        rest = after
+    return answers
+
+
+def fire(dialect: str, *more: str) -> list[str]:
+    words = ["fire", "pre_tool", "--tool", "Shell", "--input", '{"command": "ls"}', "--trust", "all"]
+    return [*words, "--dialect", dialect, *more]
+
+
+def named(answer: Object, path: Path) -> list[Object]:
+    """The problems about a path."""
+    problems = cast("list[Object]", answer["problems"])
+    return [problem for problem in problems if str(problem["where"]).startswith(str(path))]
+
+
+def assert_unharmed(world: World, dialect: str, bad: Path) -> None:
+    """The good hook blocks, and every verb names the bad file with cause and cure."""
+    (fired, fire_answer), (listed, list_answer), (checked, check_answer) = calls(
+        world, fire(dialect), ["list", "--dialect", dialect], ["check", "--dialect", dialect]
+    )
+    assert (fired, listed, checked) == (2, 0, 1)
+    assert fire_answer["verdict"] == "block"
+    assert "good" in str(fire_answer["reason"])
+    assert any(hook["scope"] == "user" for hook in cast("list[Object]", list_answer["hooks"]))
+    for answer in (fire_answer, list_answer, check_answer):
+        found = named(answer, bad)
+        assert found, answer["problems"]
+        for problem in found:
+            assert all(problem[field] for field in ("code", "what", "why", "fix"))
+            assert len(json.dumps(problem)) < 5_000
+
+
+def good_hook(world: World, dialect: str) -> None:
+    native, script = GATES[dialect]
+    world.hook(dialect, native, script, "user", "good")
+
+
+# -- things that are no files
+
+
+def fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def endless_device(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def folder(path: Path) -> None:
+    (path / "inside").mkdir(parents=True)
+
+
+def unix_socket(path: Path) -> None:
+    here = Path.cwd()
+    os.chdir(path.parent)  # addresses of sockets are short
+    try:
+        socket.socket(socket.AF_UNIX).bind(path.name)
+    finally:
+        os.chdir(here)
+
+
+def dangling(path: Path) -> None:
+    path.symlink_to("nowhere")
+
+
+def circle(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
+def large(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(LARGE)
+
+
+THINGS: list[Callable[[Path], None]] = [fifo, endless_device, folder, unix_socket, dangling, circle, large]
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.parametrize("make", THINGS, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("place", [place for place in CONFIGS if place != "kodelet"])
+def test_no_file_in_place_of_a_hook_file(world: World, place: str, make: Callable[[Path], None]) -> None:
+    dialect = place.removesuffix("-toml")
+    good_hook(world, dialect)
+    path = world.project / CONFIGS[place]
+    path.parent.mkdir(parents=True)
+    make(path)
+    assert_unharmed(world, dialect, path)
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_no_files_among_executables(world: World) -> None:
+    """Folders, pipes and sockets are no hooks; a link and a large file may be meant as one."""
+    good_hook(world, "kodelet")
+    bad = world.project / ".kodelet" / "hooks"
+    bad.mkdir(parents=True)
+    for make in THINGS:
+        make(bad / make.__name__)
+    (bad / "large").chmod(0o755)
+    assert_unharmed(world, "kodelet", bad)
+    ((_, answer),) = calls(world, ["check", "--dialect", "kodelet"])
+    names = {str(problem["where"]).rpartition("/")[2] for problem in named(answer, bad)}
+    assert {"endless_device", "dangling", "circle"} <= names
+
+
+GROUP = {"PreToolUse": [{"hooks": [{"type": "command", "command": "./bad"}]}]}
+SCRIPTS = {
+    "kode": ("bad", {".kode/config.yaml": '{"hooks": {"tool_call_pre": [{"exec": "./bad"}]}}'}),
+    "kodik": ("bad", {CONFIGS["kodik"]: json.dumps({"hooks": GROUP})}),
+    "kolega": ("bad", {CONFIGS["kolega"]: json.dumps({"schema_version": 1, "hooks": GROUP})}),
+    "agenthooks": (
+        ".agents/hooks/bad/scripts/run",
+        {CONFIGS["agenthooks"]: "---\nname: bad\ndescription: x\ntrigger: before_tool\n---\n"},
+    ),
+}
+"""Where a project's script is, and the file that declares it."""
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.parametrize("make", THINGS, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("dialect", ["kodik", "agenthooks", "kolega"])
+def test_no_file_in_place_of_a_script(world: World, dialect: str, make: Callable[[Path], None]) -> None:
+    good_hook(world, dialect)
+    script, files = SCRIPTS[dialect]
+    for name, text in files.items():
+        world.write(world.project / name, text)
+    path = world.project / script
+    path.parent.mkdir(parents=True, exist_ok=True)
+    make(path)
+    if make is large:
+        path.chmod(0o755)
+    (fired, answer), (checked, check_answer) = calls(world, fire(dialect), ["check", "--dialect", dialect])
+    assert (fired, answer["verdict"]) == (2, "block")
+    assert "good" in str(answer["reason"])
+    (declared,) = [world.project / name for name in files]
+    if make is not large:  # a file of zeros may be a program, as far as one can see
+        assert checked == 1
+        assert named(check_answer, declared)
+
+
+@pytest.mark.parametrize("make", [fifo, folder, dangling], ids=lambda make: make.__name__)
+def test_a_fail_closed_dialect_blocks_where_its_script_is_no_file(world: World, make: Callable[[Path], None]) -> None:
+    script, files = SCRIPTS["kode"]
+    for name, text in files.items():
+        world.write(world.project / name, text)
+    make(world.project / script)
+    (fired, answer), (checked, _) = calls(world, fire("kode"), ["check", "--dialect", "kode"])
+    assert (fired, answer["verdict"], checked) == (2, "block", 1)
+
+
+# -- documents
+
+NESTED = 100_000
+DOCUMENTS: dict[str, tuple[str, bytes]] = {
+    "json brackets": ("json", b'{"hooks": ' + b"[" * NESTED),
+    "json closed brackets": ("json", b'{"hooks": ' + b"[" * NESTED + b"]" * NESTED + b"}"),
+    "json objects": ("json", b'{"a":' * NESTED),
+    "json long number": ("json", b'{"schema_version": 1, "hooks": ' + b"9" * 1_000_000 + b"}"),
+    "json endless number": ("json", b'{"schema_version": 1e999, "hooks": {}}'),
+    "json half a pair": ("json", b'{"schema_version": 1, "hooks": {"\\ud800": []}}'),
+    "json wrong": ("json", b'{"schema_version": 1, "hooks": {"Stop": [1, null, [], {}, {"hooks": [1]}], "x": 1}}'),
+    "json not utf-8": ("json", b'{"hooks": "\xff\xfe"}'),
+    "json utf-16": ("json", '{"hooks": {}}'.encode("utf-16")),
+    "json zeros": ("json", b"\0" * 1000),
+    "yaml flow": ("yaml", b"hooks: " + b"[" * NESTED),
+    "yaml blocks": ("yaml", b"\n".join(b" " * depth + b"a:" for depth in range(2_000))),
+    "yaml dashes": ("yaml", b"- " * NESTED),
+    "yaml aliases": (
+        "yaml",
+        b"a: &a [x,x,x,x,x,x,x,x,x]\n"
+        + b"".join(b"%c: &%c [%s]\n" % (98 + n, 98 + n, b",".join([b"*%c" % (97 + n)] * 9)) for n in range(12))
+        + b"hooks: *m\n",
+    ),
+    "yaml itself": ("yaml", b"hooks: &a\n  tool_call_pre: *a\n"),
+    "yaml python": ("yaml", b"hooks: !!python/object/apply:os.system ['touch owned']\n"),
+    "yaml repeated key": ("yaml", b"name: a\nname: b\n"),
+    "toml brackets": ("toml", b"hooks = " + b"[" * NESTED),
+    "toml parts": ("toml", b".".join([b"a"] * NESTED) + b" = 1"),
+    "toml tables": ("toml", b"hooks = " + b"{a=" * NESTED),
+}
+SYNTAXES = {
+    "kode": ("yaml", "json"),
+    "kodik": ("json",),
+    "kodik-toml": ("toml",),
+    "kolega": ("json",),
+    "agenthooks": ("yaml",),
+}
+
+
+@pytest.mark.parametrize("place", SYNTAXES)
+def test_documents_meant_to_hurt(world: World, place: str) -> None:
+    dialect = place.removesuffix("-toml")
+    good_hook(world, dialect)
+    path = world.project / CONFIGS[place]
+    for data in [data for syntax, data in DOCUMENTS.values() if syntax in SYNTAXES[place]]:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"---\n" + data + b"\n---\n" if dialect == "agenthooks" else data)
+        assert_unharmed(world, dialect, path)
+    assert not (world.project / "owned").exists()
+
+
+def test_a_front_matter_without_an_end(world: World) -> None:
+    good_hook(world, "agenthooks")
+    path = world.write(world.project / CONFIGS["agenthooks"], "---\n" + "a: b\n" * 100_000)
+    assert_unharmed(world, "agenthooks", path)
+
+
+@pytest.mark.parametrize("dialect", ["kodik", "kolega"])
+def test_patterns_that_never_end(world: World, dialect: str) -> None:
+    """Such a pattern is stopped; its hook counts as the dialect counts broken hooks, and its neighbours run."""
+    good_hook(world, dialect)
+    bad = {"matcher": "(a+)+$|(.*a){20}$|(a|aa)+$", "hooks": [{"type": "command", "command": "true"}]}
+    huge = {"matcher": "((((((x{99}){99}){99}){99}){99}){99})", "hooks": [{"type": "command", "command": "true"}]}
+    document = {"schema_version": 1, "hooks": {"PreToolUse": [bad, huge]}}
+    path = world.write(world.project / CONFIGS[dialect], json.dumps(document))
+    words = fire(dialect)
+    words[words.index("Shell")] = "a" * 5_000 + "!"
+    (fired, answer), (checked, check_answer) = calls(world, words, ["check", "--dialect", dialect])
+    assert (fired, answer["verdict"]) == (2, "block")
+    assert "good" in str(answer["reason"])
+    assert checked == 1
+    assert "invalid-matcher" in [problem["code"] for problem in named(check_answer, path)]
+
+
+def test_very_many_entries(world: World) -> None:
+    good_hook(world, "kolega")
+    handlers = [{"type": "command", "command": f"true {number}", "nope": 1} for number in range(2_000)]
+    document = {"schema_version": 1, "hooks": {"PreToolUse": [{"matcher": "x", "hooks": [each]} for each in handlers]}}
+    path = world.write(world.project / CONFIGS["kolega"], json.dumps(document))
+    (fired, answer), (checked, _) = calls(world, fire("kolega"), ["check", "--dialect", "kolega"])
+    assert (fired, checked) == (2, 0)
+    assert 100 <= len(named(answer, path)) <= 110
+    assert "more-problems" in {problem["code"] for problem in named(answer, path)}
+
+
+# -- our own files
+
+OWN = {
+    "config": "config/anyhook/config.toml",
+    "ledger": "state/anyhook/trust.json",
+    "types": "state/anyhook/types.json",
+    "switches": "state/anyhook/switches.json",
+    "native settings": "state/kolega-code/settings.json",
+}
+
+
+@pytest.mark.parametrize("make", [fifo, folder, endless_device, circle], ids=lambda make: make.__name__)
+@pytest.mark.parametrize("place", OWN)
+def test_no_file_in_place_of_our_own(world: World, place: str, make: Callable[[Path], None]) -> None:
+    good_hook(world, "kolega")
+    world.hook("kodelet", "agent_stop", "true")
+    path = world.home / OWN[place]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    make(path)
+    (fired, answer), (listed, _) = calls(world, ["fire", "PreToolUse", "--tool", "x", "--trust", "native"], ["list"])
+    assert (fired, answer["verdict"], listed) == (2, "block", 0)
+
+
+# -- what hooks say
+
+SAYINGS = {
+    "nested": "python3 -c \"print('[' * 200000)\"",
+    "nested object": "python3 -c \"print('{\\\"a\\\":' * 200000)\"",
+    "long number": "python3 -c \"print('{\\\"decision\\\": ' + '9' * 1000000 + '}')\"",
+    "zeros": "head -c 100000 /dev/zero",
+    "noise": "head -c 100000 /dev/urandom",
+    "half a pair": """printf '{"reason": "\\\\ud800", "decision": 1, "blocked": "x"}'""",
+    "wrong types": """printf '{"reason": [], "decision": {}, "hookSpecificOutput": 3, "input": 1, "block": null}'""",
+    "endless": "cat /dev/zero",
+}
+
+
+@pytest.mark.parametrize("dialect", GATES)
+def test_answers_meant_to_hurt(world: World, dialect: str) -> None:
+    """Each as a hook before the good one, which blocks all the same (in the fail-closed dialect, something does)."""
+    native, _ = GATES[dialect]
+    for name, saying in SAYINGS.items():
+        if name != "endless" or dialect in ("kodik", "agenthooks"):
+            more: Object = {"priority": 999} if dialect == "agenthooks" else {}
+            world.hook(dialect, native, saying, "user", f"a-{name.replace(' ', '-')}", **more)
+    good_hook(world, dialect)
+    ((status, answer),) = calls(world, fire(dialect, "--on-failure", "allow"))
+    assert (status, answer["verdict"]) == (2, "block")
+    assert "good" in str(answer["reason"])
+    hooks = cast("list[Object]", answer["hooks"])
+    assert len(hooks) == len(SAYINGS) + (dialect in ("kodik", "agenthooks"))
+    assert {hook["status"] for hook in hooks} == {"ran"}
