@@ -23,6 +23,8 @@ SCRIPT_LIMIT = 16 * 1024 * 1024
 HASHED_LIMIT = 256 * 1024 * 1024
 KEPT_LIMIT = 262_144
 """How many bytes of a file are kept with its digest, to show it and what changed in it."""
+SENTENCE_LIMIT = 1000
+"""How much of a document's own words a problem repeats."""
 PROBLEMS_LIMIT = 100
 """How many problems of one file are told one by one."""
 UNPINNED = "!"
@@ -52,7 +54,11 @@ class Files:
         self._texts: dict[str, str] = {}
 
     def problem(self, code: str, what: str, where: str, why: str = "", fix: str = "", severity: str = ERROR) -> None:
-        self._problems.append(Problem(code, what, where, why, fix, severity))
+        self._problems.append(Problem(code, _clipped(what), where, _clipped(why), _clipped(fix), severity))
+
+    def full(self, path: str) -> bool:
+        """Whether further problems of this document are only counted, so that nothing need be found out for them."""
+        return self._told.get(path, 0) >= PROBLEMS_LIMIT
 
     def problem_at(
         self, code: str, what: str, path: str, place: Place, *, fix: str = "", severity: str = ERROR
@@ -64,7 +70,7 @@ class Files:
             self._untold.setdefault(path, []).append(severity)
             return
         self._unplaced.setdefault(path, []).append((len(self._problems), place))
-        self._problems.append(Problem(code, what, path, "", fix, severity))
+        self._problems.append(Problem(code, _clipped(what), path, "", _clipped(fix), severity))
 
     @property
     def problems(self) -> list[Problem]:
@@ -204,6 +210,10 @@ class Files:
         if front is None:
             return documents.lines_of(text, _syntax(path, text), places)
         return {place: line + front[1] for place, line in documents.lines_of(front[0], "yaml", places).items()}
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= SENTENCE_LIMIT else f"{text[:SENTENCE_LIMIT]}…"
 
 
 def _syntax(path: str, text: str) -> str:
