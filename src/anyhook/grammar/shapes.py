@@ -137,11 +137,15 @@ class Entries:
     def complain(self, code: str, what: str, place: Place, fix: str, severity: str = ERROR) -> None:
         self.files.problem_at(code, what, self.source.path, place, fix=fix, severity=severity)
 
+    def likely(self, word: str, known: Iterable[str]) -> str:
+        """A guess, as long as somebody is going to read it: guessing for each of a million words would take minutes."""
+        return "" if self.files.full(self.source.path) or len(word) > 100 else guess(word, known)
+
     def unknown_keys(self, value: Mapping[str, Json], known: Iterable[str], place: Place, owner: str) -> None:
         known = list(known)
         for key in value:
             if key not in known:
-                fix = f"Known keys: {', '.join(known)}.{guess(key, known)}"
+                fix = f"Known keys: {', '.join(known)}.{self.likely(key, known)}"
                 self.complain("unknown-key", f"{owner} has an unknown key `{key}`; it is ignored", (*place, key), fix, WARNING)
 
     def event_lists(self, document: Json) -> list[tuple[str, list[Json]]]:
@@ -161,7 +165,7 @@ class Entries:
         for event, entries in hooks.items():
             place: Place = ("hooks", event)
             if event not in self.rows:
-                fix = f"Events: {', '.join(self.rows)}.{guess(event, self.rows)}"
+                fix = f"Events: {', '.join(self.rows)}.{self.likely(event, self.rows)}"
                 self.complain("unknown-event", f"`{event}` is no event here; its hooks are ignored", place, fix)
             elif not isinstance(entries, list):
                 self.complain("wrong-type", f"`{event}` must hold a list, not {type_name(entries)}", place, "Wrap it in [ ].")
