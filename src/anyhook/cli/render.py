@@ -23,7 +23,7 @@ def out(text: str) -> None:
         sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace") + b"\n")
         sys.stdout.buffer.flush()
     except BrokenPipeError:
-        sys.stderr = None  # type: ignore[assignment]
+        sys.stderr = None
 
 
 def say(text: str) -> None:

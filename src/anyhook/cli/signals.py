@@ -7,7 +7,7 @@ import os
 import sys
 
 # The C module: `signal` wraps its numbers in enums, whose import costs a third of an interpreter start.
-from _signal import SIGHUP, SIGINT, SIGTERM, signal
+from _signal import SIGHUP, SIGINT, SIGTERM, signal  # type: ignore[import-not-found]
 
 from anyhook.steps.run import adopt_orphans, end_all
 

@@ -29,8 +29,9 @@ def list_(values: Values) -> int:
         hooks.append(hook.replace(status=BROKEN, why=why) if why else hook)
     if values["json"]:
         problems: list[Json] = [dict(problem.as_dict()) for problem in catalog.problems]
-        listed = {"hooks": [as_dict(hook) for hook in hooks], "builtins": [as_dict(hook) for hook in apart]}
-        render.json_out({**listed, "problems": problems}, indent=2)
+        listed: list[Json] = [as_dict(hook) for hook in hooks]
+        built_in: list[Json] = [as_dict(hook) for hook in apart]
+        render.json_out({"hooks": listed, "builtins": built_in, "problems": problems}, indent=2)
         return 0
     _print(hooks)
     for hook in apart:

@@ -81,6 +81,8 @@ def short_name(argv: list[str]) -> str:
     """What people call a command: its script where an interpreter runs one, else its program."""
     words = [word.rsplit("/", 1)[-1] for word in argv]
     for word in words:
+        if word == "-c":  # what follows is a program's text, and no name
+            break
         if word and word not in INTERPRETERS and not word.startswith("-"):
             return word
     return words[0] if words else "hook"
@@ -248,9 +250,10 @@ class Entries:
         if wrong:
             self.complain("invalid-matcher", f"{wrong}; this entry cannot run", place, "Correct the matcher.")
         spec = {key: handler[key] for key in shape.keys if key in handler and key != self.shape.timeout_key}
+        words = shape.split(spec[shape.needs]) if shape.split else str(spec[shape.needs]).split()[:4]
         if shape.split:
-            spec["argv"] = list(shape.split(spec[shape.needs]))
-        name = short_name(_words(spec[shape.needs]))
+            spec["argv"] = [*words]
+        name = short_name(words)
         source = self.source
         owner = f"{source.scope}:{source.label}" if source.label else source.scope
         definition = canonical({"event": event, "matcher": matcher, "handler": handler})
@@ -275,9 +278,3 @@ class Entries:
                 why=wrong or "",
             )
         )
-
-
-def _words(value: Json) -> list[str]:
-    if isinstance(value, list):
-        return [str(word) for word in value]
-    return str(value).split()[:4]

@@ -32,7 +32,7 @@ def _refuse(value: object) -> None:
 try:
     from _json import encode_basestring, encode_basestring_ascii, make_encoder, make_scanner
 
-    _scan = make_scanner(_Rules)
+    _scan = make_scanner(_Rules)  # type: ignore[arg-type]  # it takes anything with these attributes
     _ascii = make_encoder(None, _refuse, encode_basestring_ascii, None, ": ", ", ", False, False, True)
     _plain = make_encoder(None, _refuse, encode_basestring, None, ": ", ", ", False, False, True)
 

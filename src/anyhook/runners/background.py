@@ -3,6 +3,7 @@ leaves them to a process of its own, which enforces the limit and writes down wh
 
 from __future__ import annotations
 
+import marshal
 import os
 import sys
 import threading
@@ -12,6 +13,7 @@ from anyhook.model import lean_json as json
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.call import Call, Run
+    from anyhook.model.json_types import Json
     from anyhook.runners import Waitable
     from anyhook.stores.journal import Journal
 
@@ -22,7 +24,8 @@ def line_of(hook: str, call: Call, run: Run) -> bytes:
 
     from anyhook.steps.record import run_fields, secrets_of, without_secrets
 
-    made = {"v": 1, "at": time.time_ns(), "background": hook, "argv": call.argv, "cwd": call.cwd, "run": run_fields(run)}
+    made: dict[str, Json] = {"v": 1, "at": time.time_ns(), "background": hook, "argv": [*call.argv], "cwd": call.cwd}
+    made["run"] = run_fields(run)
     return without_secrets(json.dumps(made), secrets_of(call.env)).encode() + b"\n"
 
 
@@ -71,12 +74,9 @@ def hand_over(hook: str, call: Call, own_dir: str) -> None:
     """Give it to a process that outlives us. The payload goes by a pipe into memory, so nothing is left on disk."""
     import subprocess
 
-    task = {
-        "hook": hook, "argv": call.argv, "stdin": call.stdin.decode("utf-8", "surrogateescape"), "env": call.env,
-        "cwd": call.cwd, "limit_s": call.limit_s, "mark": call.mark, "state_dir": own_dir,
-    }  # fmt: skip
+    task = marshal.dumps((hook, own_dir, tuple(getattr(call, field) for field in call.fields)))
     child = subprocess.Popen(
-        [sys.executable, "-I", "-m", "anyhook.runners.background"],
+        [sys.executable, "-P", "-m", "anyhook.runners.background"],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -85,7 +85,7 @@ def hand_over(hook: str, call: Call, own_dir: str) -> None:
     )
     assert child.stdin is not None  # noqa: S101 (asked for above)
     try:
-        child.stdin.write(json.dumps(task).encode())
+        child.stdin.write(task)
         child.stdin.close()
     except BrokenPipeError:
         pass
@@ -98,11 +98,10 @@ def main() -> None:
     from anyhook.steps.run import adopt_orphans, run
     from anyhook.stores.journal import Journal
 
-    task = json.loads(sys.stdin.buffer.read().decode())
-    stdin = task["stdin"].encode("utf-8", "surrogateescape")
-    call = Call(tuple(task["argv"]), stdin, task["env"], task["cwd"], task["limit_s"], task["mark"])
+    hook, own_dir, values = marshal.loads(sys.stdin.buffer.read())  # noqa: S302 (from the process that started us)
+    call = Call(*values)
     adopt_orphans()
-    Journal(task["state_dir"]).append(line_of(task["hook"], call, run(call)))
+    Journal(own_dir).append(line_of(hook, call, run(call)))
     os._exit(0)
 
 

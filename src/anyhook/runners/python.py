@@ -80,7 +80,7 @@ class CallableRun:
                 left = max(0.0, self._started_s + self._call.limit_s - monotonic())
                 async with asyncio.timeout(left) as bound:
                     try:
-                        return await result
+                        return await result  # type: ignore[misc]  # isawaitable() above
                     finally:
                         if bound.expired():  # said before anything else is: it is no error of the hook's own
                             self.end("timed_out")
