@@ -48,14 +48,15 @@ def json_out(value: Json, indent: int | None = None) -> None:
 
 
 def wrapped(text: str, first: str, rest: str) -> list[str]:
-    """A text with what stands before its first and its further lines: broken for a terminal, on one line for programs."""
+    """A text with what stands before its first and its further lines: broken for terminals, in one line for programs."""
     if not sys.stdout.isatty():
         return [first + line if not number else rest + line for number, line in enumerate(text.split("\n"))]
     import shutil
     import textwrap
 
     width = max(40, min(100, shutil.get_terminal_size((80, 24)).columns))
-    return textwrap.wrap(text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False)
+    wrap = textwrap.TextWrapper(width, first, rest, break_long_words=False, break_on_hyphens=False)
+    return wrap.wrap(text)
 
 
 def short_path(path: str) -> str:

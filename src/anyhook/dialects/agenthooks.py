@@ -139,8 +139,7 @@ class _HookFile:
         self.source, self.folder, self.path, self.files = source, folder, path, files
 
     def say(self, code: str, what: str, key: str, fix: str, severity: str = "warning") -> None:
-        line = self.files.line(self.path, (key,) if key else ())
-        self.files.problem(code, what, f"{self.path}:{line}" if line else self.path, fix=fix, severity=severity)
+        self.files.problem_at(code, what, self.path, (key,) if key else (), fix=fix, severity=severity)
 
     def read(self, front: dict[str, Json]) -> Hook | None:
         name, trigger = front.get("name"), front.get("trigger")
@@ -183,7 +182,8 @@ class _HookFile:
     def look_over(self, front: dict[str, Json], name: str, trigger: str) -> None:
         for key in front:
             if key not in KNOWN:
-                self.say("unknown-key", f"unknown field `{key}`; it is ignored", key, f"Fields: {', '.join(KNOWN)}.{guess(key, KNOWN)}")
+                likely = "" if self.files.full(self.path) else guess(key, KNOWN)
+                self.say("unknown-key", f"unknown field `{key}`; it is ignored", key, f"Fields: {', '.join(KNOWN)}.{likely}")
         if len(name) > 64:
             self.say("wrong-value", "`name` is longer than 64 characters", "name", "Shorten it.")
         description = front.get("description")
