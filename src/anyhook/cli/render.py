@@ -48,7 +48,7 @@ def json_out(value: Json, indent: int | None = None) -> None:
 
 
 def wrapped(text: str, first: str, rest: str) -> list[str]:
-    """A text with what stands before its first and its further lines: broken for terminals, in one line for programs."""
+    """A text with what stands before its first and its further lines: broken for terminals, whole for programs."""
     if not sys.stdout.isatty():
         return [first + line if not number else rest + line for number, line in enumerate(text.split("\n"))]
     import shutil
