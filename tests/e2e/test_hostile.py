@@ -370,3 +370,12 @@ def test_documents_made_of_unknown_words(world: World, dialect: str) -> None:
     path = world.write(world.project / CONFIGS[dialect], json.dumps(document))
     assert path.stat().st_size < 1_048_576
     assert_unharmed(world, dialect, path)
+
+
+def test_a_front_matter_made_of_unknown_words(world: World) -> None:
+    good_hook(world, "agenthooks")
+    fields = "".join(f"triggor{number}: x\n" for number in range(20_000))
+    text = f"---\nname: it\ndescription: x\ntrigger: before_tool\n{fields}---\n"
+    path = world.write(world.project / CONFIGS["agenthooks"], text)
+    world.write(path.parent / "scripts" / "run", "", 0o755)
+    assert_unharmed(world, "agenthooks", path)
