@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from anyhook import Engine
 from anyhook.catalog import read
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from anyhook.model.json_types import Json
+
+# No property is about time: on a busy machine a slow example is no wrong one.
+settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None)
+settings.load_profile("house")
 
 
 class World:

@@ -19,12 +19,12 @@ TABLES: dict[str, Dialect] = {name: dialect(name) for name in DIALECTS}
 ROWS = [(table, row, event) for table in TABLES.values() for row in table.events for event in row.canonical]
 ENDINGS = ("exited", "timed_out", "signalled", "not_started", "overflowed", "cancelled")
 
-texts = st.text(max_size=20)
+texts = st.text(max_size=8)
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts
 values: st.SearchStrategy[Json] = st.recursive(
-    scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4), max_leaves=12
+    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3), max_leaves=6
 )
-objects: st.SearchStrategy[dict[str, Json]] = st.dictionaries(texts, values, max_size=4)
+objects: st.SearchStrategy[dict[str, Json]] = st.dictionaries(texts, values, max_size=2)
 GOOD: dict[str, st.SearchStrategy[Json]] = {
     "string": texts.map(lambda text: text),
     "bool": st.booleans().map(lambda value: value),
@@ -45,14 +45,14 @@ failures = st.builds(Failure, st.sampled_from(sorted(CODES)), texts)
 effects = st.fixed_dictionaries(
     {},
     optional={
-        "tool_input": objects,
-        "tool_output": values,
+        "tool_input": st.dictionaries(texts, scalars, max_size=2),
+        "tool_output": scalars,
         "prompt": texts,
         "context": st.lists(texts, max_size=2).map(tuple),
         "messages": st.lists(texts, max_size=2).map(tuple),
         "follow_ups": st.lists(texts, max_size=2).map(tuple),
         "history": st.lists(st.fixed_dictionaries({"role": texts, "content": texts}), max_size=2),
-        "recipe": st.fixed_dictionaries({"name": texts, "args": objects}),
+        "recipe": st.fixed_dictionaries({"name": texts, "args": st.just({})}),
         "end_turn": st.booleans(),
         "spoke": st.just(True),
     },
@@ -78,7 +78,7 @@ def entries(
         row = table.row_for(event)
         assert row is not None
         upstream = table.name == "kodelet" and draw(st.booleans())
-        for outcome in draw(st.lists(outcomes(verdicts), min_size=least, max_size=3)):
+        for outcome in draw(st.lists(outcomes(verdicts), min_size=least, max_size=2)):
             hook = hook_of(table, row, name=f"h{len(made)}")
             can = outcome if row.block or outcome.verdict != "block" else outcome.replace(verdict="none", reason=None)
             made.append(Entry(2 * len(made), hook, table, row, can, upstream))

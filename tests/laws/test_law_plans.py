@@ -49,7 +49,7 @@ def populate(world: World, hooks: list[tuple[tuple[str, str], str, str]], broken
         world.hook(table, native, "true", scope, name)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(declared, spoilt, st.sampled_from(["ask", "all", "none"]))
 def test_there_and_back(hooks: list[tuple[tuple[str, str], str, str]], broken: list[str], trust: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
