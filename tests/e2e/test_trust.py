@@ -75,7 +75,8 @@ def test_nothing_of_the_project_steers_the_terminal(box: Box) -> None:
     name = "bell\x07\x1b]0;title\x1b\\line\nfeed\u202e.sh"
     box.write(name, "#!/bin/sh\n# \x1b[2J\x1b[1A hidden\r# visible \u202e\u2066 \x9b2J\n", 0o755)
     box.kodik(f"sh './{name}'", "echo \x1b[8m secret \x9b0m")
-    for words in (("trust",), ("trust", "--json"), ("trust", "--yes"), ("trust", "--list")):
+    others = (("list",), ("check",), ("explain", "pre_tool"), ("fire", "pre_tool"))
+    for words in (("trust",), ("trust", "--json"), ("trust", "--yes"), ("trust", "--list"), *others):
         done = box.run(*words, status=None)
         text = (done.stdout + done.stderr).decode()
         assert not [char for char in text if char != "\n" and not char.isprintable()], words

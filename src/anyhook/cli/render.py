@@ -18,7 +18,12 @@ MARKS = {
 
 
 def out(text: str) -> None:
-    """A result. A reader that has gone away is no error."""
+    """A result for people. It may quote what a project wrote, which must not steer the terminal."""
+    exact_out(_harmless(text))
+
+
+def exact_out(text: str) -> None:
+    """A result for programs. A reader that has gone away is no error."""
     try:
         sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace") + b"\n")
         sys.stdout.buffer.flush()
@@ -27,24 +32,28 @@ def out(text: str) -> None:
 
 
 def say(text: str) -> None:
-    """Talk. It may quote what a project wrote, which must not steer the terminal."""
-    if not text.isprintable():
-        from anyhook.cli.visible import visible
-
-        text = visible(text, keep="\n\t")
-    sys.stderr.write(f"{text}\n")
+    """Talk."""
+    sys.stderr.write(f"{_harmless(text)}\n")
     sys.stderr.flush()
+
+
+def _harmless(text: str) -> str:
+    if text.isprintable():
+        return text
+    from anyhook.cli.visible import visible
+
+    return visible(text, keep="\n\t")
 
 
 def json_out(value: Json, indent: int | None = None) -> None:
     if indent is None:
         from anyhook.model import lean_json
 
-        out(lean_json.dumps(value))
+        exact_out(lean_json.dumps(value))
         return
     import json
 
-    out(json.dumps(value, indent=indent, ensure_ascii=False))
+    exact_out(json.dumps(value, indent=indent, ensure_ascii=False))
 
 
 def wrapped(text: str, first: str, rest: str) -> list[str]:

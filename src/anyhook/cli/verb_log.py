@@ -24,7 +24,7 @@ def log(values: Values) -> int:
     for line in Journal(state_dir(os.environ)).lines():
         text = line.decode("utf-8", "replace").rstrip("\n")
         if values["json"]:
-            render.out(text)
+            render.exact_out(text)
             continue
         try:
             record = lean_json.loads(text)

@@ -197,7 +197,7 @@ def _ascii_out(value: Json) -> None:
     """In ASCII: JSON's own escapes keep what a project wrote from steering a terminal."""
     import json
 
-    render.out(json.dumps(value, indent=2))
+    render.exact_out(json.dumps(value, indent=2))
 
 
 def _list(as_json: bool) -> int:
