@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from anyhook.grammar.cells import native_name, project, session
-from anyhook.grammar.commands import check_pattern, check_text, loose_words, named_files
+from anyhook.grammar.commands import check_pattern, check_text, named_files, words_read
 from anyhook.grammar.matchers import whole_value
 from anyhook.grammar.readers import last_line_object
 from anyhook.grammar.rows import (
@@ -132,7 +132,7 @@ def launch(hook: Hook, scene: Scene) -> Launch:
 
 
 def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, ...]:
-    return named_files(loose_words(str(hook.spec["command"])), project_dir, home, _variables(hook), files)
+    return named_files(words_read(str(hook.spec["command"])), project_dir, home, _variables(hook), files)
 
 
 REPLY = Reply(

@@ -90,6 +90,12 @@ def loose_words(command: str) -> list[str]:
         return command.split()
 
 
+def words_read(command: str) -> list[str]:
+    """The same without the files that the line only writes: they change with every run, and nobody runs them."""
+    words = loose_words(command)
+    return [word for before, word in zip(["", *words], words, strict=False) if not before.endswith(">")]
+
+
 def named_files(
     words: Sequence[str], cwd: str, home: str, variables: Mapping[str, str], files: Files
 ) -> tuple[str, ...]:
