@@ -24,6 +24,7 @@ from anyhook.model.call import Call
 from anyhook.steps.run import adopt_orphans, end_all, leave_alone, run, start
 
 MARK = os.environ["HOST_MARK"]
+signal.alarm(100)  # whatever the test did wrong, its host does not outlive it for long
 
 def call(script, stdin=b"", limit_s=60.0, n=0):
     env = {"PATH": os.environ["PATH"], MARK: str(n)}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -19,6 +21,7 @@ from hypothesis import strategies as st
 from anyhook.model.call import Call, Run
 from anyhook.steps import child as child_module
 from anyhook.steps.child import OUTPUT_LIMIT
+from anyhook.steps.process_tree import Process, Tree
 from anyhook.steps.run import Child, end_all, run, start
 
 if TYPE_CHECKING:
@@ -265,14 +268,27 @@ def test_a_background_child_that_holds_the_pipes_is_not_waited_for() -> None:
 
 
 @both_ways
-def test_a_background_child_that_goes_on_writing_is_not_read_for_ever() -> None:
-    got = run(sh("yes & echo $! >&2; exit 0"))
+def test_a_background_child_that_goes_on_writing_is_left_to_it() -> None:
+    got = run(sh("while :; do echo y; done & echo $! >&2; exit 0"))
     pid = int(got.stderr)
     try:
         assert (got.ending, lives(pid)) == ("exited", True)
         assert set(got.stdout) <= set(b"y\n")
     finally:
         os.kill(pid, signal.SIGKILL)
+
+
+def test_draining_ends_with_what_the_pipe_can_hold() -> None:
+    """However fast someone else goes on writing into it."""
+    ours, theirs = os.pipe()
+    os.set_blocking(ours, False)
+    with subprocess.Popen(["yes"], stdout=theirs) as yes:
+        select.select([ours], [], [])
+        got = child_module._Stream(ours).drain(b"y" * 65536)
+        yes.kill()
+    os.close(ours)
+    os.close(theirs)
+    assert 65536 <= len(got) <= 2 * child_module._LARGEST_PIPE
 
 
 def test_output_larger_than_the_usual_pipe_is_drained_after_the_end() -> None:
@@ -363,6 +379,18 @@ def test_what_is_not_the_hooks_is_left_alone(tmp_path: Path) -> None:
         os.waitpid(own_group, 0)
         neighbour.end()
         neighbour.wait()
+
+
+@pytest.mark.parametrize(("before", "later", "asked"), [(0, 0, True), (1, 0, False), (0, 1, True), (1, 1, True)])
+def test_an_orphan_older_than_the_run_is_not_asked_about(before: int, later: int, asked: bool) -> None:
+    """The system counts births in ticks of 10 ms; within one, numbers rise."""
+    child = started(sh("sleep 100"))
+    tree = Tree(child.pid, "", lambda pid, _: pid > 0)
+    number = child.pid - 1 if before else child.pid + 1
+    row = Process(pid=number, parent=os.getpid(), group=1, session=1, born=tree.eldest + later, zombie=False)
+    assert tree._is_known(row, os.getpid()) is asked
+    child.end()
+    child.wait()
 
 
 def test_a_run_inside_the_run_belongs_to_it() -> None:

@@ -1,7 +1,9 @@
 """One started process: feed it, read it, know when it ended, end it. Never decides what to start or what it meant.
 
 This is on the path an agent waits on, so at import it loads C modules only: `subprocess` costs one and a half bare
-interpreter starts of CPU time, `signal` and `threading` half a one each (3.11); a call that needs them loads them.
+interpreter starts of CPU time, `signal` and `threading` half a one each (3.11); a call that needs them loads them. But
+nothing is loaded while a child's lock is held: a signal handler may interrupt the thread that is loading it, and then
+wait for the lock of a child whose thread waits for the same module.
 """
 
 from __future__ import annotations
@@ -12,6 +14,8 @@ from _thread import RLock
 from time import monotonic, time_ns
 
 from anyhook.model.call import Run
+from anyhook.steps.process_tree import Tree, carries, environment, holds_pipe, status_of_reaped
+from anyhook.steps.spawn import spawner
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,16 +26,19 @@ if TYPE_CHECKING:
 OUTPUT_LIMIT = 10 * 1024 * 1024
 """Of each stream, in bytes."""
 _CHUNK = 65536
+_LARGEST_PIPE = 1024 * 1024
+"""What Linux lets an ordinary user make of a pipe; made with 64 KB, and smaller elsewhere."""
 _QUICK_S = 0.005
-"""How long to wait for the end alone before watching the output as well. A short answer fits into the pipe; waking up
-for its first bytes, for the closing of each stream and then for the end would add 6 % to a small hook's time, and so
-would a wait short enough to make the kernel set its timer anew (1 ms: 3 %)."""
+"""How long to wait for the end alone before watching the output as well. A short answer fits into the pipe, and waking
+up for its first bytes, for the closing of each stream and then for the end adds 6 % to a small hook's time. A shorter
+wait makes the kernel set its timer anew: 1 ms adds 3 %."""
 _LONGEST_POLL_S = 3600.0
 _LONGEST_TICK_S = 0.02
 _HANGS_S = 1.0
 """After a kill that waited for the whole tree, the last grace for a process that hangs inside the kernel."""
-_IGNORED_BY_PYTHON = (13, 25)
-"""SIGPIPE and SIGXFSZ: what is ignored here would be ignored in the started program, too."""
+_PATIENCE_S = 20.0
+"""How long one who ends waits for another who does, or who concludes, before doing it all the same: no signal handler
+may hang for good."""
 
 _pidfd_open = getattr(os, "pidfd_open", None)
 
@@ -85,7 +92,7 @@ class _Stream:
         got = len(last)
         self.chunks.append(last)
         self.size += got
-        left = _capacity(self.fd) - got
+        left = _LARGEST_PIPE - got
         while got == _CHUNK and left > 0 and self.size <= OUTPUT_LIMIT:
             got = self.read()
             left -= got
@@ -148,12 +155,13 @@ class Child:
                     os.write(self._stdin, data)
                 os.close(self._stdin)
                 self._stdin = -1
+            spawn = spawner(self.call, min(theirs), here.is_ours)
             with self._lock:  # so that whoever ends us comes before there is a process, or when it is known
                 if here.is_closed:
                     self.ending = self.ending or "cancelled"
                 if self.ending is not None:
                     return
-                self.pid, self._popen = _spawn(self.call, program, stdin, stdout, stderr)
+                self.pid, self._popen = spawn(self.call, program, stdin, stdout, stderr)
             if self._stdin >= 0:
                 self._spare = theirs.pop(0)
         finally:
@@ -189,11 +197,15 @@ class Child:
 
     def end(self, ending: str = "cancelled") -> None:
         """Kill the whole tree now, from any thread or signal handler; the next `wait` returns a Run with `ending`."""
-        with self._lock:
+        held = self._lock.acquire(timeout=_PATIENCE_S)
+        try:
             if self._run is None and not self._tree_ended:
                 self.ending = self.ending or ending
                 self._end_tree()
                 self._tree_ended = self.pid != 0
+        finally:
+            if held:
+                self._lock.release()
 
     @property
     def is_to_end(self) -> bool:
@@ -203,18 +215,14 @@ class Child:
     def _end_tree(self) -> None:
         leader = self.pid if self._is_ours() else 0
         try:
-            from anyhook.steps.process_tree import Tree
-
             Tree(leader, self.call.mark, self._is_my_orphan if here.is_ours else None).end()
-        except OSError:  # no descriptor is left to load the module or to read /proc with: the group must do
+        except OSError:  # no descriptor is left to read /proc with: the group must do
             if leader:
                 os.killpg(leader, 9)
 
     def _is_my_orphan(self, pid: int, entries: list[bytes]) -> bool:
         """In a process of our own, a child that was not started here is some hook's. It is this one's where no other
         ran beside it, or where it holds this one's pipes."""
-        from anyhook.steps.process_tree import carries, environment, holds_pipe
-
         if pid in here.spared or pid in [child.pid for child in list(here.alive)]:
             return False
         if any(carries(entries, mark) for mark in here.marks):
@@ -335,8 +343,6 @@ class Child:
                 pid, status = os.waitpid(self.pid, os.WNOHANG)
                 status = status if pid else None
             except ChildProcessError:
-                from anyhook.steps.process_tree import status_of_reaped
-
                 status = status_of_reaped(self._pidfd)
         exit_code = None if status is None else os.waitstatus_to_exitcode(status)
         if self._popen is not None:
@@ -359,49 +365,6 @@ class Child:
             self._stdin = _close(self._stdin)
             self._spare = _close(self._spare)
         here.alive.discard(self)
-
-
-def _spawn(call: Call, program: str, stdin: int, stdout: int, stderr: int) -> tuple[int, Popen[bytes] | None]:
-    if here.is_ours and min(stdin, stdout, stderr) > 2 and _is_current(call.cwd):
-        dup = os.POSIX_SPAWN_DUP2
-        pid = os.posix_spawn(
-            program,
-            call.argv,
-            call.env,
-            file_actions=((dup, stdin, 0), (dup, stdout, 1), (dup, stderr, 2)),
-            setpgroup=0,
-            setsigdef=_IGNORED_BY_PYTHON,
-        )
-        return pid, None
-    import subprocess
-
-    popen = subprocess.Popen(
-        call.argv,
-        executable=program,
-        stdin=stdin,
-        stdout=stdout,
-        stderr=stderr,
-        cwd=call.cwd,
-        env=call.env,
-        process_group=0,
-    )
-    return popen.pid, popen
-
-
-def _is_current(folder: str) -> bool:
-    try:
-        return folder == os.getcwd() or os.path.samefile(folder, ".")
-    except OSError:
-        return False
-
-
-def _capacity(pipe: int) -> int:
-    try:
-        import fcntl
-
-        return fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ)
-    except (AttributeError, OSError):
-        return 1024 * 1024
 
 
 def _read_now(pipe: int) -> bytes:

@@ -9,7 +9,6 @@ with them goes the last trace of those that emptied their environment.
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import time
 
@@ -56,9 +55,9 @@ class Tree:
     def end(self) -> None:
         """Leave no living member; members that may not be signalled (they changed their user) are passed over."""
         for _ in range(_PASSES):
-            self._signal_group(signal.SIGSTOP)
+            self._signal_group("SIGSTOP")
             members = self._stop_members()
-            self._signal_group(signal.SIGKILL)
+            self._signal_group("SIGKILL")
             if not members:
                 break
             _kill(members)
@@ -75,11 +74,13 @@ class Tree:
             except ChildProcessError:
                 continue
 
-    def _signal_group(self, number: int) -> None:
+    def _signal_group(self, name: str) -> None:
+        import signal
+
         if not self.leader:
             return
         try:
-            os.killpg(self.leader, number)
+            os.killpg(self.leader, signal.Signals[name])
         except OSError:
             return
 
@@ -103,7 +104,7 @@ class Tree:
             members[row.pid] = row
             if (row.pid, row.born) not in stopped and (row.pid, row.born) not in self.done:
                 stopped[row.pid, row.born] = row
-                _signal(row, signal.SIGSTOP)
+                _signal(row, "SIGSTOP")
 
         for row in processes():
             if row.born < self.eldest or row.pid in (me, 1):
@@ -225,8 +226,11 @@ def holds_pipe(pid: int, inodes: set[int]) -> bool:
         return False
 
 
-def _signal(process: Process, number: int) -> None:
+def _signal(process: Process, name: str) -> None:
     """Signal exactly this process: its number is pinned first, then checked, so that it cannot change hands between."""
+    import signal  # half an interpreter start, and loaded already wherever a handler could interrupt us here
+
+    number = signal.Signals[name]
     try:
         handle = os.pidfd_open(process.pid)
     except (AttributeError, OSError):
@@ -248,7 +252,7 @@ def _signal(process: Process, number: int) -> None:
 def _kill(members: list[Process]) -> None:
     """Kill, and wait until they are gone: the caller promises that nothing is left when it returns."""
     for process in members:
-        _signal(process, signal.SIGKILL)
+        _signal(process, "SIGKILL")
     left = {(process.pid, process.born) for process in members}
     until = time.monotonic() + _DEATH_S
     pause_s = 0.0005
