@@ -369,6 +369,13 @@ def test_a_callable_that_fires_reaches_no_hook(world: World) -> None:
     assert len(world.journal()) == 4
 
 
+def test_a_lone_callable_that_fires_does_not_call_itself(world: World) -> None:
+    engine = world.engine()
+    engine.on("pre_tool", nested(engine), name="nested")
+    assert engine.fire_sync(SHELL).context == ("none", "nested-event")
+    assert asyncio.run(engine.fire(SHELL)).context == ("none", "nested-event")
+
+
 def test_quiet_events_from_inside_are_just_quiet(world: World) -> None:
     engine = world.engine()
     found: list[Decision] = []

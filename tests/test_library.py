@@ -233,14 +233,14 @@ def test_every_event_has_one_line(world: World) -> None:
 
 def test_quiet_events_reach_the_journal_by_themselves(world: World) -> None:
     engine = world.engine()
-    engine.fire_sync(Event.stop())
-    deadline = time.monotonic() + 20
-    while not world.journal():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    engine.fire_sync(Event.stop())
+    for number in (1, 2, 3):
+        engine.fire_sync(Event.stop())
+        deadline = time.monotonic() + 20
+        while len(world.journal()) < number:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
     engine.close_sync()
-    assert len(world.journal()) == 2
+    assert len(world.journal()) == 3
 
 
 FIRE_MANY = """

@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from law_strategies import TABLES, objects, texts, values
 
@@ -128,16 +128,19 @@ def payload_of(dialect: str, native: str, event: Event) -> dict[str, Json]:
     return found
 
 
+each_case = pytest.mark.parametrize(("dialect", "native", "canonical"), CASES)
+few = settings(max_examples=10)
+
+
 @st.composite
-def events(draw: st.DrawFn) -> tuple[str, str, Event]:
+def events(draw: st.DrawFn, dialect: str, native: str, canonical: str) -> Event:
     """An event with a value for every field that one dialect's hook hears of."""
-    dialect, native, canonical = draw(st.sampled_from(CASES))
     fields = {key.field for key in keys_of(dialect, native) if not key.made}
     if canonical == "post_tool_failure":
         fields.add("tool_error")
     else:
         fields.discard("tool_error")
-    return dialect, native, Event(canonical, {field: draw(value_for(field)) for field in sorted(fields)})
+    return Event(canonical, {field: draw(value_for(field)) for field in sorted(fields)})
 
 
 def test_the_table_names_every_native_event() -> None:
@@ -146,9 +149,13 @@ def test_the_table_names_every_native_event() -> None:
     }
 
 
-@given(events())
-def test_a_payload_has_the_documented_keys_and_the_given_values(case: tuple[str, str, Event]) -> None:
-    dialect, native, event = case
+@each_case
+@few
+@given(st.data())
+def test_a_payload_has_the_documented_keys_and_the_given_values(
+    dialect: str, native: str, canonical: str, data: st.DataObject
+) -> None:
+    event = data.draw(events(dialect, native, canonical))
     found = payload_of(dialect, native, event)
     keys = keys_of(dialect, native)
     left_out = {key.name for key in keys if key.optional and not event.data.get(key.field)}
@@ -158,7 +165,7 @@ def test_a_payload_has_the_documented_keys_and_the_given_values(case: tuple[str,
             assert found[key.name] == event.data.get(key.field, FIELDS[key.field])
 
 
-@pytest.mark.parametrize(("dialect", "native", "canonical"), CASES)
+@each_case
 def test_a_payload_is_complete_where_the_host_gave_nothing(dialect: str, native: str, canonical: str) -> None:
     found = payload_of(dialect, native, Event(canonical, {}))
     keys = keys_of(dialect, native)
@@ -181,9 +188,11 @@ def made_values(found: dict[str, Json], event: Event) -> None:
         assert found["context"] == {"session_id": event.data["session"], "cwd": "/project"}
 
 
-@given(events())
-def test_made_values(case: tuple[str, str, Event]) -> None:
-    dialect, native, event = case
+@each_case
+@few
+@given(st.data())
+def test_made_values(dialect: str, native: str, canonical: str, data: st.DataObject) -> None:
+    event = data.draw(events(dialect, native, canonical))
     event = Event(event.name, {"session": "s-1", **event.data})
     found = payload_of(dialect, native, event)
     made_values(found, event)
@@ -198,10 +207,12 @@ def read_back(native: str, data: dict[str, Json]) -> tuple[Event, list[str]]:
     return event_of(native, {**options, "data": json.dumps(data)})
 
 
-@given(events())
-def test_read_back_it_is_the_same_event(case: tuple[str, str, Event]) -> None:
+@each_case
+@few
+@given(st.data())
+def test_read_back_it_is_the_same_event(dialect: str, native: str, canonical: str, data: st.DataObject) -> None:
     """A dialect's own words on the command line mean what they mean to its hooks."""
-    dialect, native, event = case
+    event = data.draw(events(dialect, native, canonical))
     found = payload_of(dialect, native, event)
     given_back = {key.name: found[key.name] for key in keys_of(dialect, native) if not key.made and key.name in found}
     if "tool_error" in event.data and "error" not in given_back:
@@ -213,9 +224,13 @@ def test_read_back_it_is_the_same_event(case: tuple[str, str, Event]) -> None:
     assert {field: again.data.get(field) for field in ours} == ours
 
 
-@given(events(), st.binary(max_size=40))
-def test_the_raw_bytes_stay_what_they_were(case: tuple[str, str, Event], raw: bytes) -> None:
-    dialect, native, event = case
+@each_case
+@few
+@given(st.data(), st.binary(max_size=40))
+def test_the_raw_bytes_stay_what_they_were(
+    dialect: str, native: str, canonical: str, data: st.DataObject, raw: bytes
+) -> None:
+    event = data.draw(events(dialect, native, canonical))
     before = json.dumps(event.data)
     event = event.replace(raw=raw)
     payload_of(dialect, native, event)
