@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from law_strategies import entries, failures, outcomes
+from law_strategies import ROWS, entries, failures, hook_of, outcomes
 
-from anyhook.model.outcome import EFFECTS, SILENT, STRENGTH, Outcome
+from anyhook.grammar.rows import Dialect, EventRow
+from anyhook.model.outcome import EFFECTS, SILENT, STRENGTH, Failure, Outcome
+from anyhook.steps.judge import CODES
 from anyhook.steps.merge import Entry, merge
 
 
@@ -29,6 +32,29 @@ def test_a_silent_or_failed_neighbour_erases_nothing(made: tuple[str, list[Entry
     place = beside.position + data.draw(st.sampled_from([-1, 1]))
     added = Entry(place, beside.hook.replace(id="the-neighbour"), beside.dialect, beside.row, broken, beside.upstream)
     assert merge(event, [*given_entries, added]) == before
+
+
+FULL = Outcome(
+    verdict="ask", reason="r", tool_input={"a": 1}, tool_output="o", prompt="p", context=("c",), messages=("m",),
+    follow_ups=("f",), history=[{"role": "user", "content": "x"}], recipe={"name": "n", "args": {}}, end_turn=True,
+    spoke=True,
+)  # fmt: skip
+NAMED = [f"{table.name}-{row.native}-{event}" for table, row, event in ROWS]
+QUIET = [SILENT, *(Outcome(failure=Failure(cause, "it broke")) for cause in sorted(CODES))]
+
+
+@pytest.mark.parametrize("place", [-1, 1], ids=["before", "after"])
+@pytest.mark.parametrize("verdict", ["none", "allow", "ask", "block"])
+@pytest.mark.parametrize(("table", "row", "event"), ROWS, ids=NAMED)
+def test_no_effect_of_any_kind_is_erased(table: Dialect, row: EventRow, event: str, verdict: str, place: int) -> None:
+    """Every effect there is, beside every way of having none."""
+    outcome = FULL.replace(verdict=verdict if row.block or verdict != "block" else "none")
+    for upstream in (False, True):
+        speaks = Entry(0, hook_of(table, row), table, row, outcome, upstream)
+        alone = merge(event, [speaks])
+        assert alone.tool_input == {"a": 1}
+        for quiet in QUIET:
+            assert merge(event, [speaks, Entry(place, hook_of(table, row), table, row, quiet, upstream)]) == alone
 
 
 @given(entries(verdicts=("none", "ask", "block")))
