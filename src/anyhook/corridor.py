@@ -15,7 +15,7 @@ from anyhook.steps.judge import judge
 from anyhook.steps.match import match
 from anyhook.steps.merge import Entry, merge
 from anyhook.steps.present import present
-from anyhook.steps.record import record
+from anyhook.steps.record import call_text, record, safe_head
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,7 +72,8 @@ class Walk:
         self.ended = self.stopped = False
         self.entries: list[Entry] = []
         self.reports: list[Report] = []
-        self.calls: list[tuple[str, Call, Run | None]] = []
+        self.calls: list[tuple[str, Run | None]] = []
+        self.head = ""
         self.waiting: list[tuple[Hook, Call]] = []
 
     def walk(self, steps: tuple[Step, ...]) -> Generator[Waitable, Run, Decision]:
@@ -112,13 +113,17 @@ class Walk:
         else:
             call, missing = present(hook, table, row, scene, self.engine.run_id())
             started = Run("not_started", None, b"", b"", 0, 0.0, missing) if missing else start(hook, table, call, scene)
+            # Made while the hook runs: this is time that nobody waits for.
+            self.head = self.head or safe_head(self.event, self.engine.about(self.mode))
+            text = call_text(hook.id, call)
             try:
                 run = started if isinstance(started, Run) else (yield started)
             except GeneratorExit:
-                self.calls.append((hook.id, call, started.wait(0.0) if not isinstance(started, Run) else started))
-                self.report(hook, "ran", run=self.calls[-1][2])
+                run = started if isinstance(started, Run) else started.wait(0.0)
+                self.calls.append((text, run))
+                self.report(hook, "ran", run=run)
                 raise
-            self.calls.append((hook.id, call, run))
+            self.calls.append((text, run))
             outcome = interpret(hook, table.replies[hook.handler], self.event.name, run)
         posture = self.engine.posture_of(hook, self.on_failure)
         outcome = judge(hook, table, row, outcome, posture, scene.settings)
@@ -200,7 +205,8 @@ class Walk:
         decision = merge(self.event.name, self.entries, tuple(self.reports), self.problems, enforced)
         journal = engine.journal
         if journal is not None:
-            line = record(self.event, decision, self.calls, engine.about(self.mode), engine.secrets)
+            head = self.head or safe_head(self.event, engine.about(self.mode))
+            line = record(head, decision, self.calls, engine.secrets)
             if not journal.append(line):
                 decision = decision.replace(problems=(*decision.problems, *engine.journal_problem()))
         return decision
@@ -212,7 +218,7 @@ class Walk:
                 for place in places:
                     self.reports[place] = self.reports[place].replace(status="skipped", why=f"{self.blocker} came first")
             else:
-                self.calls.append((hook.id, call, None))
+                self.calls.append((call_text(hook.id, call), None))
                 self.engine.start_in_background(hook, call)
 
 

@@ -19,7 +19,7 @@ from anyhook.model.record import Record
 from anyhook.runners import inside_hook
 from anyhook.steps.match import match
 from anyhook.steps.present import RUN_VARIABLE
-from anyhook.steps.record import record, record_quiet, secrets_of
+from anyhook.steps.record import record, record_quiet, safe_head, secrets_of
 from anyhook.stores.journal import Journal
 from anyhook.stores.places import state_dir as own_state_dir
 
@@ -194,9 +194,12 @@ class Engine:
             quiet = self._inside(event, route.steps, "an in-process hook fired it")
         quiet = quiet.replace(enforced=mode != "shadow")
         journal = self.journal
-        if journal is None or journal.append(record(event, quiet, (), self.about(mode), self.secrets)):
+        if journal is None or journal.append(self._line(event, quiet, mode)):
             return quiet
         return quiet.replace(problems=(*quiet.problems, *self.journal_problem()))
+
+    def _line(self, event: Event, decision: Decision, mode: str) -> bytes:
+        return record(safe_head(event, self.about(mode)), decision, (), self.secrets)
 
     def _lines(self) -> list[bytes]:
         """The lines of events that reached no hook. One thread at a time takes them, while others may add to the end."""

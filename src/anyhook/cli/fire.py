@@ -91,7 +91,7 @@ def answer(decision: Decision, as_json: bool) -> int:
 def _nothing_hooked(event: Event, project: str, values: Values) -> int:
     """The same answer and the same line in the journal as the engine's, without loading the engine."""
     from anyhook.model.decision import Decision
-    from anyhook.steps.record import record, secrets_of
+    from anyhook.steps.record import head_of, record, secrets_of
     from anyhook.stores.journal import Journal
 
     mode = str(values["mode"] or "enforce")
@@ -99,6 +99,6 @@ def _nothing_hooked(event: Event, project: str, values: Values) -> int:
     journal = Journal(state_dir(os.environ))
     session = values["session"] or f"session-{os.urandom(8).hex()}"
     about = {"host": "fire", "project": project, "session": session, "mode": mode}
-    if not journal.append(record(event, decision, (), about, secrets_of(os.environ))):  # type: ignore[arg-type]
+    if not journal.append(record(head_of(event, about), decision, (), secrets_of(os.environ))):  # type: ignore[arg-type]
         decision = decision.replace(problems=(journal.problem(),))
     return answer(decision, bool(values["json"]))

@@ -253,10 +253,16 @@ def _kill(members: list[Process]) -> None:
     """Kill, and wait until they are gone: the caller promises that nothing is left when it returns."""
     for process in members:
         _signal(process, "SIGKILL")
-    left = {(process.pid, process.born) for process in members}
     until = time.monotonic() + _DEATH_S
     pause_s = 0.0005
-    while left and time.monotonic() < until:
+    while (members := _living(members)) and time.monotonic() < until:
         time.sleep(pause_s)
         pause_s = min(pause_s * 2, 0.02)
-        left &= {(process.pid, process.born) for process in processes()}
+
+
+def _living(members: list[Process]) -> list[Process]:
+    if not any(member.born for member in members):
+        numbers = {row.pid for row in processes()} if members else set()
+        return [member for member in members if member.pid in numbers]
+    rows = [(member, read_process(member.pid)) for member in members]
+    return [member for member, row in rows if row is not None and row.born == member.born and not row.zombie]

@@ -45,29 +45,41 @@ def without_secrets(line: str, secrets: Sequence[tuple[str, str]]) -> str:
     return line
 
 
+def head_of(event: Event, about: Mapping[str, Json]) -> str:
+    """The part of a line that is known before anything is started; `about` says who fired, where and how."""
+    return json.dumps({**about, "event": event.name, "data": clipped(event.data)})[1:-1]
+
+
+def call_text(hook: str, call: Call) -> str:
+    """The part of a line that is known once a hook is started: made while it runs."""
+    return json.dumps(
+        {"hook": hook, "argv": [*call.argv], "cwd": call.cwd, "env": [*call.env], "limit_s": call.limit_s}
+    )[:-1]
+
+
 def record(
-    event: Event,
+    head: str,
     decision: Decision,
-    calls: Sequence[tuple[str, Call, Run | None]],
-    about: Mapping[str, Json],
-    secrets: Sequence[tuple[str, str]],
+    calls: Sequence[tuple[str, Run | None]] = (),
+    secrets: Sequence[tuple[str, str]] = (),
     at_ns: int | None = None,
 ) -> bytes:
-    """The line. `calls` are hook id, call and run of what was started; `about` says who fired, where and how."""
-    made: dict[str, Json] = {"v": 1, "at": at_ns or time.time_ns(), **about, "event": event.name, "data": event.data}
-    made["calls"] = [
-        {
-            "hook": hook,
-            "argv": list(call.argv),
-            "cwd": call.cwd,
-            "env": list(call.env),
-            "limit_s": call.limit_s,
-            "run": None if run is None else run_fields(run),
-        }
-        for hook, call, run in calls
-    ]
-    made["decision"] = _decision(decision)
-    return without_secrets(json.dumps(made), secrets).encode() + b"\n"
+    """The line: what was fired, what was started (text and run of each call), what was decided."""
+    started = [f'{text}, "run": {"null" if run is None else json.dumps(run_fields(run))}}}' for text, run in calls]
+    line = (
+        f'{{"v": 1, "at": {at_ns or time.time_ns()}, {head}, "calls": [{", ".join(started)}], '
+        f'"decision": {json.dumps(_decision(decision))}}}'
+    )
+    return without_secrets(line, secrets).encode() + b"\n"
+
+
+def clipped(value: Json) -> Json:
+    """The value with long texts cut: a journal is no second copy of every file that went through a tool."""
+    if isinstance(value, str):
+        return value if len(value) <= TEXT_LIMIT else f"{value[:TEXT_LIMIT]}… [{len(value)} characters in all]"
+    if isinstance(value, dict):
+        return {key: clipped(item) for key, item in value.items()}
+    return [clipped(item) for item in value] if isinstance(value, list) else value
 
 
 def record_quiet(
@@ -80,21 +92,21 @@ def record_quiet(
         kinds.setdefault(id(entry[2]), []).append(entry)
     made: list[bytes] = []
     for entries in kinds.values():
-        made.extend(_quiet(event, answer, about, secrets, at) for at, event, answer in entries[:EACH_MOST])
+        for at, event, answer in entries[:EACH_MOST]:
+            made.append(record(safe_head(event, about), answer, (), secrets, at))
         if len(entries) > EACH_MOST:
             at, event, answer = entries[-1]
             counted = {**about, "events": len(entries) - EACH_MOST}
-            made.append(_quiet(event.replace(data={}), answer, counted, secrets, at))
+            made.append(record(head_of(event.replace(data={}), counted), answer, (), secrets, at))
     return made
 
 
-def _quiet(
-    event: Event, answer: Decision, about: Mapping[str, Json], secrets: Sequence[tuple[str, str]], at_ns: int
-) -> bytes:
+def safe_head(event: Event, about: Mapping[str, Json]) -> str:
+    """The same for an event of an embedding program, which may hold what is no JSON: then without its data."""
     try:
-        return record(event, answer, (), about, secrets, at_ns)
-    except (TypeError, ValueError, RecursionError) as error:  # it holds what is no JSON; its neighbours do not
-        return record(event.replace(data={}), answer, (), {**about, "lost": str(error)}, secrets, at_ns)
+        return head_of(event, about)
+    except (TypeError, ValueError, RecursionError) as error:
+        return head_of(event.replace(data={}), {**about, "lost": str(error)})
 
 
 def _decision(decision: Decision) -> dict[str, Json]:
@@ -103,7 +115,7 @@ def _decision(decision: Decision) -> dict[str, Json]:
     for field in ASKED_FOR:
         value = getattr(decision, field)
         if value not in (None, (), False):
-            made[field] = list(value) if isinstance(value, tuple) else value
+            made[field] = clipped(list(value) if isinstance(value, tuple) else value)
     made["hooks"] = [
         {"id": report.id, "status": report.status, "why": report.why, "verdict": report.verdict}
         for report in decision.hooks
