@@ -19,7 +19,10 @@ def main() -> None:
         print(f"{row.promise:44} {row.base:36} {row.value:7.2f} {row.unit} {row.p95:7.2f} {row.unit}  {bound}{over}")
     out = Path(__file__).parent / "out" / "promises.json"
     out.parent.mkdir(exist_ok=True)
-    kept = [{**row._asdict(), "kept": row.kept, "at_most": None if row.at_most == float("inf") else row.at_most} for row in rows]
+    kept = [
+        {**row._asdict(), "kept": row.kept, "at_most": None if row.at_most == float("inf") else row.at_most}
+        for row in rows
+    ]
     out.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
     print(f"written to {out.relative_to(Path.cwd()) if out.is_relative_to(Path.cwd()) else out}")
 

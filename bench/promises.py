@@ -116,7 +116,12 @@ async def one_command_hook(folder: Path, rounds: int) -> list[Row]:
             before = time.perf_counter()
             case()
             times[name].append(time.perf_counter() - before)
-        for name, event, every in (("fire", small, 1), ("fire 1 MB", large, 3), ("plain", plain, 5), ("leaves", leaves, 5)):
+        for name, event, every in (
+            ("fire", small, 1),
+            ("fire 1 MB", large, 3),
+            ("plain", plain, 5),
+            ("leaves", leaves, 5),
+        ):
             if number % every == 0:
                 before = time.perf_counter()
                 await engine.fire(event)
@@ -274,7 +279,7 @@ def thousand_hooks(folder: Path, rounds: int) -> list[Row]:
         place.engine()
 
     place.engine()
-    times = measure({"parse": parse, "cold": cold, "warm": lambda: place.engine()}, max(8, rounds // 30))
+    times = measure({"parse": parse, "cold": cold, "warm": place.engine}, max(8, rounds // 30))
     base = "parsing with json and PyYAML alone"
     return [
         ratio(f"catalog of {hooks} hooks: open, from the files", base, times["cold"], times["parse"], 3.0),

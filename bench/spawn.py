@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, NamedTuple
 if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from bench.floor import ANSWER_SIZE, build, floor
-
 from anyhook.model.call import Call, Run
 from anyhook.steps.child import here
 from anyhook.steps.process_tree import Tree
 from anyhook.steps.run import run, start
+from bench.floor import ANSWER_SIZE, build, floor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

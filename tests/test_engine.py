@@ -154,7 +154,7 @@ def test_one_engine_in_many_threads(world: World) -> None:
 def test_cancelling_ends_the_hooks_processes_and_nothing_else(world: World) -> None:
     pids = world.root / "pids"
     world.hook("kodik", "PreToolUse", f"sleep 300 & echo $$ $! > '{pids}'; wait")
-    world.hook("kodik", "Stop", "echo '{\"additional_context\": \"here\"}'")
+    world.hook("kodik", "Stop", 'echo \'{"additional_context": "here"}\'')
     engine = world.engine()
 
     async def cancel() -> None:
@@ -256,7 +256,7 @@ def context(_event: Event) -> Outcome:
 
 
 def test_callables_come_first_and_count(world: World) -> None:
-    world.hook("kodik", "PreToolUse", "echo '{\"additional_context\": \"from a file\"}'")
+    world.hook("kodik", "PreToolUse", 'echo \'{"additional_context": "from a file"}\'')
     engine = world.engine()
     engine.on("PreToolUse", context)
     engine.on("pre_tool", lambda event: Outcome(tool_input={**event.get("input"), "safe": True}), name="rewrites")  # type: ignore[dict-item]
@@ -428,7 +428,7 @@ def test_the_command_inside_a_hook_reaches_no_hook(world: World, table: str, nat
 
 def test_raw_bytes_survive_and_rewrites_leave_the_event_alone(world: World) -> None:
     raw = bytes(range(256)) * 4
-    world.hook("kode", "tool_call_pre", "echo '{\"replace_tool_input\": {\"changed\": true}}'")
+    world.hook("kode", "tool_call_pre", 'echo \'{"replace_tool_input": {"changed": true}}\'')
     engine = world.engine()
     seen: list[bytes] = []
     engine.on("pre_tool", lambda event: seen.append(event.raw))

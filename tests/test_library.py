@@ -84,7 +84,7 @@ def test_no_opinion(world: World, result: str) -> None:
 @pytest.mark.parametrize("keyword", ["def", "async def"])
 def test_a_broken_callable_is_its_own_failure(world: World, keyword: str, statement: str, says: str) -> None:
     python_hook(world, f"{keyword} hook(event):\n    {statement}")
-    world.hook("kolega", "PreToolUse", "echo '{\"systemMessage\": \"beside it\"}'")
+    world.hook("kolega", "PreToolUse", 'echo \'{"systemMessage": "beside it"}\'')
     engine = world.engine(trust="all")
     decision = engine.fire_sync(SHELL)
     assert (decision.verdict, decision.messages) == ("none", ("beside it",))
@@ -262,7 +262,7 @@ def test_quiet_events_reach_the_journal_when_the_program_ends(world: World) -> N
 
 
 def test_no_line_is_torn_or_lost_between_processes(world: World) -> None:
-    world.hook("kodik", "PreToolUse", "echo '{\"additional_context\": \"c\"}'")
+    world.hook("kodik", "PreToolUse", 'echo \'{"additional_context": "c"}\'')
     started = [
         subprocess.Popen(
             [sys.executable, "-c", FIRE_MANY, str(world.project), str(number), "100"],
@@ -376,10 +376,10 @@ def comparable(made: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("options", [[], ["--mode", "shadow"], ["--on-failure", "deny"], ["--dialect", "kodelet"]])
 def test_as_dict_is_what_the_command_prints(world: World, options: list[str]) -> None:
-    world.hook("kode", "tool_call_pre", "echo '{\"annotation\": \"seen\", \"strange\": 1}'")
+    world.hook("kode", "tool_call_pre", 'echo \'{"annotation": "seen", "strange": 1}\'')
     world.hook("kodik", "PreToolUse", "printf '\\377\\000 garbage'; echo '{\"additional_context\": \"é\"}'")
     world.hook("kolega", "PreToolUse", "exit 9")
-    world.hook("kodelet", "before_tool_call", "echo '{\"blocked\": true, \"input\": {\"a\": 1}}'")
+    world.hook("kodelet", "before_tool_call", 'echo \'{"blocked": true, "input": {"a": 1}}\'')
     given = dict(zip(options[::2], options[1::2], strict=True))
     engine = world.engine(
         mode=given.get("--mode", "enforce"),
@@ -469,7 +469,7 @@ def test_config_posture_of_all(world: World) -> None:
 
 
 def test_config_chaining_upstream(world: World) -> None:
-    world.hook("kodelet", "before_tool_call", "echo '{\"input\": {\"a\": 1}}'", name="a")
+    world.hook("kodelet", "before_tool_call", 'echo \'{"input": {"a": 1}}\'', name="a")
     world.hook("kodelet", "before_tool_call", f"cat > '{world.root}/seen'; echo '{{\"blocked\": false}}'", name="b")
     assert world.engine().fire_sync(SHELL).tool_input == {"a": 1}
     assert json.loads((world.root / "seen").read_text())["tool_input"] == {"a": 1}
@@ -497,7 +497,7 @@ def test_config_missing_binary(world: World) -> None:
 
 def test_config_plugins(world: World) -> None:
     plugin = world.home / "a-plugin"
-    handler = {"type": "command", "command": "echo \"{\\\"additional_context\\\": \\\"$KODIK_PLUGIN_ID\\\"}\""}
+    handler = {"type": "command", "command": 'echo "{\\"additional_context\\": \\"$KODIK_PLUGIN_ID\\"}"'}
     world.write(plugin / "hooks" / "hooks.json", json.dumps({"hooks": {"Stop": [{"hooks": [handler]}]}}))
     assert world.engine().fire_sync(Event.stop()).context == ()
     assert world.engine(plugin_dirs=[str(plugin)]).fire_sync(Event.stop()).context == ("a-plugin",)

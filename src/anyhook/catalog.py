@@ -1,5 +1,5 @@
-"""The catalog: discover, load, trust and layer, once for a project and a user. Only asking self-describing executables for
-their event starts anything, and only where the caller allows it."""
+"""The catalog: discover, load, trust and layer, once for a project and a user. Only asking self-describing
+executables for their event starts anything, and only where the caller allows it."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from anyhook.stores.ledger import Ledger
 from anyhook.stores.places import NOWHERE, believed_dir, config_file, lies_in, state_dir
 from anyhook.stores.switches import Switches
 from anyhook.stores.types import Types
+
 
 class Loaded(Record):
     """What lies on disk, before anything is said about trust."""
@@ -46,9 +47,14 @@ def _config(setup: Setup, files: Files) -> Config:
     """The user's settings. A file inside the project could name plugins, which run unasked: it is not the user's."""
     path, home = config_file(setup.env), setup.env.get("HOME", "")
     if lies_in(path, setup.project) and not lies_in(home or "/", setup.project):
-        files.problem("bad-setting", "the settings lie inside the project; they are ignored", path,
-                      "whoever wrote the project could have written them",
-                      "Set XDG_CONFIG_HOME to a folder outside the project.", WARNING)  # fmt: skip
+        files.problem(
+            "bad-setting",
+            "the settings lie inside the project; they are ignored",
+            path,
+            "whoever wrote the project could have written them",
+            "Set XDG_CONFIG_HOME to a folder outside the project.",
+            WARNING,
+        )
         return Config()
     return read_config(path, files, home)
 
@@ -76,11 +82,16 @@ def build(setup: Setup, may_start: bool) -> Catalog:
 
 
 def open_ledger(setup: Setup, files: Files) -> Ledger:
-    """The approvals. A ledger inside the project, unless the project is the home folder or holds it, is not believed."""
+    """The approvals. A ledger inside the project, unless the project is the home folder or holds it, is not
+    believed."""
     own_dir = believed_dir(setup.env, setup.project)
     if own_dir == NOWHERE:
-        files.problem("ledger-in-project", "the trust ledger lies inside the project, so no approval counts",
-                      state_dir(setup.env), fix="Set XDG_STATE_HOME to a folder outside the project.")  # fmt: skip
+        files.problem(
+            "ledger-in-project",
+            "the trust ledger lies inside the project, so no approval counts",
+            state_dir(setup.env),
+            fix="Set XDG_STATE_HOME to a folder outside the project.",
+        )
     return Ledger(own_dir)
 
 
@@ -116,11 +127,18 @@ def _typed(table: Dialect, hook: Hook, answer: str | None, failure: str, files: 
     if row is not None:
         return hook.replace(native_event=row.native, events=row.canonical)
     if answer is not None:
-        failure = f"it says its event is {answer[:60]!r}, which is none of {', '.join(row.native for row in table.events)}"
+        failure = (
+            f"it says its event is {answer[:60]!r}, which is none of {', '.join(row.native for row in table.events)}"
+        )
     if not failure or hook.status != ARMED:
         return hook
-    files.problem("no-event", "this hook cannot be used", hook.source, failure,
-                  f"`{hook.source} {table.ask_type}` must print one of the events and leave with status 0.")  # fmt: skip
+    files.problem(
+        "no-event",
+        "this hook cannot be used",
+        hook.source,
+        failure,
+        f"`{hook.source} {table.ask_type}` must print one of the events and leave with status 0.",
+    )
     return hook.replace(status=BROKEN, why=failure)
 
 

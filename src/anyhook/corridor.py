@@ -1,5 +1,5 @@
-"""One event's walk through the corridor: match, present, run, interpret, judge, merge, record. It lives as long as the event,
-and yields what has to be waited for, so that callers with and without an event loop share every line."""
+"""One event's walk through the corridor: match, present, run, interpret, judge, merge, record. It lives as long as
+the event, and yields what has to be waited for, so that callers with and without an event loop share every line."""
 
 from __future__ import annotations
 
@@ -112,7 +112,9 @@ class Walk:
             self.report(hook, "ran", verdict=outcome.verdict)
         else:
             call, missing = present(hook, table, row, scene, self.engine.run_id())
-            started = Run("not_started", None, b"", b"", 0, 0.0, missing) if missing else start(hook, table, call, scene)
+            started = (
+                Run("not_started", None, b"", b"", 0, 0.0, missing) if missing else start(hook, table, call, scene)
+            )
             # Made while the hook runs: this is time that nobody waits for.
             self.head = self.head or safe_head(self.event, self.engine.about(self.mode))
             text = call_text(hook.id, call)
@@ -216,7 +218,9 @@ class Walk:
             if self.stopped:
                 places = [index for index, report in enumerate(self.reports) if report.id == hook.id]
                 for place in places:
-                    self.reports[place] = self.reports[place].replace(status="skipped", why=f"{self.blocker} came first")
+                    self.reports[place] = self.reports[place].replace(
+                        status="skipped", why=f"{self.blocker} came first"
+                    )
             else:
                 self.calls.append((call_text(hook.id, call), None))
                 self.engine.start_in_background(hook, call)

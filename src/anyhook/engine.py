@@ -1,5 +1,5 @@
-"""Engine: one project's hooks, ready to fire. It holds configuration, compiled routes and the session's warnings, and no
-state of any single event, so that many tasks may use one engine at once."""
+"""Engine: one project's hooks, ready to fire. It holds configuration, compiled routes and the session's warnings,
+and no state of any single event, so that many tasks may use one engine at once."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import os
 from itertools import count
 from time import monotonic, time_ns
 
-from anyhook.model.catalog import Catalog, Setup
 from anyhook.corridor import Step, Walk, idle_report
 from anyhook.grammar.registry import DIALECTS, dialect
 from anyhook.grammar.rows import Dialect, EventRow, Scene
+from anyhook.model.catalog import Catalog, Setup
 from anyhook.model.decision import Decision
 from anyhook.model.event import EVENTS, Event
 from anyhook.model.hook import ARMED, CHANGED, UNTRUSTED, Hook
@@ -159,7 +159,8 @@ class Engine:
             walk.close()
 
     def _call(self, callbacks: tuple[Callback, ...], event: Event) -> list[object]:
-        """Calls them in turn until one has something to say, or raises: the answers so far; [] where all stay silent."""
+        """Calls them in turn until one has something to say, or raises: the answers so far; [] where all stay
+        silent."""
         token = inside_hook.set(True)
         index = 0
         try:
@@ -202,7 +203,8 @@ class Engine:
         return record(safe_head(event, self.about(mode)), decision, (), self.secrets)
 
     def _lines(self) -> list[bytes]:
-        """The lines of events that reached no hook. One thread at a time takes them, while others may add to the end."""
+        """The lines of events that reached no hook. One thread at a time takes them, while others may add to the
+        end."""
         taken = self._unwritten[:]
         del self._unwritten[: len(taken)]
         return record_quiet(taken, self.about(self.mode), self.secrets)
@@ -248,8 +250,14 @@ class Engine:
     def _inside(self, event: Event, steps: tuple[Step, ...], why: str) -> Decision:
         """The answer to an event that a hook itself caused: nothing runs, or hooks would call hooks without end."""
         idle = self._idle(event, steps)
-        problem = Problem("nested-event", "no hook runs for an event that a hook itself causes", event.name, why,
-                          "Let hooks not call the agent or anyhook.", WARNING)  # fmt: skip
+        problem = Problem(
+            "nested-event",
+            "no hook runs for an event that a hook itself causes",
+            event.name,
+            why,
+            "Let hooks not call the agent or anyhook.",
+            WARNING,
+        )
         reports = tuple(
             report if step.why else report.replace(status="skipped", why="fired from inside a hook")
             for step, report in zip(steps, idle.hooks, strict=True)
@@ -299,7 +307,8 @@ class Engine:
         return on_failure or self.catalog.config.hooks.get(hook.id) or self.on_failure
 
     def in_use(self, dialect_name: str) -> bool:
-        """Whether somebody here writes hooks of this dialect; what it brings along stays out of everyone else's sight."""
+        """Whether somebody here writes hooks of this dialect; what it brings along stays out of everyone else's
+        sight."""
         chosen = len(self.setup.dialects) < len(DIALECTS)
         return chosen or any(hook.dialect == dialect_name and hook.scope != "builtin" for hook in self.catalog.hooks)
 
@@ -312,8 +321,14 @@ class Engine:
         if not waiting or self.setup.trust == "none":
             return list(self.catalog.problems)
         names = ", ".join(hook.id for hook in waiting[:5]) + (" …" if len(waiting) > 5 else "")
-        problem = Problem("waiting-for-trust", f"{len(waiting)} hook(s) of this project did not run", self.setup.project,
-                          f"not approved: {names}", "Look at them and approve them: anyhook trust", WARNING)  # fmt: skip
+        problem = Problem(
+            "waiting-for-trust",
+            f"{len(waiting)} hook(s) of this project did not run",
+            self.setup.project,
+            f"not approved: {names}",
+            "Look at them and approve them: anyhook trust",
+            WARNING,
+        )
         return [*self.catalog.problems, problem]
 
     def once(self, problems: Sequence[Problem]) -> list[Problem]:
@@ -353,7 +368,9 @@ class Engine:
         identity = f"inprocess:managed:{event}:{name}"
         if identity in self._callbacks:
             raise ValueError(f"there is already a callable {name!r} for {event}; give this one another name")
-        hook = Hook(identity, name, "inprocess", "managed", name, (), "", "", event, (event,), matcher, "callable", {}, 0.0)
+        hook = Hook(
+            identity, name, "inprocess", "managed", name, (), "", "", event, (event,), matcher, "callable", {}, 0.0
+        )
         self._callbacks[identity] = (hook, callback)
         self._routes.clear()
 

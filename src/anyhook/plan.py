@@ -1,11 +1,12 @@
-"""Opening a catalog by way of its compiled plan: plain values in, the same catalog out. Nothing here decides anything."""
+"""Opening a catalog by way of its compiled plan: plain values in, the same catalog out. Nothing here decides
+anything."""
 
 from __future__ import annotations
 
 from time import time_ns
 
-from anyhook.model.catalog import Catalog, Setup
 from anyhook.grammar.registry import VARIABLES, native_names
+from anyhook.model.catalog import Catalog, Setup
 from anyhook.model.hook import Hook
 from anyhook.model.problem import Problem
 from anyhook.stores.config import Config
@@ -24,7 +25,8 @@ def key_of(setup: Setup) -> tuple[object, ...]:
 
 
 def open_catalog(setup: Setup) -> Catalog:
-    """The catalog, from its plan where that still holds; else from the files, and the plan is kept for the next time."""
+    """The catalog, from its plan where that still holds; else from the files, and the plan is kept for the next
+    time."""
     own_dir, key, begun_ns = believed_dir(setup.env, setup.project), key_of(setup), time_ns()
     plan = read_plan(own_dir, key)
     if plan is not None:

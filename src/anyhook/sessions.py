@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 
 def end_on_sigterm(engine: Engine, data: Callable[[], dict[str, Json]] = dict) -> Callable[[], None]:
-    """On SIGTERM fire `session_end` with the reason `sigterm`, then let the signal take its course. `data` gives the
-    event's further fields as they are then. Returns what takes the handler away again; to be called in the main thread."""
+    """On SIGTERM fire `session_end` with the reason `sigterm`, then let the signal take its course. `data` gives
+    the event's further fields as they are then. Returns what takes the handler away again; to be called in the
+    main thread."""
     before = signal.getsignal(signal.SIGTERM)
 
     def restore() -> None:

@@ -334,7 +334,7 @@ def test_no_file_in_place_of_our_own(world: World, place: str, make: Callable[[P
 
 SAYINGS = {
     "nested": "python3 -c \"print('[' * 200000)\"",
-    "nested object": "python3 -c \"print('{\\\"a\\\":' * 200000)\"",
+    "nested object": 'python3 -c "print(\'{\\"a\\":\' * 200000)"',
     "long number": "python3 -c \"print('{\\\"decision\\\": ' + '9' * 1000000 + '}')\"",
     "zeros": "head -c 100000 /dev/zero",
     "noise": "head -c 100000 /dev/urandom",

@@ -203,7 +203,7 @@ def test_hooks_whose_names_look_alike_are_approved_one_by_one(box: Box) -> None:
         box.write(f".agents/hooks/{folder}/HOOK.md", f"---\nname: {name}\ndescription: d\ntrigger: before_tool\n---\n")
         box.script(f".agents/hooks/{folder}/scripts/run.sh", folder)
     for name in ("c d", "c-d"):
-        box.write(f".kodelet/hooks/{name}", "#!/bin/sh\n[ \"$1\" = hook ] && echo before_tool_call\ntrue\n", 0o755)
+        box.write(f".kodelet/hooks/{name}", '#!/bin/sh\n[ "$1" = hook ] && echo before_tool_call\ntrue\n', 0o755)
     ids = [hook["id"] for hook in box.json("list", "--json")["hooks"]]
     assert len(set(ids)) == len(ids)
     box.run("trust", "--yes")

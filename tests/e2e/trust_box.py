@@ -78,7 +78,7 @@ def five(box: Box) -> None:
     handlers = [{"type": "command", "command": "./tools/kolega.sh"}, {"type": "python", "callable": "guard:check"}]
     box.script("tools/kolega.sh", "kolega")
     box.write(".kolega/hooks.json", json.dumps({"schema_version": 1, "hooks": {"PreToolUse": [{"hooks": handlers}]}}))
-    answer = "if [ \"$1\" = hook ]; then echo before_tool_call; fi\n"
+    answer = 'if [ "$1" = hook ]; then echo before_tool_call; fi\n'
     box.write(".kodelet/hooks/asked", f"#!/bin/sh\necho kodelet-$1 >> '{box.log}'\n{answer}", 0o755)
 
 

@@ -15,9 +15,11 @@ from anyhook.model import lean_json
 from anyhook.model.json_types import Json
 
 scraps = st.text(alphabet=' \t\n"\\{}[],:0-eE.+u\x00/nfNaI', max_size=3)
-nearly = values.map(json.dumps).flatmap(
-    lambda text: st.tuples(st.just(text), st.integers(0, len(text)), scraps)
-).map(lambda parts: parts[0][: parts[1]] + parts[2] + parts[0][parts[1] :])
+nearly = (
+    values.map(json.dumps)
+    .flatmap(lambda text: st.tuples(st.just(text), st.integers(0, len(text)), scraps))
+    .map(lambda parts: parts[0][: parts[1]] + parts[2] + parts[0][parts[1] :])
+)
 
 
 def strict(name: str) -> None:

@@ -245,7 +245,7 @@ def test_real_hooks_read_it(world: World, canonical: str) -> None:
         world.hook(dialect, native, f"cat > '{world.root}/{dialect}.json'")
     fields = {key.field for dialect, native in listening for key in keys_of(dialect, native) if not key.made}
     tree: Json = {"a": [1, None, 0.5]}
-    samples: dict[type, Json] = {str: "é\n\"x\" 💥 </a>&", dict: tree, bool: True, int: 7, list: []}
+    samples: dict[type, Json] = {str: 'é\n"x" 💥 </a>&', dict: tree, bool: True, int: 7, list: []}
     data: dict[str, Json] = {field: samples[type(FIELDS[field])] for field in fields if FIELDS[field] is not None}
     data["usage"] = FIELDS["usage"]
     if canonical != "post_tool_failure":

@@ -1,4 +1,5 @@
-"""The command line: one click group, one verb per file, and the one place where whatever goes wrong becomes a sentence."""
+"""The command line: one click group, one verb per file, and the one place where whatever goes wrong becomes a
+sentence."""
 
 from __future__ import annotations
 
@@ -39,7 +40,9 @@ class Verbs(click.Group):
             return None
         from importlib import import_module
 
-        command: click.Command = getattr(import_module(VERBS[name][0]), name.replace("-", "_") if name != "list" else "list_")
+        command: click.Command = getattr(
+            import_module(VERBS[name][0]), name.replace("-", "_") if name != "list" else "list_"
+        )
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -64,7 +67,9 @@ Try:
 """
 
 
-@click.group(cls=Verbs, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+@click.group(
+    cls=Verbs, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120}
+)
 @click.version_option(__version__, prog_name="anyhook")
 def app() -> None:
     """One runtime for the lifecycle hooks of AI coding agents."""

@@ -44,7 +44,7 @@ def event_of(name: str, values: Values, natives: dict[str, tuple[str, ...]] | No
     if values["input"] is not None:
         data["input"] = texts.json("--input", str(values["input"]))
         if not isinstance(data["input"], dict):
-            raise BadCall("--input must be a JSON object, such as '{\"command\": \"ls\"}'.")
+            raise BadCall('--input must be a JSON object, such as \'{"command": "ls"}\'.')
     if values["output"] is not None:
         data["output"] = _loose(texts.text("--output", str(values["output"])))
     event = name
@@ -115,4 +115,6 @@ class _Texts:
             return lean_json.loads(text)
         except (ValueError, RecursionError) as error:
             shown = text if len(text) <= 60 else f"{text[:60]}…"
-            raise BadCall(f"{option}: this is not JSON: {shown!r} ({error}). Quote it for the shell with single quotes.") from None
+            raise BadCall(
+                f"{option}: this is not JSON: {shown!r} ({error}). Quote it for the shell with single quotes."
+            ) from None

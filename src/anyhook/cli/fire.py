@@ -44,7 +44,13 @@ def _key(project: str, values: Values) -> tuple[object, ...]:
     folders = tuple(os.path.realpath(folder) for folder in values["plugin_dir"] or ())  # type: ignore[union-attr]
     state = values["state_dir"]
     return plan_key(
-        os.environ, VARIABLES, project, dialects, str(values["trust"] or "ask"), folders, os.path.abspath(str(state)) if state else None
+        os.environ,
+        VARIABLES,
+        project,
+        dialects,
+        str(values["trust"] or "ask"),
+        folders,
+        os.path.abspath(str(state)) if state else None,
     )
 
 
@@ -70,8 +76,13 @@ def _with_unknown(decision: Decision, unknown: list[str]) -> Decision:
     from anyhook.model.problem import WARNING, Problem
 
     found = [
-        Problem("unknown-field", f"no dialect knows the field `{key}` of --data; it is ignored", "--data",
-                fix="See `anyhook fire --help` for the canonical names.", severity=WARNING)  # fmt: skip
+        Problem(
+            "unknown-field",
+            f"no dialect knows the field `{key}` of --data; it is ignored",
+            "--data",
+            fix="See `anyhook fire --help` for the canonical names.",
+            severity=WARNING,
+        )
         for key in unknown
     ]
     return decision.replace(problems=(*decision.problems, *found))

@@ -1,5 +1,5 @@
-"""The options of the verbs that look at a project, as one table: the fast path, the command line and the docs read the same
-rows. It parses words and judges no values."""
+"""The options of the verbs that look at a project, as one table: the fast path, the command line and the docs read
+the same rows. It parses words and judges no values."""
 
 from __future__ import annotations
 

@@ -108,7 +108,11 @@ def decision_out(decision: Decision) -> None:
             from anyhook.model import lean_json
 
             out(f"  {title} → {value if isinstance(value, str) else lean_json.dumps(value, False)}")
-    for title, texts in (("context", decision.context), ("message", decision.messages), ("follow-up", decision.follow_ups)):
+    for title, texts in (
+        ("context", decision.context),
+        ("message", decision.messages),
+        ("follow-up", decision.follow_ups),
+    ):
         for text in texts:
             out(f"  {title}: {text}")
     if decision.history is not None:

@@ -22,7 +22,8 @@ def _end(number: int, _frame: FrameType | None) -> None:
 
 
 class OnDuty:
-    """This process is ours alone while hooks run: what it is told, every orphan of a hook and stdout are ours to see to."""
+    """This process is ours alone while hooks run: what it is told, every orphan of a hook and stdout are ours to
+    see to."""
 
     def __enter__(self) -> None:
         adopt_orphans()

@@ -8,7 +8,11 @@ from click.shell_completion import get_completion_class
 from anyhook.cli import render
 
 
-@click.command("completion", epilog="\b\nExample:\n  anyhook completion bash >> ~/.bashrc", context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(
+    "completion",
+    epilog="\b\nExample:\n  anyhook completion bash >> ~/.bashrc",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> int:
     """Print SHELL's completion script."""

@@ -26,7 +26,9 @@ def dialects(values: Values) -> int:
             render.out(f"  {scope:<9}{place}")
         render.out(f"  a broken hook: {entry.failure}")
         for event in entry.events:
-            names = event.native if event.native in event.canonical else f"{event.native} ({', '.join(event.canonical)})"
+            names = (
+                event.native if event.native in event.canonical else f"{event.native} ({', '.join(event.canonical)})"
+            )
             render.out(f"  {names:<44} {', '.join(event.powers)}")
         render.out("")
     return 0

@@ -17,12 +17,17 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 
-@verb("explain", FIRE, """anyhook explain PreToolUse --tool Bash --input '{"command": "ls"}'""", [click.Argument(["event"])])
+@verb(
+    "explain",
+    FIRE,
+    """anyhook explain PreToolUse --tool Bash --input '{"command": "ls"}'""",
+    [click.Argument(["event"])],
+)
 def explain(event: str, values: Values) -> int:
     """Show which hooks an event would run, in what order, with what argv, env names, cwd, stdin and limit; and which it
     would not run, and why. Starts nothing."""
-    from anyhook.cli.catalog_input import setup_of
     from anyhook.catalog import build
+    from anyhook.cli.catalog_input import setup_of
     from anyhook.engine import Engine
 
     setup = setup_of(values)

@@ -13,7 +13,12 @@ if TYPE_CHECKING:
     from anyhook.cli.options import Values
 
 
-@verb("fire", FIRE, """anyhook fire PreToolUse --tool Bash --input '{"command": "ls"}' --json""", [click.Argument(["event"])])
+@verb(
+    "fire",
+    FIRE,
+    """anyhook fire PreToolUse --tool Bash --input '{"command": "ls"}' --json""",
+    [click.Argument(["event"])],
+)
 def fire(event: str, values: Values) -> int:
     """Run the hooks of one event, as an agent would.
 

@@ -27,7 +27,9 @@ def _find(name: str, hooks: list[Hook]) -> Hook:
     if not found:
         from anyhook.grammar.shapes import guess
 
-        raise BadCall(f"there is no hook `{name}`.{guess(name, [hook.id for hook in hooks])} `anyhook list` shows them all.")
+        raise BadCall(
+            f"there is no hook `{name}`.{guess(name, [hook.id for hook in hooks])} `anyhook list` shows them all."
+        )
     if len(found) > 1:
         raise BadCall(f"`{name}` names {len(found)} hooks: {', '.join(hook.id for hook in found)}. Give the id.")
     return found[0]
@@ -57,7 +59,9 @@ def _rename(hook: Hook, suffix: str, on: bool) -> None:
     try:
         os.rename(hook.source, target)
     except OSError as error:
-        raise BadCall(f"{hook.source} cannot be renamed ({error.strerror}). Check the permissions of its folder.") from None
+        raise BadCall(
+            f"{hook.source} cannot be renamed ({error.strerror}). Check the permissions of its folder."
+        ) from None
 
 
 @verb("enable", (*WHERE, JSON), "anyhook enable kodelet:project:audit_logger", [click.Argument(["hook"])])

@@ -43,7 +43,13 @@ def _option(option: Option) -> click.Option:
     if not option.metavar:
         return click.Option([option.flag], is_flag=True, help=option.help)
     kind = click.Choice(option.choices) if option.choices else None
-    return click.Option([option.flag], metavar=None if option.choices else option.metavar, type=kind, multiple=option.many, help=option.help)
+    return click.Option(
+        [option.flag],
+        metavar=None if option.choices else option.metavar,
+        type=kind,
+        multiple=option.many,
+        help=option.help,
+    )
 
 
 def check_dialects(values: Values) -> None:
@@ -51,4 +57,6 @@ def check_dialects(values: Values) -> None:
         if name not in DIALECTS:
             from anyhook.grammar.shapes import guess
 
-            raise BadCall(f"--dialect {name}: there is no such dialect.{guess(str(name), DIALECTS)} Known: {', '.join(DIALECTS)}.")
+            raise BadCall(
+                f"--dialect {name}: there is no such dialect.{guess(str(name), DIALECTS)} Known: {', '.join(DIALECTS)}."
+            )

@@ -62,7 +62,11 @@ EVENTS = (
         "before_stop",
         ("stop",),
         "keep_working",
-        (Field("stop_reason", "stop_reason"), Field("step_count", "step_count"), Field("final_message", "final_message")),
+        (
+            Field("stop_reason", "stop_reason"),
+            Field("step_count", "step_count"),
+            Field("final_message", "final_message"),
+        ),
         notice="[Hook blocked stop: {reason}]",
     ),
 )
@@ -94,8 +98,13 @@ def load(source: Source, files: Files) -> Layer:
         if hook is None:
             continue
         if hook.name in by_name:
-            files.problem("same-name", f"a later folder has the same name `{hook.name}`; this one is ignored",
-                          by_name[hook.name].source, fix="Give each hook its own name.", severity="warning")  # fmt: skip
+            files.problem(
+                "same-name",
+                f"a later folder has the same name `{hook.name}`; this one is ignored",
+                by_name[hook.name].source,
+                fix="Give each hook its own name.",
+                severity="warning",
+            )
         by_name[hook.name] = hook
     return Layer(source, tuple(numbered(list(by_name.values()))))
 
@@ -111,7 +120,9 @@ def _front_matter(path: str, text: str, files: Files) -> dict[str, Json] | None:
         files.problem("no-front-matter", error.what, path, fix=error.fix)
         return None
     if split is None:
-        files.problem("no-front-matter", "the file has no front matter", path, fix="Begin it with `---`, fields, `---`.")
+        files.problem(
+            "no-front-matter", "the file has no front matter", path, fix="Begin it with `---`, fields, `---`."
+        )
         return None
     yaml_text, offset = split
     try:
@@ -124,10 +135,18 @@ def _front_matter(path: str, text: str, files: Files) -> dict[str, Json] | None:
             if mended == yaml_text:
                 files.problem("invalid-yaml", error.what, f"{path}:{line}", fix=error.fix)
             return None
-        files.problem("yaml-backslash", "a backslash in double quotes is no valid YAML; it is read as written",
-                      f"{path}:{line}", error.what, "Use single quotes around patterns.", "warning")  # fmt: skip
+        files.problem(
+            "yaml-backslash",
+            "a backslash in double quotes is no valid YAML; it is read as written",
+            f"{path}:{line}",
+            error.what,
+            "Use single quotes around patterns.",
+            "warning",
+        )
     if not isinstance(value, dict):
-        files.problem("wrong-type", f"the front matter must be fields, not {type_name(value)}", path, fix="Write `name: …`.")
+        files.problem(
+            "wrong-type", f"the front matter must be fields, not {type_name(value)}", path, fix="Write `name: …`."
+        )
         return None
     return value
 
@@ -148,7 +167,9 @@ class _HookFile:
             return None
         if not isinstance(trigger, str) or trigger not in ROWS:
             what = f"`trigger` {canonical(trigger)} is no event; the hook is ignored"
-            self.say("unknown-event", what, "trigger", f"Events: {', '.join(ROWS)}.{guess(str(trigger), ROWS)}", "error")
+            self.say(
+                "unknown-event", what, "trigger", f"Events: {', '.join(ROWS)}.{guess(str(trigger), ROWS)}", "error"
+            )
             return None
         self.look_over(front, name, trigger)
         matcher, why = self.matcher(front.get("matcher"), trigger)
@@ -183,7 +204,9 @@ class _HookFile:
         for key in front:
             if key not in KNOWN:
                 likely = "" if self.files.full(self.path) else guess(key, KNOWN)
-                self.say("unknown-key", f"unknown field `{key}`; it is ignored", key, f"Fields: {', '.join(KNOWN)}.{likely}")
+                self.say(
+                    "unknown-key", f"unknown field `{key}`; it is ignored", key, f"Fields: {', '.join(KNOWN)}.{likely}"
+                )
         if len(name) > 64:
             self.say("wrong-value", "`name` is longer than 64 characters", "name", "Shorten it.")
         description = front.get("description")
@@ -192,8 +215,12 @@ class _HookFile:
         elif len(description) > 1024:
             self.say("wrong-value", "`description` is longer than 1024 characters", "description", "Shorten it.")
         if front.get("matcher") and ROWS[trigger].target is None:
-            self.say("matcher-never-matches", f"matchers apply to tool events only, so this hook never runs on {trigger}",
-                     "matcher", "Remove the matcher.")  # fmt: skip
+            self.say(
+                "matcher-never-matches",
+                f"matchers apply to tool events only, so this hook never runs on {trigger}",
+                "matcher",
+                "Remove the matcher.",
+            )
 
     def matcher(self, value: Json, trigger: str) -> tuple[Json, str]:
         """The matcher, and why the hook cannot run with it ("" if it can)."""
@@ -201,36 +228,63 @@ class _HookFile:
             return None, ""
         if not isinstance(value, dict):
             why = f"`matcher` must be fields `tool` and `pattern`, not {type_name(value)}"
-            self.say("invalid-matcher", f"{why}; the hook cannot run", "matcher", "Write `matcher:` with `tool:` below.", "error")
+            self.say(
+                "invalid-matcher",
+                f"{why}; the hook cannot run",
+                "matcher",
+                "Write `matcher:` with `tool:` below.",
+                "error",
+            )
             return value, why
         for key, pattern in value.items():
             if key not in ("tool", "pattern"):
-                self.say("unknown-key", f"unknown matcher field `{key}`; it is ignored", "matcher", "Fields: tool, pattern.")
+                self.say(
+                    "unknown-key", f"unknown matcher field `{key}`; it is ignored", "matcher", "Fields: tool, pattern."
+                )
                 continue
             wrong = check_pattern(pattern)
             if wrong:
-                self.say("invalid-matcher", f"matcher.{key}: {wrong}; the hook cannot run", "matcher", "Correct it.", "error")
+                self.say(
+                    "invalid-matcher", f"matcher.{key}: {wrong}; the hook cannot run", "matcher", "Correct it.", "error"
+                )
                 return value, wrong
         return value, ""
 
     def background(self, front: dict[str, Json], trigger: str) -> bool:
         value = front.get("async", front.get("async_", False))
         if not isinstance(value, bool):
-            self.say("wrong-type", f"`async` must be true or false, not {canonical(value)}; false applies", "async", "Correct it.")
+            self.say(
+                "wrong-type",
+                f"`async` must be true or false, not {canonical(value)}; false applies",
+                "async",
+                "Correct it.",
+            )
             return False
         if value and ROWS[trigger].block in ("deny_tool", "abort", "skip", "keep_working", "end_turn"):
-            self.say("async-gate", f"an async hook can never block, and {trigger} is there to block", "async", "Remove `async: true`.")
+            self.say(
+                "async-gate",
+                f"an async hook can never block, and {trigger} is there to block",
+                "async",
+                "Remove `async: true`.",
+            )
         return value
 
     def priority(self, value: Json) -> int:
         if value is None:
             return 100
         if isinstance(value, bool) or not isinstance(value, int):
-            self.say("wrong-type", f"`priority` must be a whole number, not {canonical(value)}; 100 applies", "priority", "Correct it.")
+            self.say(
+                "wrong-type",
+                f"`priority` must be a whole number, not {canonical(value)}; 100 applies",
+                "priority",
+                "Correct it.",
+            )
             return 100
         kept = min(max(value, 0), 1000)
         if kept != value:
-            self.say("wrong-value", f"`priority` {value} is outside 0 to 1000; {kept} applies", "priority", "Correct it.")
+            self.say(
+                "wrong-value", f"`priority` {value} is outside 0 to 1000; {kept} applies", "priority", "Correct it."
+            )
         return kept
 
     def entry_point(self, folder: str) -> str:
@@ -364,7 +418,11 @@ DIALECT = Dialect(
         ("A-16", "All eleven documented events fire and can block; the branch behind the document fired five."),
         ("A-29", "`modified_input` is applied, and later hooks see it; the branch read it and dropped it."),
         ("Ab", "`matcher.pattern` is tried against each text of the input and against the whole."),
-        ("Af", "Scripts run in the project; `cwd = \"hook\"` in the config runs them in their own folder. `KIMI_HOOK_DIR` names it."),
+        (
+            "Af",
+            'Scripts run in the project; `cwd = "hook"` in the config runs them in their own folder, '
+            "which `KIMI_HOOK_DIR` names.",
+        ),
         ("At", "An invalid pattern disables its own hook only."),
         ("A-35", "A background hook is bound by its time limit as well."),
     ),

@@ -195,8 +195,16 @@ DIALECT = Dialect(
     withholds=True,
     settings={"missing_binary": ("block", "pass")},
     differences=(
-        ("Ka", "The document says that triggers and JSON equal Claude Code's; its own tables differ, and the tables are followed."),
-        ("Ke", "A missing program blocks the events that gate something; `missing_binary = \"pass\"` in the config lets them go on."),
+        (
+            "Ka",
+            "The document says that triggers and JSON equal Claude Code's; its own tables differ, "
+            "and the tables are followed.",
+        ),
+        (
+            "Ke",
+            'A missing program blocks the events that gate something; `missing_binary = "pass"` in the config '
+            "lets them go on.",
+        ),
         ("Kr", "The whole process tree is killed on a timeout, not only the hook's own process."),
         ("1.3", "The legacy file `~/.kode/kode.json` is not read."),
     ),

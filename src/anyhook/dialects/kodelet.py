@@ -142,8 +142,13 @@ def _hook(source: Source, file_name: str, files: Files) -> Hook | None:
 def _warn_if_meant(path: str, mode: int, files: Files) -> None:
     """A script without its execute bit is most likely a hook that was forgotten; a README is not."""
     if stat.S_ISREG(mode) and not path.endswith(OFF) and (files.content(path) or b"").startswith(b"#!"):
-        files.problem("not-executable", "this script is not executable, so it is no hook", path,
-                      fix=f"chmod +x {path}", severity="warning")  # fmt: skip
+        files.problem(
+            "not-executable",
+            "this script is not executable, so it is no hook",
+            path,
+            fix=f"chmod +x {path}",
+            severity="warning",
+        )
 
 
 def launch(hook: Hook, scene: Scene) -> Launch:
@@ -248,7 +253,11 @@ DIALECT = Dialect(
     settings={"chaining": ("on", "upstream")},
     differences=(
         ("La", "External after_turn hooks are loaded; the product's own list of types forgot them."),
-        ("Lb", "A rewritten input is seen by later hooks, and a hook that names none keeps it; `chaining = \"upstream\"` in the config gives every hook the original and lets the last answer win."),
+        (
+            "Lb",
+            "A rewritten input is seen by later hooks, and a hook that names none keeps it; "
+            '`chaining = "upstream"` in the config gives every hook the original and lets the last answer win.',
+        ),
         ("Lc", "A hook that prints nothing does not erase an earlier hook's output."),
         ("Ld", "A rewritten output reaches the model."),
         ("Lo", "Asking for the type is bound by the same 30 seconds."),

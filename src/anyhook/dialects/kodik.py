@@ -1,4 +1,5 @@
-"""Kodik: `hooks.json` or `hooks.toml` of a project, a user or a plugin; shell commands with variables of their source."""
+"""Kodik: `hooks.json` or `hooks.toml` of a project, a user or a plugin; shell commands with variables of their
+source."""
 
 from __future__ import annotations
 
@@ -91,8 +92,13 @@ def load(source: Source, files: Files) -> Layer:
     has_toml = source.scope != "plugin" and _there(in_toml, files)
     path, syntax = (in_json, "json") if _there(in_json, files) or not has_toml else (in_toml, "toml")
     if has_toml and path == in_json:
-        files.problem("two-hook-files", "both hooks.json and hooks.toml are there; hooks.toml is ignored", in_toml,
-                      fix="Keep one of them.", severity="warning")  # fmt: skip
+        files.problem(
+            "two-hook-files",
+            "both hooks.json and hooks.toml are there; hooks.toml is ignored",
+            in_toml,
+            fix="Keep one of them.",
+            severity="warning",
+        )
     document = files.document(path, syntax)
     if document is None:
         return Layer(source, ())
@@ -141,7 +147,12 @@ REPLY = Reply(
     exit_reasons=("stderr", "reason"),
     json_reasons=("reason", "stderr"),
     keys=(
-        Key(("decision",), "string", "verdict", words=(("block", "block", ()), ("approve", "allow", ("permission_request",)))),
+        Key(
+            ("decision",),
+            "string",
+            "verdict",
+            words=(("block", "block", ()), ("approve", "allow", ("permission_request",))),
+        ),
         Key(("reason",), "string", "reason"),
         Key(("modified_input",), "object", "tool_input", on=("pre_tool",)),
         Key(("modified_prompt",), "string", "prompt", on=("user_prompt_submit",)),
@@ -190,10 +201,16 @@ DIALECT = Dialect(
     chains=("input", "prompt"),
     gated_natively=True,
     differences=(
-        ("Di", "Vendor plugins print JSON over several lines; where the last line is no object, all of stdout is tried."),
+        (
+            "Di",
+            "Vendor plugins print JSON over several lines; where the last line is no object, all of stdout is tried.",
+        ),
         ("Dr", "`*` is no valid pattern, but plugins use it; it matches everything, as an empty matcher does."),
         ("Dn", "Stop and SubagentStop may keep the agent working five times a turn."),
-        ("Dd", "Hooks run one after another and a block ends the row; a ported plugin guide describes another product."),
+        (
+            "Dd",
+            "Hooks run one after another and a block ends the row; a ported plugin guide describes another product.",
+        ),
         ("D-25", "The nested camel-case answers of ported plugins (`hookSpecificOutput`) are not read."),
     ),
 )

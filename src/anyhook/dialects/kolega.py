@@ -1,4 +1,5 @@
-"""Kolega Code: `hooks.json` of a state directory and a project; command, python, prompt and agent handlers, fail-open."""
+"""Kolega Code: `hooks.json` of a state directory and a project; command, python, prompt and agent handlers,
+fail-open."""
 
 from __future__ import annotations
 
@@ -144,8 +145,12 @@ def load(source: Source, files: Files) -> Layer:
         return Layer(source, ())
     version = document.get("schema_version") if isinstance(document, dict) else 1
     if version != 1 or isinstance(version, bool):
-        files.problem("schema-version", f"`schema_version` must be 1, not {version!r}; the whole file is ignored",
-                      source.path, fix='Add "schema_version": 1.')  # fmt: skip
+        files.problem(
+            "schema-version",
+            f"`schema_version` must be 1, not {version!r}; the whole file is ignored",
+            source.path,
+            fix='Add "schema_version": 1.',
+        )
         return Layer(source, ())
     return Layer(source, tuple(Entries(source, files, SHAPE).grouped(document)))
 
@@ -272,7 +277,11 @@ DIALECT = Dialect(
     gated_natively=True,
     trusted_natively=trusted_projects,
     differences=(
-        ("Ga", "Matchers of SessionStart, PreCompact and SessionEnd are tried against source, trigger and reason; the product tries them against nothing."),
+        (
+            "Ga",
+            "Matchers of SessionStart, PreCompact and SessionEnd are tried against source, trigger and reason; "
+            "the product tries them against nothing.",
+        ),
         ("Gc", "A PostToolUse block ends the turn after a failed tool too; replaced output still has no effect there."),
         ("Gd", "`systemMessage` is shown to the user; the product uses it only as a reason."),
         ("Gf", "Output that is no JSON object leaves a problem before it is ignored."),

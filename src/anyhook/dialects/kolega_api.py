@@ -1,4 +1,5 @@
-"""What a python hook written for Kolega Code imports and gets: `kolega_code.hooks`, supplied where that package is absent."""
+"""What a python hook written for Kolega Code imports and gets: `kolega_code.hooks`, supplied where that package is
+absent."""
 
 from __future__ import annotations
 
@@ -15,9 +16,13 @@ if TYPE_CHECKING:
 
 FIELDS = ("blocked", "reason", "updated_input", "updated_output", "additional_context", "end_turn")
 
-HookEvent = StrEnum("HookEvent", {  # type: ignore[misc]
-    "".join(f"_{char}" if char.isupper() else char for char in row.native).strip("_").upper(): row.native for row in EVENTS
-})  # fmt: skip
+
+def _constant(native: str) -> str:
+    """`PreToolUse` → `PRE_TOOL_USE`."""
+    return "".join(f"_{char}" if char.isupper() else char for char in native).strip("_").upper()
+
+
+HookEvent = StrEnum("HookEvent", {_constant(row.native): row.native for row in EVENTS})  # type: ignore[misc]
 
 
 class HookOutcome:

@@ -91,7 +91,11 @@ def _event(dialect: Dialect, row: EventRow) -> EventDescription:
             for word_, verdict, events in key.words:
                 if verdict in ("allow", "ask") and (not events or set(events) & set(row.canonical)):
                     powers.append(f"{verdict} ({word_})")
-    if any(key.path == ("callback",) and set(key.on) & set(row.canonical) for reply in dialect.replies.values() for key in reply.keys):
+    if any(
+        key.path == ("callback",) and set(key.on) & set(row.canonical)
+        for reply in dialect.replies.values()
+        for key in reply.keys
+    ):
         powers.append("call a recipe")
     payload = tuple(field.key for field in (*dialect.base, *row.payload))
     return EventDescription(row.native, row.canonical, row.block, row.target, payload, tuple(powers))

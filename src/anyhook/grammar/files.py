@@ -166,7 +166,9 @@ class Files:
         try:
             return sorted(os.listdir(folder))
         except OSError as error:
-            self.problem("unreadable", "this folder cannot be read", folder, error.strerror or "", "Check its permissions.")
+            self.problem(
+                "unreadable", "this folder cannot be read", folder, error.strerror or "", "Check its permissions."
+            )
             return []
 
     def is_file(self, path: str) -> bool:

@@ -1,5 +1,5 @@
-"""Matchers: whether a hook wants an event. Each gives None for yes and the reason for no, and never hangs: a pattern that
-takes too long raises PatternTimeout."""
+"""Matchers: whether a hook wants an event. Each gives None for yes and the reason for no, and never hangs: a
+pattern that takes too long raises PatternTimeout."""
 
 from __future__ import annotations
 

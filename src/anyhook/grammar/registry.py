@@ -17,7 +17,7 @@ DIALECTS = ("kode", "kodik", "agenthooks", "kolega", "kodelet")
 VARIABLES = ("HOME", "PATH", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "KOLEGA_CODE_STATE_DIR", "LOCALAPPDATA")
 
 
-class UnknownEvent(ValueError):
+class UnknownEvent(ValueError):  # noqa: N818 (it says what is wrong)
     """A name that is neither canonical nor any dialect's own."""
 
 
@@ -50,12 +50,14 @@ def canonical_event(name: str, failed: bool, natives: dict[str, tuple[str, ...]]
     from anyhook.grammar.shapes import guess
 
     hint = guess(name, [*EVENTS, *natives])
-    raise UnknownEvent(f"unknown event `{name}`.{hint} Canonical events: {', '.join(EVENTS)}; any dialect's own name will do.")
+    raise UnknownEvent(
+        f"unknown event `{name}`.{hint} Canonical events: {', '.join(EVENTS)}; any dialect's own name will do."
+    )
 
 
 def canonical_field(event: str, key: str) -> str | None:
-    """The canonical field that is meant by `key` in this event: the field itself, unless none of the event's hooks hears
-    of it and a dialect uses the word for another; else the one that a dialect spells so; or None."""
+    """The canonical field that is meant by `key` in this event: the field itself, unless none of the event's hooks
+    hears of it and a dialect uses the word for another; else the one that a dialect spells so; or None."""
     spelled = {"session_id": "session", "conv_id": "session"}.get(key)
     for name in DIALECTS:
         table = dialect(name)

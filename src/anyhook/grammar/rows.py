@@ -89,8 +89,9 @@ class Key(Record):
     kind: str
     """The JSON type it must have: `string`, `bool`, `object`, `strings`, `messages`, `texts by name`, `any`."""
     does: str
-    """The Outcome field it fills, or one of: `block` (true blocks), `block_unless` (what is not true blocks), `end_turn_unless` (false ends
-    the turn), `output_text` (the tool's output, as text), `verdict` (see `words`), `note` (kept under its own name for `Reply.finish`)."""
+    """The Outcome field it fills, or one of: `block` (true blocks), `block_unless` (what is not true blocks),
+    `end_turn_unless` (false ends the turn), `output_text` (the tool's output, as text), `verdict` (see `words`),
+    `note` (kept under its own name for `Reply.finish`)."""
     on: tuple[str, ...] = ()
     """The canonical events on which it has an effect; () for all."""
     words: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
@@ -105,7 +106,7 @@ class Reply(Record):
     read: Callable[[bytes], tuple[str, Json]]
     """stdout → (`nothing` | `blank` | `object` | `text` | `garbage`, value)."""
     keys: tuple[Key, ...]
-    exits: Mapping[int, str] = {0: "pass"}  # noqa: RUF012 (never changed)
+    exits: Mapping[int, str] = {0: "pass"}
     otherwise: str = "fail"
     """What an exit status not in `exits` means: `pass`, `block` or `fail`."""
     exit_reasons: tuple[str, ...] = ("stderr",)
@@ -127,7 +128,7 @@ class Failing(Record):
     blocks: tuple[str, ...] = ()
     gates_only: tuple[str, ...] = ()
     """Causes that block only where a block would keep something from happening."""
-    codes: Mapping[str, str] = {}  # noqa: RUF012 (never changed)
+    codes: Mapping[str, str] = {}
     """The dialect's own error ids; `blocked` is for a block that is no failure."""
 
 
@@ -157,12 +158,12 @@ class Limits(Record):
 
 
 class Scaffold(Record):
-    """How a new hook of this dialect is written down. Texts by scope may name {project}, {home}, the source's {root} and
-    {path}, the hook's {name}, and its script by {file} or, quoted for a command line, by {script}."""
+    """How a new hook of this dialect is written down. Texts by scope may name {project}, {home}, the source's
+    {root} and {path}, the hook's {name}, and its script by {file} or, quoted for a command line, by {script}."""
 
     shape: str
-    """`list`: handlers under their event, in one file; `groups`: the same, each with a matcher; `folder`: a folder with a
-    file of fields and a script; `executable`: a script that says its own event."""
+    """`list`: handlers under their event, in one file; `groups`: the same, each with a matcher; `folder`: a folder
+    with a file of fields and a script; `executable`: a script that says its own event."""
     scripts: Mapping[str, str]
     """The folder that scripts go to, by scope."""
     tool: str
@@ -176,7 +177,8 @@ class Scaffold(Record):
     top: Mapping[str, Json] = {}
     """What a new file needs beside its hooks."""
     log: str = ".."
-    """From the folder of scripts to a folder for a hook's own log: none that is searched for hooks or pinned by approvals."""
+    """From the folder of scripts to a folder for a hook's own log: none that is searched for hooks or pinned by
+    approvals."""
     answers: Mapping[str, Json] = {}
     """Examples of answers that need more than their own key, by the path of that key joined with dots."""
 
@@ -220,8 +222,8 @@ class Dialect(Record):
     scaffold: Scaffold | None = None
     """How a new hook is written; None for a dialect without files."""
     claim: Callable[[str, Json], tuple[str, int]] = lambda path, document: ("", 0)
-    """Whether a file outside the usual places is this dialect's: its path and what it holds (None where that is no document)
-    → the source to load it by, and 0 for no, 1 for perhaps, 2 for likely, 3 for sure."""
+    """Whether a file outside the usual places is this dialect's: its path and what it holds (None where that is no
+    document) → the source to load it by, and 0 for no, 1 for perhaps, 2 for likely, 3 for sure."""
     misplaced: tuple[Misplaced, ...] = ()
     off_suffix: str = ""
     """The ending of a file's name that turns its hook off, where the dialect has that means."""
@@ -243,7 +245,7 @@ class Dialect(Record):
     """Whether a block after a tool replaces its output by the error text."""
     first_action_wins: bool = False
     """Whether follow-ups are dropped once a hook replaces the history or calls a recipe."""
-    settings: Mapping[str, tuple[str, ...]] = {}  # noqa: RUF012 (never changed)
+    settings: Mapping[str, tuple[str, ...]] = {}
     """Switches of the user's own config: name → allowed values, the default first."""
     differences: tuple[tuple[str, str], ...] = ()
     """Known differences from the product: row, and what is different here."""

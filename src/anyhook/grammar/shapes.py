@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
     Place = tuple[str | int, ...]
 
-INTERPRETERS = frozenset({"bash", "sh", "zsh", "python", "python3", "node", "ruby", "perl", "uv", "npx", "deno", "bun", "env"})
+INTERPRETERS = frozenset(
+    {"bash", "sh", "zsh", "python", "python3", "node", "ruby", "perl", "uv", "npx", "deno", "bun", "env"}
+)
 
 
 class HandlerShape(Record):
@@ -148,12 +150,16 @@ class Entries:
         for key in value:
             if key not in known:
                 fix = f"Known keys: {', '.join(known)}.{self.likely(key, known)}"
-                self.complain("unknown-key", f"{owner} has an unknown key `{key}`; it is ignored", (*place, key), fix, WARNING)
+                self.complain(
+                    "unknown-key", f"{owner} has an unknown key `{key}`; it is ignored", (*place, key), fix, WARNING
+                )
 
     def event_lists(self, document: Json) -> list[tuple[str, list[Json]]]:
         """The lists under `hooks`, of known events only."""
         if not isinstance(document, dict):
-            self.complain("wrong-type", f"the file must hold an object, not {type_name(document)}", (), "Start with `{`.")
+            self.complain(
+                "wrong-type", f"the file must hold an object, not {type_name(document)}", (), "Start with `{`."
+            )
             return []
         if self.shape.top_keys is not None:
             self.unknown_keys(document, ("hooks", *sorted(self.shape.top_keys)), (), "the file")
@@ -161,7 +167,12 @@ class Entries:
         if hooks is None:
             return []
         if not isinstance(hooks, dict):
-            self.complain("wrong-type", f"`hooks` must be an object, not {type_name(hooks)}", ("hooks",), "Map event names to lists.")
+            self.complain(
+                "wrong-type",
+                f"`hooks` must be an object, not {type_name(hooks)}",
+                ("hooks",),
+                "Map event names to lists.",
+            )
             return []
         found: list[tuple[str, list[Json]]] = []
         for event, entries in hooks.items():
@@ -170,7 +181,9 @@ class Entries:
                 fix = f"Events: {', '.join(self.rows)}.{self.likely(event, self.rows)}"
                 self.complain("unknown-event", f"`{event}` is no event here; its hooks are ignored", place, fix)
             elif not isinstance(entries, list):
-                self.complain("wrong-type", f"`{event}` must hold a list, not {type_name(entries)}", place, "Wrap it in [ ].")
+                self.complain(
+                    "wrong-type", f"`{event}` must hold a list, not {type_name(entries)}", place, "Wrap it in [ ]."
+                )
             else:
                 found.append((event, entries))
         self.named = [event for event, _ in found]
@@ -189,14 +202,22 @@ class Entries:
             for index, entry in enumerate(entries):
                 place: Place = ("hooks", event, index)
                 if not isinstance(entry, dict):
-                    self.complain("wrong-type", f"an entry must be an object, not {type_name(entry)}; it is ignored", place,
-                                  'Write {"matcher": …, "hooks": […]}.')  # fmt: skip
+                    self.complain(
+                        "wrong-type",
+                        f"an entry must be an object, not {type_name(entry)}; it is ignored",
+                        place,
+                        'Write {"matcher": …, "hooks": […]}.',
+                    )
                     continue
                 self.unknown_keys(entry, ("matcher", "hooks"), place, "an entry")
                 handlers = entry.get("hooks")
                 if not isinstance(handlers, list) or not handlers:
-                    self.complain("wrong-type", "an entry needs a list of handlers under `hooks`; it is ignored", place,
-                                  'Add "hooks": [{"type": "command", "command": "…"}].')  # fmt: skip
+                    self.complain(
+                        "wrong-type",
+                        "an entry needs a list of handlers under `hooks`; it is ignored",
+                        place,
+                        'Add "hooks": [{"type": "command", "command": "…"}].',
+                    )
                     continue
                 for number, handler in enumerate(handlers):
                     self.typed_handler(event, handler, entry.get("matcher"), (*place, "hooks", number))
@@ -205,13 +226,22 @@ class Entries:
     def typed_handler(self, event: str, handler: Json, matcher: Json, place: Place) -> None:
         kinds = {shape.kind: shape for shape in self.shape.handlers}
         if not isinstance(handler, dict):
-            self.complain("wrong-type", f"a handler must be an object, not {type_name(handler)}; it is ignored", place,
-                          "Write an object with `type`.")  # fmt: skip
+            self.complain(
+                "wrong-type",
+                f"a handler must be an object, not {type_name(handler)}; it is ignored",
+                place,
+                "Write an object with `type`.",
+            )
             return
         kind = handler.get("type")
         if not isinstance(kind, str) or kind not in kinds:
             fix = f"Types: {', '.join(kinds)}.{guess(str(kind), kinds)}"
-            self.complain("unknown-handler", f"handler type {canonical(kind)} is not known here; it is ignored", (*place, "type"), fix)
+            self.complain(
+                "unknown-handler",
+                f"handler type {canonical(kind)} is not known here; it is ignored",
+                (*place, "type"),
+                fix,
+            )
             return
         refusal = self.shape.refuses(kind, event) if self.shape.refuses else None
         if refusal:
@@ -223,8 +253,12 @@ class Entries:
         self, event: str, handler: Json, matcher: Json, place: Place, shape: HandlerShape, typed: bool = False
     ) -> None:
         if not isinstance(handler, dict):
-            self.complain("wrong-type", f"a hook must be an object, not {type_name(handler)}; it is ignored", place,
-                          f"Write an object with `{shape.needs}`.")  # fmt: skip
+            self.complain(
+                "wrong-type",
+                f"a hook must be an object, not {type_name(handler)}; it is ignored",
+                place,
+                f"Write an object with `{shape.needs}`.",
+            )
             return
         self.unknown_keys(handler, (*(("type",) if typed else ()), *shape.keys), place, "a hook")
         if shape.needs not in handler:
@@ -232,13 +266,20 @@ class Entries:
             return
         wrong = shape.check(handler[shape.needs])
         if wrong:
-            self.complain("wrong-value", f"`{shape.needs}` {wrong}; the hook is ignored", (*place, shape.needs), "Correct it.")
+            self.complain(
+                "wrong-value", f"`{shape.needs}` {wrong}; the hook is ignored", (*place, shape.needs), "Correct it."
+            )
             return
         limit_s, complaint = read_limit(handler.get(self.shape.timeout_key), self.shape.limits[shape.kind])
         if complaint:
             kept = "the hook is ignored" if limit_s is None else f"{limit_s:g} s apply"
-            self.complain("wrong-limit", f"`{self.shape.timeout_key}`: {complaint}; {kept}", (*place, self.shape.timeout_key),
-                          "Give a number in the documented range.", ERROR if limit_s is None else WARNING)  # fmt: skip
+            self.complain(
+                "wrong-limit",
+                f"`{self.shape.timeout_key}`: {complaint}; {kept}",
+                (*place, self.shape.timeout_key),
+                "Give a number in the documented range.",
+                ERROR if limit_s is None else WARNING,
+            )
         if limit_s is not None:
             self.add(event, handler, matcher, place, shape, limit_s)
 

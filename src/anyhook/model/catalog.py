@@ -1,4 +1,5 @@
-"""Setup and Catalog: what decides which hooks there are, and the hooks. Building one from the disk is another's work."""
+"""Setup and Catalog: what decides which hooks there are, and the hooks. Building one from the disk is another's
+work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Source and Hook: where a declaration was found, and one handler from it. Plain values, so that a catalog can be stored."""
+"""Source and Hook: where a declaration was found, and one handler from it. Plain values, so that a catalog can be
+stored."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""JSON without the `json` package: the same C scanner and encoder, minus the import of `re`, which costs as much as half an
-interpreter start and would be spent before the first hook is looked up. Where the C parts are not to be had, `json` serves."""
+"""JSON without the `json` package: the same C scanner and encoder, minus the import of `re`, which costs as much
+as half an interpreter start and would be spent before the first hook is looked up. Where the C parts are not to be
+had, `json` serves."""
 
 from __future__ import annotations
 

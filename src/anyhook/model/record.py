@@ -19,9 +19,7 @@ else:
 class _Slots(type):
     """Turns annotated class attributes into slots, and their values into defaults of `__init__`."""
 
-    def __new__(
-        mcs: type[_Slots], name: str, bases: tuple[type, ...], space: dict[str, Any]
-    ) -> _Slots:
+    def __new__(mcs: type[_Slots], name: str, bases: tuple[type, ...], space: dict[str, Any]) -> _Slots:
         own = [field for field in space.get("__annotations__", {}) if not field.startswith("_")]
         defaults = {field: space.pop(field) for field in own if field in space}
         if own:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
         def end(self, ending: str = "cancelled") -> None: ...
 
+
 inside_hook: ContextVar[bool] = ContextVar("inside_hook", default=False)
 """True in the context in which an in-process hook runs: events fired from there reach no hook."""
 
@@ -41,4 +42,6 @@ def start(hook: Hook, dialect: Dialect, call: Call, scene: Scene) -> Waitable | 
         act = next(builtin.act for builtin in dialect.builtins if builtin.name == hook.name)
         answer = act(scene)
         return Run("exited", 0, encode(answer) if answer else b"", b"", 0, 0.0)
-    return Run("not_started", None, b"", b"", 0, 0.0, f"{hook.handler} handlers ask a model, and no model is configured")
+    return Run(
+        "not_started", None, b"", b"", 0, 0.0, f"{hook.handler} handlers ask a model, and no model is configured"
+    )

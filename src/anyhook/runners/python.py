@@ -1,5 +1,5 @@
-"""Python callables, in our own process: imported, called in a thread of their own, bound in time. A callable that overruns is
-left behind, for a thread cannot be killed; its answer no longer counts."""
+"""Python callables, in our own process: imported, called in a thread of their own, bound in time. A callable that
+overruns is left behind, for a thread cannot be killed; its answer no longer counts."""
 
 from __future__ import annotations
 
@@ -71,7 +71,9 @@ class CallableRun:
     def _answer(self) -> bytes:
         api = importlib.import_module(self._dialect.python_api)
         api.provide()
-        function = _load(str(self._hook.spec["callable"]), self._scene.project if self._hook.scope == "project" else None)
+        function = _load(
+            str(self._hook.spec["callable"]), self._scene.project if self._hook.scope == "project" else None
+        )
         result = function(api.event(self._scene, json.loads(self._call.stdin.decode())))
         if inspect.isawaitable(result):
             import asyncio

@@ -32,7 +32,9 @@ def explain(step: Step, event: Event, scene: Scene, where: str) -> dict[str, Jso
         made["status"] = "background" if hook.background else "ran"
     if hook.handler == "command" and hook.native_event:
         call, missing = present(hook, step.dialect, step.row, scene, "…")
-        made.update(argv=[*call.argv], env=[*sorted(call.env)], cwd=call.cwd, stdin=call.stdin.decode("utf-8", "replace"))
+        made.update(
+            argv=[*call.argv], env=[*sorted(call.env)], cwd=call.cwd, stdin=call.stdin.decode("utf-8", "replace")
+        )
         if missing and not why:
             made.update(would_run=False, status="broken", why=missing)
     else:

@@ -160,14 +160,18 @@ class _Reading:
         known = [row for row in key.words if row[0] == (word.lower() if key.any_case else word)]
         if not known:
             words = ", ".join(dict.fromkeys(row[0] for row in key.words))
-            self.problem("unknown-decision", f"`{key.path[-1]}` {word!r} is not known; it is ignored", f"Words: {words}.")
+            self.problem(
+                "unknown-decision", f"`{key.path[-1]}` {word!r} is not known; it is ignored", f"Words: {words}."
+            )
             return
         for _, verdict, events in known:
             if not events or self.event in events:
                 self.draft["verdict"] = verdict
                 return
         if known[0][1] != "allow":
-            self.problem("unsupported-effect", f"`{key.path[-1]}` {word!r} has no effect on {self.event}", "Use another word.")
+            self.problem(
+                "unsupported-effect", f"`{key.path[-1]}` {word!r} has no effect on {self.event}", "Use another word."
+            )
 
     def outcome(self) -> Outcome:
         draft = self.draft
@@ -209,6 +213,10 @@ def _wrong_type(value: Json, kind: str) -> str:
             for item in value
         )
         return "" if right else "it must be a list of {role, content}"
-    types: dict[str, tuple[type, str]] = {"string": (str, "text"), "bool": (bool, "true or false"), "object": (dict, "an object")}
+    types: dict[str, tuple[type, str]] = {
+        "string": (str, "text"),
+        "bool": (bool, "true or false"),
+        "object": (dict, "an object"),
+    }
     wanted, words = types[kind]
     return "" if isinstance(value, wanted) else f"it must be {words}"

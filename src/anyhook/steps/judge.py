@@ -1,5 +1,5 @@
-"""Judge: what one outcome means under a posture. A failure becomes a block or nothing, by the dialect's rule or the caller's;
-an effect that the event cannot have is dropped, with a problem. It never looks at another hook."""
+"""Judge: what one outcome means under a posture. A failure becomes a block or nothing, by the dialect's rule or
+the caller's; an effect that the event cannot have is dropped, with a problem. It never looks at another hook."""
 
 from __future__ import annotations
 
@@ -40,19 +40,27 @@ def judge(
     if outcome.verdict != BLOCK:
         return outcome
     if row.block is None:
-        problem = Problem("cannot-block", f"a hook of {row.native} cannot block; the block is ignored", hook.where(),
-                          fix="Move it to an event that can be blocked.", severity=WARNING)  # fmt: skip
+        problem = Problem(
+            "cannot-block",
+            f"a hook of {row.native} cannot block; the block is ignored",
+            hook.where(),
+            fix="Move it to an event that can be blocked.",
+            severity=WARNING,
+        )
         return outcome.replace(verdict=NONE, reason=None, problems=(*outcome.problems, problem))
     if row.notice:
         outcome = outcome.replace(context=(*outcome.context, row.notice.format(reason=outcome.reason)))
     code = dialect.failing.codes.get("blocked")
     if code is None:
         return outcome
-    problem = Problem(code, f"hook `{hook.name}` blocked {row.native}", hook.where(), outcome.reason or "",
-                      "Do what it asks for, or turn it off with `anyhook disable`.")  # fmt: skip
-    return outcome.replace(
-        problems=(*outcome.problems, problem), messages=(*outcome.messages, _banner(problem))
+    problem = Problem(
+        code,
+        f"hook `{hook.name}` blocked {row.native}",
+        hook.where(),
+        outcome.reason or "",
+        "Do what it asks for, or turn it off with `anyhook disable`.",
     )
+    return outcome.replace(problems=(*outcome.problems, problem), messages=(*outcome.messages, _banner(problem)))
 
 
 def _failed(
@@ -65,7 +73,9 @@ def _failed(
     native = cause in failing.blocks or (
         cause in failing.gates_only and row.block in GATING and settings.get("missing_binary") != "pass"
     )
-    blocks = {"native": native, "deny": True, "allow": False}[posture] and row.block is not None and cause != "cancelled"
+    blocks = (
+        {"native": native, "deny": True, "allow": False}[posture] and row.block is not None and cause != "cancelled"
+    )
     own_code = failing.codes.get(cause)
     meaning = "so it blocks" if blocks else "so the action goes on"
     rule = "the dialect's rule" if posture == "native" else f"--on-failure {posture}"

@@ -1,5 +1,5 @@
-"""Layer: joins what the sources of one dialect hold into one list, by that dialect's rule. An untrusted entry of a project
-neither replaces nor shadows anything of the user's."""
+"""Layer: joins what the sources of one dialect hold into one list, by that dialect's rule. An untrusted entry of a
+project neither replaces nor shadows anything of the user's."""
 
 from __future__ import annotations
 
@@ -55,5 +55,11 @@ def _one_per_name(layers: Sequence[Layer], files: Files, later_wins: bool) -> li
 
 
 def _say_overridden(hook: Hook, by: str, files: Files) -> None:
-    files.problem("overridden", f"hook `{hook.name}` of the {hook.scope} does not run", hook.source,
-                  f"{by} overrides it", "Rename one of them if both are meant to run.", WARNING)  # fmt: skip
+    files.problem(
+        "overridden",
+        f"hook `{hook.name}` of the {hook.scope} does not run",
+        hook.source,
+        f"{by} overrides it",
+        "Rename one of them if both are meant to run.",
+        WARNING,
+    )

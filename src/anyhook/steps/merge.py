@@ -1,5 +1,5 @@
-"""Merge: the outcomes of one event → one decision. It sorts by the hooks' places in the catalog first, so that the order in
-which they finished cannot matter; no rewrite and no allow lifts a block."""
+"""Merge: the outcomes of one event → one decision. It sorts by the hooks' places in the catalog first, so that the
+order in which they finished cannot matter; no rewrite and no allow lifts a block."""
 
 from __future__ import annotations
 
@@ -104,7 +104,9 @@ def _tool_output(ordered: list[Entry]) -> Json:
     for entry in ordered:
         if entry.dialect.withholds and entry.outcome.verdict == BLOCK and entry.row.block == "feedback":
             return entry.outcome.messages[-1] if entry.outcome.messages else entry.outcome.reason
-    return next((entry.outcome.tool_output for entry in reversed(ordered) if entry.outcome.tool_output is not None), None)
+    return next(
+        (entry.outcome.tool_output for entry in reversed(ordered) if entry.outcome.tool_output is not None), None
+    )
 
 
 def _acts(entry: Entry) -> bool:
@@ -121,8 +123,14 @@ def _lost(ordered: list[Entry], winner: Entry | None) -> list[Problem]:
     if winner is None:
         return []
     return [
-        Problem("action-lost", f"what `{entry.hook.name}` asked for is dropped", entry.hook.where(),
-                f"`{winner.hook.name}` acted first", "Let one hook decide.", WARNING)  # fmt: skip
+        Problem(
+            "action-lost",
+            f"what `{entry.hook.name}` asked for is dropped",
+            entry.hook.where(),
+            f"`{winner.hook.name}` acted first",
+            "Let one hook decide.",
+            WARNING,
+        )
         for entry in ordered
         if entry is not winner and (_acts(entry) or (entry.outcome.follow_ups and _outdone(entry, winner)))
     ]

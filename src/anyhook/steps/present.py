@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from anyhook.model import lean_json as json
-
 from anyhook.model.call import Call
 
 TYPE_CHECKING = False
@@ -13,7 +12,8 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 RUN_VARIABLE = "ANYHOOK_RUN"
-"""Names the run that a process belongs to: found by those who end it, and by an engine that was started inside a hook."""
+"""Names the run that a process belongs to: found by those who end it, and by an engine that was started inside a
+hook."""
 
 
 def payload(dialect: Dialect, row: EventRow, scene: Scene) -> dict[str, Json]:

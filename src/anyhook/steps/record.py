@@ -85,8 +85,8 @@ def clipped(value: Json) -> Json:
 def record_quiet(
     taken: Sequence[tuple[int, Event, Decision]], about: Mapping[str, Json], secrets: Sequence[tuple[str, str]]
 ) -> list[bytes]:
-    """The lines of events that reached no hook: time, event, answer. Beyond what an agent can cause, those with the same
-    answer are only counted."""
+    """The lines of events that reached no hook: time, event, answer. Beyond what an agent can cause, those with
+    the same answer are only counted."""
     kinds: dict[int, list[tuple[int, Event, Decision]]] = {}
     for entry in taken:
         kinds.setdefault(id(entry[2]), []).append(entry)

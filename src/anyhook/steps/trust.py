@@ -91,9 +91,7 @@ def trust(
     dialect: Dialect, layers: Sequence[Layer], mode: str, ledger: Ledger, roots: Roots, files: Files
 ) -> list[Layer]:
     """The layers, with every hook of the project marked as far as it is not trusted."""
-    return [
-        _judge(dialect, layer, mode, ledger, roots, files) if gated(layer, roots) else layer for layer in layers
-    ]
+    return [_judge(dialect, layer, mode, ledger, roots, files) if gated(layer, roots) else layer for layer in layers]
 
 
 def _judge(dialect: Dialect, layer: Layer, mode: str, ledger: Ledger, roots: Roots, files: Files) -> Layer:

@@ -1,4 +1,5 @@
-"""The user's settings in `config.toml`: plugins, switches of dialects, postures of single hooks. A project has no say."""
+"""The user's settings in `config.toml`: plugins, switches of dialects, postures of single hooks. A project has no
+say."""
 
 from __future__ import annotations
 
@@ -30,7 +31,9 @@ def read_config(path: str, files: Files, home: str) -> Config:
 
     def warn(key: str, what: str, fix: str) -> None:
         line = files.line(path, tuple(key.split(".")))
-        files.problem("bad-setting", f"`{key}` {what}; it is ignored", f"{path}:{line}" if line else path, "", fix, WARNING)
+        files.problem(
+            "bad-setting", f"`{key}` {what}; it is ignored", f"{path}:{line}" if line else path, "", fix, WARNING
+        )
 
     plugins = _texts(document.get("plugins", []))
     if plugins is None:
@@ -41,7 +44,7 @@ def read_config(path: str, files: Files, home: str) -> Config:
         posture = "native"
     for key in document:
         if key not in ("plugins", "on_failure", "dialect", "hooks"):
-            warn(key, "is no setting", "Settings: plugins, on_failure, [dialect.NAME], [hooks.\"ID\"].")
+            warn(key, "is no setting", 'Settings: plugins, on_failure, [dialect.NAME], [hooks."ID"].')
     return Config(
         tuple(home + folder[1:] if folder.startswith("~/") else folder for folder in plugins or ()),
         str(posture),
@@ -51,7 +54,11 @@ def read_config(path: str, files: Files, home: str) -> Config:
 
 
 def _texts(value: Json) -> list[str] | None:
-    return [str(text) for text in value] if isinstance(value, list) and all(isinstance(text, str) for text in value) else None
+    return (
+        [str(text) for text in value]
+        if isinstance(value, list) and all(isinstance(text, str) for text in value)
+        else None
+    )
 
 
 def _dialects(value: Json, warn: _Warn) -> dict[str, dict[str, str]]:
@@ -66,7 +73,11 @@ def _dialects(value: Json, warn: _Warn) -> dict[str, dict[str, str]]:
         for key, chosen in settings.items():
             if key not in allowed or chosen not in allowed[key]:
                 known = "; ".join(f"{known} = {' | '.join(values)}" for known, values in allowed.items()) or "none"
-                warn(f"dialect.{name}.{key}", "is no setting of this dialect, or not one of its values", f"Settings: {known}.")
+                warn(
+                    f"dialect.{name}.{key}",
+                    "is no setting of this dialect, or not one of its values",
+                    f"Settings: {known}.",
+                )
             else:
                 found.setdefault(name, {})[key] = str(chosen)
     return found

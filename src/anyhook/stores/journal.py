@@ -73,8 +73,14 @@ class Journal:
         """What to say once a line could not be written."""
         from anyhook.model.problem import WARNING, Problem
 
-        return Problem("journal-failed", "events are not recorded", self.path, self.broken or "",
-                       "Make the state directory writable.", WARNING)  # fmt: skip
+        return Problem(
+            "journal-failed",
+            "events are not recorded",
+            self.path,
+            self.broken or "",
+            "Make the state directory writable.",
+            WARNING,
+        )
 
     def lines(self) -> Iterator[bytes]:
         """Every line, oldest first; none where there is no journal."""

@@ -1,5 +1,6 @@
-"""Compiled plans: a catalog kept as plain values, good as long as every file it came from looks the same. It is read before
-anything else is imported, so it uses built-in modules only; a plan that is missing, old or damaged is simply made anew."""
+"""Compiled plans: a catalog kept as plain values, good as long as every file it came from looks the same. It is
+read before anything else is imported, so it uses built-in modules only; a plan that is missing, old or damaged is
+simply made anew."""
 
 from __future__ import annotations
 
@@ -32,8 +33,8 @@ def plan_key(
 
 
 def plan_path(own_dir: str, key: tuple[object, ...]) -> str:
-    """A file name per key. Two keys of one name cost a look at the files, no more, so a plain checksum will do; those of
-    the library are shared objects, and loading one costs more than this loop."""
+    """A file name per key. Two keys of one name cost a look at the files, no more, so a plain checksum will do;
+    those of the library are shared objects, and loading one costs more than this loop."""
     checksum = 0
     for byte in repr(key).encode("utf-8", "surrogateescape"):
         checksum = (checksum * 131 + byte) & 0xFFFF_FFFF_FFFF_FFFF
