@@ -4,11 +4,10 @@ the event, and yields what has to be waited for, so that callers with and withou
 from __future__ import annotations
 
 from anyhook.model.call import Call, Run
-from anyhook.model.decision import Report
+from anyhook.model.decision import Report, idle_report
 from anyhook.model.event import GATES, Event
-from anyhook.model.hook import DISABLED, UNTRUSTED, Hook
+from anyhook.model.hook import Hook
 from anyhook.model.outcome import BLOCK, SILENT, Failure, Outcome
-from anyhook.model.record import Record
 from anyhook.runners import inside_hook, start
 from anyhook.steps.interpret import interpret
 from anyhook.steps.judge import judge
@@ -22,30 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
     from anyhook.engine import Engine
-    from anyhook.grammar.rows import Dialect, EventRow
     from anyhook.model.decision import Decision
     from anyhook.model.problem import Problem
+    from anyhook.routes import Step
     from anyhook.runners import Waitable
 
 REWRITES = (("input", "tool_input"), ("prompt", "prompt"), ("output", "tool_output"))
 """Event fields that a hook can rewrite, and the outcome that rewrites them."""
 STOPS_NOTHING = ("advisory", "feedback")
-
-
-class Step(Record):
-    """One hook of an event with its tables, and what is known about it before the event is looked at."""
-
-    hook: Hook
-    dialect: Dialect
-    row: EventRow
-    why: str | None
-    """Why it does not run; "" to run, None where its matcher has to see each event."""
-
-
-def idle_report(where: str, hook: Hook, why: str) -> Report:
-    """The line about a hook that does not run."""
-    status = {"armed": "unmatched", "changed": UNTRUSTED}.get(hook.status, hook.status)
-    return Report(hook.id, hook.name, hook.dialect, hook.scope, where, status, why)
 
 
 class Walk:
@@ -94,7 +77,7 @@ class Walk:
             if why is None:
                 why, failed = match(step.hook, step.dialect, step.row, self.seen)
             if why:
-                self.reports.append(idle_report(self.engine.where(step.hook), step.hook, why))
+                self.reports.append(idle_report(self.engine.routes.where(step.hook), step.hook, why))
             elif self.stopped or self.ended:
                 self.report(step.hook, "skipped", f"{self.blocker} came first")
             elif failed:
@@ -156,7 +139,7 @@ class Walk:
     def ask(self, hook: Hook) -> object:
         token = inside_hook.set(True)
         try:
-            return self.engine.callback(hook)(self.seen)
+            return self.engine.routes.callback(hook)(self.seen)
         except Exception as error:  # noqa: BLE001 (one hook's failure is a value, whatever it is)
             return error
         finally:
@@ -190,7 +173,7 @@ class Walk:
             self.report(step.hook, "background", "runs in the background and decides nothing")
 
     def report(self, hook: Hook, status: str, why: str = "", run: Run | None = None, verdict: str = "none") -> None:
-        start = (hook.id, hook.name, hook.dialect, hook.scope, self.engine.where(hook), status, why)
+        start = (hook.id, hook.name, hook.dialect, hook.scope, self.engine.routes.where(hook), status, why)
         if run is None:
             self.reports.append(Report(*start, verdict=verdict))
             return
@@ -224,6 +207,3 @@ class Walk:
             else:
                 self.calls.append((call_text(hook.id, call), None))
                 self.engine.start_in_background(hook, call)
-
-
-__all__ = ["DISABLED", "Step", "Walk", "idle_report"]

@@ -7,32 +7,28 @@ import os
 from itertools import count
 from time import monotonic, time_ns
 
-from anyhook.corridor import Step, Walk, idle_report
-from anyhook.grammar.registry import DIALECTS, dialect
+from anyhook.corridor import Walk
+from anyhook.grammar.registry import DIALECTS
 from anyhook.grammar.rows import Dialect, EventRow, Scene
 from anyhook.model.catalog import Catalog, Setup
 from anyhook.model.decision import Decision
-from anyhook.model.event import EVENTS, Event
-from anyhook.model.hook import ARMED, CHANGED, UNTRUSTED, Hook
-from anyhook.model.problem import WARNING, Problem
-from anyhook.model.record import Record
+from anyhook.model.event import Event
+from anyhook.model.hook import Hook
+from anyhook.model.problem import Problem
+from anyhook.routes import Routes
 from anyhook.runners import inside_hook
-from anyhook.steps.match import match
-from anyhook.steps.present import RUN_VARIABLE
 from anyhook.steps.record import record, record_quiet, safe_head, secrets_of
 from anyhook.stores.journal import Journal
 from anyhook.stores.places import state_dir as own_state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from anyhook.model.call import Call, Run
     from anyhook.model.json_types import Json
-    from anyhook.model.outcome import Outcome
+    from anyhook.routes import Callback, Route
     from anyhook.runners import Waitable
-
-    Callback = Callable[[Event], Outcome | None]
 
 GRACE_S = 0.002
 """How long an async caller's loop is held for a hook that is about to answer; a hop to a thread costs more than most
@@ -41,18 +37,6 @@ native hooks take."""
 
 UNWRITTEN_MOST = 50_000
 """How many events that reached no hook are kept before their lines are written."""
-
-
-class Route(Record):
-    """What an event of one kind and target means for this catalog: decided once, then looked up."""
-
-    steps: tuple[Step, ...]
-    quiet: Decision | None
-    """The whole decision, where no hook can run, or where only callables run and none of them says anything."""
-    problems: tuple[Problem, ...]
-    """What was wrong on loading, and which of the event's hooks wait for their user."""
-    callbacks: tuple[Callback, ...] = ()
-    """What to call, where nothing but callables of the embedding program would run."""
 
 
 class Engine:
@@ -72,12 +56,9 @@ class Engine:
         self.journal: Journal | None = Journal(own_state_dir(setup.env))
         self.secrets = secrets_of(setup.env)
         self._env = dict(setup.env)
-        self._nested = RUN_VARIABLE in self._env
-        self._callbacks: dict[str, tuple[Hook, Callback]] = {}
-        self._routes: dict[tuple[Json, ...], Route] = {}
+        self.routes = Routes(setup, catalog, enforced=mode != "shadow")
         self._unwritten: list[tuple[int, Event, Decision]] = []
         """Events that the journal has yet to hear of, with their times and answers."""
-        self._where: dict[str, str] = {}
         self._warned: set[tuple[str, str]] = set()
         self._background: list[Waitable] = []
         self._nonce = os.urandom(6).hex()
@@ -109,7 +90,7 @@ class Engine:
 
     async def fire(self, event: Event, *, on_failure: str | None = None, mode: str | None = None) -> Decision:
         """Run the hooks of one event and answer with one decision. The loop is never held for more than a moment."""
-        route = self._route(event)
+        route = self.routes.find(event)
         answers: list[object] = []
         if route.quiet is not None or inside_hook.get():
             if not route.callbacks:
@@ -137,7 +118,7 @@ class Engine:
 
     def fire_sync(self, event: Event, *, on_failure: str | None = None, mode: str | None = None) -> Decision:
         """The same for callers without an event loop."""
-        route = self._route(event)
+        route = self.routes.find(event)
         answers: list[object] = []
         if route.quiet is not None or inside_hook.get():
             if not route.callbacks:
@@ -192,7 +173,7 @@ class Engine:
         """No hook runs, but not for the usual reason or not in the usual mode; or there is no later."""
         quiet = route.quiet
         if quiet is None or (route.callbacks and inside_hook.get()):
-            quiet = self._inside(event, route.steps, "an in-process hook fired it")
+            quiet = self.routes.inside(event, route.steps, "an in-process hook fired it")
         quiet = quiet.replace(enforced=mode != "shadow")
         journal = self.journal
         if journal is None or journal.append(self._line(event, quiet, mode)):
@@ -209,79 +190,13 @@ class Engine:
         del self._unwritten[: len(taken)]
         return record_quiet(taken, self.about(self.mode), self.secrets)
 
-    # -- routes
-
-    def _route(self, event: Event) -> Route:
-        name, data = event.name, event.data
-        fields = EVENTS[name]
-        key = (name, data.get(fields[0])) if len(fields) == 1 else (name, *[data.get(field) for field in fields])
-        try:
-            return self._routes[key]
-        except KeyError:
-            route = self._routes[key] = self._make_route(event)
-            return route
-        except TypeError:  # a target that is no plain value
-            return self._make_route(event)
-
-    def _make_route(self, event: Event) -> Route:
-        steps = tuple(step for hook in self.hooks_for(event) for step in self._step(hook, event))
-        problems = tuple(self.catalog_problems(event.name))
-        if any(not step.why for step in steps):
-            if self._nested:
-                return Route(steps, self._inside(event, steps, f"{RUN_VARIABLE} is set in the environment"), problems)
-            return self._running_route(event, steps, problems)
-        return Route(steps, self._idle(event, steps), problems)
-
-    def _running_route(self, event: Event, steps: tuple[Step, ...], problems: tuple[Problem, ...]) -> Route:
-        runs = [step.hook for step in steps if not step.why]
-        if not all(hook.handler == "callable" for hook in runs):
-            return Route(steps, None, problems)
-        idle = self._idle(event, steps)
-        reports = tuple(
-            report if step.why else report.replace(status="ran") for step, report in zip(steps, idle.hooks, strict=True)
-        )
-        return Route(steps, idle.replace(hooks=reports), problems, tuple(map(self.callback, runs)))
-
-    def _idle(self, event: Event, steps: tuple[Step, ...]) -> Decision:
-        reports = tuple(idle_report(self.where(step.hook), step.hook, step.why or "") for step in steps)
-        problems = tuple(self.catalog_problems(event.name))
-        return Decision(event.name, enforced=self.mode != "shadow", hooks=reports, problems=problems)
-
-    def _inside(self, event: Event, steps: tuple[Step, ...], why: str) -> Decision:
-        """The answer to an event that a hook itself caused: nothing runs, or hooks would call hooks without end."""
-        idle = self._idle(event, steps)
-        problem = Problem(
-            "nested-event",
-            "no hook runs for an event that a hook itself causes",
-            event.name,
-            why,
-            "Let hooks not call the agent or anyhook.",
-            WARNING,
-        )
-        reports = tuple(
-            report if step.why else report.replace(status="skipped", why="fired from inside a hook")
-            for step, report in zip(steps, idle.hooks, strict=True)
-        )
-        return idle.replace(hooks=reports, problems=(*idle.problems, problem))
-
-    def hooks_for(self, event: Event) -> list[Hook]:
-        """Every hook of the event, in the order in which they run."""
-        callbacks = [hook for hook, _ in self._callbacks.values() if event.name in hook.events]
-        return [*callbacks, *self.catalog.for_event(event.name)]
-
-    def _step(self, hook: Hook, event: Event) -> list[Step]:
-        table = dialect(hook.dialect)
-        row = table.row(hook.native_event) or table.row_for(event.name)
-        return [Step(hook, table, row, _known(hook, table, row, event))] if row else []
-
     def explain(self, event: Event) -> list[dict[str, Json]]:
         """What firing the event would start, hook by hook, and why it would not start the rest. Starts nothing."""
         from anyhook.steps.explain import explain
 
         return [
-            explain(step, event, self.scene(event, step.dialect, step.row), self.where(step.hook))
-            for hook in self.hooks_for(event)
-            for step in self._step(hook, event)
+            explain(step, event, self.scene(event, step.dialect, step.row), self.routes.where(step.hook))
+            for step in self.routes.steps(event)
         ]
 
     # -- what a walk asks for
@@ -296,13 +211,6 @@ class Engine:
     def run_id(self) -> str:
         return f"{self._nonce}-{next(self._runs)}"
 
-    def where(self, hook: Hook) -> str:
-        """Where the hook is declared, with its line; looked up when somebody is going to see it."""
-        found = self._where.get(hook.id)
-        if found is None:
-            found = self._where[hook.id] = self.catalog.where(hook)
-        return found
-
     def posture_of(self, hook: Hook, on_failure: str | None) -> str:
         return on_failure or self.catalog.config.hooks.get(hook.id) or self.on_failure
 
@@ -311,25 +219,6 @@ class Engine:
         sight."""
         chosen = len(self.setup.dialects) < len(DIALECTS)
         return chosen or any(hook.dialect == dialect_name and hook.scope != "builtin" for hook in self.catalog.hooks)
-
-    def callback(self, hook: Hook) -> Callback:
-        return self._callbacks[hook.id][1]
-
-    def catalog_problems(self, event: str) -> list[Problem]:
-        """What was wrong on loading, and which of the event's hooks wait for their user."""
-        waiting = [hook for hook in self.catalog.for_event(event) if hook.status in (UNTRUSTED, CHANGED)]
-        if not waiting or self.setup.trust == "none":
-            return list(self.catalog.problems)
-        names = ", ".join(hook.id for hook in waiting[:5]) + (" …" if len(waiting) > 5 else "")
-        problem = Problem(
-            "waiting-for-trust",
-            f"{len(waiting)} hook(s) of this project did not run",
-            self.setup.project,
-            f"not approved: {names}",
-            "Look at them and approve them: anyhook trust",
-            WARNING,
-        )
-        return [*self.catalog.problems, problem]
 
     def once(self, problems: Sequence[Problem]) -> list[Problem]:
         """Warnings about unknown keys come once a session."""
@@ -363,16 +252,7 @@ class Engine:
     def on(self, event: str, callback: Callback, *, name: str = "", matcher: str | None = None) -> None:
         """Register a callable for an event, in front of all other hooks: it gets the Event, and returns an Outcome or
         None. It is the program's own code, so it needs no approval and has no time limit."""
-        event = Event.of(event).name
-        name = name or getattr(callback, "__qualname__", "callable")
-        identity = f"inprocess:managed:{event}:{name}"
-        if identity in self._callbacks:
-            raise ValueError(f"there is already a callable {name!r} for {event}; give this one another name")
-        hook = Hook(
-            identity, name, "inprocess", "managed", name, (), "", "", event, (event,), matcher, "callable", {}, 0.0
-        )
-        self._callbacks[identity] = (hook, callback)
-        self._routes.clear()
+        self.routes.add(Event.of(event).name, callback, name, matcher)
 
     # -- the end
 
@@ -403,14 +283,3 @@ def _ended(waitable: Waitable) -> Run:
         raise
     assert run is not None  # noqa: S101 (without a grace, wait() waits for the end)
     return run
-
-
-def _known(hook: Hook, table: Dialect, row: EventRow, event: Event) -> str | None:
-    """Why a hook does not run, as far as that depends on the event's target only; see `Step.why`."""
-    if hook.status != ARMED:
-        return hook.why or hook.status
-    by_content = isinstance(hook.matcher, dict) and "pattern" in hook.matcher
-    if by_content and isinstance(hook.matcher, dict):
-        hook = hook.replace(matcher={key: value for key, value in hook.matcher.items() if key != "pattern"})
-    why, failed = match(hook, table, row, event)
-    return why or (None if by_content or failed else "")

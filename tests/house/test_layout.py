@@ -47,7 +47,6 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("steps/review.py", "stores.ledger"): "what is approved is what the ledger keeps",
     ("steps/explain.py", "steps.match"): "explain is the corridor up to the door: match",
     ("steps/explain.py", "steps.present"): "explain is the corridor up to the door: present",
-    ("steps/explain.py", "corridor"): "a hook that would not run is reported as it is when it does not",
     ("steps/run.py", "steps.child"): "one step in several files: starting and waiting",
     ("steps/run.py", "steps.start_failure"): "one step in several files: why it could not be started",
     ("steps/child.py", "steps.spawn"): "one step in several files: the start itself",

@@ -41,7 +41,7 @@ def explain(event: str, values: Values) -> int:
         render.json_out({"event": made.name, "hooks": hooks}, indent=2)
         return 0
     _print(made.name, records)
-    for line in render.problem_lines(engine.catalog_problems(made.name)):
+    for line in render.problem_lines(engine.routes.problems(made.name)):
         render.say(line)
     return 0
 

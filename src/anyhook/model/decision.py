@@ -8,6 +8,7 @@ from anyhook.model.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
 
 
@@ -31,6 +32,12 @@ class Report(Record):
 
     def as_dict(self) -> dict[str, Json]:
         return {field: getattr(self, field) for field in self.fields}
+
+
+def idle_report(where: str, hook: Hook, why: str) -> Report:
+    """The line about a hook that does not run."""
+    status = {"armed": "unmatched", "changed": "untrusted"}.get(hook.status, hook.status)
+    return Report(hook.id, hook.name, hook.dialect, hook.scope, where, status, why)
 
 
 class Decision(Record):

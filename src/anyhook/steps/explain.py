@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from anyhook.model.decision import idle_report
 from anyhook.steps.match import match
 from anyhook.steps.present import encode, payload, present
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.corridor import Step
     from anyhook.grammar.rows import Scene
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
+    from anyhook.routes import Step
 
 
 def explain(step: Step, event: Event, scene: Scene, where: str) -> dict[str, Json]:
     """A record as `fire` reports it, with the call in place of the run."""
-    from anyhook.corridor import idle_report
-
     hook = step.hook
     why = step.why
     if why is None:

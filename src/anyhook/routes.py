@@ -1,0 +1,177 @@
+"""Routes: what an event of one kind and target means for a catalog, decided once and then looked up. It starts nothing
+and keeps nothing of any single event."""
+
+from __future__ import annotations
+
+from anyhook.grammar.registry import dialect
+from anyhook.model.decision import Decision, idle_report
+from anyhook.model.event import EVENTS
+from anyhook.model.hook import ARMED, CHANGED, UNTRUSTED, Hook
+from anyhook.model.problem import WARNING, Problem
+from anyhook.model.record import Record
+from anyhook.steps.match import match
+from anyhook.steps.present import RUN_VARIABLE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from anyhook.grammar.rows import Dialect, EventRow
+    from anyhook.model.catalog import Catalog, Setup
+    from anyhook.model.event import Event
+    from anyhook.model.json_types import Json
+    from anyhook.model.outcome import Outcome
+
+    Callback = Callable[[Event], Outcome | None]
+
+ROUTES_MOST = 10_000
+"""A host that makes up tool names as it goes would fill the memory; past this many, all are forgotten and found
+anew."""
+
+
+class Step(Record):
+    """One hook of an event with its tables, and what is known about it before the event is looked at."""
+
+    hook: Hook
+    dialect: Dialect
+    row: EventRow
+    why: str | None
+    """Why it does not run; "" to run, None where its matcher has to see each event."""
+
+
+class Route(Record):
+    """What an event of one kind and target means for this catalog: decided once, then looked up."""
+
+    steps: tuple[Step, ...]
+    quiet: Decision | None
+    """The whole decision, where no hook can run, or where only callables run and none of them says anything."""
+    problems: tuple[Problem, ...]
+    """What was wrong on loading, and which of the event's hooks wait for their user."""
+    callbacks: tuple[Callback, ...] = ()
+    """What to call, where nothing but callables of the embedding program would run."""
+
+
+class Routes:
+    """All routes of one engine."""
+
+    def __init__(self, setup: Setup, catalog: Catalog, enforced: bool) -> None:
+        self.setup, self.catalog, self.enforced = setup, catalog, enforced
+        self._nested = RUN_VARIABLE in setup.env
+        self._callbacks: dict[str, tuple[Hook, Callback]] = {}
+        self._found: dict[tuple[Json, ...], Route] = {}
+        self._where: dict[str, str] = {}
+
+    def find(self, event: Event) -> Route:
+        name, data = event.name, event.data
+        fields = EVENTS[name]
+        key = (name, data.get(fields[0])) if len(fields) == 1 else (name, *[data.get(field) for field in fields])
+        try:
+            return self._found[key]
+        except KeyError:
+            if len(self._found) >= ROUTES_MOST:
+                self._found.clear()
+            route = self._found[key] = self._make(event)
+            return route
+        except TypeError:  # a target that is no plain value
+            return self._make(event)
+
+    def _make(self, event: Event) -> Route:
+        steps = self.steps(event)
+        problems = tuple(self.problems(event.name))
+        runs = [step.hook for step in steps if not step.why]
+        if not runs:
+            return Route(steps, self._idle(event, steps), problems)
+        if self._nested:
+            return Route(steps, self.inside(event, steps, f"{RUN_VARIABLE} is set in the environment"), problems)
+        if not all(hook.handler == "callable" for hook in runs):
+            return Route(steps, None, problems)
+        silent = self._told(self._idle(event, steps), steps, "ran", "")
+        return Route(steps, silent, problems, tuple(map(self.callback, runs)))
+
+    def _idle(self, event: Event, steps: tuple[Step, ...]) -> Decision:
+        reports = tuple(idle_report(self.where(step.hook), step.hook, step.why or "") for step in steps)
+        return Decision(event.name, enforced=self.enforced, hooks=reports, problems=tuple(self.problems(event.name)))
+
+    @staticmethod
+    def _told(idle: Decision, steps: tuple[Step, ...], status: str, why: str) -> Decision:
+        """The same with another word about the hooks that would run."""
+        reports = zip(steps, idle.hooks, strict=True)
+        return idle.replace(
+            hooks=tuple(report if step.why else report.replace(status=status, why=why) for step, report in reports)
+        )
+
+    def inside(self, event: Event, steps: tuple[Step, ...], why: str) -> Decision:
+        """The answer to an event that a hook itself caused: nothing runs, or hooks would call hooks without end."""
+        idle = self._told(self._idle(event, steps), steps, "skipped", "fired from inside a hook")
+        problem = Problem(
+            "nested-event",
+            "no hook runs for an event that a hook itself causes",
+            event.name,
+            why,
+            "Let hooks not call the agent or anyhook.",
+            WARNING,
+        )
+        return idle.replace(problems=(*idle.problems, problem))
+
+    def steps(self, event: Event) -> tuple[Step, ...]:
+        """Every hook of the event with its tables, in the order in which they run."""
+        return tuple(step for hook in self.hooks_for(event) if (step := _step(hook, event)) is not None)
+
+    def hooks_for(self, event: Event) -> list[Hook]:
+        callbacks = [hook for hook, _ in self._callbacks.values() if event.name in hook.events]
+        return [*callbacks, *self.catalog.for_event(event.name)]
+
+    def where(self, hook: Hook) -> str:
+        """Where the hook is declared, with its line; looked up when somebody is going to see it."""
+        found = self._where.get(hook.id)
+        if found is None:
+            found = self._where[hook.id] = self.catalog.where(hook)
+        return found
+
+    def problems(self, event: str) -> list[Problem]:
+        """What was wrong on loading, and which of the event's hooks wait for their user."""
+        waiting = [hook for hook in self.catalog.for_event(event) if hook.status in (UNTRUSTED, CHANGED)]
+        if not waiting or self.setup.trust == "none":
+            return list(self.catalog.problems)
+        names = ", ".join(hook.id for hook in waiting[:5]) + (" …" if len(waiting) > 5 else "")
+        problem = Problem(
+            "waiting-for-trust",
+            f"{len(waiting)} hook(s) of this project did not run",
+            self.setup.project,
+            f"not approved: {names}",
+            "Look at them and approve them: anyhook trust",
+            WARNING,
+        )
+        return [*self.catalog.problems, problem]
+
+    def add(self, event: str, callback: Callback, name: str, matcher: str | None) -> None:
+        """A callable of the embedding program, as a hook in front of all others."""
+        name = name or getattr(callback, "__qualname__", "callable")
+        identity = f"inprocess:managed:{event}:{name}"
+        if identity in self._callbacks:
+            raise ValueError(f"there is already a callable {name!r} for {event}; give this one another name")
+        hook = Hook(
+            identity, name, "inprocess", "managed", name, (), "", "", event, (event,), matcher, "callable", {}, 0.0
+        )
+        self._callbacks[identity] = (hook, callback)
+        self._found.clear()
+
+    def callback(self, hook: Hook) -> Callback:
+        return self._callbacks[hook.id][1]
+
+
+def _step(hook: Hook, event: Event) -> Step | None:
+    table = dialect(hook.dialect)
+    row = table.row(hook.native_event) or table.row_for(event.name)
+    return Step(hook, table, row, _known(hook, table, row, event)) if row else None
+
+
+def _known(hook: Hook, table: Dialect, row: EventRow, event: Event) -> str | None:
+    """Why a hook does not run, as far as that depends on the event's target only; see `Step.why`."""
+    if hook.status != ARMED:
+        return hook.why or hook.status
+    by_content = isinstance(hook.matcher, dict) and "pattern" in hook.matcher
+    if by_content and isinstance(hook.matcher, dict):
+        hook = hook.replace(matcher={key: value for key, value in hook.matcher.items() if key != "pattern"})
+    why, failed = match(hook, table, row, event)
+    return why or (None if by_content or failed else "")
