@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import select
 import shutil
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -278,23 +276,49 @@ def test_a_background_child_that_goes_on_writing_is_left_to_it() -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-def test_draining_ends_with_what_the_pipe_can_hold() -> None:
+def test_draining_ends_with_what_a_pipe_can_hold() -> None:
     """However fast someone else goes on writing into it."""
-    ours, theirs = os.pipe()
-    os.set_blocking(ours, False)
-    with subprocess.Popen(["yes"], stdout=theirs) as yes:
-        select.select([ours], [], [])
-        got = child_module._Stream(ours).drain(b"y" * 65536)
-        yes.kill()
-    os.close(ours)
-    os.close(theirs)
-    assert 65536 <= len(got) <= 2 * child_module._LARGEST_PIPE
+    with open("/dev/zero", "rb", buffering=0) as endless:
+        got = child_module._Stream(endless.fileno()).drain(b"")
+        assert got == b""
+        got = child_module._Stream(endless.fileno()).drain(bytes(65536))
+    assert len(got) == child_module._LARGEST_PIPE
+
+
+def ended_before_it_was_read(size: int) -> Run:
+    """A process that enlarged its pipe, wrote into it and ended while nobody read."""
+    script = f"import fcntl, os; fcntl.fcntl(1, 1031, 1 << 20); os.write(1, b'q' * {size}); os._exit(0)"
+    child = started(make_call(sys.executable, "-I", "-S", "-c", script))
+    while lives(child.pid):
+        time.sleep(0.005)
+    got = child.wait()
+    assert got is not None
+    return got
 
 
 def test_output_larger_than_the_usual_pipe_is_drained_after_the_end() -> None:
-    enlarge = "import fcntl, os; fcntl.fcntl(1, 1031, 1 << 20); os.write(1, b'q' * 900_000); os._exit(0)"
-    got = run(make_call(sys.executable, "-I", "-S", "-c", enlarge))
-    assert got.stdout == b"q" * 900_000
+    got = ended_before_it_was_read(900_000)
+    assert (got.ending, got.stdout) == ("exited", b"q" * 900_000)
+
+
+def test_more_than_the_bound_is_found_even_after_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child_module, "OUTPUT_LIMIT", 200_000)
+    assert ended_before_it_was_read(200_000).ending == "exited"
+    got = ended_before_it_was_read(200_001)
+    assert (got.ending, got.exit_code, len(got.stdout)) == ("overflowed", 0, 200_000)
+
+
+def test_streams_that_are_closed_early_do_not_keep_us_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    moves = []
+    move = Child._move
+
+    def counted(child: Child, pause_s: float) -> bool:
+        moves.append(pause_s)
+        return move(child, pause_s)
+
+    monkeypatch.setattr(Child, "_move", counted)
+    assert run(sh("exec 1>&- 2>&-; sleep 0.3")).ending == "exited"
+    assert len(moves) <= 5
 
 
 # --- the limit, the bound, the cancellation: nothing is left
@@ -319,7 +343,7 @@ SURVIVORS = {
         "sleep 100",
     ),
     "one that hands over and leaves, again and again": (
-        "echo 'sleep 0.01; setsid sh hop >&2 & exit' >hop; setsid sh hop >&2 &",
+        "echo 'setsid sh hop >&2 & exit' >hop; setsid sh hop >&2 &",
         "sleep 100",
     ),
 }
@@ -365,14 +389,15 @@ def carriers(mark: str) -> list[int]:
     return found
 
 
-def test_what_is_not_the_hooks_is_left_alone(tmp_path: Path) -> None:
-    """A neighbour with nearly the same mark, one in our own group, one that runs at the same time."""
-    call = make_call("/bin/sh", "-c", "sleep 100", cwd=str(tmp_path), limit_s=SHORT)
-    similar = Call(("/bin/sleep", "100"), b"", {"ANYHOOK_TEST": call.env["ANYHOOK_TEST"] + "0"}, "/", BOUND, "")
-    neighbour = started(similar)
+def test_what_is_not_the_hooks_is_left_alone() -> None:
+    """A younger neighbour with nearly the same mark, and one in our own group."""
+    child = started(sh("sleep 100"))
+    similar = {"ANYHOOK_TEST": child.call.env["ANYHOOK_TEST"] + "0"}
+    neighbour = started(Call(("/bin/sleep", "100"), b"", similar, "/", BOUND, ""))
     own_group = os.posix_spawn("/bin/sleep", ["sleep", "100"], {})
     try:
-        assert run(call).ending == "timed_out"
+        child.end()
+        child.wait()
         assert (lives(neighbour.pid), lives(own_group)) == (True, True)
     finally:
         os.kill(own_group, signal.SIGKILL)
