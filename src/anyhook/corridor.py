@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 REWRITES = (("input", "tool_input"), ("prompt", "prompt"), ("output", "tool_output"))
 """Event fields that a hook can rewrite, and the outcome that rewrites them."""
+GRACE_S, GRACE_PER_BYTE_S, GRACE_MOST_S = 0.002, 4e-9, 0.01
+"""How long an async caller's loop is held for a hook that is about to answer, more for a large payload: a hop to a
+thread costs more than most native hooks take."""
 STOPS_NOTHING = ("advisory", "feedback")
 
 
@@ -46,6 +49,7 @@ class Walk:
         """`answers` are those that the first callables have given already, an exception where one raised it."""
         self.engine, self.event, self.problems, self.on_failure, self.mode = engine, event, problems, on_failure, mode
         self.answers = answers
+        self.grace_s = GRACE_S
         self.current = event
         """The event with every rewrite so far."""
         self.seen = event
@@ -98,6 +102,7 @@ class Walk:
             started = (
                 Run("not_started", None, b"", b"", 0, 0.0, missing) if missing else start(hook, table, call, scene)
             )
+            self.grace_s = min(GRACE_S + len(call.stdin) * GRACE_PER_BYTE_S, GRACE_MOST_S)
             # Made while the hook runs: this is time that nobody waits for.
             self.head = self.head or safe_head(self.event, self.engine.about(self.mode))
             text = call_text(hook.id, call)

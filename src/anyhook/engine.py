@@ -30,11 +30,6 @@ if TYPE_CHECKING:
     from anyhook.routes import Callback, Route
     from anyhook.runners import Waitable
 
-GRACE_S = 0.002
-"""How long an async caller's loop is held for a hook that is about to answer; a hop to a thread costs more than most
-native hooks take."""
-
-
 UNWRITTEN_MOST = 50_000
 """How many events that reached no hook are kept before their lines are written."""
 
@@ -100,11 +95,12 @@ class Engine:
             answers = self._call(route.callbacks, event)
             if not answers:
                 return self._nothing_to_do(event, route, mode)
-        walk = Walk(self, event, route.problems, answers, on_failure, mode or self.mode).walk(route.steps)
+        state = Walk(self, event, route.problems, answers, on_failure, mode or self.mode)
+        walk = state.walk(route.steps)
         try:
             waitable = next(walk)
             while True:
-                run = waitable.wait(GRACE_S)
+                run = waitable.wait(state.grace_s)
                 if run is None:
                     from anyhook.runners.waiting import wait_in_thread
 

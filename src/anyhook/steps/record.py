@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 EACH_MOST = 100
 """How many events that reached no hook get a line each, of one kind within a quarter of a second."""
-TEXT_LIMIT = 65_536
+TEXT_LIMIT = 16_384
 """Longer texts are cut in the journal, and say so."""
 ASKED_FOR = (
     "effect", "reason", "hook", "tool_input", "tool_output", "prompt", "context", "messages", "follow_ups", "history",
