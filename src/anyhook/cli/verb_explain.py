@@ -49,10 +49,12 @@ def explain(event: str, values: Values) -> int:
 def _print(event: str, records: list[dict[str, Json]]) -> None:
     if not records:
         render.out(f"{event}: nothing is hooked.")
-    for number, record in enumerate(records, 1):
+    number = 0
+    for record in records:
         if not record["would_run"]:
-            render.out(f"- {record['id']}  would not run: {record['why']}")
+            render.out(f"-  {record['id']}  would not run: {record['why']}")
             continue
+        number += 1
         render.out(f"{number}. {record['id']}  ({record['source']})")
         argv = record["argv"]
         words = " ".join(_quoted(str(word)) for word in argv) if isinstance(argv, list) else str(record.get("command"))

@@ -6,7 +6,7 @@ from anyhook.cli import render
 from anyhook.cli.catalog_input import catalog_of, setup_of
 from anyhook.cli.options import JSON, WHERE
 from anyhook.cli.verbs import verb
-from anyhook.model.hook import ARMED, BROKEN, Hook
+from anyhook.model.hook import ARMED, BROKEN, CHANGED, UNTRUSTED, Hook
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,6 +68,16 @@ def _print(hooks: list[Hook]) -> None:
     width = max(len(hook.id) for hook in hooks)
     for hook in hooks:
         event = hook.native_event or "unknown event"
-        matcher = "" if hook.matcher in (None, "", "*") else f" {hook.matcher}"
-        line = f"{hook.status:<10}{hook.id:<{width}}  {event}{matcher}"
-        render.out(line + (f"  ({hook.why})" if hook.why else ""))
+        line = f"{hook.status:<10}{hook.id:<{width}}  {event}{_matcher(hook.matcher)}"
+        # That a hook waits for its user is said once, below.
+        waits = hook.status in (UNTRUSTED, CHANGED)
+        render.out(line + (f"  ({hook.why})" if hook.why and not waits else ""))
+    waiting = sum(hook.status in (UNTRUSTED, CHANGED) for hook in hooks)
+    if waiting:
+        render.out(f"{waiting} of them wait for approval: anyhook trust")
+
+
+def _matcher(matcher: Json) -> str:
+    if isinstance(matcher, dict):
+        return "".join(f" {key}={value}" for key, value in matcher.items())
+    return "" if matcher in (None, "", "*") else f" {matcher}"
