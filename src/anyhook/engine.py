@@ -15,6 +15,7 @@ from anyhook.model.decision import Decision
 from anyhook.model.event import Event
 from anyhook.model.hook import Hook
 from anyhook.model.problem import Problem
+from anyhook.model.words import MODE, ON_FAILURE, checked
 from anyhook.routes import Routes
 from anyhook.runners import inside_hook
 from anyhook.steps.record import record, record_quiet, safe_head, secrets_of
@@ -24,11 +25,24 @@ from anyhook.stores.places import state_dir as own_state_dir
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import TypedDict, Unpack
 
     from anyhook.model.call import Call, Run
     from anyhook.model.json_types import Json
     from anyhook.routes import Callback, Route
     from anyhook.runners import Waitable
+
+    class Switches(TypedDict, total=False):
+        """What `fire` takes besides its own: the switches of `open` that decide which hooks there are."""
+
+        dialects: Sequence[str]
+        dialect: str | Sequence[str]
+        trust: str
+        plugin_dirs: Sequence[str]
+        plugin_dir: str | Sequence[str]
+        state_dir: str | None
+        session: str | None
+
 
 UNWRITTEN_MOST = 50_000
 """How many events that reached no hook are kept before their lines are written."""
@@ -56,6 +70,7 @@ class Engine:
         """Events that the journal has yet to hear of, with their times and answers."""
         self._warned: set[tuple[str, str]] = set()
         self._background: list[Waitable] = []
+        self._others: dict[str, Engine] = {}
         self._nonce = os.urandom(6).hex()
         self._runs = count(1)
 
@@ -70,21 +85,33 @@ class Engine:
         mode: str = "enforce",
         plugin_dirs: Sequence[str] = (),
         state_dir: str | None = None,
+        dialect: str | Sequence[str] = (),
+        plugin_dir: str | Sequence[str] = (),
         session: str | None = None,
         env: Mapping[str, str] | None = None,
         host: str = "library",
     ) -> Engine:
-        """Discover, load and trust, once. The environment is taken as it is now."""
+        """Discover, load and trust, once. The environment is taken as it is now. ValueError for a switch that is
+        none."""
         from anyhook.plan import open_catalog
 
         given = dict(os.environ if env is None else env)
-        setup = Setup.of(os.fspath(project), given, dialects, trust, plugin_dirs, state_dir)
+        setup = Setup.of(
+            os.fspath(project), given, listed(dialects, dialect), trust, listed(plugin_dirs, plugin_dir), state_dir
+        )
+        checked("on_failure", on_failure, ON_FAILURE)
+        checked("mode", mode, MODE)
         return cls(setup, open_catalog(setup), on_failure=on_failure, mode=mode, session=session, host=host)
 
     # -- firing
 
-    async def fire(self, event: Event, *, on_failure: str | None = None, mode: str | None = None) -> Decision:
-        """Run the hooks of one event and answer with one decision. The loop is never held for more than a moment."""
+    async def fire(
+        self, event: Event, *, on_failure: str | None = None, mode: str | None = None, **switches: Unpack[Switches]
+    ) -> Decision:
+        """Run the hooks of one event and answer with one decision. The loop is never held for more than a moment. Other
+        switches of `open` are taken as well, at the price of another catalog the first time."""
+        if switches:
+            return await self._other(switches).fire(event, on_failure=on_failure, mode=mode)
         route = self.routes.find(event)
         answers: list[object] = []
         if route.quiet is not None or inside_hook.get():
@@ -112,8 +139,12 @@ class Engine:
         finally:
             walk.close()
 
-    def fire_sync(self, event: Event, *, on_failure: str | None = None, mode: str | None = None) -> Decision:
+    def fire_sync(
+        self, event: Event, *, on_failure: str | None = None, mode: str | None = None, **switches: Unpack[Switches]
+    ) -> Decision:
         """The same for callers without an event loop."""
+        if switches:
+            return self._other(switches).fire_sync(event, on_failure=on_failure, mode=mode)
         route = self.routes.find(event)
         answers: list[object] = []
         if route.quiet is not None or inside_hook.get():
@@ -134,6 +165,28 @@ class Engine:
             return decision
         finally:
             walk.close()
+
+    def _other(self, switches: Switches) -> Engine:
+        """The same engine with other switches, kept for the next time."""
+        key = repr(sorted(switches.items()))
+        if key not in self._others:
+            setup = self.setup
+            chosen = () if "dialect" in switches else setup.dialects
+            other = Engine.open(
+                setup.project,
+                dialects=listed(switches.get("dialects", chosen), switches.get("dialect", ())),
+                trust=switches.get("trust", setup.trust),
+                on_failure=self.on_failure,
+                mode=self.mode,
+                plugin_dirs=listed(switches.get("plugin_dirs", setup.plugin_dirs), switches.get("plugin_dir", ())),
+                state_dir=switches.get("state_dir", setup.state_dir),
+                session=switches.get("session", self.session),
+                env=setup.env,
+                host=self.host,
+            )
+            other.routes.adopt(self.routes)
+            self._others[key] = other
+        return self._others[key]
 
     def _call(self, callbacks: tuple[Callback, ...], event: Event) -> list[object]:
         """Calls them in turn until one has something to say, or raises: the answers so far; [] where all stay
@@ -249,6 +302,8 @@ class Engine:
         """Register a callable for an event, in front of all other hooks: it gets the Event, and returns an Outcome or
         None. It is the program's own code, so it needs no approval and has no time limit."""
         self.routes.add(Event.of(event).name, callback, name, matcher)
+        for other in self._others.values():
+            other.routes.forget()
 
     # -- the end
 
@@ -260,6 +315,8 @@ class Engine:
 
     def close_sync(self, limit_s: float = 5.0) -> None:
         deadline = monotonic() + limit_s
+        for other in self._others.values():
+            other.close_sync(max(0.0, deadline - monotonic()))
         for waitable in self._background:
             if waitable.wait(max(0.0, deadline - monotonic())) is None:
                 waitable.end("cancelled")
@@ -279,3 +336,8 @@ def _ended(waitable: Waitable) -> Run:
         raise
     assert run is not None  # noqa: S101 (without a grace, wait() waits for the end)
     return run
+
+
+def listed(many: Sequence[str], one: str | Sequence[str]) -> list[str]:
+    """A switch that may be repeated, in the library's plural or the command's singular."""
+    return [*many, *([one] if isinstance(one, str) else one)]

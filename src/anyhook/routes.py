@@ -154,7 +154,15 @@ class Routes:
             identity, name, "inprocess", "managed", name, (), "", "", event, (event,), matcher, "callable", {}, 0.0
         )
         self._callbacks[identity] = (hook, callback)
+        self.forget()
+
+    def forget(self) -> None:
+        """Decide anew what events mean."""
         self._found.clear()
+
+    def adopt(self, other: Routes) -> None:
+        """The callables of another engine, as they are now and will be."""
+        self._callbacks = other._callbacks
 
     def callback(self, hook: Hook) -> Callback:
         return self._callbacks[hook.id][1]

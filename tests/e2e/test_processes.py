@@ -133,7 +133,7 @@ def test_a_host_told_to_end_takes_its_hooks_along(host: Host, hosting: str, hook
     assert host.left() == []
 
 
-@pytest.mark.parametrize("delay_s", [0.0, 0.003, 0.011, 0.02, 0.05])
+@pytest.mark.parametrize("delay_s", [0.0, 0.005, 0.03])
 def test_a_host_told_to_end_while_it_starts_hooks(host: Host, delay_s: float) -> None:
     """Whatever moment the signal hits, between pipe, start and first wait, no process slips through."""
     storm = """

@@ -10,8 +10,9 @@ from law_strategies import ENDINGS, ROWS, entries, hook_of, runs
 from anyhook.grammar.rows import Dialect, EventRow
 from anyhook.model.call import Run
 from anyhook.model.outcome import Outcome
+from anyhook.model.words import ON_FAILURE
 from anyhook.steps.interpret import interpret
-from anyhook.steps.judge import CODES, POSTURES, judge
+from anyhook.steps.judge import CODES, judge
 from anyhook.steps.merge import Entry, merge
 
 CASES = [(table, row, event, handler) for table, row, event in ROWS for handler in table.replies]
@@ -47,7 +48,7 @@ def test_reading_is_a_total_pure_function(case: tuple[Dialect, EventRow, str, st
         assert first.failure.cause in CODES
 
 
-@given(cases, st.data(), st.sampled_from(POSTURES))
+@given(cases, st.data(), st.sampled_from(ON_FAILURE))
 def test_judging_is_total_and_keeps_to_the_table(
     case: tuple[Dialect, EventRow, str, str], data: st.DataObject, posture: str
 ) -> None:

@@ -343,7 +343,7 @@ SURVIVORS = {
         "sleep 100",
     ),
     "one that hands over and leaves, again and again": (
-        "echo 'setsid sh hop >&2 & exit' >hop; setsid sh hop >&2 &",
+        "echo 'test $1 -lt 2000 && setsid sh hop $(($1 + 1)) >&2 & exit' >hop; setsid sh hop 0 >&2 &",
         "sleep 100",
     ),
 }

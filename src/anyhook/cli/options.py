@@ -4,6 +4,7 @@ the same rows. It parses words and judges no values."""
 from __future__ import annotations
 
 from anyhook.model.record import Record
+from anyhook.model.words import MODE, ON_FAILURE, TRUST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,9 +51,9 @@ EVENT = (
     Option("--data", "Further canonical fields, a JSON object.", "JSON|@FILE|-"),
 )
 RUN = (
-    Option("--trust", "Which project hooks may run; default: ask.", "MODE", choices=("ask", "all", "native", "none")),
-    Option("--on-failure", "What a broken hook means; default: native.", "RULE", choices=("native", "deny", "allow")),
-    Option("--mode", "shadow runs everything and enforces nothing.", "MODE", choices=("enforce", "shadow")),
+    Option("--trust", "Which project hooks may run; default: ask.", "MODE", choices=TRUST),
+    Option("--on-failure", "What a broken hook means; default: native.", "RULE", choices=ON_FAILURE),
+    Option("--mode", "shadow runs everything and enforces nothing.", "MODE", choices=MODE),
     Option("--model", "The model for handlers that ask one.", "PROVIDER:NAME"),
 )
 FIRE = (*WHERE, JSON, *EVENT, *RUN)

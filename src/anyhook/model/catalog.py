@@ -12,6 +12,7 @@ from anyhook.model.event import EVENTS
 from anyhook.model.hook import DISABLED, Hook
 from anyhook.model.problem import Problem
 from anyhook.model.record import Record
+from anyhook.model.words import TRUST, checked
 from anyhook.stores.config import Config
 
 TYPE_CHECKING = False
@@ -43,6 +44,12 @@ class Setup(Record):
         state_dir: str | None = None,
     ) -> Setup:
         """The same with real paths, so that a symlinked checkout is the checkout itself."""
+        unknown = [name for name in dialects if name not in DIALECTS]
+        if unknown:
+            raise ValueError(f"there is no dialect {unknown[0]!r}; known: {', '.join(DIALECTS)}")
+        checked("trust", trust, TRUST)
+        if not os.path.isdir(project):
+            raise NotADirectoryError(f"the project {project!r} is no directory")
         chosen = tuple(name for name in DIALECTS if name in dialects) if dialects else DIALECTS
         folders = tuple(os.path.realpath(folder) for folder in plugin_dirs)
         return cls(os.path.realpath(project), env, chosen, trust, folders, state_dir and os.path.abspath(state_dir))

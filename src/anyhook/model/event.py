@@ -117,6 +117,8 @@ class Event(Record):
             from anyhook.grammar.registry import canonical_event
 
             name = canonical_event(name, failed=bool(data.get("tool_error")))
+        if "agent_type" in data:
+            data.setdefault("agent_name", data["agent_type"])  # who names only one means both
         unknown = [field for field in data if field not in FIELDS]
         if unknown:
             raise ValueError(f"unknown event field {unknown[0]!r}; known: {', '.join(FIELDS)}")
@@ -149,6 +151,38 @@ class Event(Record):
     @classmethod
     def session_end(cls, reason: str, **data: Json) -> Event:
         return cls.of("session_end", reason=reason, **data)
+
+    @classmethod
+    def turn_start(cls, prompt: str = "", **data: Json) -> Event:
+        return cls.of("turn_start", prompt=prompt, **data)
+
+    @classmethod
+    def turn_end(cls, **data: Json) -> Event:
+        return cls.of("turn_end", **data)
+
+    @classmethod
+    def step_end(cls, **data: Json) -> Event:
+        return cls.of("step_end", **data)
+
+    @classmethod
+    def notification(cls, message: str, **data: Json) -> Event:
+        return cls.of("notification", message=message, **data)
+
+    @classmethod
+    def subagent_start(cls, agent_type: str, **data: Json) -> Event:
+        return cls.of("subagent_start", agent_type=agent_type, **data)
+
+    @classmethod
+    def subagent_stop(cls, agent_type: str, **data: Json) -> Event:
+        return cls.of("subagent_stop", agent_type=agent_type, **data)
+
+    @classmethod
+    def pre_compact(cls, trigger: str, **data: Json) -> Event:
+        return cls.of("pre_compact", trigger=trigger, **data)
+
+    @classmethod
+    def post_compact(cls, trigger: str, **data: Json) -> Event:
+        return cls.of("post_compact", trigger=trigger, **data)
 
     @classmethod
     def stop(cls, **data: Json) -> Event:

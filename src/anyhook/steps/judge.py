@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from anyhook.grammar.rows import Dialect, EventRow
     from anyhook.model.hook import Hook
 
-POSTURES = ("native", "deny", "allow")
 GATING = frozenset({"abort", "deny_tool", "end_turn", "deny_permission", "skip"})
 CODES = {
     "timed_out": "hook-timed-out",

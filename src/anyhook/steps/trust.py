@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from anyhook.grammar.named import files_named, on_project_path, within
-from anyhook.model.hook import ARMED, CHANGED, DISABLED, UNTRUSTED, Hook, Layer
+from anyhook.model.hook import CHANGED, DISABLED, UNTRUSTED, Hook, Layer
 from anyhook.stores.ledger import Item
 from anyhook.stores.places import lies_in
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.stores.ledger import Ledger
 
-MODES = ("ask", "all", "native", "none")
 LAUNCHERS = ("bash", "env", "python3", "sh")
 """Programs that a dialect or a first line puts before a script without the declaration's naming them."""
 
@@ -127,6 +126,3 @@ def _path_trusted(dialect: Dialect, ledger: Ledger, roots: Roots, files: Files) 
 
 def _mark(hook: Hook, status: str, why: str) -> Hook:
     return hook.replace(status=status, why=why) if hook.status != DISABLED else hook
-
-
-__all__ = ["ARMED", "MODES", "empty_lists", "fingerprints", "gated", "pin", "trust"]

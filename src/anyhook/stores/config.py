@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from anyhook.model.problem import WARNING
 from anyhook.model.record import Record
+from anyhook.model.words import ON_FAILURE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.grammar.files import Files
     from anyhook.model.json_types import Json
-
-POSTURES = ("native", "deny", "allow")
 
 
 class Config(Record):
@@ -39,8 +38,8 @@ def read_config(path: str, files: Files, home: str) -> Config:
     if plugins is None:
         warn("plugins", "must be a list of folders", 'Write plugins = ["/path"].')
     posture = document.get("on_failure", "native")
-    if posture not in POSTURES:
-        warn("on_failure", f"must be one of {', '.join(POSTURES)}", "Correct it.")
+    if posture not in ON_FAILURE:
+        warn("on_failure", f"must be one of {', '.join(ON_FAILURE)}", "Correct it.")
         posture = "native"
     for key in document:
         if key not in ("plugins", "on_failure", "dialect", "hooks"):
@@ -87,10 +86,10 @@ def _hooks(value: Json, warn: _Warn) -> dict[str, str]:
     found: dict[str, str] = {}
     for hook, settings in value.items() if isinstance(value, dict) else ():
         posture = settings.get("on_failure") if isinstance(settings, dict) else None
-        if posture in POSTURES:
+        if posture in ON_FAILURE:
             found[hook] = str(posture)
         else:
-            warn(f"hooks.{hook}", f"needs on_failure = {' | '.join(POSTURES)}", "Correct it.")
+            warn(f"hooks.{hook}", f"needs on_failure = {' | '.join(ON_FAILURE)}", "Correct it.")
     return found
 
 

@@ -1,0 +1,13 @@
+"""The words that switches take, in the command, the library, the settings and the tables alike."""
+
+from __future__ import annotations
+
+TRUST = ("ask", "all", "native", "none")
+ON_FAILURE = ("native", "deny", "allow")
+MODE = ("enforce", "shadow")
+
+
+def checked(switch: str, value: str | None, known: tuple[str, ...]) -> None:
+    """ValueError for a word that is none of the known ones."""
+    if value is not None and value not in known:
+        raise ValueError(f"{switch}={value!r}: it must be one of {', '.join(known)}")
