@@ -55,7 +55,7 @@ class Here:
         """Whether nothing may be started any more (see `end_all`)."""
         self.is_ours = False
         """Whether every child of this process is started here (see `adopt_orphans`)."""
-        self.marks: list[bytes] = []
+        self.marks: list[str] = []
         """Of all calls so far, where the process is ours."""
         self.spared: set[int] = set()
         """Children that are no hook's (see `leave_alone`)."""
@@ -225,7 +225,7 @@ class Child:
         ran beside it, or where it holds this one's pipes."""
         if pid in here.spared or pid in [child.pid for child in list(here.alive)]:
             return False
-        if any(carries(entries, mark) for mark in here.marks):
+        if any(carries(entries, os.fsencode(mark)) for mark in here.marks):
             return False  # another hook's, which ended well and may leave what it likes
         if entries == environment(os.getpid()):
             return False  # another thread's child before its exec: still this very program, with all our pipes open
