@@ -24,7 +24,7 @@ from anyhook.stores.places import state_dir as own_state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Generator, Mapping, Sequence
     from typing import TypedDict, Unpack
 
     from anyhook.model.call import Call, Run
@@ -112,18 +112,10 @@ class Engine:
         switches of `open` are taken as well, at the price of another catalog the first time."""
         if switches:
             return await self._other(switches).fire(event, on_failure=on_failure, mode=mode)
-        route = self.routes.find(event)
-        answers: list[object] = []
-        if route.quiet is not None or inside_hook.get():
-            if not route.callbacks:
-                return self._nothing_to_do(event, route, mode)
-            if inside_hook.get():
-                return self._odd_silence(event, route, mode or self.mode)
-            answers = self._call(route.callbacks, event)
-            if not answers:
-                return self._nothing_to_do(event, route, mode)
-        state = Walk(self, event, route.problems, answers, on_failure, mode or self.mode)
-        walk = state.walk(route.steps)
+        begun = self._begin(event, on_failure, mode)
+        if isinstance(begun, Decision):
+            return begun
+        state, walk = begun
         try:
             waitable = next(walk)
             while True:
@@ -145,6 +137,24 @@ class Engine:
         """The same for callers without an event loop."""
         if switches:
             return self._other(switches).fire_sync(event, on_failure=on_failure, mode=mode)
+        begun = self._begin(event, on_failure, mode)
+        if isinstance(begun, Decision):
+            return begun
+        _, walk = begun
+        try:
+            waitable = next(walk)
+            while True:
+                waitable = walk.send(_ended(waitable))
+        except StopIteration as done:
+            decision: Decision = done.value
+            return decision
+        finally:
+            walk.close()
+
+    def _begin(
+        self, event: Event, on_failure: str | None, mode: str | None
+    ) -> Decision | tuple[Walk, Generator[Waitable, Run, Decision]]:
+        """The decision, where nothing has to be started; else the walk."""
         route = self.routes.find(event)
         answers: list[object] = []
         if route.quiet is not None or inside_hook.get():
@@ -155,16 +165,8 @@ class Engine:
             answers = self._call(route.callbacks, event)
             if not answers:
                 return self._nothing_to_do(event, route, mode)
-        walk = Walk(self, event, route.problems, answers, on_failure, mode or self.mode).walk(route.steps)
-        try:
-            waitable = next(walk)
-            while True:
-                waitable = walk.send(_ended(waitable))
-        except StopIteration as done:
-            decision: Decision = done.value
-            return decision
-        finally:
-            walk.close()
+        state = Walk(self, event, route.problems, answers, on_failure, mode or self.mode)
+        return state, state.walk(route.steps)
 
     def _other(self, switches: Switches) -> Engine:
         """The same engine with other switches, kept for the next time."""
