@@ -303,7 +303,9 @@ class Child:
                 stderr,
                 self.started_ns,
                 monotonic() - self.started_s,
-                "its exit status is unknown: something else reaped it" if exit_code is None else None,
+                "its exit status is unknown: it was reaped elsewhere, or hangs in the kernel"
+                if exit_code is None
+                else None,
             )
             self.close()
             return self._run
