@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _end(number: int, _frame: FrameType | None) -> None:
-    end_all()
+    end_all(for_good=True)
     os._exit(128 + number)
 
 

@@ -29,7 +29,9 @@ def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
     if run.ending != "exited":
         detail = ENDINGS[run.ending].format(limit=hook.limit_s, signal=-(run.exit_code or 0))
         return Outcome(failure=Failure(run.ending, detail))
-    code = run.exit_code or 0
+    if run.exit_code is None:  # somebody else took its status: a refusal may be lost, so it is no pass
+        return Outcome(failure=Failure("exit", run.error or "its exit status was lost"))
+    code = run.exit_code
     meaning = reply.exits.get(code, reply.otherwise)
     if meaning == "fail":
         said = stderr_text(run)
