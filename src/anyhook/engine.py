@@ -111,7 +111,9 @@ class Engine:
         """Run the hooks of one event and answer with one decision. The loop is never held for more than a moment. Other
         switches of `open` are taken as well, at the price of another catalog the first time."""
         if switches:
-            return await self._other(switches).fire(event, on_failure=on_failure, mode=mode)
+            event = _in_session(event, switches)
+            if switches:
+                return await self._other(switches).fire(event, on_failure=on_failure, mode=mode)
         begun = self._begin(event, on_failure, mode)
         if isinstance(begun, Decision):
             return begun
@@ -136,7 +138,9 @@ class Engine:
     ) -> Decision:
         """The same for callers without an event loop."""
         if switches:
-            return self._other(switches).fire_sync(event, on_failure=on_failure, mode=mode)
+            event = _in_session(event, switches)
+            if switches:
+                return self._other(switches).fire_sync(event, on_failure=on_failure, mode=mode)
         begun = self._begin(event, on_failure, mode)
         if isinstance(begun, Decision):
             return begun
@@ -155,6 +159,9 @@ class Engine:
         self, event: Event, on_failure: str | None, mode: str | None
     ) -> Decision | tuple[Walk, Generator[Waitable, Run, Decision]]:
         """The decision, where nothing has to be started; else the walk."""
+        if on_failure is not None or mode is not None:
+            checked("on_failure", on_failure, ON_FAILURE)
+            checked("mode", mode, MODE)
         route = self.routes.find(event)
         answers: list[object] = []
         if route.quiet is not None or inside_hook.get():
@@ -182,7 +189,7 @@ class Engine:
                 mode=self.mode,
                 plugin_dirs=listed(switches.get("plugin_dirs", setup.plugin_dirs), switches.get("plugin_dir", ())),
                 state_dir=switches.get("state_dir", setup.state_dir),
-                session=switches.get("session", self.session),
+                session=self.session,
                 env=setup.env,
                 host=self.host,
             )
@@ -275,10 +282,12 @@ class Engine:
         """Warnings about unknown keys come once a session."""
         kept = []
         for problem in problems:
-            key = (problem.where, problem.what)
-            if problem.code != "unknown-output-key" or key not in self._warned:
-                kept.append(problem)
+            if problem.code == "unknown-output-key":
+                key = (problem.where, problem.what)
+                if key in self._warned:
+                    continue
                 self._warned.add(key)
+            kept.append(problem)
         return kept
 
     def about(self, mode: str) -> dict[str, Json]:
@@ -325,7 +334,7 @@ class Engine:
                 waitable.wait(None)
         self._background.clear()
         if self.journal is not None:
-            self.journal.flush()
+            self.journal.close()
 
 
 def _ended(waitable: Waitable) -> Run:
@@ -343,3 +352,9 @@ def _ended(waitable: Waitable) -> Run:
 def listed(many: Sequence[str], one: str | Sequence[str]) -> list[str]:
     """A switch that may be repeated, in the library's plural or the command's singular."""
     return [*many, *([one] if isinstance(one, str) else one)]
+
+
+def _in_session(event: Event, switches: Switches) -> Event:
+    """The event with the session that was named with it, which is no matter of the catalog's."""
+    session = switches.pop("session", None)
+    return event if session is None else event.replace(data={**event.data, "session": session})

@@ -14,19 +14,31 @@ if TYPE_CHECKING:
     from anyhook.cli.options import Values
     from anyhook.model.json_types import Json
 
-TEXT_FIELDS = {
-    "tool": "tool", "tool_error": "tool_error", "call_id": "call_id", "prompt": "prompt", "source": "source",
-    "trigger": "trigger", "reason": "reason", "agent": "agent_type", "message": "message", "session": "session",
+NAMES = {
+    "tool": "tool", "call_id": "call_id", "source": "source", "trigger": "trigger", "reason": "reason",
+    "agent": "agent_type", "session": "session",
 }  # fmt: skip
-"""Options that take a text, and the canonical fields they fill."""
+"""Options that take a name, and the canonical fields they fill."""
+TEXTS = {"tool_error": "tool_error", "prompt": "prompt", "message": "message"}
+"""The same for texts, which may come from a file or stdin."""
 
 
 def project_of(values: Values) -> str:
     """The project directory, checked."""
     project = str(values["project"] or ".")
+    if not os.path.isabs(project) and not _here():
+        raise BadCall("the current directory does not exist any more. Change to one that does, or give --project.")
     if not os.path.isdir(project):
         raise BadCall(f"--project {project}: there is no such directory. Name the folder that holds the project.")
     return project
+
+
+def _here() -> bool:
+    try:
+        os.getcwd()
+    except OSError:
+        return False
+    return True
 
 
 def event_of(name: str, values: Values, natives: dict[str, tuple[str, ...]] | None = None) -> tuple[Event, list[str]]:
@@ -38,7 +50,10 @@ def event_of(name: str, values: Values, natives: dict[str, tuple[str, ...]] | No
         given = texts.json("--data", str(values["data"]))
         if not isinstance(given, dict):
             raise BadCall("--data must be a JSON object, such as '{\"turn_number\": 3}'.")
-    for option, field in TEXT_FIELDS.items():
+    for option, field in NAMES.items():
+        if values[option] is not None:
+            data[field] = str(values[option])
+    for option, field in TEXTS.items():
         if values[option] is not None:
             data[field] = texts.text(f"--{option.replace('_', '-')}", str(values[option]))
     if values["input"] is not None:
@@ -100,6 +115,8 @@ class _Texts:
             if self.stdin_for:
                 raise BadCall(f"{option} - and {self.stdin_for} -: stdin can be read only once.")
             self.stdin_for = option
+            if sys.stdin is None:
+                raise BadCall(f"{option} -: stdin is closed.")
             return sys.stdin.buffer.read().decode("utf-8", "replace")
         if not value.startswith("@"):
             return value

@@ -14,7 +14,7 @@ from _thread import RLock
 from time import monotonic, time_ns
 
 from anyhook.model.call import Run
-from anyhook.steps.process_tree import Tree, carries, environment, holds_pipe, status_of_reaped
+from anyhook.steps.process_tree import Tree, carries, environment, holds_pipe, program_of, status_of_reaped
 from anyhook.steps.spawn import spawner
 
 TYPE_CHECKING = False
@@ -227,7 +227,7 @@ class Child:
             return False
         if any(carries(entries, os.fsencode(mark)) for mark in here.marks):
             return False  # another hook's, which ended well and may leave what it likes
-        if entries == environment(os.getpid()):
+        if entries == environment(os.getpid()) and program_of(pid) == program_of(os.getpid()):
             return False  # another thread's child before its exec: still this very program, with all our pipes open
         pipes = {os.fstat(fd).st_ino for fd in self._open}
         return self.alone or holds_pipe(pid, pipes)

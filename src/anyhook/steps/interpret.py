@@ -199,8 +199,29 @@ class _Reading:
         )
 
 
+DEPTH_LIMIT = 64
+
+
+def _too_deep(value: Json) -> bool:
+    """Whether it is nested more deeply than anybody means; whoever passes it on would trip over it."""
+    level: list[Json] = [value]
+    for _ in range(DEPTH_LIMIT):
+        level = [
+            item
+            for each in level
+            if isinstance(each, (dict, list))
+            for item in (each.values() if isinstance(each, dict) else each)
+            if isinstance(item, (dict, list))
+        ]
+        if not level:
+            return False
+    return True
+
+
 def _wrong_type(value: Json, kind: str) -> str:
     """What the type should have been, or "" where it is right."""
+    if isinstance(value, (dict, list)) and _too_deep(value):
+        return f"it is nested more than {DEPTH_LIMIT} levels deep"
     if kind == "any":
         return ""
     if kind == "strings":
