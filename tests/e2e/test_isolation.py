@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,7 +42,7 @@ def test_a_deeply_nested_answer_costs_no_neighbour_its_block(world: World) -> No
 def test_an_orphan_of_a_hook_is_gone_after_the_limit(world: World, table: str) -> None:
     native = {"kode": "tool_call_pre", "agenthooks": "before_tool"}.get(table, "PreToolUse")
     mark = f"31{os.getpid()}"
-    limit = {"kode": {"timeout_ms": 1000}, "agenthooks": {"timeout": 1000}}.get(table, {"timeout": 1})
+    limit: dict[str, Any] = {"kode": {"timeout_ms": 1000}, "agenthooks": {"timeout": 1000}}.get(table, {"timeout": 1})
     script = f"#!/bin/sh\n(setsid sleep {mark} >/dev/null 2>&1 </dev/null &)\nsleep 60\n"
     world.hook(table, native, script, **limit)
     decision = world.fire(native, "--tool", "Bash", "--input", "{}")
