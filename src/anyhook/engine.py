@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         plugin_dir: str | Sequence[str]
         state_dir: str | None
         session: str | None
+        model: str | None
 
 
 UNWRITTEN_MOST = 50_000
@@ -62,6 +63,8 @@ class Engine:
         self.host = host
         self.outlived = False
         """Whether this process ends before its background hooks do, so that another has to see them through."""
+        self.model: str | None = None
+        """`PROVIDER:NAME`, for handlers that ask a model."""
         self.journal: Journal | None = Journal(own_state_dir(setup.env))
         self.secrets = secrets_of(setup.env)
         self._env = dict(setup.env)
@@ -88,6 +91,7 @@ class Engine:
         dialect: str | Sequence[str] = (),
         plugin_dir: str | Sequence[str] = (),
         session: str | None = None,
+        model: str | None = None,
         env: Mapping[str, str] | None = None,
         host: str = "library",
     ) -> Engine:
@@ -101,7 +105,9 @@ class Engine:
         )
         checked("on_failure", on_failure, ON_FAILURE)
         checked("mode", mode, MODE)
-        return cls(setup, open_catalog(setup), on_failure=on_failure, mode=mode, session=session, host=host)
+        engine = cls(setup, open_catalog(setup), on_failure=on_failure, mode=mode, session=session, host=host)
+        engine.model = model
+        return engine
 
     # -- firing
 
@@ -190,6 +196,7 @@ class Engine:
                 plugin_dirs=listed(switches.get("plugin_dirs", setup.plugin_dirs), switches.get("plugin_dir", ())),
                 state_dir=switches.get("state_dir", setup.state_dir),
                 session=self.session,
+                model=switches.get("model", self.model),
                 env=setup.env,
                 host=self.host,
             )
@@ -261,7 +268,9 @@ class Engine:
 
     def scene(self, event: Event, table: Dialect, row: EventRow) -> Scene:
         session = event.data.get("session") or self.session
-        return Scene(event, row.native, self.setup.project, str(session), self._env, self._settings(table.name))
+        return Scene(
+            event, row.native, self.setup.project, str(session), self._env, self._settings(table.name), self.outlived
+        )
 
     def _settings(self, dialect_name: str) -> Mapping[str, str]:
         return self.catalog.config.dialects.get(dialect_name, {})

@@ -7,7 +7,7 @@ import sys
 
 from anyhook.cli.failure import BadCall
 from anyhook.model import lean_json
-from anyhook.model.event import EVENTS, Event
+from anyhook.model.event import EVENTS, FIELDS, Event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +30,11 @@ def project_of(values: Values) -> str:
         raise BadCall("the current directory does not exist any more. Change to one that does, or give --project.")
     if not os.path.isdir(project):
         raise BadCall(f"--project {project}: there is no such directory. Name the folder that holds the project.")
+    for folder in values.get("plugin_dir") or ():  # type: ignore[union-attr]
+        if not os.path.isdir(str(folder)):
+            raise BadCall(f"--plugin-dir {folder}: there is no such directory. Name one installed plugin's directory.")
+    if not os.access(project, os.R_OK | os.X_OK):
+        raise BadCall(f"--project {project}: this directory may not be read. Check its permissions.")
     return project
 
 
@@ -43,6 +48,8 @@ def _here() -> bool:
 
 def event_of(name: str, values: Values, natives: dict[str, tuple[str, ...]] | None = None) -> tuple[Event, list[str]]:
     """The event, and the names in --data that no dialect knows."""
+    if [values[option] for option in ("data", "input", "output", *TEXTS)].count("-") > 1:
+        raise BadCall("`-` stands for stdin, and stdin can be read only once. Use @FILE for the others.")
     texts = _Texts()
     data: dict[str, Json] = {}
     given: Json = {}
@@ -88,6 +95,8 @@ def _add_given(event: str, given: dict[str, Json], data: dict[str, Json]) -> lis
         if field is None:
             unknown.append(key)
             continue
+        if field not in FIELDS:
+            continue  # dialects know the key and make its value themselves
         if field == "input" and not isinstance(value, dict):
             raise BadCall(f"--data: `{key}` must be a JSON object.")
         data.setdefault(field, value)
@@ -105,16 +114,10 @@ def _loose(text: str) -> Json:
 
 
 class _Texts:
-    """Reads `@FILE` and `-`; stdin can be read once."""
-
-    def __init__(self) -> None:
-        self.stdin_for = ""
+    """Reads `@FILE` and `-`."""
 
     def text(self, option: str, value: str) -> str:
         if value == "-":
-            if self.stdin_for:
-                raise BadCall(f"{option} - and {self.stdin_for} -: stdin can be read only once.")
-            self.stdin_for = option
             if sys.stdin is None:
                 raise BadCall(f"{option} -: stdin is closed.")
             return sys.stdin.buffer.read().decode("utf-8", "replace")

@@ -47,7 +47,10 @@ def _turn(name: str, values: Values, on: bool) -> int:
         folder = believed_dir(os.environ, project)
         if folder == NOWHERE:
             raise BadCall("the state directory lies inside the project. Set XDG_STATE_HOME to a folder outside it.")
-        Switches(folder).turn(project if hook.scope == "project" else USER, hook.id, on)
+        try:
+            Switches(folder).turn(project if hook.scope == "project" else USER, hook.id, on)
+        except OSError as error:
+            raise BadCall(f"{folder} cannot be written ({error.strerror}). Check HOME and its permissions.") from None
     if values["json"]:
         render.json_out({"id": hook.id, "enabled": on})
     else:
