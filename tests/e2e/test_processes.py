@@ -351,6 +351,7 @@ def test_what_was_started_elsewhere_is_left_alone(host: Host) -> None:
     other = os.posix_spawn("/bin/sleep", ["sleep", "100"], {})
     same_environment = os.posix_spawn("/bin/sleep", ["sleep", "100"], os.environ)
     leave_alone(other)
+    leave_alone(same_environment)
     tell(ending=child.wait().ending, pids=[other, same_environment])
     """)
     pids = got["pids"]

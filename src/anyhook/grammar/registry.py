@@ -63,12 +63,14 @@ def canonical_field(event: str, key: str) -> str | None:
     """The canonical field that is meant by `key` in this event: the field itself, unless none of the event's hooks
     hears of it and a dialect uses the word for another; else the one that a dialect spells so; or None."""
     spelled = {"session_id": "session", "conv_id": "session"}.get(key)
+    made = False
     for name in DIALECTS:
         table = dialect(name)
         row = table.row_for(event)
         for field in (*table.base, *(row.payload if row else ())):
             if field.cell == key:
                 return key
-            if field.key == key:
-                spelled = spelled or (field.cell if isinstance(field.cell, str) else MADE)
-    return spelled or (key if key in FIELDS else None)
+            if field.key == key and isinstance(field.cell, str):
+                spelled = spelled or field.cell
+            made = made or field.key == key
+    return spelled or (key if key in FIELDS else MADE if made else None)
