@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.routes import Callback, Route
     from anyhook.runners import Waitable
+    from anyhook.runners.model_client import AnyModel
 
     class Switches(TypedDict, total=False):
         """What `fire` takes besides its own: the switches of `open` that decide which hooks there are."""
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
         plugin_dir: str | Sequence[str]
         state_dir: str | None
         session: str | None
+        model: AnyModel | None
 
 
 UNWRITTEN_MOST = 50_000
@@ -52,7 +54,15 @@ class Engine:
     """Fires events at one project's hooks."""
 
     def __init__(
-        self, setup: Setup, catalog: Catalog, *, on_failure: str | None, mode: str, session: str | None, host: str
+        self,
+        setup: Setup,
+        catalog: Catalog,
+        *,
+        on_failure: str | None,
+        mode: str,
+        session: str | None,
+        host: str,
+        model: AnyModel | None = None,
     ) -> None:
         self.setup = setup
         self.catalog = catalog
@@ -60,6 +70,8 @@ class Engine:
         self.mode = mode
         self.session = session or f"session-{os.urandom(8).hex()}"
         self.host = host
+        self.model = model
+        """For every handler that asks one; without it, the user's settings name one for each role."""
         self.outlived = False
         """Whether this process ends before its background hooks do, so that another has to see them through."""
         self.journal: Journal | None = Journal(own_state_dir(setup.env))
@@ -88,6 +100,7 @@ class Engine:
         dialect: str | Sequence[str] = (),
         plugin_dir: str | Sequence[str] = (),
         session: str | None = None,
+        model: AnyModel | None = None,
         env: Mapping[str, str] | None = None,
         host: str = "library",
     ) -> Engine:
@@ -101,7 +114,8 @@ class Engine:
         )
         checked("on_failure", on_failure, ON_FAILURE)
         checked("mode", mode, MODE)
-        return cls(setup, open_catalog(setup), on_failure=on_failure, mode=mode, session=session, host=host)
+        catalog = open_catalog(setup)
+        return cls(setup, catalog, on_failure=on_failure, mode=mode, session=session, host=host, model=model)
 
     # -- firing
 
@@ -181,6 +195,7 @@ class Engine:
                 plugin_dirs=listed(switches.get("plugin_dirs", setup.plugin_dirs), switches.get("plugin_dir", ())),
                 state_dir=switches.get("state_dir", setup.state_dir),
                 session=switches.get("session", self.session),
+                model=switches.get("model", self.model),
                 env=setup.env,
                 host=self.host,
             )

@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-VERSION = 1
+VERSION = 2
 SETTLED_NS = 50_000_000
 """A file that changed so short a time ago may change again without its stamp showing it; such a catalog is not kept."""
 
