@@ -27,6 +27,8 @@ AnyModel: TypeAlias = "str | Model"
 MOST_REQUESTS = 50
 """Of one handler with tools."""
 LONGEST_ERROR = 600
+NO_TEMPERATURE = ("thinking_enabled_by_default", "thinking_always_enabled", "anthropic_disallows_sampling_settings")
+"""What a model's profile says where it takes no temperature; the client would drop it, with a warning every time."""
 
 
 class NoModelError(Exception):
@@ -52,7 +54,9 @@ class Client:
         """0 and the answer, or 1 and what went wrong. Without `asking` the provider's own settings apply."""
         settings = ModelSettings()
         if asking is not None:
-            settings = ModelSettings(temperature=asking.temperature, max_tokens=asking.most_tokens)
+            settings = ModelSettings(max_tokens=asking.most_tokens)
+            if not any(self.model.profile.get(fact) for fact in NO_TEMPERATURE):
+                settings["temperature"] = asking.temperature
         agent = Agent(self.model, instructions=question.system, tools=list(tools), model_settings=settings)
         try:
             async with agent:
@@ -76,16 +80,17 @@ def _provider(name: str, endpoint: Mapping[str, str], env: Mapping[str, str]) ->
             raise UserError(f"[providers.{name}] in config.toml has no effect; only openai and anthropic take one")
         return infer_provider(name)
     key_in = endpoint.get("api_key_env", f"{variable}_API_KEY")
-    if "api_key_env" in endpoint and not env.get(key_in):
+    key, url = env.get(key_in), endpoint.get("base_url") or env.get(f"{variable}_BASE_URL")
+    if not key and ("api_key_env" in endpoint or not url):
         raise UserError(f"its key should be in {key_in}, which is not set")
-    url, key = endpoint.get("base_url") or env.get(f"{variable}_BASE_URL") or None, env.get(key_in) or None
+    key = key or "none"  # an endpoint of one's own may want no key; its client does
     if variable == "OPENAI":
         from pydantic_ai.providers.openai import OpenAIProvider
 
-        return OpenAIProvider(base_url=url, api_key=key)
+        return OpenAIProvider(base_url=url or "https://api.openai.com/v1", api_key=key)
     from pydantic_ai.providers.anthropic import AnthropicProvider
 
-    return AnthropicProvider(base_url=url, api_key=key)
+    return AnthropicProvider(base_url=url or "https://api.anthropic.com", api_key=key)
 
 
 def _words(error: BaseException) -> str:
