@@ -231,19 +231,20 @@ def test_roles_are_the_users_settings(world: World) -> None:
 
 def test_endpoints_are_the_users_settings(world: World) -> None:
     asking(world)
+    asking(world, model="long")
     with ModelServer([YES]) as server:
         world.config(
-            f'[models]\nfast = "openai:f"\n'
+            f'[models]\nfast = "openai:f"\nlong = "openai-chat:l"\n'
             f'[providers.openai]\nbase_url = "{server.url}/own/v1"\napi_key_env = "MY_KEY"\n'
         )
         missing = world.fire("Stop")
         world.env["MY_KEY"] = "the-key-of-mine"
         world.env["OPENAI_BASE_URL"] = "http://127.0.0.1:9/v1"
         assert world.fire("Stop")["problems"] == []
-    assert "MY_KEY, which is not set" in problem(missing)["what"]
-    (asked,) = server.asked
-    assert asked.path == "/own/v1/responses"
-    assert asked.headers["authorization"] == "Bearer the-key-of-mine"
+    assert all("MY_KEY, which is not set" in found["what"] for found in missing["problems"])
+    assert [asked.path for asked in server.asked] == ["/own/v1/responses", "/own/v1/chat/completions"]
+    assert {asked.headers["authorization"] for asked in server.asked} == {"Bearer the-key-of-mine"}
+    assert len(missing["problems"]) == 2
     journal = (world.state / "journal.jsonl").read_text()
     assert "the-key-of-mine" not in journal
 

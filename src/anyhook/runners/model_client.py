@@ -43,7 +43,7 @@ class Client:
         self.name = model if isinstance(model, str) else f"{model.system}:{model.model_name}"
 
         def make(provider: str) -> Provider[Any]:
-            return _provider(provider, endpoints.get(provider, {}), env)
+            return _provider(provider, endpoints, env)
 
         try:
             self.model = infer_model(model, make)
@@ -71,14 +71,15 @@ class Client:
         return f"{self.name} at {self.model.base_url}" if self.model.base_url else self.name
 
 
-def _provider(name: str, endpoint: Mapping[str, str], env: Mapping[str, str]) -> Provider[Any]:
+def _provider(name: str, endpoints: Mapping[str, Mapping[str, str]], env: Mapping[str, str]) -> Provider[Any]:
     """The provider by the user's settings and the environment of this engine, which need not be the process's own."""
     known = infer_provider_class(name).__name__  # ValueError where there is none
     variable = {"OpenAIProvider": "OPENAI", "AnthropicProvider": "ANTHROPIC"}.get(known)
     if variable is None:
-        if endpoint:
+        if name in endpoints:
             raise UserError(f"[providers.{name}] in config.toml has no effect; only openai and anthropic take one")
         return infer_provider(name)
+    endpoint = endpoints.get(name) or endpoints.get(variable.lower(), {})
     key_in = endpoint.get("api_key_env", f"{variable}_API_KEY")
     key, url = env.get(key_in), endpoint.get("base_url") or env.get(f"{variable}_BASE_URL")
     if not key and ("api_key_env" in endpoint or not url):
