@@ -35,6 +35,7 @@ demo: $(READY)
 
 lint: $(READY)
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check -q .
 	$(BIN)/mypy $(TYPED)
 
 # Both parts always run, so that one failing does not hide what the other has to say; pytest's summary comes last. That the

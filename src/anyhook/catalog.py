@@ -78,7 +78,9 @@ def build(setup: Setup, may_start: bool) -> Catalog:
         found = [*(_switched(hook, off) for hook in builtins(table)), *layer(table, layers, files)]
         hooks.extend(with_types(table, found, types, setup, files, may_start) if table.ask_type else found)
     complete = all(hook.native_event or hook.status != ARMED for hook in hooks)
-    return Catalog(hooks, [*ledger.problems, *files.problems], loaded.config, files.stamps, complete)
+    return Catalog(
+        hooks, [*ledger.problems, *switches.problems, *files.problems], loaded.config, files.stamps, complete
+    )
 
 
 def open_ledger(setup: Setup, files: Files) -> Ledger:
@@ -110,11 +112,11 @@ def with_types(
             made.append(hook)
             continue
         digest, _ = files.digest(hook.source)
-        answer = types.get(digest) or fresh.get(digest)
+        answer = (types.get(digest) or fresh.get(digest)) if digest else None
         failure = ""
         if answer is None and may_start and hook.status == ARMED:
             answer, failure = _ask(table, hook, setup)
-            if answer is not None:
+            if answer is not None and digest:
                 fresh[digest] = answer
         made.append(_typed(table, hook, answer, failure, files))
     if fresh:

@@ -6,8 +6,8 @@ from __future__ import annotations
 from anyhook.model.call import Call, Run
 from anyhook.model.decision import Report, idle_report
 from anyhook.model.event import GATES, Event
-from anyhook.model.hook import Hook
-from anyhook.model.outcome import BLOCK, SILENT, Failure, Outcome
+from anyhook.model.hook import BROKEN, Hook
+from anyhook.model.outcome import BLOCK, SILENT, STRENGTH, Failure, Outcome
 from anyhook.runners import inside_hook, start
 from anyhook.steps.interpret import interpret
 from anyhook.steps.judge import judge
@@ -78,7 +78,9 @@ class Walk:
                 self.group, self.seen, self.ended = step.dialect.name, self.current, False
             why = step.why
             failed = ""
-            if why is None:
+            if step.hook.status == BROKEN:
+                failed = step.hook.why
+            elif why is None:
                 why, failed = match(step.hook, step.dialect, step.row, self.seen)
             if why:
                 self.reports.append(idle_report(self.engine.routes.where(step.hook), step.hook, why))
@@ -141,6 +143,8 @@ class Walk:
             return Outcome(failure=Failure("exit", f"it raised {type(answer).__name__}: {answer}"))
         if not isinstance(answer, Outcome):
             return Outcome(failure=Failure("output", f"it returned {type(answer).__name__}, not an Outcome or None"))
+        if answer.verdict not in STRENGTH:
+            return Outcome(failure=Failure("output", f"it returned the verdict {answer.verdict!r}"))
         return answer
 
     def ask(self, hook: Hook) -> object:

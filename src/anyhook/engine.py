@@ -24,7 +24,7 @@ from anyhook.stores.places import state_dir as own_state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Generator, Mapping, Sequence
     from typing import TypedDict, Unpack
 
     from anyhook.model.call import Call, Run
@@ -54,15 +54,7 @@ class Engine:
     """Fires events at one project's hooks."""
 
     def __init__(
-        self,
-        setup: Setup,
-        catalog: Catalog,
-        *,
-        on_failure: str | None,
-        mode: str,
-        session: str | None,
-        host: str,
-        model: AnyModel | None = None,
+        self, setup: Setup, catalog: Catalog, *, on_failure: str | None, mode: str, session: str | None, host: str
     ) -> None:
         self.setup = setup
         self.catalog = catalog
@@ -70,10 +62,10 @@ class Engine:
         self.mode = mode
         self.session = session or f"session-{os.urandom(8).hex()}"
         self.host = host
-        self.model = model
-        """For every handler that asks one; without it, the user's settings name one for each role."""
         self.outlived = False
         """Whether this process ends before its background hooks do, so that another has to see them through."""
+        self.model: AnyModel | None = None
+        """For every handler that asks one; without it, the user's settings name one for each role."""
         self.journal: Journal | None = Journal(own_state_dir(setup.env))
         self.secrets = secrets_of(setup.env)
         self._env = dict(setup.env)
@@ -114,8 +106,9 @@ class Engine:
         )
         checked("on_failure", on_failure, ON_FAILURE)
         checked("mode", mode, MODE)
-        catalog = open_catalog(setup)
-        return cls(setup, catalog, on_failure=on_failure, mode=mode, session=session, host=host, model=model)
+        engine = cls(setup, open_catalog(setup), on_failure=on_failure, mode=mode, session=session, host=host)
+        engine.model = model
+        return engine
 
     # -- firing
 
@@ -125,19 +118,13 @@ class Engine:
         """Run the hooks of one event and answer with one decision. The loop is never held for more than a moment. Other
         switches of `open` are taken as well, at the price of another catalog the first time."""
         if switches:
-            return await self._other(switches).fire(event, on_failure=on_failure, mode=mode)
-        route = self.routes.find(event)
-        answers: list[object] = []
-        if route.quiet is not None or inside_hook.get():
-            if not route.callbacks:
-                return self._nothing_to_do(event, route, mode)
-            if inside_hook.get():
-                return self._odd_silence(event, route, mode or self.mode)
-            answers = self._call(route.callbacks, event)
-            if not answers:
-                return self._nothing_to_do(event, route, mode)
-        state = Walk(self, event, route.problems, answers, on_failure, mode or self.mode)
-        walk = state.walk(route.steps)
+            event = _in_session(event, switches)
+            if switches:
+                return await self._other(switches).fire(event, on_failure=on_failure, mode=mode)
+        begun = self._begin(event, on_failure, mode)
+        if isinstance(begun, Decision):
+            return begun
+        state, walk = begun
         try:
             waitable = next(walk)
             while True:
@@ -158,7 +145,30 @@ class Engine:
     ) -> Decision:
         """The same for callers without an event loop."""
         if switches:
-            return self._other(switches).fire_sync(event, on_failure=on_failure, mode=mode)
+            event = _in_session(event, switches)
+            if switches:
+                return self._other(switches).fire_sync(event, on_failure=on_failure, mode=mode)
+        begun = self._begin(event, on_failure, mode)
+        if isinstance(begun, Decision):
+            return begun
+        _, walk = begun
+        try:
+            waitable = next(walk)
+            while True:
+                waitable = walk.send(_ended(waitable))
+        except StopIteration as done:
+            decision: Decision = done.value
+            return decision
+        finally:
+            walk.close()
+
+    def _begin(
+        self, event: Event, on_failure: str | None, mode: str | None
+    ) -> Decision | tuple[Walk, Generator[Waitable, Run, Decision]]:
+        """The decision, where nothing has to be started; else the walk."""
+        if on_failure is not None or mode is not None:
+            checked("on_failure", on_failure, ON_FAILURE)
+            checked("mode", mode, MODE)
         route = self.routes.find(event)
         answers: list[object] = []
         if route.quiet is not None or inside_hook.get():
@@ -169,16 +179,8 @@ class Engine:
             answers = self._call(route.callbacks, event)
             if not answers:
                 return self._nothing_to_do(event, route, mode)
-        walk = Walk(self, event, route.problems, answers, on_failure, mode or self.mode).walk(route.steps)
-        try:
-            waitable = next(walk)
-            while True:
-                waitable = walk.send(_ended(waitable))
-        except StopIteration as done:
-            decision: Decision = done.value
-            return decision
-        finally:
-            walk.close()
+        state = Walk(self, event, route.problems, answers, on_failure, mode or self.mode)
+        return state, state.walk(route.steps)
 
     def _other(self, switches: Switches) -> Engine:
         """The same engine with other switches, kept for the next time."""
@@ -194,7 +196,7 @@ class Engine:
                 mode=self.mode,
                 plugin_dirs=listed(switches.get("plugin_dirs", setup.plugin_dirs), switches.get("plugin_dir", ())),
                 state_dir=switches.get("state_dir", setup.state_dir),
-                session=switches.get("session", self.session),
+                session=self.session,
                 model=switches.get("model", self.model),
                 env=setup.env,
                 host=self.host,
@@ -267,7 +269,9 @@ class Engine:
 
     def scene(self, event: Event, table: Dialect, row: EventRow) -> Scene:
         session = event.data.get("session") or self.session
-        return Scene(event, row.native, self.setup.project, str(session), self._env, self._settings(table.name))
+        return Scene(
+            event, row.native, self.setup.project, str(session), self._env, self._settings(table.name), self.outlived
+        )
 
     def _settings(self, dialect_name: str) -> Mapping[str, str]:
         return self.catalog.config.dialects.get(dialect_name, {})
@@ -288,10 +292,12 @@ class Engine:
         """Warnings about unknown keys come once a session."""
         kept = []
         for problem in problems:
-            key = (problem.where, problem.what)
-            if problem.code != "unknown-output-key" or key not in self._warned:
-                kept.append(problem)
+            if problem.code == "unknown-output-key":
+                key = (problem.where, problem.what)
+                if key in self._warned:
+                    continue
                 self._warned.add(key)
+            kept.append(problem)
         return kept
 
     def about(self, mode: str) -> dict[str, Json]:
@@ -338,7 +344,7 @@ class Engine:
                 waitable.wait(None)
         self._background.clear()
         if self.journal is not None:
-            self.journal.flush()
+            self.journal.close()
 
 
 def _ended(waitable: Waitable) -> Run:
@@ -356,3 +362,9 @@ def _ended(waitable: Waitable) -> Run:
 def listed(many: Sequence[str], one: str | Sequence[str]) -> list[str]:
     """A switch that may be repeated, in the library's plural or the command's singular."""
     return [*many, *([one] if isinstance(one, str) else one)]
+
+
+def _in_session(event: Event, switches: Switches) -> Event:
+    """The event with the session that was named with it, which is no matter of the catalog's."""
+    session = switches.pop("session", None)
+    return event if session is None else event.replace(data={**event.data, "session": session})

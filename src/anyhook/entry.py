@@ -9,13 +9,30 @@ import sys
 def main() -> None:
     words = sys.argv[1:]
     status: int | None = None
-    if words[:1] == ["fire"]:
-        status = _fast(words[1:])
-    if status is None:
-        from anyhook.cli.app import run
+    try:
+        if words[:1] == ["fire"]:
+            status = _fast(words[1:])
+        if status is None:
+            from anyhook.cli.app import run
 
-        status = run(words)
+            status = run(words)
+    except Exception as error:  # noqa: BLE001 (the last resort: a person gets a sentence, whatever went wrong)
+        status = _give_up(error)
     _leave(status)
+
+
+def _give_up(error: Exception) -> int:
+    """Something that nobody thought of: what, where, and what to do."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace is not None else "?"
+    what = f"anyhook could not go on: {type(error).__name__}: {error} (at {place}). Please report this.\n"
+    try:
+        sys.stderr.write(what)
+    except (OSError, ValueError, AttributeError):
+        pass
+    return 1
 
 
 def _fast(words: list[str]) -> int | None:
@@ -31,7 +48,9 @@ def _fast(words: list[str]) -> int | None:
     try:
         return fire(parsed[0][0], parsed[1])
     except BadCall as error:
-        sys.stderr.write(f"anyhook fire: {error}\n")
+        from anyhook.cli import render
+
+        render.say(f"anyhook fire: {error}")
         return BAD_CALL
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from time import time_ns
 
+from anyhook import __version__
 from anyhook.grammar.registry import VARIABLES, native_names
 from anyhook.model.catalog import Catalog, Setup
 from anyhook.model.hook import Hook
@@ -20,7 +21,14 @@ if TYPE_CHECKING:
 
 def key_of(setup: Setup) -> tuple[object, ...]:
     return plan_key(
-        setup.env, VARIABLES, setup.project, setup.dialects, setup.trust, setup.plugin_dirs, setup.state_dir
+        __version__,
+        setup.env,
+        VARIABLES,
+        setup.project,
+        setup.dialects,
+        setup.trust,
+        setup.plugin_dirs,
+        setup.state_dir,
     )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from anyhook.grammar.registry import dialect
 from anyhook.model.decision import Decision, idle_report
 from anyhook.model.event import EVENTS
-from anyhook.model.hook import ARMED, CHANGED, UNTRUSTED, Hook
+from anyhook.model.hook import ARMED, BROKEN, CHANGED, UNTRUSTED, Hook
 from anyhook.model.problem import WARNING, Problem
 from anyhook.model.record import Record
 from anyhook.steps.match import match
@@ -83,7 +83,7 @@ class Routes:
             return Route(steps, self._idle(event, steps), problems)
         if self._nested:
             return Route(steps, self.inside(event, steps, f"{RUN_VARIABLE} is set in the environment"), problems)
-        if not all(hook.handler == "callable" for hook in runs):
+        if not all(step.why or (step.why == "" and step.hook.handler == "callable") for step in steps):
             return Route(steps, None, problems)
         silent = self._told(self._idle(event, steps), steps, "ran", "")
         return Route(steps, silent, problems, tuple(map(self.callback, runs)))
@@ -146,7 +146,16 @@ class Routes:
 
     def add(self, event: str, callback: Callback, name: str, matcher: str | None) -> None:
         """A callable of the embedding program, as a hook in front of all others."""
+        from inspect import iscoroutinefunction
+
+        from anyhook.grammar.commands import check_pattern
+
         name = name or getattr(callback, "__qualname__", "callable")
+        if iscoroutinefunction(callback):
+            raise ValueError(f"{name} is a coroutine function; hooks of the program itself are called, not awaited")
+        wrong = check_pattern(matcher)
+        if wrong:
+            raise ValueError(wrong)
         identity = f"inprocess:managed:{event}:{name}"
         if identity in self._callbacks:
             raise ValueError(f"there is already a callable {name!r} for {event}; give this one another name")
@@ -176,6 +185,8 @@ def _step(hook: Hook, event: Event) -> Step | None:
 
 def _known(hook: Hook, table: Dialect, row: EventRow, event: Event) -> str | None:
     """Why a hook does not run, as far as that depends on the event's target only; see `Step.why`."""
+    if hook.status == BROKEN and hook.native_event:
+        return None  # what a broken hook means is the posture's business
     if hook.status != ARMED:
         return hook.why or hook.status
     by_content = isinstance(hook.matcher, dict) and "pattern" in hook.matcher

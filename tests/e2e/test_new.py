@@ -16,9 +16,9 @@ from new_place import Place, check_syntax, texts, the_hook
 
 from anyhook.grammar.files import Files
 from anyhook.grammar.registry import dialect
-from anyhook.grammar.scaffold_script import answers
 from anyhook.model.call import Run
 from anyhook.model.catalog import Setup
+from anyhook.scaffold.script import answers
 from anyhook.steps.interpret import interpret
 
 if TYPE_CHECKING:

@@ -7,30 +7,49 @@ import sys
 
 from anyhook.cli.failure import BadCall
 from anyhook.model import lean_json
-from anyhook.model.event import EVENTS, Event
+from anyhook.model.event import EVENTS, FIELDS, Event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.cli.options import Values
     from anyhook.model.json_types import Json
 
-TEXT_FIELDS = {
-    "tool": "tool", "tool_error": "tool_error", "call_id": "call_id", "prompt": "prompt", "source": "source",
-    "trigger": "trigger", "reason": "reason", "agent": "agent_type", "message": "message", "session": "session",
+NAMES = {
+    "tool": "tool", "call_id": "call_id", "source": "source", "trigger": "trigger", "reason": "reason",
+    "agent": "agent_type", "session": "session",
 }  # fmt: skip
-"""Options that take a text, and the canonical fields they fill."""
+"""Options that take a name, and the canonical fields they fill."""
+TEXTS = {"tool_error": "tool_error", "prompt": "prompt", "message": "message"}
+"""The same for texts, which may come from a file or stdin."""
 
 
 def project_of(values: Values) -> str:
     """The project directory, checked."""
     project = str(values["project"] or ".")
+    if not os.path.isabs(project) and not _here():
+        raise BadCall("the current directory does not exist any more. Change to one that does, or give --project.")
     if not os.path.isdir(project):
         raise BadCall(f"--project {project}: there is no such directory. Name the folder that holds the project.")
+    for folder in values.get("plugin_dir") or ():  # type: ignore[union-attr]
+        if not os.path.isdir(str(folder)):
+            raise BadCall(f"--plugin-dir {folder}: there is no such directory. Name one installed plugin's directory.")
+    if not os.access(project, os.R_OK | os.X_OK):
+        raise BadCall(f"--project {project}: this directory may not be read. Check its permissions.")
     return project
+
+
+def _here() -> bool:
+    try:
+        os.getcwd()
+    except OSError:
+        return False
+    return True
 
 
 def event_of(name: str, values: Values, natives: dict[str, tuple[str, ...]] | None = None) -> tuple[Event, list[str]]:
     """The event, and the names in --data that no dialect knows."""
+    if [values[option] for option in ("data", "input", "output", *TEXTS)].count("-") > 1:
+        raise BadCall("`-` stands for stdin, and stdin can be read only once. Use @FILE for the others.")
     texts = _Texts()
     data: dict[str, Json] = {}
     given: Json = {}
@@ -38,7 +57,10 @@ def event_of(name: str, values: Values, natives: dict[str, tuple[str, ...]] | No
         given = texts.json("--data", str(values["data"]))
         if not isinstance(given, dict):
             raise BadCall("--data must be a JSON object, such as '{\"turn_number\": 3}'.")
-    for option, field in TEXT_FIELDS.items():
+    for option, field in NAMES.items():
+        if values[option] is not None:
+            data[field] = str(values[option])
+    for option, field in TEXTS.items():
         if values[option] is not None:
             data[field] = texts.text(f"--{option.replace('_', '-')}", str(values[option]))
     if values["input"] is not None:
@@ -73,6 +95,8 @@ def _add_given(event: str, given: dict[str, Json], data: dict[str, Json]) -> lis
         if field is None:
             unknown.append(key)
             continue
+        if field not in FIELDS:
+            continue  # dialects know the key and make its value themselves
         if field == "input" and not isinstance(value, dict):
             raise BadCall(f"--data: `{key}` must be a JSON object.")
         data.setdefault(field, value)
@@ -90,16 +114,12 @@ def _loose(text: str) -> Json:
 
 
 class _Texts:
-    """Reads `@FILE` and `-`; stdin can be read once."""
-
-    def __init__(self) -> None:
-        self.stdin_for = ""
+    """Reads `@FILE` and `-`."""
 
     def text(self, option: str, value: str) -> str:
         if value == "-":
-            if self.stdin_for:
-                raise BadCall(f"{option} - and {self.stdin_for} -: stdin can be read only once.")
-            self.stdin_for = option
+            if sys.stdin is None:
+                raise BadCall(f"{option} -: stdin is closed.")
             return sys.stdin.buffer.read().decode("utf-8", "replace")
         if not value.startswith("@"):
             return value

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import os
 
+from anyhook import __version__
 from anyhook.cli.event_input import event_of, project_of
-from anyhook.cli.failure import BLOCKED, DONE
+from anyhook.cli.failure import BLOCKED, DONE, FINDINGS
 from anyhook.grammar.registry import DIALECTS, VARIABLES
 from anyhook.stores.places import believed_dir, state_dir
 from anyhook.stores.plans import plan_key, read_plan
@@ -44,6 +45,7 @@ def _key(project: str, values: Values) -> tuple[object, ...]:
     folders = tuple(os.path.realpath(folder) for folder in values["plugin_dir"] or ())  # type: ignore[union-attr]
     state = values["state_dir"]
     return plan_key(
+        __version__,
         os.environ,
         VARIABLES,
         project,
@@ -93,17 +95,22 @@ def answer(decision: Decision, as_json: bool) -> int:
     """Print a decision; the exit status that goes with it."""
     from anyhook.cli import render
 
-    if as_json:
-        render.json_out(decision.as_dict())
-    else:
-        render.decision_out(decision)
-    return BLOCKED if decision.stops else DONE
+    status = BLOCKED if decision.stops else DONE
+    try:
+        if as_json:
+            render.json_out(decision.as_dict())
+        else:
+            render.decision_out(decision)
+    except OSError as error:  # a block stays a block, though nobody could be told why
+        render.say(f"anyhook fire: the answer could not be written ({error.strerror})")
+        return status or FINDINGS
+    return status
 
 
 def _nothing_hooked(event: Event, project: str, values: Values) -> int:
     """The same answer and the same line in the journal as the engine's, without loading the engine."""
     from anyhook.model.decision import Decision
-    from anyhook.steps.record import head_of, record, secrets_of
+    from anyhook.steps.record import record, safe_head, secrets_of
     from anyhook.stores.journal import Journal
 
     mode = str(values["mode"] or "enforce")
@@ -111,6 +118,6 @@ def _nothing_hooked(event: Event, project: str, values: Values) -> int:
     journal = Journal(state_dir(os.environ))
     session = values["session"] or f"session-{os.urandom(8).hex()}"
     about = {"host": "fire", "project": project, "session": session, "mode": mode}
-    if not journal.append(record(head_of(event, about), decision, (), secrets_of(os.environ))):  # type: ignore[arg-type]
+    if not journal.append(record(safe_head(event, about), decision, (), secrets_of(os.environ))):  # type: ignore[arg-type]
         decision = decision.replace(problems=(journal.problem(),))
     return answer(decision, bool(values["json"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 TYPE_CHECKING = False
@@ -24,17 +25,22 @@ def out(text: str) -> None:
 
 def exact_out(text: str) -> None:
     """A result for programs. A reader that has gone away is no error."""
+    if sys.stdout is None:  # closed from the start
+        return
     try:
         sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace") + b"\n")
         sys.stdout.buffer.flush()
     except BrokenPipeError:
-        sys.stderr = None
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still in the buffer goes nowhere, without a word
 
 
 def say(text: str) -> None:
-    """Talk."""
-    sys.stderr.write(f"{_harmless(text)}\n")
-    sys.stderr.flush()
+    """Talk. Where nobody listens, it is lost: it was no result."""
+    try:
+        sys.stderr.write(f"{_harmless(text)}\n")
+        sys.stderr.flush()
+    except (OSError, ValueError, AttributeError):
+        return
 
 
 def _harmless(text: str) -> str:

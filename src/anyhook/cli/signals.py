@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _end(number: int, _frame: FrameType | None) -> None:
-    end_all()
+    end_all(for_good=True)
     os._exit(128 + number)
 
 
@@ -29,15 +29,20 @@ class OnDuty:
         adopt_orphans()
         self.handlers = {number: signal(number, _end) for number in (SIGINT, SIGTERM, SIGHUP)}
         # stdout is for the answer alone; whatever else is written there meanwhile goes to stderr.
-        self.stdout = os.dup(1)
-        os.dup2(2, 1)
+        self.stdout = -1
+        try:
+            self.stdout = os.dup(1)
+            os.dup2(2, 1)
+        except OSError:
+            return  # one of them was closed from the start
 
     def __exit__(self, *_: object) -> None:
         try:
             sys.stdout.flush()
         except (OSError, ValueError, AttributeError):
             pass
-        os.dup2(self.stdout, 1)
-        os.close(self.stdout)
+        if self.stdout >= 0:
+            os.dup2(self.stdout, 1)
+            os.close(self.stdout)
         for number, handler in self.handlers.items():
             signal(number, handler)

@@ -17,8 +17,8 @@ from anyhook.grammar.registry import DIALECTS, dialect
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.cli.options import Values
-    from anyhook.grammar.scaffold import Order, Plan
     from anyhook.model.hook import Hook
+    from anyhook.scaffold.planning import Order, Plan
 
 OPTIONS = (
     Option("--dialect", "The dialect to write the hook in.", "NAME", many=True),
@@ -43,7 +43,7 @@ def new(name: str, values: Values) -> int:
     NAME becomes the name of its script. A new gate refuses what holds the word anyhook-demo-block, and other hooks
     keep a record of their events: a start to be changed. Files that are there keep everything they hold.
     """
-    from anyhook.grammar.scaffold import CannotScaffold
+    from anyhook.scaffold.planning import CannotScaffold
 
     try:
         order, canonical = _order(name, values)
@@ -63,8 +63,8 @@ def new(name: str, values: Values) -> int:
 
 def _write(order: Order) -> tuple[Plan, Hook]:
     """Plan, write, and look whether the dialect takes it; several who write at once get their turns."""
-    from anyhook.grammar.scaffold import Overtaken, find_hook, plan
-    from anyhook.grammar.scaffold_disk import Writing
+    from anyhook.scaffold.disk import Writing
+    from anyhook.scaffold.planning import Overtaken, find_hook, plan
 
     for turn in range(TURNS):
         made, writing = plan(order), Writing()
@@ -81,7 +81,7 @@ def _write(order: Order) -> tuple[Plan, Hook]:
 
 
 def _order(name: str, values: Values) -> tuple[Order, str]:
-    from anyhook.grammar.scaffold import Order, find_row
+    from anyhook.scaffold.planning import Order, find_row
 
     chosen = values["dialect"]
     if not isinstance(chosen, list) or len(chosen) != 1:
@@ -99,8 +99,8 @@ def _order(name: str, values: Values) -> tuple[Order, str]:
 def _trials(order: Order, canonical: str, values: Values) -> list[tuple[str, str]]:
     """Command lines, and what each of them shows."""
     from anyhook.grammar.patterns import names_only
-    from anyhook.grammar.scaffold_script import EFFECTS
-    from anyhook.grammar.scaffold_trial import trial
+    from anyhook.scaffold.script import EFFECTS
+    from anyhook.scaffold.trial import trial
 
     known = order.dialect.scaffold.tool if order.dialect.scaffold else ""
     names = sorted(names_only(order.tool) or ()) if order.tool else [known]

@@ -13,7 +13,7 @@ from anyhook.cli.options import JSON, WHERE
 from anyhook.cli.verbs import verb
 from anyhook.grammar.registry import dialect
 from anyhook.model.hook import DISABLED, Hook
-from anyhook.stores.places import state_dir
+from anyhook.stores.places import NOWHERE, believed_dir
 from anyhook.stores.switches import USER, Switches
 
 TYPE_CHECKING = False
@@ -43,8 +43,14 @@ def _turn(name: str, values: Values, on: bool) -> int:
     elif dialect(hook.dialect).off_suffix and hook.scope != "builtin":
         _rename(hook, dialect(hook.dialect).off_suffix, on)
     else:
-        switches = Switches(state_dir(os.environ))
-        switches.turn(setup_of(values).project if hook.scope == "project" else USER, hook.id, on)
+        project = setup_of(values).project
+        folder = believed_dir(os.environ, project)
+        if folder == NOWHERE:
+            raise BadCall("the state directory lies inside the project. Set XDG_STATE_HOME to a folder outside it.")
+        try:
+            Switches(folder).turn(project if hook.scope == "project" else USER, hook.id, on)
+        except OSError as error:
+            raise BadCall(f"{folder} cannot be written ({error.strerror}). Check HOME and its permissions.") from None
     if values["json"]:
         render.json_out({"id": hook.id, "enabled": on})
     else:

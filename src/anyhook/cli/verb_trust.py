@@ -142,8 +142,8 @@ def _answered() -> bool:
     if not (sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()):
         render.say("Not approved. `anyhook trust --yes` approves exactly this; in a terminal `anyhook trust` asks.")
         return False
-    render.say("Approve exactly this? [y/N]")
     try:
+        render.say("Approve exactly this? [y/N]")
         answer = sys.stdin.readline()
     except (KeyboardInterrupt, UnicodeDecodeError):
         answer = ""

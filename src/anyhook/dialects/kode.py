@@ -178,13 +178,14 @@ DIALECT = Dialect(
     scaffold=SCAFFOLD,
     replies={"command": REPLY},
     failing=Failing(
-        blocks=("timed_out", "signalled", "overflowed"),
+        blocks=("timed_out", "signalled", "overflowed", "exit"),
         gates_only=("not_started",),
         codes={
             "timed_out": "KODE-HOOK-001",
             "blocked": "KODE-HOOK-002",
             "signalled": "KODE-HOOK-002",
             "overflowed": "KODE-HOOK-002",
+            "exit": "KODE-HOOK-002",
             "output": "KODE-HOOK-003",
             "not_started": "KODE-HOOK-004",
         },

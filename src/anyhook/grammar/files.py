@@ -96,7 +96,7 @@ class Files:
 
     def text(self, path: str) -> str | None:
         """The text of a declaration, or None where there is no such file or it cannot be read (then with a problem)."""
-        if self.look(path) is None and not os.path.lexists(path):
+        if self.look(path) is None and not self._is_there(path):
             return None
         try:
             text = documents.read_bytes(path).decode("utf-8")
@@ -111,6 +111,19 @@ class Files:
             return None
         self._texts[path] = text
         return text
+
+    def _is_there(self, path: str) -> bool:
+        """Whether something without a stamp is there all the same: a link that leads nowhere. Where a folder above may
+        not be looked into, nobody knows, and that is a problem."""
+        try:
+            os.lstat(path)
+        except PermissionError as error:
+            fix = "Let its user look into the folders above it."
+            self.problem("unreadable", "whether there are hooks here cannot be seen", path, error.strerror or "", fix)
+            return False
+        except (OSError, ValueError):
+            return False
+        return True
 
     def content(self, path: str) -> bytes | None:
         """The bytes of a script, bounded; None where it cannot be read."""
@@ -162,6 +175,7 @@ class Files:
     def names(self, folder: str) -> list[str]:
         """The names in a folder, sorted; [] where there is none."""
         if self.look(folder) is None:
+            self._is_there(folder)
             return []
         try:
             return sorted(os.listdir(folder))

@@ -58,9 +58,9 @@ def tool_and_content(hook: Hook, event: Event, row: EventRow) -> str | None:
         return "it has a matcher, and matchers apply to tool events only"
     tool, pattern = matcher.get("tool"), matcher.get("pattern")
     name = str(event.get(row.target))
-    if isinstance(tool, str) and not compile_pattern(tool).search(name):
+    if isinstance(tool, str) and tool not in MATCH_ALL and not compile_pattern(tool).search(name):
         return f"matcher.tool {tool!r} does not match tool {name!r}"
-    if isinstance(pattern, str) and not _in_content(pattern, event.get("input")):
+    if isinstance(pattern, str) and pattern not in MATCH_ALL and not _in_content(pattern, event.get("input")):
         return f"matcher.pattern {pattern!r} is not found in the tool's input"
     return None
 

@@ -17,6 +17,10 @@ DIALECTS = ("kode", "kodik", "agenthooks", "kolega", "kodelet")
 VARIABLES = ("HOME", "PATH", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "KOLEGA_CODE_STATE_DIR", "LOCALAPPDATA")
 
 
+MADE = "-"
+"""Instead of a field's name: a key that dialects' payloads have, with a value that is made and not given."""
+
+
 class UnknownEvent(ValueError):  # noqa: N818 (it says what is wrong)
     """A name that is neither canonical nor any dialect's own."""
 
@@ -65,6 +69,6 @@ def canonical_field(event: str, key: str) -> str | None:
         for field in (*table.base, *(row.payload if row else ())):
             if field.cell == key:
                 return key
-            if field.key == key and isinstance(field.cell, str):
-                spelled = spelled or field.cell
+            if field.key == key:
+                spelled = spelled or (field.cell if isinstance(field.cell, str) else MADE)
     return spelled or (key if key in FIELDS else None)

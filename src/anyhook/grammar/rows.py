@@ -3,6 +3,7 @@ a fact needs one. Nothing here runs anything."""
 
 from __future__ import annotations
 
+from anyhook.grammar.xdg import base_of, home_of
 from anyhook.model.record import Record
 
 TYPE_CHECKING = False
@@ -31,12 +32,10 @@ class Roots(Record):
 
     @property
     def home(self) -> str:
-        return self.env.get("HOME") or "/"
+        return home_of(self.env)
 
     def xdg(self, variable: str, fallback: str) -> str:
-        """An XDG base directory; a relative value is ignored, as that specification asks."""
-        value = self.env.get(variable, "")
-        return value if value.startswith("/") else f"{self.home}/{fallback}"
+        return base_of(self.env, variable, fallback)
 
 
 class Scene(Record):
@@ -48,6 +47,8 @@ class Scene(Record):
     session: str
     env: Mapping[str, str]
     settings: Mapping[str, str]
+    one_shot: bool = False
+    """Whether this process ends with the answer, so that in-process handlers share nothing with a host."""
 
 
 class Field(Record):

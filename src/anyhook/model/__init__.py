@@ -1,1 +1,1 @@
-"""The nouns that pass between the steps; no module here does I/O."""
+"""The nouns that pass between the steps."""

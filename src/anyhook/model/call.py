@@ -24,11 +24,12 @@ class Run(Record):
     ending: str
     """`exited`, `timed_out`, `signalled`, `not_started`, `overflowed` or `cancelled`."""
     exit_code: int | None
-    """The exit status; minus the signal's number where a signal ended it; None where nothing was started."""
+    """The exit status; minus the signal's number where a signal ended it; None where nothing was started, or where
+    another part of the program took the status away."""
     stdout: bytes
     stderr: bytes
     started_ns: int
     """Wall clock, nanoseconds since the epoch."""
     duration_s: float
     error: str | None = None
-    """Why it was not started, in words."""
+    """Why it was not started, or why its status is not known, in words."""

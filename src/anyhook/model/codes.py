@@ -286,6 +286,12 @@ CODES = {
     "unknown-field": Code(
         OWN, WARNING, "No dialect's payload has such a field.", "Correct its spelling, or leave it out."
     ),
+    "switches-damaged": Code(
+        OWN,
+        ERROR,
+        "The file that remembers which hooks were turned off cannot be read, so they run again.",
+        "Remove the file, and turn the hooks off again.",
+    ),
     "ledger-refused": Code(
         OWN,
         ERROR,

@@ -116,7 +116,7 @@ class Event(Record):
         if name not in EVENTS:
             from anyhook.grammar.registry import canonical_event
 
-            name = canonical_event(name, failed=bool(data.get("tool_error")))
+            name = canonical_event(name, failed="tool_error" in data)
         if "agent_type" in data:
             data.setdefault("agent_name", data["agent_type"])  # who names only one means both
         unknown = [field for field in data if field not in FIELDS]

@@ -11,13 +11,21 @@ if TYPE_CHECKING:
 _BLANKS = " \t\n\r"
 
 
+def _finite(text: str) -> float:
+    """1e999 is valid JSON, but what it becomes cannot be written as JSON again."""
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise ValueError(f"{text} is too large a number")
+    return number
+
+
 class _Rules:
     """What the C scanner asks for: the defaults of `json.loads`, but no NaN and no Infinity."""
 
     strict = True
     object_hook = None
     object_pairs_hook = None
-    parse_float = float
+    parse_float = staticmethod(_finite)
     parse_int = int
     memo: dict[str, str] = {}  # noqa: RUF012 (the C scanner keeps its own)
 
@@ -50,7 +58,7 @@ try:
             # The scanner takes its error from `json.decoder`, and gives none while that is not imported.
             import json
 
-            value, end = json.loads(text, parse_constant=_Rules.parse_constant), len(text)
+            value, end = json.loads(text, parse_constant=_Rules.parse_constant, parse_float=_finite), len(text)
         if text[end:].strip(_BLANKS):
             raise ValueError(f"extra data at character {end}")
         found: Json = value
@@ -66,7 +74,7 @@ except (ImportError, TypeError):
     import json
 
     def loads(text: str) -> Json:
-        value: Json = json.loads(text, parse_constant=_Rules.parse_constant)
+        value: Json = json.loads(text, parse_constant=_Rules.parse_constant, parse_float=_finite)
         return value
 
     def dumps(value: Json, ensure_ascii: bool = True) -> str:

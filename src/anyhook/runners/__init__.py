@@ -37,6 +37,10 @@ def start(
 
         return start_process(call)
     if hook.handler == "python":
+        if scene.one_shot:
+            from anyhook.runners.callable_host import start_in_process
+
+            return start_in_process(hook, dialect, call, scene)
         from anyhook.runners.python import start_callable
 
         return start_callable(hook, dialect, call, scene)

@@ -74,6 +74,8 @@ def hand_over(hook: str, call: Call, own_dir: str) -> None:
     """Give it to a process that outlives us. The payload goes by a pipe into memory, so nothing is left on disk."""
     import subprocess
 
+    from anyhook.steps.run import leave_alone
+
     task = marshal.dumps((hook, own_dir, tuple(getattr(call, field) for field in call.fields)))
     child = subprocess.Popen(
         [sys.executable, "-P", "-m", "anyhook.runners.background"],
@@ -83,6 +85,7 @@ def hand_over(hook: str, call: Call, own_dir: str) -> None:
         cwd="/",
         start_new_session=True,
     )
+    leave_alone(child.pid)
     assert child.stdin is not None  # noqa: S101 (asked for above)
     try:
         child.stdin.write(task)

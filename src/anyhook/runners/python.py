@@ -69,27 +69,53 @@ class CallableRun:
         self._conclude(Run("exited", code, stdout, stderr, self._started_ns, monotonic() - self._started_s))
 
     def _answer(self) -> bytes:
-        api = importlib.import_module(self._dialect.python_api)
-        api.provide()
-        function = _load(
-            str(self._hook.spec["callable"]), self._scene.project if self._hook.scope == "project" else None
-        )
-        result = function(api.event(self._scene, json.loads(self._call.stdin.decode())))
-        if inspect.isawaitable(result):
-            import asyncio
+        own = self._scene.project if self._hook.scope == "project" else None
+        target = str(self._hook.spec["callable"])
+        return answer_of(self._dialect.python_api, target, own, self._scene, self._call.stdin, self._finish)
 
-            async def bounded() -> object:
-                left = max(0.0, self._started_s + self._call.limit_s - monotonic())
-                async with asyncio.timeout(left) as bound:
-                    try:
-                        return await result  # type: ignore[misc]  # isawaitable() above
-                    finally:
-                        if bound.expired():  # said before anything else is: it is no error of the hook's own
-                            self.end("timed_out")
+    def _finish(self, awaitable: Awaitable[object]) -> object:
+        """The result of an asynchronous callable, which can really be stopped when its time is up."""
+        import asyncio
 
-            result = asyncio.run(bounded())
-        answer = api.answer(result)
-        return b"" if answer is None else json.dumps(answer).encode()
+        async def bounded() -> object:
+            left = max(0.0, self._started_s + self._call.limit_s - monotonic())
+            async with asyncio.timeout(left) as bound:
+                try:
+                    return await awaitable
+                finally:
+                    if bound.expired():  # said before anything else is: it is no error of the hook's own
+                        self.end("timed_out")
+
+        return asyncio.run(bounded())
+
+
+def _run_to_its_end(awaitable: Awaitable[object]) -> object:
+    import asyncio
+
+    async def awaited() -> object:
+        return await awaitable
+
+    return asyncio.run(awaited())
+
+
+def answer_of(
+    api_name: str,
+    target: str,
+    project: str | None,
+    scene: Scene,
+    payload: bytes,
+    finish: Callable[[Awaitable[object]], object] = _run_to_its_end,
+) -> bytes:
+    """Call the callable with the event as its dialect's API has it; the answer as JSON. `project` is the folder
+    that may bring the module along."""
+    api = importlib.import_module(api_name)
+    api.provide()
+    function = _load(target, project)
+    result = function(api.event(scene, json.loads(payload.decode())))
+    if inspect.isawaitable(result):
+        result = finish(result)
+    answer = api.answer(result)
+    return b"" if answer is None else json.dumps(answer).encode()
 
 
 def _load(target: str, project: str | None) -> _Function:
@@ -145,6 +171,6 @@ def start_callable(hook: Hook, dialect: Dialect, call: Call, scene: Scene) -> Ca
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     _Function = Callable[[object], object]

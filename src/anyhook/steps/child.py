@@ -14,7 +14,7 @@ from _thread import RLock
 from time import monotonic, time_ns
 
 from anyhook.model.call import Run
-from anyhook.steps.process_tree import Tree, carries, environment, holds_pipe, status_of_reaped
+from anyhook.steps.process_tree import Tree, carries, environment, holds_pipe, program_of, status_of_reaped
 from anyhook.steps.spawn import spawner
 
 TYPE_CHECKING = False
@@ -55,7 +55,7 @@ class Here:
         """Whether nothing may be started any more (see `end_all`)."""
         self.is_ours = False
         """Whether every child of this process is started here (see `adopt_orphans`)."""
-        self.marks: list[bytes] = []
+        self.marks: list[str] = []
         """Of all calls so far, where the process is ours."""
         self.spared: set[int] = set()
         """Children that are no hook's (see `leave_alone`)."""
@@ -225,9 +225,9 @@ class Child:
         ran beside it, or where it holds this one's pipes."""
         if pid in here.spared or pid in [child.pid for child in list(here.alive)]:
             return False
-        if any(carries(entries, mark) for mark in here.marks):
+        if any(carries(entries, os.fsencode(mark)) for mark in here.marks):
             return False  # another hook's, which ended well and may leave what it likes
-        if entries == environment(os.getpid()):
+        if entries == environment(os.getpid()) and program_of(pid) == program_of(os.getpid()):
             return False  # another thread's child before its exec: still this very program, with all our pipes open
         pipes = {os.fstat(fd).st_ino for fd in self._open}
         return self.alone or holds_pipe(pid, pipes)
@@ -303,7 +303,9 @@ class Child:
                 stderr,
                 self.started_ns,
                 monotonic() - self.started_s,
-                "its exit status is unknown: something else reaped it" if exit_code is None else None,
+                "its exit status is unknown: it was reaped elsewhere, or hangs in the kernel"
+                if exit_code is None
+                else None,
             )
             self.close()
             return self._run

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 def explain(step: Step, event: Event, scene: Scene, where: str) -> dict[str, Json]:
     """A record as `fire` reports it, with the call in place of the run."""
     hook = step.hook
-    why = step.why
+    why = hook.why if hook.status == "broken" else step.why
     if why is None:
         unmatched, failed = match(hook, step.dialect, step.row, event)
         why = unmatched or failed
     if not hook.native_event and not why:
         why = "its event is unknown until it has been asked for it, which only firing does"
     report = idle_report(where, hook, why).as_dict()
-    made: dict[str, Json] = {key: report[key] for key in ("id", "name", "dialect", "scope", "source", "status", "why")}
+    made: dict[str, Json] = dict(report)
     made["would_run"] = not why
     made["limit_ms"] = round(hook.limit_s * 1000)
     if not why:

@@ -29,7 +29,9 @@ def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
     if run.ending != "exited":
         detail = ENDINGS[run.ending].format(limit=hook.limit_s, signal=-(run.exit_code or 0))
         return Outcome(failure=Failure(run.ending, detail))
-    code = run.exit_code or 0
+    if run.exit_code is None:  # somebody else took its status: a refusal may be lost, so it is no pass
+        return Outcome(failure=Failure("exit", run.error or "its exit status was lost"))
+    code = run.exit_code
     meaning = reply.exits.get(code, reply.otherwise)
     if meaning == "fail":
         said = stderr_text(run)
@@ -197,8 +199,29 @@ class _Reading:
         )
 
 
+DEPTH_LIMIT = 64
+
+
+def _too_deep(value: Json) -> bool:
+    """Whether it is nested more deeply than anybody means; whoever passes it on would trip over it."""
+    level: list[Json] = [value]
+    for _ in range(DEPTH_LIMIT):
+        level = [
+            item
+            for each in level
+            if isinstance(each, (dict, list))
+            for item in (each.values() if isinstance(each, dict) else each)
+            if isinstance(item, (dict, list))
+        ]
+        if not level:
+            return False
+    return True
+
+
 def _wrong_type(value: Json, kind: str) -> str:
     """What the type should have been, or "" where it is right."""
+    if isinstance(value, (dict, list)) and _too_deep(value):
+        return f"it is nested more than {DEPTH_LIMIT} levels deep"
     if kind == "any":
         return ""
     if kind == "strings":

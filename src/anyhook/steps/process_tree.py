@@ -245,6 +245,15 @@ def _read(path: str) -> bytes:
         os.close(fd)
 
 
+def program_of(pid: int) -> tuple[str, bytes]:
+    """The file that a process runs, and its words; nothing where that cannot be seen."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb", buffering=0) as file:
+            return os.readlink(f"/proc/{pid}/exe"), file.readall()
+    except OSError:
+        return "", b""
+
+
 def status_of_reaped(pidfd: int) -> int | None:
     """The wait status of a process that the host reaped, or the kernel because the host ignores SIGCHLD: Linux keeps it
     with the pidfd since 6.15 (PIDFD_GET_INFO, PIDFD_INFO_EXIT). Without it a hook's refusal would be lost."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 EACH_MOST = 100
 """How many events that reached no hook get a line each, of one kind within a quarter of a second."""
+DEPTH_LIMIT = 64
 TEXT_LIMIT = 16_384
 """Longer texts are cut in the journal, and say so."""
 ASKED_FOR = (
@@ -47,7 +48,8 @@ def without_secrets(line: str, secrets: Sequence[tuple[str, str]]) -> str:
 
 def head_of(event: Event, about: Mapping[str, Json]) -> str:
     """The part of a line that is known before anything is started; `about` says who fired, where and how."""
-    return json.dumps({**about, "event": event.name, "data": clipped(event.data)})[1:-1]
+    session = event.data.get("session") or about.get("session")
+    return json.dumps({**about, "session": session, "event": event.name, "data": clipped(event.data)})[1:-1]
 
 
 def call_text(hook: str, call: Call) -> str:
@@ -68,18 +70,20 @@ def record(
     started = [f'{text}, "run": {"null" if run is None else json.dumps(run_fields(run))}}}' for text, run in calls]
     line = (
         f'{{"v": 1, "at": {at_ns or time.time_ns()}, {head}, "calls": [{", ".join(started)}], '
-        f'"decision": {json.dumps(_decision(decision))}}}'
+        f'"decision": {_decision_text(decision)}}}'
     )
     return without_secrets(line, secrets).encode() + b"\n"
 
 
-def clipped(value: Json) -> Json:
-    """The value with long texts cut: a journal is no second copy of every file that went through a tool."""
+def clipped(value: Json, depth: int = 0) -> Json:
+    """The value with long texts and deep nesting cut: a journal is no second copy of every file that went through."""
     if isinstance(value, str):
         return value if len(value) <= TEXT_LIMIT else f"{value[:TEXT_LIMIT]}… [{len(value)} characters in all]"
+    if isinstance(value, (dict, list)) and depth > DEPTH_LIMIT:
+        return "…"
     if isinstance(value, dict):
-        return {key: clipped(item) for key, item in value.items()}
-    return [clipped(item) for item in value] if isinstance(value, list) else value
+        return {key: clipped(item, depth + 1) for key, item in value.items()}
+    return [clipped(item, depth + 1) for item in value] if isinstance(value, list) else value
 
 
 def record_quiet(
@@ -107,6 +111,13 @@ def safe_head(event: Event, about: Mapping[str, Json]) -> str:
         return head_of(event, about)
     except (TypeError, ValueError, RecursionError) as error:
         return head_of(event.replace(data={}), {**about, "lost": str(error)})
+
+
+def _decision_text(decision: Decision) -> str:
+    try:
+        return json.dumps(_decision(decision))
+    except (TypeError, ValueError, RecursionError) as error:  # a callable's answer that is no JSON costs no event
+        return json.dumps({"verdict": decision.verdict, "enforced": decision.enforced, "lost": str(error)})
 
 
 def _decision(decision: Decision) -> dict[str, Json]:

@@ -131,8 +131,7 @@ def _prctl(option: int, value: int) -> int:
 
 
 def _remember(child: Child) -> None:
-    if child.call.mark:
-        here.marks.append(os.fsencode(child.call.mark))
+    here.marks.append(child.call.mark)
     if len(here.alive) > 1:
         for other in list(here.alive):
             other.alone = False

@@ -43,9 +43,11 @@ def read_config(path: str, files: Files, home: str) -> Config:
             "bad-setting", f"`{key}` {what}; it is ignored", f"{path}:{line}" if line else path, "", fix, WARNING
         )
 
-    plugins = _texts(document.get("plugins", []))
-    if plugins is None:
-        warn("plugins", "must be a list of folders", 'Write plugins = ["/path"].')
+    plugins = [home + folder[1:] if folder.startswith("~/") else folder for folder in _texts(document.get("plugins"))]
+    if not isinstance(document.get("plugins", []), list) or not all(folder.startswith("/") for folder in plugins):
+        # Read against the current folder, a relative one would let a cloned project bring a plugin along.
+        warn("plugins", "must be a list of absolute folders (`~/` will do)", 'Write plugins = ["/path"].')
+        plugins = [folder for folder in plugins if folder.startswith("/")]
     posture = document.get("on_failure", "native")
     if posture not in ON_FAILURE:
         warn("on_failure", f"must be one of {', '.join(ON_FAILURE)}", "Correct it.")
@@ -55,7 +57,7 @@ def read_config(path: str, files: Files, home: str) -> Config:
             known = 'plugins, on_failure, [dialect.NAME], [hooks."ID"], [models], [providers.NAME]'
             warn(key, "is no setting", f"Settings: {known}.")
     return Config(
-        tuple(home + folder[1:] if folder.startswith("~/") else folder for folder in plugins or ()),
+        tuple(plugins),
         str(posture),
         _dialects(document.get("dialect"), warn),
         _hooks(document.get("hooks"), warn),
@@ -64,12 +66,8 @@ def read_config(path: str, files: Files, home: str) -> Config:
     )
 
 
-def _texts(value: Json) -> list[str] | None:
-    return (
-        [str(text) for text in value]
-        if isinstance(value, list) and all(isinstance(text, str) for text in value)
-        else None
-    )
+def _texts(value: Json) -> list[str]:
+    return [text if isinstance(text, str) else "" for text in value] if isinstance(value, list) else []
 
 
 def _dialects(value: Json, warn: _Warn) -> dict[str, dict[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from _thread import allocate_lock
 
 from anyhook.stores.places import make_private_dir
@@ -68,6 +69,12 @@ class Journal:
             made = self._later() if self._later is not None else []
             if made:
                 self.append(b"".join(made))
+
+    def close(self) -> None:
+        """Write what was put off; nothing of it is left to be done at the end of the program."""
+        self.flush()
+        if "atexit" in sys.modules:
+            sys.modules["atexit"].unregister(self.flush)
 
     def problem(self) -> Problem:
         """What to say once a line could not be written."""

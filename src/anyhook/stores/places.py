@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import os
 
+from anyhook.grammar.xdg import base_of, home_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def _base(env: Mapping[str, str], variable: str, fallback: str) -> str:
-    value = env.get(variable, "")
-    # A relative value is ignored: it would let the current folder, which may be a cloned project, hold our records.
-    return value if value.startswith("/") else f"{env.get('HOME') or '/'}/{fallback}"
-
-
 def state_dir(env: Mapping[str, str]) -> str:
     """Approvals, journal, compiled plans."""
-    return _base(env, "XDG_STATE_HOME", ".local/state") + "/anyhook"
+    return base_of(env, "XDG_STATE_HOME", ".local/state") + "/anyhook"
 
 
 NOWHERE = "/dev/null/anyhook"
@@ -28,7 +24,7 @@ def believed_dir(env: Mapping[str, str], project: str) -> str:
     """The state folder as far as its records may be believed: not one inside the project, which the project could have
     brought along. A project that holds the home folder holds the state folder by right."""
     folder = state_dir(env)
-    return NOWHERE if lies_in(folder, project) and not lies_in(env.get("HOME") or "/", project) else folder
+    return NOWHERE if lies_in(folder, project) and not lies_in(home_of(env), project) else folder
 
 
 def lies_in(path: str, folder: str) -> bool:
@@ -52,12 +48,12 @@ def lies_in(path: str, folder: str) -> bool:
 
 def config_file(env: Mapping[str, str]) -> str:
     """The user's settings."""
-    return _base(env, "XDG_CONFIG_HOME", ".config") + "/anyhook/config.toml"
+    return base_of(env, "XDG_CONFIG_HOME", ".config") + "/anyhook/config.toml"
 
 
 def make_private_dir(folder: str) -> None:
     """A folder of ours, with its parents, for its owner only."""
-    if not os.path.isdir(folder):
+    if folder and not os.path.isdir(folder):
         make_private_dir(os.path.dirname(folder))
         try:
             os.mkdir(folder, 0o700)

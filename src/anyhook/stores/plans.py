@@ -13,12 +13,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-VERSION = 2
 SETTLED_NS = 50_000_000
 """A file that changed so short a time ago may change again without its stamp showing it; such a catalog is not kept."""
 
 
 def plan_key(
+    version: str,
     env: Mapping[str, str],
     variables: tuple[str, ...],
     project: str,
@@ -29,7 +29,7 @@ def plan_key(
 ) -> tuple[object, ...]:
     """Everything but the files that decides what a catalog holds."""
     seen = tuple(env.get(name) for name in variables)
-    return (VERSION, project, dialects, trust, plugin_dirs, state_dir, seen)
+    return (version, project, dialects, trust, plugin_dirs, state_dir, seen)
 
 
 def plan_path(own_dir: str, key: tuple[object, ...]) -> str:

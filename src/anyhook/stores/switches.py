@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 
 from anyhook.grammar.documents import Unreadable, read_bytes
+from anyhook.model.problem import Problem
 from anyhook.stores.places import write_private
 
 USER = ""
@@ -16,14 +18,26 @@ class Switches:
 
     def __init__(self, state_dir: str) -> None:
         self.path = f"{state_dir}/switches.json"
+        self.problems: list[Problem] = []
         self._off = self._read()
 
     def _read(self) -> dict[str, list[str]]:
+        if not os.path.lexists(self.path):
+            return {}
         try:
             stored = json.loads(read_bytes(self.path))
         except (OSError, Unreadable, ValueError, RecursionError):
-            return {}
+            stored = None
         if not isinstance(stored, dict):
+            self.problems.append(
+                Problem(
+                    "switches-damaged",
+                    "hooks that were turned off are on again",
+                    self.path,
+                    "the file that remembers them cannot be read",
+                    "Remove it and turn the hooks off again with `anyhook disable`.",
+                )
+            )
             return {}
         return {key: [str(name) for name in ids] for key, ids in stored.items() if isinstance(ids, list)}
 

@@ -3,9 +3,9 @@ nothing."""
 
 from __future__ import annotations
 
-from anyhook.grammar.scaffold_script import MARK
 from anyhook.model import lean_json as json
 from anyhook.model.event import FIELDS
+from anyhook.scaffold.script import MARK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import os
 import stat
 from contextlib import contextmanager, suppress
 
-from anyhook.grammar.scaffold import CannotScaffold, Overtaken
+from anyhook.scaffold.planning import CannotScaffold, Overtaken
 
 try:
     import fcntl
@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from anyhook.grammar.scaffold import Piece
+    from anyhook.scaffold.planning import Piece
 
 
 def _bytes(path: str) -> bytes:

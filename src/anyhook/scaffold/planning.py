@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import shlex
 
-from anyhook.grammar import documents, scaffold_declare
+from anyhook.grammar import documents
 from anyhook.grammar.commands import check_pattern
 from anyhook.grammar.files import Files
 from anyhook.grammar.matchers import everything
-from anyhook.grammar.scaffold_script import Script, text
 from anyhook.model.hook import ARMED, Hook, Source
 from anyhook.model.record import Record
+from anyhook.scaffold import declare
+from anyhook.scaffold.script import Script, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -186,7 +187,7 @@ def _look_around(order: Order, source: Source, folder: str, file: str) -> list[s
 
 
 def _front_matter(order: Order) -> str:
-    quoted = scaffold_declare.yaml_scalar
+    quoted = declare.yaml_scalar
     lines = [
         "---",
         f"name: {quoted(order.name)}",
@@ -216,11 +217,11 @@ def _declaration(order: Order, scaffold: Scaffold, source: Source, command: str)
         raise CannotScaffold(f"{path} is not UTF-8 text, so nothing is added to it. Save it as UTF-8.") from None
     except documents.Unreadable as error:
         raise CannotScaffold(f"{path}: {error}.") from None
-    syntax = scaffold_declare.syntax_of(path, content)
+    syntax = declare.syntax_of(path, content)
     try:
-        new = scaffold_declare.add(content, syntax, order.row.native, handler, scaffold.top)
-    except scaffold_declare.Untouchable as error:
-        by_hand = scaffold_declare.snippet(syntax, order.row.native, handler, scaffold.top)
+        new = declare.add(content, syntax, order.row.native, handler, scaffold.top)
+    except declare.Untouchable as error:
+        by_hand = declare.snippet(syntax, order.row.native, handler, scaffold.top)
         raise CannotScaffold(
             f"{path} is left as it is: {error}. Correct it, or write the hook's script and add this by hand:\n{by_hand}"
         ) from None

@@ -1,0 +1,148 @@
+"""What one hook, one file or one stream does never costs another its say."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anyhook import Engine, Event, Outcome
+from conftest import World
+
+ANYHOOK = [sys.executable, "-P", "-m", "anyhook"]
+DENY = "#!/bin/sh\necho no >&2\nexit 2\n"
+DEEP = '{"a":' * 600 + "1" + "}" * 600
+
+
+def deep_answer(decision: str) -> str:
+    return f'#!/bin/sh\ncat <<\'E\'\n{{"decision": "{decision}", "reason": "own", "modified_input": {DEEP}}}\nE\n'
+
+
+def test_a_deeply_nested_answer_keeps_its_own_block(world: World) -> None:
+    world.hook("kodik", "PreToolUse", deep_answer("block"))
+    decision = world.fire("PreToolUse", "--tool", "Bash", "--input", "{}")
+    assert (decision["verdict"], decision["reason"]) == ("block", "own")
+
+
+def test_a_deeply_nested_answer_costs_no_neighbour_its_block(world: World) -> None:
+    world.hook("kodik", "PreToolUse", deep_answer("approve"))
+    world.hook("kolega", "PreToolUse", DENY)
+    decision = world.fire("PreToolUse", "--tool", "Bash", "--input", "{}")
+    assert (decision["verdict"], decision["reason"]) == ("block", "no")
+    assert any("64 levels" in problem["what"] for problem in decision["problems"])
+
+
+@pytest.mark.parametrize("table", ["kode", "kodik", "agenthooks", "kolega"])
+def test_an_orphan_of_a_hook_is_gone_after_the_limit(world: World, table: str) -> None:
+    native = {"kode": "tool_call_pre", "agenthooks": "before_tool"}.get(table, "PreToolUse")
+    mark = f"31{os.getpid()}"
+    limit: dict[str, Any] = {"kode": {"timeout_ms": 1000}, "agenthooks": {"timeout": 1000}}.get(table, {"timeout": 1})
+    script = f"#!/bin/sh\n(setsid sleep {mark} >/dev/null 2>&1 </dev/null &)\nsleep 60\n"
+    world.hook(table, native, script, **limit)
+    decision = world.fire(native, "--tool", "Bash", "--input", "{}")
+    assert decision["hooks"][0]["ending"] == "timed_out"
+    assert _sleepers(mark) == []
+
+
+def _sleepers(mark: str) -> list[int]:
+    found = []
+    for name in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            words = Path(f"/proc/{name}/cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if words[:2] == [b"sleep", mark.encode()]:
+            found.append(int(name))
+    return found
+
+
+def test_a_hook_broken_on_loading_obeys_the_posture(world: World) -> None:
+    entry = {"matcher": "(", "hooks": [{"type": "command", "command": "true"}]}
+    world.write(world.home / "Documents/Kodik/Hooks/hooks.json", json.dumps({"hooks": {"PreToolUse": [entry]}}))
+    call = ("PreToolUse", "--tool", "Bash", "--input", "{}")
+    native, strict = world.fire(*call), world.fire(*call, "--on-failure", "deny")
+    assert (native["verdict"], native["hooks"][0]["status"]) == ("none", "broken")
+    assert (strict["verdict"], strict["hooks"][0]["status"]) == ("block", "broken")
+
+
+def test_callables_are_checked_when_they_are_registered_and_when_they_answer(world: World) -> None:
+    engine = Engine.open(world.project, env=world.env)
+
+    async def later(_: Event) -> None: ...
+
+    with pytest.raises(ValueError, match="coroutine"):
+        engine.on("pre_tool", later)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="pattern"):
+        engine.on("pre_tool", lambda _: None, matcher="(")
+    engine.on("pre_tool", lambda _: Outcome(verdict="deny"), name="odd")
+    engine.on("pre_tool", lambda _: Outcome(verdict="block", reason="held", tool_input={"x": object()}), name="gate")  # type: ignore[dict-item]
+    decision = engine.fire_sync(Event.pre_tool("T", {}))
+    assert (decision.verdict, decision.reason) == ("block", "held")
+    assert any("'deny'" in problem.what for problem in decision.problems)
+
+
+def test_a_relative_plugin_of_the_settings_is_refused(world: World) -> None:
+    world.config('plugins = ["plug"]\n')
+    world.write(
+        world.project / "plug/hooks/hooks.json",
+        json.dumps({"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "touch ran; exit 2"}]}]}}),
+    )
+    decision = world.fire("PreToolUse", "--tool", "Bash", "--input", "{}")
+    assert (decision["verdict"], decision["hooks"]) == ("none", [])
+    assert any("plugins" in problem["what"] for problem in decision["problems"])
+
+
+def run(world: World, words: list[str], **more: object) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([*ANYHOOK, *words], env=world.env, cwd=world.project, check=False, timeout=60, **more)  # type: ignore[call-overload, no-any-return]
+
+
+@pytest.mark.parametrize("as_json", [[], ["--json"]])
+def test_a_block_is_a_block_though_nobody_reads_why(world: World, as_json: list[str]) -> None:
+    world.hook("kodik", "PreToolUse", DENY)
+    words = ["fire", "PreToolUse", "--tool", "Bash", *as_json]
+    with open("/dev/full", "wb") as full:
+        done = run(world, words, stdout=full, stderr=subprocess.PIPE)
+    assert (done.returncode, b"Traceback" in done.stderr) == (2, False)
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = run(world, words, stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert (done.returncode, b"Traceback" in done.stderr) == (2, False)
+    closed = f"exec {' '.join(ANYHOOK)} {' '.join(words)} >&-"
+    done = subprocess.run(["sh", "-c", closed], env=world.env, cwd=world.project, capture_output=True, check=False)
+    assert (done.returncode, b"Traceback" in done.stderr) == (2, False)
+
+
+def test_a_directory_that_is_gone_and_a_closed_stdin_are_bad_calls(world: World) -> None:
+    gone = "mkdir gone && cd gone && rmdir ../gone && exec " + " ".join(ANYHOOK) + " fire stop"
+    done = subprocess.run(["sh", "-c", gone], env=world.env, cwd=world.project, capture_output=True, check=False)
+    assert (done.returncode, b"Traceback" in done.stderr, b"directory" in done.stderr) == (3, False, True)
+    closed = f"exec {' '.join(ANYHOOK)} fire stop --data - <&-"
+    done = subprocess.run(["sh", "-c", closed], env=world.env, cwd=world.project, capture_output=True, check=False)
+    assert (done.returncode, b"Traceback" in done.stderr) == (3, False)
+
+
+def test_names_are_taken_as_they_are_and_texts_from_files(world: World) -> None:
+    (world.project / "p.txt").write_text("from a file")
+    world.hook("kodik", "UserPromptSubmit", "#!/bin/sh\ncat > seen.json\n")
+    world.fire("UserPromptSubmit", "--prompt", "@p.txt", "--session", "@p.txt")
+    seen = json.loads((world.project / "seen.json").read_text())
+    assert (seen["prompt"], seen["context"]["session_id"]) == ("from a file", "@p.txt")
+
+
+def test_a_session_named_with_an_event_is_the_journals(world: World) -> None:
+    engine = Engine.open(world.project, env=world.env)
+    world.hook("kodik", "Stop", "#!/bin/sh\n")
+    for number in range(3):
+        Engine.open(world.project, env=world.env).fire_sync(Event.stop(), session=f"s-{number}")
+    engine.close_sync()
+    deadline = time.monotonic() + 10
+    while len(world.journal()) < 3 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert {line["session"] for line in world.journal()} == {"s-0", "s-1", "s-2"}
