@@ -102,7 +102,9 @@ class Walk:
         else:
             call, missing = present(hook, table, row, scene, self.engine.run_id())
             started = (
-                Run("not_started", None, b"", b"", 0, 0.0, missing) if missing else start(hook, table, call, scene)
+                Run("not_started", None, b"", b"", 0, 0.0, missing)
+                if missing
+                else start(hook, table, call, scene, self.engine.model, self.engine.catalog.config)
             )
             self.grace_s = min(GRACE_S + len(call.stdin) * GRACE_PER_BYTE_S, GRACE_MOST_S)
             # Made while the hook runs: this is time that nobody waits for.

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.routes import Callback, Route
     from anyhook.runners import Waitable
+    from anyhook.runners.model_client import AnyModel
 
     class Switches(TypedDict, total=False):
         """What `fire` takes besides its own: the switches of `open` that decide which hooks there are."""
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
         plugin_dir: str | Sequence[str]
         state_dir: str | None
         session: str | None
-        model: str | None
+        model: AnyModel | None
 
 
 UNWRITTEN_MOST = 50_000
@@ -63,8 +64,8 @@ class Engine:
         self.host = host
         self.outlived = False
         """Whether this process ends before its background hooks do, so that another has to see them through."""
-        self.model: str | None = None
-        """`PROVIDER:NAME`, for handlers that ask a model."""
+        self.model: AnyModel | None = None
+        """For every handler that asks one; without it, the user's settings name one for each role."""
         self.journal: Journal | None = Journal(own_state_dir(setup.env))
         self.secrets = secrets_of(setup.env)
         self._env = dict(setup.env)
@@ -91,7 +92,7 @@ class Engine:
         dialect: str | Sequence[str] = (),
         plugin_dir: str | Sequence[str] = (),
         session: str | None = None,
-        model: str | None = None,
+        model: AnyModel | None = None,
         env: Mapping[str, str] | None = None,
         host: str = "library",
     ) -> Engine:

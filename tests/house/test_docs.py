@@ -162,7 +162,7 @@ def first_hooks(project: Path) -> None:
     """The guide's first hooks, laid out as the guide says."""
     guide = ROOT / "docs" / "guide.md"
     (kode,) = blocks(guide, "yaml")
-    kodik, kolega = blocks(guide, "json")
+    kodik, kolega, _ = blocks(guide, "json")
     (agenthooks,) = blocks(guide, "markdown")
     (kodelet,) = [block for block in blocks(guide, "sh") if block.startswith("#!")]
     files = {
@@ -197,6 +197,17 @@ def test_the_first_hooks_of_the_guide(clean: Path, dialect: str, tool: str) -> N
         assert (done.returncode, broken) == (status, [])
 
 
+def test_the_handlers_that_ask_a_model_in_the_guide(clean: Path) -> None:
+    (clean / ".kolega").mkdir()
+    (clean / ".kolega" / "hooks.json").write_text(blocks(ROOT / "docs" / "guide.md", "json")[2])
+    call = ["anyhook", "check", ".kolega/hooks.json", "--format", "json"]
+    assert json.loads(subprocess.run(call, capture_output=True, text=True, check=True, timeout=60).stdout) == {
+        "problems": []
+    }
+    listed = subprocess.run(["anyhook", "list", "--json"], capture_output=True, text=True, check=True, timeout=60)
+    assert [hook["handler"] for hook in json.loads(listed.stdout)["hooks"]] == ["prompt", "agent"]
+
+
 def test_the_settings_of_the_page_are_settings(tmp_path: Path) -> None:
     (text,) = blocks(ROOT / "docs" / "config.md", "toml")
     path = tmp_path / "config.toml"
@@ -209,4 +220,6 @@ def test_the_settings_of_the_page_are_settings(tmp_path: Path) -> None:
         "native",
         {"agenthooks": {"cwd": "hook"}},
         {"kodik:project:PreToolUse:git_guard.py": "deny"},
+        {"fast": "openai:gpt-5-mini", "thinking": "anthropic:some-model"},
+        {"openai": {"base_url": "http://localhost:8000/v1", "api_key_env": "MY_KEY"}},
     )

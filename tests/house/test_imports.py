@@ -115,6 +115,18 @@ def test_a_hook_that_does_not_match(world: World) -> None:
     assert too_much(modules) == set()
 
 
+def test_a_handler_that_asks_a_model_elsewhere(world: World) -> None:
+    """Only where such a handler is reached is its client loaded."""
+    world.kolega("Stop", {"type": "prompt", "prompt": "Fine?"})
+    world.kolega("PreToolUse", {"type": "prompt", "prompt": "Fine?"}, matcher="Edit")
+    world.kolega("PreToolUse", {"type": "command", "command": "true"})
+    words = ["--tool", "Bash", "--model", "openai:judge", "--json"]
+    found, modules, said = loaded_by(world, "fire", "pre_tool", *words)
+    assert (found, [report["status"] for report in json.loads(said)["hooks"]]) == (0, ["unmatched", "ran"])
+    assert too_much(modules) == set()
+    assert {name for name in modules if name.startswith(("anyhook.runners.", "pydantic", "httpx"))} == set()
+
+
 def test_the_probe_sees_what_is_loaded(world: World) -> None:
     """The full command line does load what the fast path must not; else this file would prove nothing."""
     keep_a_plan(world)

@@ -68,6 +68,7 @@ def open_engine(project: str, values: Values, host: str) -> Engine:
         plugin_dirs=[str(folder) for folder in values["plugin_dir"] or ()],  # type: ignore[union-attr]
         state_dir=str(values["state_dir"]) if values["state_dir"] else None,
         session=str(values["session"]) if values["session"] else None,
+        model=str(values["model"]) if values["model"] else None,
         host=host,
     )
 

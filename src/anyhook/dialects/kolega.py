@@ -8,6 +8,7 @@ from anyhook.grammar.commands import argv_of, check_command, check_pattern, chec
 from anyhook.grammar.matchers import names_or_pattern
 from anyhook.grammar.readers import whole_object, yes_or_no
 from anyhook.grammar.rows import (
+    Asking,
     Dialect,
     EventRow,
     Failing,
@@ -231,6 +232,14 @@ MODEL = Reply(
     keys=(Key(("ok",), "any", "block_unless"), Key(("reason",), "string", "reason")),
 )
 
+ASKING = Asking(
+    placeholders=("$EVENT", "$ARGUMENTS"),
+    roles={"fast": "fast", "long": "long", "thinking": "thinking", "main": "long", "long_context": "long"},
+    reply='{"ok": true} to let it happen, or {"ok": false, "reason": "one or two sentences"} to block it',
+    temperature=0.0,
+    most_tokens=512,
+)
+
 SCAFFOLD = Scaffold(
     shape="groups",
     scripts={"project": "{root}/.kolega/hooks", "user": "{root}/hooks"},
@@ -274,6 +283,7 @@ DIALECT = Dialect(
     chains=("input",),
     closed_env=True,
     python_api="anyhook.dialects.kolega_api",
+    asking=ASKING,
     gated_natively=True,
     trusted_natively=trusted_projects,
     differences=(
@@ -286,6 +296,11 @@ DIALECT = Dialect(
         ("Gd", "`systemMessage` is shown to the user; the product uses it only as a reason."),
         ("Gf", "Output that is no JSON object leaves a problem before it is ignored."),
         ("Gg", "The timeout of synchronous python callables is enforced."),
+        (
+            "G-44",
+            "The model is given the prompt apart from the event as well, and is told that the event, between markers "
+            "nobody can guess, is evidence and no instruction.",
+        ),
         ("G-43", "A trusted project's folder is importable for its python hooks."),
     ),
 )

@@ -123,6 +123,20 @@ class Reply(Record):
     """A last look at the draft, for rules that span several keys; gets the canonical event."""
 
 
+class Asking(Record):
+    """How handlers that ask a model put their question."""
+
+    placeholders: tuple[str, ...]
+    """Words in a prompt that stand for the event; a prompt without any is followed by the event."""
+    roles: Mapping[str, str]
+    """The words by which a handler names a model → its role in the user's settings; any other word means the first."""
+    reply: str
+    """What an answer looks like, in words for the model."""
+    temperature: float
+    most_tokens: int
+    """Of an answer that is given without tools."""
+
+
 class Failing(Record):
     """What a broken hook means in this dialect, cause by cause; what is not named lets the action go on."""
 
@@ -234,6 +248,8 @@ class Dialect(Record):
     """Hooks that the product brings along; they come first, and one that acts ends the row."""
     python_api: str = ""
     """The module that gives in-process callables what they import and get, where the dialect has such handlers."""
+    asking: Asking | None = None
+    """How a model is asked, where the dialect has handlers that do."""
     gated_natively: bool = False
     """Whether the dialect itself keeps a project's hooks from running until its path is trusted."""
     trusted_natively: Callable[[Roots, Files], frozenset[str]] | None = None

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from anyhook.grammar.rows import Dialect, Scene
     from anyhook.model.call import Call
     from anyhook.model.hook import Hook
+    from anyhook.runners.model_client import AnyModel
+    from anyhook.stores.config import Config
 
     class Waitable(Protocol):
         """Something that was started."""
@@ -26,8 +28,10 @@ inside_hook: ContextVar[bool] = ContextVar("inside_hook", default=False)
 """True in the context in which an in-process hook runs: events fired from there reach no hook."""
 
 
-def start(hook: Hook, dialect: Dialect, call: Call, scene: Scene) -> Waitable | Run:
-    """Start a handler; a Run where it is over already."""
+def start(
+    hook: Hook, dialect: Dialect, call: Call, scene: Scene, model: AnyModel | None, config: Config
+) -> Waitable | Run:
+    """Start a handler; a Run where it is over already. `model` is the caller's, for handlers that ask one."""
     if hook.handler == "command":
         from anyhook.steps.run import start as start_process
 
@@ -46,6 +50,6 @@ def start(hook: Hook, dialect: Dialect, call: Call, scene: Scene) -> Waitable | 
         act = next(builtin.act for builtin in dialect.builtins if builtin.name == hook.name)
         answer = act(scene)
         return Run("exited", 0, encode(answer) if answer else b"", b"", 0, 0.0)
-    return Run(
-        "not_started", None, b"", b"", 0, 0.0, f"{hook.handler} handlers ask a model, and no model is configured"
-    )
+    from anyhook.runners.model import start_question
+
+    return start_question(hook, dialect, call, scene, model, config)

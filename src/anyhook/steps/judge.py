@@ -28,6 +28,13 @@ FIXES = {
     "not_started": "Check the path, the execute bit and the first line of the script.",
     "output": "Print one JSON object on stdout, or nothing; talk belongs on stderr.",
 }
+ASKED = ("prompt", "agent")
+"""Handlers that ask a model, for which other things help."""
+ASKED_FIXES = {
+    "not_started": "Name a model with --model PROVIDER:NAME or under [models] in config.toml; see docs/config.md.",
+    "exit": "Check the model's name, its endpoint and its key.",
+    "output": "Let the prompt ask for nothing but the decision, or choose a model that answers with JSON.",
+}
 
 
 def judge(
@@ -76,6 +83,7 @@ def _failed(
         {"native": native, "deny": True, "allow": False}[posture] and row.block is not None and cause != "cancelled"
     )
     own_code = failing.codes.get(cause)
+    fixes = FIXES | ASKED_FIXES if hook.handler in ASKED else FIXES
     meaning = "so it blocks" if blocks else "so the action goes on"
     rule = "the dialect's rule" if posture == "native" else f"--on-failure {posture}"
     problem = Problem(
@@ -83,7 +91,7 @@ def _failed(
         f"hook `{hook.name}` failed on {row.native}: {failure.detail}",
         hook.where(),
         f"{rule}, {meaning}",
-        FIXES.get(cause, "Run it by hand with the payload that `anyhook explain` shows."),
+        fixes.get(cause, "Run it by hand with the payload that `anyhook explain` shows."),
         ERROR,
     )
     messages = (*outcome.messages, _banner(problem)) if own_code else outcome.messages

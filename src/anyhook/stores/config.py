@@ -1,5 +1,5 @@
-"""The user's settings in `config.toml`: plugins, switches of dialects, postures of single hooks. A project has no
-say."""
+"""The user's settings in `config.toml`: plugins, switches of dialects, postures of single hooks, models. A project has
+no say."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 
+ROLES = ("fast", "long", "thinking")
+"""What models are for; handlers name one of these, in their dialect's words."""
+ENDPOINT = ("base_url", "api_key_env")
+
+
 class Config(Record):
     """What the file says, checked."""
 
@@ -21,6 +26,10 @@ class Config(Record):
     dialects: dict[str, dict[str, str]] = {}  # noqa: RUF012 (never changed)
     hooks: dict[str, str] = {}  # noqa: RUF012 (never changed)
     """Hook id → posture."""
+    models: dict[str, str] = {}  # noqa: RUF012 (never changed)
+    """Role → provider:name."""
+    providers: dict[str, dict[str, str]] = {}  # noqa: RUF012 (never changed)
+    """Provider → where it is and which variable holds its key."""
 
 
 def read_config(path: str, files: Files, home: str) -> Config:
@@ -44,13 +53,16 @@ def read_config(path: str, files: Files, home: str) -> Config:
         warn("on_failure", f"must be one of {', '.join(ON_FAILURE)}", "Correct it.")
         posture = "native"
     for key in document:
-        if key not in ("plugins", "on_failure", "dialect", "hooks"):
-            warn(key, "is no setting", 'Settings: plugins, on_failure, [dialect.NAME], [hooks."ID"].')
+        if key not in ("plugins", "on_failure", "dialect", "hooks", "models", "providers"):
+            known = 'plugins, on_failure, [dialect.NAME], [hooks."ID"], [models], [providers.NAME]'
+            warn(key, "is no setting", f"Settings: {known}.")
     return Config(
         tuple(plugins),
         str(posture),
         _dialects(document.get("dialect"), warn),
         _hooks(document.get("hooks"), warn),
+        _models(document.get("models"), warn),
+        _providers(document.get("providers"), warn),
     )
 
 
@@ -88,6 +100,36 @@ def _hooks(value: Json, warn: _Warn) -> dict[str, str]:
             found[hook] = str(posture)
         else:
             warn(f"hooks.{hook}", f"needs on_failure = {' | '.join(ON_FAILURE)}", "Correct it.")
+    return found
+
+
+def _models(value: Json, warn: _Warn) -> dict[str, str]:
+    if value is not None and not isinstance(value, dict):
+        warn("models", "must be a table", 'Write [models] and fast = "PROVIDER:NAME" under it.')
+    found: dict[str, str] = {}
+    for role, name in value.items() if isinstance(value, dict) else ():
+        if role not in ROLES:
+            warn(f"models.{role}", "is no role", f"Roles: {', '.join(ROLES)}.")
+        elif not isinstance(name, str) or not all(name.partition(":")):
+            warn(f"models.{role}", "must be PROVIDER:NAME", f'Write {role} = "PROVIDER:NAME".')
+        else:
+            found[role] = name
+    return found
+
+
+def _providers(value: Json, warn: _Warn) -> dict[str, dict[str, str]]:
+    if value is not None and not isinstance(value, dict):
+        warn("providers", "must hold tables", 'Write [providers.NAME] and base_url = "URL" under it.')
+    found: dict[str, dict[str, str]] = {}
+    for provider, settings in value.items() if isinstance(value, dict) else ():
+        if not isinstance(settings, dict):
+            warn(f"providers.{provider}", "must be a table", f"Settings: {', '.join(ENDPOINT)}.")
+            continue
+        for key, chosen in settings.items():
+            if key not in ENDPOINT or not isinstance(chosen, str) or not chosen:
+                warn(f"providers.{provider}.{key}", "is no setting, or no text", f"Settings: {', '.join(ENDPOINT)}.")
+            else:
+                found.setdefault(provider, {})[key] = chosen
     return found
 
 

@@ -1,0 +1,48 @@
+"""The stand-in for providers speaks what their clients understand: else the tests that use it would prove nothing."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from pydantic_ai import Agent
+from pydantic_ai.models import Model
+
+from anyhook.runners.model_client import Client
+from fakes.model_server import ModelServer
+from fakes.wire import Answer, Call
+
+WIRES = {"openai:m": "responses", "openai-chat:m": "chat", "anthropic:m": "messages"}
+
+
+async def talk(model: Model, streamed: bool) -> tuple[str, list[str]]:
+    """An agent with one tool; its last text, and what the tool was called with."""
+    agent = Agent(model)
+    called: list[str] = []
+
+    @agent.tool_plain
+    def look(place: str) -> str:
+        """Look somewhere."""
+        called.append(place)
+        return f"nothing at {place}"
+
+    async with agent:
+        if not streamed:
+            return (await agent.run("Look around.")).output, called
+        async with agent.run_stream("Look around.") as result:
+            return await result.get_output(), called
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("name", WIRES)
+def test_text_and_tools(name: str, streamed: bool) -> None:
+    script = [Answer(calls=(Call("look", {"place": "über"}),)), Answer("Nothing to be seen, anywhere.")]
+    with ModelServer(script) as server:
+        model = Client(name, {}, server.env).model
+        text, called = asyncio.run(talk(model, streamed))
+    assert (text, called) == ("Nothing to be seen, anywhere.", ["über"])
+    assert [asked.wire for asked in server.asked] == [WIRES[name]] * 2
+    assert [asked.tools for asked in server.asked] == [["look"]] * 2
+    assert "Look around." in server.asked[0].text
+    assert "nothing at über" in server.asked[1].text
+    assert bool(server.asked[0].body.get("stream")) is streamed

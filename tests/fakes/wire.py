@@ -1,0 +1,176 @@
+"""Answers of a model in three wire formats, whole and as events of a stream. It sends nothing and knows no server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Call:
+    """The model wants a tool to be called."""
+
+    tool: str
+    input: Body
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer of the model, or of a provider in trouble."""
+
+    text: str = ""
+    calls: tuple[Call, ...] = ()
+    status: int = 200
+    raw: bytes | None = None
+    """The body as it is, in place of a proper one."""
+    delay_s: float = 0.0
+    """Silence before the first byte."""
+    drip_s: float = 0.0
+    """Silence after every few bytes."""
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+USAGE = {"input_tokens": 7, "output_tokens": 3, "total_tokens": 10}
+
+
+def format_of(path: str) -> str:
+    """`chat`, `responses` or `messages`; "" for a path that no provider has."""
+    ends = {"/chat/completions": "chat", "/responses": "responses", "/messages": "messages"}
+    return next((name for end, name in ends.items() if path.partition("?")[0].endswith(end)), "")
+
+
+def whole(wire: str, answer: Answer, asked: Body, number: int) -> Body:
+    return {"chat": _chat, "responses": _response, "messages": _message}[wire](answer, asked, number)
+
+
+def stream(wire: str, answer: Answer, asked: Body, number: int) -> Iterator[bytes]:
+    """The same as server-sent events."""
+    made = whole(wire, answer, asked, number)
+    if wire == "chat":
+        for chunk in _chat_chunks(made):
+            yield _event(chunk)
+        yield b"data: [DONE]\n\n"
+        return
+    events = _response_events(made) if wire == "responses" else _message_events(made)
+    for count, event in enumerate(events):
+        yield _event({**event, "sequence_number": count} if wire == "responses" else event, event["type"])
+
+
+def _event(data: Body, name: str = "") -> bytes:
+    head = f"event: {name}\n" if name else ""
+    return f"{head}data: {json.dumps(data)}\n\n".encode()
+
+
+def _pieces(text: str) -> list[str]:
+    return [text[start : start + 5] for start in range(0, len(text), 5)]
+
+
+def _chat(answer: Answer, asked: Body, number: int) -> Body:
+    message: Body = {"role": "assistant", "content": answer.text or None}
+    if answer.calls:
+        message["tool_calls"] = [
+            {"id": f"call_{number}_{place}", "type": "function", "function": _function(call)}
+            for place, call in enumerate(answer.calls)
+        ]
+    choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if answer.calls else "stop"}
+    usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
+    head = {"id": f"chat-{number}", "object": "chat.completion", "created": 1, "model": asked.get("model", "")}
+    return {**head, "choices": [choice], "usage": usage}
+
+
+def _function(call: Call) -> Body:
+    return {"name": call.tool, "arguments": json.dumps(call.input)}
+
+
+def _chat_chunks(made: Body) -> Iterator[Body]:
+    choice = made["choices"][0]
+    message = choice["message"]
+    head = {**made, "object": "chat.completion.chunk", "usage": None}
+
+    def chunk(delta: Body, finish: str | None = None) -> Body:
+        return {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
+    yield chunk({"role": "assistant", "content": ""})
+    for piece in _pieces(message["content"] or ""):
+        yield chunk({"content": piece})
+    for place, call in enumerate(message.get("tool_calls", ())):
+        opened = {"name": call["function"]["name"], "arguments": ""}
+        yield chunk({"tool_calls": [{"index": place, "id": call["id"], "type": "function", "function": opened}]})
+        for piece in _pieces(call["function"]["arguments"]):
+            yield chunk({"tool_calls": [{"index": place, "function": {"arguments": piece}}]})
+    yield chunk({}, choice["finish_reason"])
+    yield {**head, "choices": [], "usage": made["usage"]}
+
+
+def _response(answer: Answer, asked: Body, number: int) -> Body:
+    items: list[Body] = []
+    if answer.text or not answer.calls:
+        part = {"type": "output_text", "text": answer.text, "annotations": []}
+        head = {"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed"}
+        items.append({**head, "content": [part]})
+    for place, call in enumerate(answer.calls):
+        ids = {"id": f"fc_{number}_{place}", "call_id": f"call_{number}_{place}"}
+        items.append({"type": "function_call", "status": "completed", **ids, **_function(call)})
+    details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
+    return {
+        "id": f"resp_{number}", "object": "response", "created_at": 1, "status": "completed",
+        "model": asked.get("model", ""), "output": items, "parallel_tool_calls": True, "tool_choice": "auto",
+        "tools": [], "usage": {**USAGE, **details},
+    }  # fmt: skip
+
+
+def _response_events(made: Body) -> Iterator[Body]:
+    yield {"type": "response.created", "response": {**made, "status": "in_progress", "output": [], "usage": None}}
+    for place, item in enumerate(made["output"]):
+        at = {"output_index": place, "item_id": item["id"]}
+        if item["type"] == "message":
+            yield {"type": "response.output_item.added", "output_index": place, "item": {**item, "content": []}}
+            text = item["content"][0]["text"]
+            at["content_index"] = 0
+            empty = {"type": "output_text", "text": "", "annotations": []}
+            yield {"type": "response.content_part.added", **at, "part": empty}
+            for piece in _pieces(text):
+                yield {"type": "response.output_text.delta", **at, "delta": piece, "logprobs": []}
+            yield {"type": "response.output_text.done", **at, "text": text, "logprobs": []}
+            yield {"type": "response.content_part.done", **at, "part": item["content"][0]}
+        else:
+            yield {"type": "response.output_item.added", "output_index": place, "item": {**item, "arguments": ""}}
+            for piece in _pieces(item["arguments"]):
+                yield {"type": "response.function_call_arguments.delta", **at, "delta": piece}
+            done = {"arguments": item["arguments"], "name": item["name"]}
+            yield {"type": "response.function_call_arguments.done", **at, **done}
+        yield {"type": "response.output_item.done", "output_index": place, "item": item}
+    yield {"type": "response.completed", "response": made}
+
+
+def _message(answer: Answer, asked: Body, number: int) -> Body:
+    content: list[Body] = [{"type": "text", "text": answer.text}] if answer.text or not answer.calls else []
+    content += [
+        {"type": "tool_use", "id": f"toolu_{number}_{place}", "name": call.tool, "input": call.input}
+        for place, call in enumerate(answer.calls)
+    ]
+    return {
+        "id": f"msg_{number}", "type": "message", "role": "assistant", "model": asked.get("model", ""),
+        "content": content, "stop_reason": "tool_use" if answer.calls else "end_turn", "stop_sequence": None,
+        "usage": {"input_tokens": 7, "output_tokens": 3},
+    }  # fmt: skip
+
+
+def _message_events(made: Body) -> Iterator[Body]:
+    yield {"type": "message_start", "message": {**made, "content": [], "stop_reason": None}}
+    for place, block in enumerate(made["content"]):
+        is_text = block["type"] == "text"
+        opened = {**block, "text": ""} if is_text else {**block, "input": {}}
+        yield {"type": "content_block_start", "index": place, "content_block": opened}
+        for piece in _pieces(block["text"] if is_text else json.dumps(block["input"])):
+            kind = {"type": "text_delta", "text": piece} if is_text else {"type": "input_json_delta"}
+            delta = kind if is_text else {**kind, "partial_json": piece}
+            yield {"type": "content_block_delta", "index": place, "delta": delta}
+        yield {"type": "content_block_stop", "index": place}
+    ended: Body = {"stop_reason": made["stop_reason"], "stop_sequence": None}
+    yield {"type": "message_delta", "delta": ended, "usage": {"output_tokens": 3}}
+    yield {"type": "message_stop"}
