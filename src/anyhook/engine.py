@@ -88,8 +88,16 @@ class Engine:
 
     # -- firing
 
-    async def fire(self, event: Event, *, on_failure: str | None = None, mode: str | None = None) -> Decision:
-        """Run the hooks of one event and answer with one decision. The loop is never held for more than a moment."""
+    async def fire(
+        self,
+        event: Event,
+        *,
+        on_failure: str | None = None,
+        mode: str | None = None,
+        spent: frozenset[str] = frozenset(),
+    ) -> Decision:
+        """Run the hooks of one event and answer with one decision. The loop is never held for more than a moment.
+        `spent` are dialects that have kept the agent working as often as they may; their blocks are ignored."""
         route = self.routes.find(event)
         answers: list[object] = []
         if route.quiet is not None or inside_hook.get():
@@ -100,7 +108,7 @@ class Engine:
             answers = self._call(route.callbacks, event)
             if not answers:
                 return self._nothing_to_do(event, route, mode)
-        walk = Walk(self, event, route.problems, answers, on_failure, mode or self.mode).walk(route.steps)
+        walk = Walk(self, event, route.problems, answers, on_failure, mode or self.mode, spent).walk(route.steps)
         try:
             waitable = next(walk)
             while True:
