@@ -34,6 +34,8 @@ class Moments:
         self.turns = 0
         """Answers of the model to the main agent."""
         self.begun = self.ended = False
+        self.cut_short: Decision | None = None
+        """The decision by which a hook ended the last turn before the model was done."""
         self._started_s = monotonic()
 
     async def fire(self, name: str, spent: frozenset[str] = frozenset(), /, **data: Json) -> Decision:

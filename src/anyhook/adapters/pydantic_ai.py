@@ -151,6 +151,8 @@ class Hooked(AbstractCapability[Any]):
         if node.user_prompt is None:
             return await handler(node)
         prompt = prompt_text(node.user_prompt)
+        if self.state.kind == MAIN:
+            self.moments.cut_short = None
         context = self.moments.take_waiting() if self.state.kind == MAIN else []
         if self.state.kind == SUBAGENT:
             self.state.task = self.state.task or prompt
@@ -194,6 +196,8 @@ class Hooked(AbstractCapability[Any]):
         result = await self._act(ctx, result, decision)
         if not isinstance(result, End) and state.over is not None:
             ctx.messages.append(result.request)
+            if state.kind == MAIN:
+                self.moments.cut_short = state.over
             result = End(FinalResult(f"A hook ended the turn: {state.over.reason}"))
         elif not isinstance(result, End):
             return result

@@ -263,6 +263,7 @@ DIALECT = Dialect(
     scaffold=SCAFFOLD,
     tools=TOOLS,
     plain_output=_plain,
+    recipes=("{project}/.kodelet/recipes", "{home}/.kodelet/recipes"),
     replies={"command": REPLY, "builtin": REPLY},
     failing=Failing(),
     limits=LIMITS,

@@ -239,6 +239,8 @@ class Dialect(Record):
     misplaced: tuple[Misplaced, ...] = ()
     tools: Mapping[str, ToolRow] = {}
     """A host's tool → the product's own; tools not named here go through unchanged."""
+    recipes: tuple[str, ...] = ()
+    """Folders with the product's recipes, `NAME.md` each; `{project}` or `{home}` stands in front."""
     plain_output: Callable[[Json], Json] | None = None
     """A replaced output as plain text, where the dialect wraps it in an object of its own."""
     off_suffix: str = ""

@@ -43,8 +43,8 @@ def read_config(path: str, files: Files, home: str) -> Config:
         warn("on_failure", f"must be one of {', '.join(POSTURES)}", "Correct it.")
         posture = "native"
     for key in document:
-        if key not in ("plugins", "on_failure", "dialect", "hooks"):
-            warn(key, "is no setting", 'Settings: plugins, on_failure, [dialect.NAME], [hooks."ID"].')
+        if key not in ("plugins", "on_failure", "dialect", "hooks", "agent"):
+            warn(key, "is no setting", 'Settings: plugins, on_failure, [dialect.NAME], [hooks."ID"], [agent].')
     return Config(
         tuple(home + folder[1:] if folder.startswith("~/") else folder for folder in plugins or ()),
         str(posture),
