@@ -58,9 +58,7 @@ def test_nested_fields_there_and_back(world: World) -> None:
     world.write(world.project / "a.txt", "one two")
     answer = {"modified_input": {"path": "a.txt", "edit": {"old": "one", "new": "three"}}}
     world.hook("agenthooks", "before_tool", f"{record('pre')}; echo '{json.dumps(answer)}'")
-    ran = agent(
-        world, {"tools": [{"edit_file": {"path": "a.txt", "old_text": "one", "new_text": "1"}}]}, "Done."
-    )
+    ran = agent(world, {"tools": [{"edit_file": {"path": "a.txt", "old_text": "one", "new_text": "1"}}]}, "Done.")
     [payload] = recorded(world, "pre")
     assert payload["tool_name"] == "StrReplaceFile"
     assert payload["tool_input"] == {"path": "a.txt", "edit": {"old": "one", "new": "1"}}

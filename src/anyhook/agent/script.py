@@ -3,6 +3,7 @@ understands nothing; where the script and the agent disagree, it fails and says 
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
-from pydantic_ai.models.function import DeltaToolCall, FunctionModel
+from pydantic_ai.models.function import DeltaToolCall, FunctionModel, FunctionStreamedResponse
 from pydantic_ai.profiles import ModelProfile
 from pydantic_ai.usage import RequestUsage
 
@@ -19,10 +20,13 @@ from anyhook.adapters.pydantic_ai import running
 from anyhook.agent.failure import BadSetup, Failed
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncGenerator, AsyncIterator
 
+    from pydantic_ai import RunContext
     from pydantic_ai.messages import ModelMessage
+    from pydantic_ai.models import ModelRequestParameters, StreamedResponse
     from pydantic_ai.models.function import AgentInfo
+    from pydantic_ai.settings import ModelSettings
 
 RECIPE = "recipe"
 asked_by_recipe: ContextVar[bool] = ContextVar("anyhook_asked_by_recipe", default=False)
@@ -85,21 +89,59 @@ def script_model(path: str) -> FunctionModel:
         raise BadSetup(f"{path}: `steps` must be a list with at least one step")
     script = Script(path, [_step(path, number, step) for number, step in enumerate(steps, 1)])
 
-    async def function(messages: list[ModelMessage], _info: AgentInfo) -> ModelResponse:
-        return script.answer(messages)
-
-    async def stream(messages: list[ModelMessage], _info: AgentInfo) -> AsyncIterator[Any]:
-        for index, part in enumerate(script.answer(messages).parts):
-            if isinstance(part, TextPart):
-                for word in part.content.splitlines(keepends=True):
-                    yield word
-            elif isinstance(part, ToolCallPart):
-                call = DeltaToolCall(part.tool_name, part.args_as_json_str(), tool_call_id=part.tool_call_id)
-                yield {index: call}
-
     window = document.get("context_window")
     profile = ModelProfile(context_window=window) if isinstance(window, int) else ModelProfile()
-    return FunctionModel(function, stream_function=stream, model_name=Path(path).stem, profile=profile)
+    return ScriptModel(script, Path(path).stem, profile)
+
+
+class ScriptModel(FunctionModel):
+    """Answers by the script, in one piece or as a stream."""
+
+    def __init__(self, script: Script, name: str, profile: ModelProfile) -> None:
+        async def function(messages: list[ModelMessage], _info: AgentInfo) -> ModelResponse:
+            return script.answer(messages)
+
+        super().__init__(function, model_name=name, profile=profile)
+        self.script = script
+
+    @asynccontextmanager
+    async def request_stream(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+        run_context: RunContext[Any] | None = None,
+    ) -> AsyncGenerator[StreamedResponse]:
+        answer = self.script.answer(messages)
+        _, parameters = self.prepare_request(model_settings, model_request_parameters)
+        yield _ScriptStream(
+            model_request_parameters=parameters,
+            _model_name=self.model_name,
+            _iter=_pieces(answer),
+            told=answer.usage if answer.usage.has_values() else None,
+        )
+
+
+@dataclass
+class _ScriptStream(FunctionStreamedResponse):
+    """A stream whose usage the script may tell; else it is estimated."""
+
+    told: RequestUsage | None = None
+
+    async def _get_event_iterator(self) -> AsyncIterator[Any]:
+        async for event in super()._get_event_iterator():
+            yield event
+        if self.told is not None:
+            self._usage = self.told
+
+
+async def _pieces(answer: ModelResponse) -> AsyncIterator[Any]:
+    for index, part in enumerate(answer.parts):
+        if isinstance(part, TextPart):
+            for line in part.content.splitlines(keepends=True):
+                yield line
+        elif isinstance(part, ToolCallPart):
+            yield {index: DeltaToolCall(part.tool_name, part.args_as_json_str(), tool_call_id=part.tool_call_id)}
 
 
 def _read(path: str) -> dict[str, Any]:
