@@ -10,8 +10,8 @@ import sys
 import time
 
 import pytest
-
 from agent_box import LS, record, recorded, script
+
 from conftest import World
 
 

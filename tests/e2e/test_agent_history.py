@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-
 from agent_box import LS, Ran, agent, kodik, record, recorded, times
+
 from anyhook.agent.failure import BadSetup
 from conftest import World
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-
 from agent_box import LS, agent, kodik, record, recorded, times, traces
+
 from conftest import World
 
 DENY = {

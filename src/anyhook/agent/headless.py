@@ -27,21 +27,31 @@ STATUS = {"done": 0, "blocked": 0, REFUSED: 2, "max_turns": 1, ERROR: 1, INTERRU
 class Headless:
     """One run, and what is reported of it."""
 
-    def __init__(self, options: Options, say: Callable[[str], None], watch: Callable[[Event, Decision], None]) -> None:
+    def __init__(
+        self,
+        options: Options,
+        say: Callable[[str], None],
+        watch: Callable[[Event, Decision], None],
+        keep: bool = True,
+    ) -> None:
+        """`keep` is whether there will be a report: a long session has many events."""
+        self.keep = keep
         self.events: list[dict[str, Json]] = []
         self.calls: list[dict[str, Json]] = []
         self.watch, self.say = watch, say
         self.ended_by = ""
-        self.session = Session(options, observe=self._event, log=self._call, say=say)
+        self.session = Session(options, observe=self._event, log=self._call, tell=say)
 
     def _event(self, event: Event, decision: Decision) -> None:
-        self.events.append(decision.as_dict())
+        if self.keep:
+            self.events.append(decision.as_dict())
         self.watch(event, decision)
 
     def _call(self, record: ToolRecord) -> None:
-        self.calls.append(
-            {"tool": record.tool, "input": record.input, "output": record.output, "denied": record.denied}
-        )
+        if self.keep:
+            self.calls.append(
+                {"tool": record.tool, "input": record.input, "output": record.output, "denied": record.denied}
+            )
 
     async def run(self, prompt: str) -> Turn:
         self.session.open()

@@ -3,7 +3,6 @@ its hooks. It prints nothing; whoever runs it is told through a callback."""
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -62,10 +61,12 @@ class Session:
     options: Options
     observe: Observer | None = None
     log: Callable[[ToolRecord], None] = lambda record: None
-    say: Callable[[str], None] = lambda text: None
+    tell: Callable[[str], None] = lambda text: None
     ask: Ask | None = None
     """How a person is asked for permission; None where nobody is there."""
     history: list[ModelMessage] = field(default_factory=list)
+    earlier_turns: int = 0
+    """Answers of the model in the session so far, as it was kept."""
 
     def open(self) -> None:
         """Everything that can be wrong with the call shows here, before any hook runs."""
@@ -101,8 +102,6 @@ class Session:
             instructions=INSTRUCTIONS,
             capabilities=[self.hooked, *tools(options.project, options.env)],
         )
-
-    earlier_turns = 0
 
     def _earlier(self) -> Conversation | None:
         options = self.options
@@ -150,8 +149,8 @@ class Session:
             return Turn("", REFUSED, str(refused))
         except TurnsExhausted as exhausted:
             return Turn(final_text(self.history), MAX_TURNS, str(exhausted))
-        except (AgentRunError, UserError, Failed) as error:
-            return Turn(final_text(self.history), ERROR, str(error))
+        except Exception as error:  # noqa: BLE001 (whatever a model, a tool or a provider's client raises ends the turn)
+            return Turn(final_text(self.history), ERROR, _told(error))
         finally:
             self.save()
         cut = self.moments.cut_short
@@ -185,7 +184,7 @@ class Session:
         try:
             self.kept.save(Conversation(self.id, self.options.project, self.model.model_name, turns, waiting, messages))
         except OSError as error:
-            self.say(f"The session cannot be kept: {error}")
+            self.tell(f"The session cannot be kept: {error}")
 
     # -- recipes
 
@@ -196,8 +195,8 @@ class Session:
         """A recipe that a hook called. Whatever goes wrong with it, the conversation stays as it is."""
         try:
             return await cook(recipe_text(name, arguments, self._folders()), said, model)
-        except (BadSetup, Failed, AgentRunError, UserError) as error:
-            self.say(f"The recipe `{name}` did not work, and the conversation stays as it is: {error}")
+        except Exception as error:  # noqa: BLE001 (a recipe is asked for by a hook, and no hook may break the run)
+            self.tell(f"The recipe `{name}` did not work, and the conversation stays as it is: {_told(error)}")
             return ""
 
 
@@ -229,10 +228,7 @@ def _engine(options: Options, session: str | None) -> Engine:
     return Engine(setup, nothing, on_failure=None, mode="enforce", session=session, host="agent")
 
 
-async def interrupted(task: asyncio.Task[Any]) -> None:
-    """Cancel, and wait until that is through."""
-    task.cancel()
-    try:
-        await task
-    except asyncio.CancelledError:
-        pass
+def _told(error: Exception) -> str:
+    """An error in words; those that are not meant for people carry the name of their kind."""
+    meant = isinstance(error, (AgentRunError, UserError, Failed, BadSetup))
+    return str(error) if meant and str(error) else f"{type(error).__name__}: {error}"

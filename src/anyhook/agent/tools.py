@@ -41,7 +41,7 @@ def tools(project: str, env: Mapping[str, str]) -> list[AbstractCapability[Any]]
         FileSystem(content_hashes=False, tools=FILES, max_retries=RETRIES),
         NamedShell(tools=["run_command"], denied_commands=[], default_timeout=SHELL_LIMIT_S),
         RepoContext(expose_inventory_tool=False),
-        SubAgents(include_self=True),
+        SubAgents(include_self=True, forward_usage=False),
         RepairToolArguments(),
     ]
 

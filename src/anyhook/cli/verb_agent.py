@@ -108,7 +108,7 @@ def _run(prompt: str, options: Options, values: Values) -> int:
         render.say(f"The agent is not installed ({error}). Install it: pip install 'anyhook[agent]'")
         return FAILED
     talk = Talk(bool(values["debug"]))
-    headless = Headless(options, render.say, talk.event)
+    headless = Headless(options, render.say, talk.event, keep=bool(values["json"]))
     with AnswerOnly():
         try:
             turn = asyncio.run(headless.run(prompt))
