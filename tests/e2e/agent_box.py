@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from conftest import World
 
-LS = {"shell": {"command": "echo ran >> ran.txt"}}
+LS: dict[str, Any] = {"shell": {"command": "echo ran >> ran.txt"}}
 """A tool call that leaves a trace."""
 
 
@@ -51,14 +51,14 @@ class Ran:
         return next(event for event in self.report["events"] if event["event"] == name)
 
 
-def script(world: World, *steps: Json, **top: Json) -> str:
+def script(world: World, *steps: Any, **top: Any) -> str:
     """A script for the model; a text alone is an answer without tools."""
     made = [{"text": step} if isinstance(step, str) else step for step in steps]
     path = world.write(world.root / "script.yaml", yaml.safe_dump({**top, "steps": made}))
     return f"script:{path}"
 
 
-def agent(world: World, *steps: Json, prompt: str = "Go.", top: dict[str, Json] | None = None, **options: Any) -> Ran:
+def agent(world: World, *steps: Any, prompt: str = "Go.", top: dict[str, Any] | None = None, **options: Any) -> Ran:
     """One prompt, with a model that follows these steps."""
     values = {"permission": "auto", "trust": "all", **options}
     said: list[str] = []

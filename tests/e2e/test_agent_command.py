@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from agent_box import LS, record, recorded, script
 
 from conftest import World
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples/agent"
 
 
 def test_the_answer_alone_is_on_stdout(world: World) -> None:
@@ -113,6 +117,17 @@ def test_help_loads_no_agent(world: World) -> None:
     done = subprocess.run([sys.executable, "-c", code], env=world.env, capture_output=True, text=True, check=True)
     assert "--recipe" in done.stdout
     assert "pydantic" not in done.stdout
+
+
+def test_the_example(world: World) -> None:
+    """All five dialects in one session, as its README says."""
+    shutil.copytree(EXAMPLE, world.project, dirs_exist_ok=True)
+    words = ["--model", "script:script.yaml", "--permission", "auto", "--trust", "all"]
+    done = world.command("agent", "run", "Publish it; the key is AKIA0123456789ABCDEF.", *words)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Nothing was pushed")
+    assert not (world.project / ".env").exists()
+    assert (world.project / "CHANGELOG.md").exists()
 
 
 def left_behind(mark: str) -> list[str]:

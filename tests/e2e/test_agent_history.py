@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from agent_box import LS, Ran, agent, kodik, record, recorded, times
@@ -10,11 +11,11 @@ from agent_box import LS, Ran, agent, kodik, record, recorded, times
 from anyhook.agent.failure import BadSetup
 from conftest import World
 
-FULL = {"input_tokens": 900, "output_tokens": 10}
-WINDOW = {"context_window": 1000}
+FULL: dict[str, Any] = {"input_tokens": 900, "output_tokens": 10}
+WINDOW: dict[str, Any] = {"context_window": 1000}
 
 
-def compacting(world: World, **options: object) -> Ran:
+def compacting(world: World, **options: Any) -> Ran:
     """The first answer fills the context past the threshold."""
     return agent(
         world,
@@ -41,8 +42,21 @@ def test_compaction_at_the_threshold(world: World) -> None:
     assert again.text == "Fine."
 
 
+def test_context_of_a_compaction(world: World) -> None:
+    """What hooks add while the model works reaches it with its next request."""
+    kodik(world, "PostCompact", """echo '{"additional_context": "mind the tests"}'""", "auto")
+    ran = agent(
+        world,
+        {"tools": [LS], "usage": FULL},
+        {"by": "recipe", "text": "We went."},
+        {"expect": ["We went.", "mind the tests"], "text": "Done.", "usage": {"input_tokens": 10}},
+        top=WINDOW,
+    )
+    assert ran.text == "Done.", ran.why
+
+
 @pytest.mark.parametrize("options", [{"hooks": False}, {"dialects": ("kode",)}, {}], ids=["no hooks", "kode", "all"])
-def test_compaction_needs_no_hook(world: World, options: dict[str, object]) -> None:
+def test_compaction_needs_no_hook(world: World, options: dict[str, Any]) -> None:
     assert compacting(world, **options).text == "Done."
 
 

@@ -45,6 +45,13 @@ def test_a_hook_refuses_the_prompt(world: World, dialect: str) -> None:
     assert ran.events[-1] == "session_end"
 
 
+def test_a_turn_that_ends_without_a_block(world: World) -> None:
+    """Ge: `continue: false` ends the turn and refuses nothing."""
+    world.hook("kolega", "UserPromptSubmit", """echo '{"continue": false}'""")
+    ran = agent(world, "Never said.")
+    assert (ran.stop, ran.status, ran.report["turns"]) == ("blocked", 0, 0)
+
+
 @pytest.mark.parametrize(
     ("dialect", "native", "answer"),
     [

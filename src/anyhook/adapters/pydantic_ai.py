@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_ai import CallToolsNode, ModelRequestNode, UserPromptNode
 from pydantic_ai.capabilities import AbstractCapability
-from pydantic_ai.messages import ModelRequest, ToolCallPart
+from pydantic_ai.messages import ModelRequest, ToolCallPart, UserPromptPart
 from pydantic_ai.result import FinalResult
 from pydantic_graph import End
 
@@ -47,7 +47,7 @@ NO_GAP = "Go on with the task."
 
 
 class Refused(Exception):  # noqa: N818 (it is an answer, not a mishap)
-    """A hook refused the session or the prompt."""
+    """A hook refused the session or the prompt, or ended a turn whose result cannot be a plain text."""
 
     def __init__(self, decision: Decision) -> None:
         super().__init__(decision.reason or f"a hook blocked {decision.event}")
@@ -116,7 +116,7 @@ class Hooked(AbstractCapability[Any]):
         return dataclasses.replace(self, state=RunState(SUBAGENT, name or agent or "agent", task))
 
     async def wrap_run(self, ctx: RunContext[Any], *, handler: Any) -> Any:
-        token = running.set(self.state)
+        token, outer = running.set(self.state), delegated.set(None)
         try:
             if self.state.kind == MAIN and not self.moments.begun:
                 decision = await self.moments.begin("resume" if ctx.messages else "startup")
@@ -124,6 +124,7 @@ class Hooked(AbstractCapability[Any]):
                     raise Refused(decision)
             result = await handler()
         finally:
+            delegated.reset(outer)
             running.reset(token)
         if self.state.notes and isinstance(result.output, str):
             result = dataclasses.replace(result, output="\n\n".join([result.output, *self.state.notes]))
@@ -140,10 +141,18 @@ class Hooked(AbstractCapability[Any]):
             if self.max_turns and state.kind == MAIN and state.answers >= self.max_turns:
                 ctx.messages.append(node.request)
                 raise TurnsExhausted(f"the model has answered {state.answers} times and is not done")
-            return await handler(node)
+            return await handler(self._with_waiting(node))
         if isinstance(node, CallToolsNode):
             return await self._stepped(ctx, node, await handler(node))
         return await handler(node)
+
+    def _with_waiting(self, node: Any) -> Any:
+        """The request, with the context that has come up since the last one."""
+        if self.state.kind != MAIN or not self.moments.waiting:
+            return node
+        more = [UserPromptPart(text) for text in self.moments.take_waiting()]
+        request = dataclasses.replace(node.request, parts=[*node.request.parts, *more])
+        return dataclasses.replace(node, request=request)
 
     # -- the prompt
 
@@ -158,14 +167,17 @@ class Hooked(AbstractCapability[Any]):
             self.state.task = self.state.task or prompt
             decision = await self.fire("subagent_start", **self._who())
             if decision.stops:
-                return End(FinalResult(f"The sub-agent was not started: {decision.reason}"))
+                return _over(ctx, decision, f"The sub-agent was not started: {decision.reason}")
             context.extend(decision.context)
         decision = await self.fire("user_prompt_submit", prompt=prompt)
         if decision.stops or decision.end_turn:
             if self.state.kind == SUBAGENT:
-                return End(FinalResult(f"The sub-agent's task was refused: {decision.reason}"))
+                return _over(ctx, decision, f"The sub-agent's task was refused: {decision.reason}")
             self.moments.waiting = [*context, *self.moments.waiting]
-            raise Refused(decision)
+            if decision.stops:
+                raise Refused(decision)
+            self.moments.cut_short = decision
+            return _over(ctx, decision, "A hook ended the turn.")
         extra = list(decision.context)
         replaced = decision.prompt
         if self.state.kind == MAIN:
@@ -198,7 +210,7 @@ class Hooked(AbstractCapability[Any]):
             ctx.messages.append(result.request)
             if state.kind == MAIN:
                 self.moments.cut_short = state.over
-            result = End(FinalResult(f"A hook ended the turn: {state.over.reason}"))
+            result = _over(ctx, state.over, f"A hook ended the turn: {state.over.reason}")
         elif not isinstance(result, End):
             return result
         else:
@@ -334,6 +346,13 @@ def _with(
         parts = [replaced, *(part for part in parts if not isinstance(part, str))]
     made = [*before, *parts, *after]
     return made[0] if len(made) == 1 and isinstance(made[0], str) else made
+
+
+def _over(ctx: RunContext[Any], decision: Decision, text: str) -> Any:
+    """The end of a run that a hook ends, where a text can be its result."""
+    if ctx.agent is not None and ctx.agent.output_type is not str:
+        raise Refused(decision)
+    return End(FinalResult(text))
 
 
 def _message(text: str) -> Json:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
 
-SIGNALS = {signal.SIGINT: "interrupted", signal.SIGTERM: "sigterm", signal.SIGHUP: "sighup"}
+SIGNALS = {"SIGINT": "interrupted", "SIGTERM": "sigterm", "SIGHUP": "sighup"}
 REASONS = {"done": "completed", INTERRUPTED: "interrupted"}
 STATUS = {"done": 0, "blocked": 0, REFUSED: 2, "max_turns": 1, ERROR: 1, INTERRUPTED: 130}
 
@@ -56,9 +56,7 @@ class Headless:
     async def run(self, prompt: str) -> Turn:
         self.session.open()
         work = asyncio.ensure_future(self._work(prompt))
-        loop = asyncio.get_running_loop()
-        for number, name in SIGNALS.items():
-            loop.add_signal_handler(number, self._stop, work, name)
+        self._listen(work)
         try:
             turn = await work
         except asyncio.CancelledError:
@@ -67,6 +65,14 @@ class Headless:
             turn = Turn("", ERROR, str(error))
         await self.session.end(self.ended_by or REASONS.get(turn.stop, turn.stop))
         return turn
+
+    def _listen(self, work: asyncio.Task[Turn]) -> None:
+        loop = asyncio.get_running_loop()
+        for number, reason in SIGNALS.items():
+            try:
+                loop.add_signal_handler(getattr(signal, number), self._stop, work, reason)
+            except (AttributeError, NotImplementedError, RuntimeError, ValueError):
+                pass  # a system without this signal, or a thread that gets none
 
     async def _work(self, prompt: str) -> Turn:
         turn = await self.session.start()
