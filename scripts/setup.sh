@@ -43,4 +43,4 @@ if ! suitable "$venv/bin/python"; then
     make_venv "$python"
 fi
 echo "Installing anyhook and its development tools into $venv …"
-"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable '.[dev,agent]'

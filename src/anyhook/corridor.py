@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from anyhook.model.call import Call, Run
 from anyhook.model.decision import Report, idle_report
-from anyhook.model.event import GATES, Event
+from anyhook.model.event import GATES
 from anyhook.model.hook import BROKEN, Hook
 from anyhook.model.outcome import BLOCK, SILENT, STRENGTH, Failure, Outcome
+from anyhook.model.problem import WARNING, Problem
 from anyhook.runners import inside_hook, start
 from anyhook.steps.interpret import interpret
 from anyhook.steps.judge import judge
@@ -15,14 +16,16 @@ from anyhook.steps.match import match
 from anyhook.steps.merge import Entry, merge
 from anyhook.steps.present import present
 from anyhook.steps.record import call_text, record, safe_head
+from anyhook.steps.translate import to_host, to_native
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from anyhook.engine import Engine
+    from anyhook.grammar.rows import EventRow
     from anyhook.model.decision import Decision
-    from anyhook.model.problem import Problem
+    from anyhook.model.event import Event
     from anyhook.routes import Step
     from anyhook.runners import Waitable
 
@@ -45,10 +48,12 @@ class Walk:
         answers: list[object],
         on_failure: str | None,
         mode: str,
+        spent: frozenset[str] = frozenset(),
     ) -> None:
-        """`answers` are those that the first callables have given already, an exception where one raised it."""
+        """`answers` are those that the first callables have given already, an exception where one raised it. `spent`
+        are the dialects whose blocks count no more in this turn."""
         self.engine, self.event, self.problems, self.on_failure, self.mode = engine, event, problems, on_failure, mode
-        self.answers = answers
+        self.answers, self.spent = answers, spent
         self.grace_s = GRACE_S
         self.current = event
         """The event with every rewrite so far."""
@@ -75,13 +80,15 @@ class Walk:
     def steps(self, steps: tuple[Step, ...]) -> Generator[Waitable, Run, None]:
         for position, step in enumerate(steps):
             if step.dialect.name != self.group:
-                self.group, self.seen, self.ended = step.dialect.name, self.current, False
+                self.group, self.seen, self.ended = step.dialect.name, to_native(self.current, step.dialect), False
             why = step.why
             failed = ""
             if step.hook.status == BROKEN:
                 failed = step.hook.why
             elif why is None:
                 why, failed = match(step.hook, step.dialect, step.row, self.seen)
+                if why and self.event.hosted:  # a hook may be written for the host's own names as well
+                    why, failed = match(step.hook, step.dialect, step.row, self.current)
             if why:
                 self.reports.append(idle_report(self.engine.routes.where(step.hook), step.hook, why))
             elif self.stopped or self.ended:
@@ -121,6 +128,8 @@ class Walk:
             outcome = interpret(hook, table.replies[hook.handler], self.event.name, run)
         posture = self.engine.posture_of(hook, self.on_failure)
         outcome = judge(hook, table, row, outcome, posture, scene.settings)
+        if outcome.verdict == BLOCK and table.name in self.spent:
+            outcome = _let_go(hook, row, outcome)
         if run is not None and (hook.scope != "builtin" or outcome.spoke or self.engine.in_use(table.name)):
             broken = run.ending == "not_started"
             self.report(hook, "broken" if broken else "ran", (run.error or "") if broken else "", run, outcome.verdict)
@@ -160,13 +169,14 @@ class Walk:
         """Let one outcome count: for the hooks to come, and for the decision."""
         if outcome.problems:
             outcome = outcome.replace(problems=tuple(self.engine.once(outcome.problems)))
-        self.entries.append(Entry(position, step.hook, step.dialect, step.row, outcome, upstream))
+        plain = to_host(outcome, self.event, step.dialect)
+        self.entries.append(Entry(position, step.hook, step.dialect, step.row, plain, upstream))
         for field, rewrite in REWRITES:
             value = getattr(outcome, rewrite)
             if value is not None:
-                self.current = Event(self.event.name, {**self.current.data, field: value}, self.event.raw)
+                self.current = self.current.replace(data={**self.current.data, field: getattr(plain, rewrite)})
                 if field in step.dialect.chains and not upstream:
-                    self.seen = Event(self.event.name, {**self.seen.data, field: value}, self.event.raw)
+                    self.seen = self.seen.replace(data={**self.seen.data, field: value})
         if outcome.verdict == BLOCK:
             self.ended, self.blocker = True, f"a block by {step.hook.id}"
             self.stopped = self.event.name in GATES and step.row.block not in STOPS_NOTHING
@@ -218,3 +228,16 @@ class Walk:
             else:
                 self.calls.append((call_text(hook.id, call), None))
                 self.engine.start_in_background(hook, call)
+
+
+def _let_go(hook: Hook, row: EventRow, outcome: Outcome) -> Outcome:
+    """The block of a hook that has kept the agent working as often as its dialect allows."""
+    problem = Problem(
+        "bound-reached",
+        f"`{hook.name}` has kept the agent working {row.bound} times in this turn; its block is ignored",
+        hook.where(),
+        outcome.reason or "",
+        "Let the hook accept what the agent can reach, or the agent ends its turn without it.",
+        WARNING,
+    )
+    return outcome.replace(verdict="none", reason=None, context=(), problems=(*outcome.problems, problem))

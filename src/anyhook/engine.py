@@ -113,15 +113,22 @@ class Engine:
     # -- firing
 
     async def fire(
-        self, event: Event, *, on_failure: str | None = None, mode: str | None = None, **switches: Unpack[Switches]
+        self,
+        event: Event,
+        *,
+        on_failure: str | None = None,
+        mode: str | None = None,
+        spent: frozenset[str] = frozenset(),
+        **switches: Unpack[Switches],
     ) -> Decision:
         """Run the hooks of one event and answer with one decision. The loop is never held for more than a moment. Other
-        switches of `open` are taken as well, at the price of another catalog the first time."""
+        switches of `open` are taken as well, at the price of another catalog the first time. `spent` are dialects that
+        have kept the agent working as often as they may; their blocks are ignored."""
         if switches:
             event = _in_session(event, switches)
             if switches:
-                return await self._other(switches).fire(event, on_failure=on_failure, mode=mode)
-        begun = self._begin(event, on_failure, mode)
+                return await self._other(switches).fire(event, on_failure=on_failure, mode=mode, spent=spent)
+        begun = self._begin(event, on_failure, mode, spent)
         if isinstance(begun, Decision):
             return begun
         state, walk = begun
@@ -163,7 +170,7 @@ class Engine:
             walk.close()
 
     def _begin(
-        self, event: Event, on_failure: str | None, mode: str | None
+        self, event: Event, on_failure: str | None, mode: str | None, spent: frozenset[str] = frozenset()
     ) -> Decision | tuple[Walk, Generator[Waitable, Run, Decision]]:
         """The decision, where nothing has to be started; else the walk."""
         if on_failure is not None or mode is not None:
@@ -179,7 +186,7 @@ class Engine:
             answers = self._call(route.callbacks, event)
             if not answers:
                 return self._nothing_to_do(event, route, mode)
-        state = Walk(self, event, route.problems, answers, on_failure, mode or self.mode)
+        state = Walk(self, event, route.problems, answers, on_failure, mode or self.mode, spent)
         return state, state.walk(route.steps)
 
     def _other(self, switches: Switches) -> Engine:

@@ -11,6 +11,7 @@ from anyhook.model.problem import WARNING, Problem
 from anyhook.model.record import Record
 from anyhook.steps.match import match
 from anyhook.steps.present import RUN_VARIABLE
+from anyhook.steps.translate import to_native
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ class Routes:
         name, data = event.name, event.data
         fields = EVENTS[name]
         key = (name, data.get(fields[0])) if len(fields) == 1 else (name, *[data.get(field) for field in fields])
+        if event.hosted:
+            key = (*key, "hosted", data.get("invoked_by"))
         try:
             return self._found[key]
         except KeyError:
@@ -192,5 +195,9 @@ def _known(hook: Hook, table: Dialect, row: EventRow, event: Event) -> str | Non
     by_content = isinstance(hook.matcher, dict) and "pattern" in hook.matcher
     if by_content and isinstance(hook.matcher, dict):
         hook = hook.replace(matcher={key: value for key, value in hook.matcher.items() if key != "pattern"})
-    why, failed = match(hook, table, row, event)
+    if event.hosted and not row.in_subagents and event.data.get("invoked_by") == "subagent":
+        return "not for sub-agents"
+    why, failed = match(hook, table, row, to_native(event, table))
+    if why and event.hosted:  # a hook may be written for the host's own names as well
+        why, failed = match(hook, table, row, event)
     return why or (None if by_content or failed else "")

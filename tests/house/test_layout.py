@@ -30,6 +30,8 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "dialects": ("model", "grammar", "dialects"),
     "stores": ("model", "grammar", "stores"),
     "steps": ("model", "grammar"),
+    "adapters": ("model", "grammar", "adapters"),
+    "agent": ("model", "grammar", "stores", "engine", "adapters", "agent"),
     "runners": ("model", "grammar", "stores", "steps", "runners"),
 }
 """What the modules of a folder may import, inside functions included; imports for type checkers alone are free."""

@@ -22,6 +22,8 @@ class Option(Record):
     """"" for a switch that takes no value."""
     many: bool = False
     choices: tuple[str, ...] = ()
+    short: str = ""
+    """One letter for the same, as `-r`."""
 
     @property
     def key(self) -> str:

@@ -133,6 +133,15 @@ def _approve(found: Found, yes: bool, as_json: bool) -> bool:
     return True
 
 
+def approve_all(values: Values) -> None:
+    """Approve a project's hooks as they are, because its user said so in the call; shows what was approved."""
+    found = _look({**values, "json": False})
+    if found.waiting:
+        for entry in found.waiting:
+            render.say(f"{visible(entry.item.id)}: {entry.status}")
+        _approve(found, yes=True, as_json=False)
+
+
 def _reasons(entry: Entry) -> list[str]:
     return [f"{visible(path)}: {digest[1:]}" for path, digest in entry.item.files.items() if digest.startswith("!")]
 

@@ -44,7 +44,7 @@ def _option(option: Option) -> click.Option:
         return click.Option([option.flag], is_flag=True, help=option.help)
     kind = click.Choice(option.choices) if option.choices else None
     return click.Option(
-        [option.flag],
+        [option.flag, *([option.short] if option.short else [])],
         metavar=None if option.choices else option.metavar,
         type=kind,
         multiple=option.many,

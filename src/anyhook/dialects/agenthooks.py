@@ -19,6 +19,7 @@ from anyhook.grammar.rows import (
     Roots,
     Scaffold,
     Scene,
+    ToolRow,
 )
 from anyhook.model.hook import Hook, Layer, Source
 
@@ -54,7 +55,7 @@ EVENTS = (
     EventRow("after_tool", ("post_tool",), "feedback", (*TOOL, *RESULT), "tool"),
     EventRow("after_tool_failure", ("post_tool_failure",), "feedback", (*TOOL, *RESULT), "tool"),
     EventRow("subagent_start", ("subagent_start",), "skip", AGENT),
-    EventRow("subagent_stop", ("subagent_stop",), "keep_working", (*AGENT, Field("result", "result"))),
+    EventRow("subagent_stop", ("subagent_stop",), "keep_working", (*AGENT, Field("result", "result")), bound=3),
     EventRow("pre_compact", ("pre_compact",), "skip", (Field("trigger", "trigger"),)),
     EventRow(
         "before_stop",
@@ -66,6 +67,8 @@ EVENTS = (
             Field("final_message", "final_message"),
         ),
         notice="[Hook blocked stop: {reason}]",
+        bound=3,
+        in_subagents=False,
     ),
 )
 ENTRY_POINTS = ("scripts/run", "scripts/run.sh", "scripts/run.py")
@@ -169,6 +172,16 @@ REPLY = Reply(
     ),
 )
 
+TOOLS = {
+    "shell": ToolRow("Shell", {"timeout_seconds": "timeout"}),
+    "read_file": ToolRow("ReadFile", {"offset": "line_offset", "limit": "n_lines"}),
+    "write_file": ToolRow("WriteFile"),
+    "edit_file": ToolRow("StrReplaceFile", {"old_text": "edit.old", "new_text": "edit.new"}),
+    "list_files": ToolRow("Glob", {"path": "directory", "glob": "pattern"}),
+    "grep": ToolRow("Grep"),
+    "delegate_task": ToolRow("Task", {"agent_name": "subagent_name", "task": "prompt"}),
+}
+
 SCAFFOLD = Scaffold(
     shape="folder",
     scripts={"project": "{path}/{name}/scripts", "user": "{path}/{name}/scripts"},
@@ -210,6 +223,7 @@ DIALECT = Dialect(
     launch=launch,
     names=names,
     scaffold=SCAFFOLD,
+    tools=TOOLS,
     replies={"command": REPLY},
     failing=Failing(),
     limits=LIMITS,

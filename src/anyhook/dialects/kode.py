@@ -49,6 +49,7 @@ EVENTS = (
         ("user_prompt_submit",),
         "abort",
         (Field("prompt", "prompt"), Field("attachments", "attachments")),
+        in_subagents=False,
     ),
     EventRow(
         "tool_call_pre",

@@ -21,6 +21,7 @@ from anyhook.grammar.rows import (
     Roots,
     Scaffold,
     Scene,
+    ToolRow,
 )
 from anyhook.grammar.shapes import canonical, numbered, slug
 from anyhook.model.hook import BROKEN, DISABLED, Hook, Layer, Source
@@ -46,6 +47,15 @@ def _result(scene: Scene) -> Json:
         made["metadata"] = {"output": output}
     made["timestamp"] = utc_time()
     return made
+
+
+def _plain(output: Json) -> Json:
+    """What the model is told of a StructuredToolResult: its output, or its error, or all of it."""
+    if not isinstance(output, dict) or "toolName" not in output:
+        return output
+    metadata = output.get("metadata")
+    text = metadata.get("output") if isinstance(metadata, dict) else None
+    return text if text is not None else output.get("error") or output
 
 
 TOOL = (Field("tool_name", "tool"), Field("tool_input", "input"), Field("tool_user_id", "call_id"))
@@ -211,6 +221,16 @@ REPLY = Reply(
     ),
 )
 
+TOOLS = {
+    "shell": ToolRow("bash", {"timeout_seconds": "timeout"}),
+    "read_file": ToolRow("file_read", {"path": "file_path", "limit": "line_limit"}),
+    "write_file": ToolRow("file_write", {"path": "file_path", "content": "text"}),
+    "edit_file": ToolRow("file_edit", {"path": "file_path"}),
+    "list_files": ToolRow("glob_tool", {"glob": "pattern"}),
+    "grep": ToolRow("grep_tool", {"glob": "include"}),
+    "delegate_task": ToolRow("subagent", {"task": "question"}),
+}
+
 SCAFFOLD = Scaffold(
     shape="executable",
     scripts={"project": "{path}", "user": "{path}"},
@@ -241,6 +261,9 @@ DIALECT = Dialect(
     launch=launch,
     names=names,
     scaffold=SCAFFOLD,
+    tools=TOOLS,
+    plain_output=_plain,
+    recipes=("{project}/.kodelet/recipes", "{home}/.kodelet/recipes"),
     replies={"command": REPLY, "builtin": REPLY},
     failing=Failing(),
     limits=LIMITS,

@@ -22,6 +22,7 @@ from anyhook.grammar.rows import (
     Roots,
     Scaffold,
     Scene,
+    ToolRow,
 )
 from anyhook.grammar.shapes import Entries, EntryShape, HandlerShape
 from anyhook.model.hook import Hook, Layer, Source
@@ -53,12 +54,12 @@ EVENTS = (
     ),
     EventRow("PermissionRequest", ("permission_request",), "deny_permission", TOOL, "tool"),
     EventRow("SubagentStart", ("subagent_start",), "skip", AGENT, "agent_type"),
-    EventRow("SubagentStop", ("subagent_stop",), "keep_working", AGENT, "agent_type"),
+    EventRow("SubagentStop", ("subagent_stop",), "keep_working", AGENT, "agent_type", bound=5),
     EventRow("SessionStart", ("session_start",), "advisory", (Field("source", "source"),), "source"),
     EventRow("PreCompact", ("pre_compact",), "skip", TRIGGER, "trigger"),
     EventRow("PostCompact", ("post_compact",), "advisory", TRIGGER, "trigger"),
-    EventRow("UserPromptSubmit", ("user_prompt_submit",), "end_turn", (Field("prompt", "prompt"),)),
-    EventRow("Stop", ("stop",), "keep_working"),
+    EventRow("UserPromptSubmit", ("user_prompt_submit",), "end_turn", (Field("prompt", "prompt"),), in_subagents=False),
+    EventRow("Stop", ("stop",), "keep_working", bound=5, in_subagents=False),
 )
 
 LIMITS = {"command": Limits(default_s=30.0, least_s=1.0, most_s=300.0)}
@@ -160,6 +161,16 @@ REPLY = Reply(
     ),
 )
 
+TOOLS = {
+    "shell": ToolRow("Bash", {"timeout_seconds": "timeout"}),
+    "read_file": ToolRow("Read", {"path": "file_path"}),
+    "write_file": ToolRow("Write", {"path": "file_path"}),
+    "edit_file": ToolRow("Edit", {"path": "file_path", "old_text": "old_string", "new_text": "new_string"}),
+    "list_files": ToolRow("Glob", {"glob": "pattern"}),
+    "grep": ToolRow("Grep"),
+    "delegate_task": ToolRow("Task", {"agent_name": "subagent_type", "task": "prompt"}),
+}
+
 SCAFFOLD = Scaffold(
     shape="groups",
     scripts={"project": "{path}", "user": "{path}"},
@@ -195,6 +206,7 @@ DIALECT = Dialect(
     launch=launch,
     names=names,
     scaffold=SCAFFOLD,
+    tools=TOOLS,
     replies={"command": REPLY},
     failing=Failing(),
     limits=LIMITS,

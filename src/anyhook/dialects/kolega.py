@@ -21,6 +21,7 @@ from anyhook.grammar.rows import (
     Roots,
     Scaffold,
     Scene,
+    ToolRow,
 )
 from anyhook.grammar.shapes import Entries, EntryShape, HandlerShape
 from anyhook.model.hook import Hook, Layer, Source
@@ -34,7 +35,9 @@ TOOL = (Field("tool_name", "tool"), Field("tool_input", "input"))
 
 EVENTS = (
     EventRow("SessionStart", ("session_start",), "advisory", (Field("source", "source"),), "source"),
-    EventRow("UserPromptSubmit", ("user_prompt_submit",), "end_turn", (Field("user_message", "prompt"),)),
+    EventRow(
+        "UserPromptSubmit", ("user_prompt_submit",), "end_turn", (Field("user_message", "prompt"),), in_subagents=False
+    ),
     EventRow("PreToolUse", ("pre_tool",), "deny_tool", (*TOOL, Field("tool_use_id", "call_id")), "tool"),
     EventRow(
         "PostToolUse",
@@ -59,6 +62,8 @@ EVENTS = (
         ("stop",),
         "keep_working",
         (Field("stop_reason", "stop_reason"), Field("last_message", "last_message")),
+        bound=5,
+        in_subagents=False,
     ),
     EventRow(
         "SubagentStop",
@@ -240,6 +245,14 @@ ASKING = Asking(
     most_tokens=512,
 )
 
+TOOLS = {
+    "shell": ToolRow("execute_terminal_command", {"timeout_seconds": "timeout"}),
+    "read_file": ToolRow("read_entire_file"),
+    "write_file": ToolRow("create_file"),
+    "list_files": ToolRow("list_directory"),
+    "grep": ToolRow("search_codebase"),
+}
+
 SCAFFOLD = Scaffold(
     shape="groups",
     scripts={"project": "{root}/.kolega/hooks", "user": "{root}/hooks"},
@@ -277,6 +290,7 @@ DIALECT = Dialect(
     launch=launch,
     names=names,
     scaffold=SCAFFOLD,
+    tools=TOOLS,
     replies={"command": COMMAND, "python": PYTHON, "prompt": MODEL, "agent": MODEL},
     failing=Failing(),
     limits=LIMITS,

@@ -72,6 +72,18 @@ class EventRow(Record):
     """The canonical field that a matcher is tried against; None where the dialect gives matchers nothing to try."""
     notice: str = ""
     """What a block adds to the model's context; `{reason}` stands for the hook's reason."""
+    bound: int = 0
+    """How many times in one turn a block may keep the agent working; 0 where only the agent's own limits count."""
+    in_subagents: bool = True
+    """Whether the event also happens inside a sub-agent."""
+
+
+class ToolRow(Record):
+    """One tool of a host of ours, as the dialect's product calls it."""
+
+    native: str
+    inputs: Mapping[str, str] = {}
+    """The host's field → the product's; dots lead into nested objects. Fields not named here are the same."""
 
 
 class Launch(Record):
@@ -240,6 +252,12 @@ class Dialect(Record):
     """Whether a file outside the usual places is this dialect's: its path and what it holds (None where that is no
     document) → the source to load it by, and 0 for no, 1 for perhaps, 2 for likely, 3 for sure."""
     misplaced: tuple[Misplaced, ...] = ()
+    tools: Mapping[str, ToolRow] = {}
+    """A host's tool → the product's own; tools not named here go through unchanged."""
+    recipes: tuple[str, ...] = ()
+    """Folders with the product's recipes, `NAME.md` each; `{project}` or `{home}` stands in front."""
+    plain_output: Callable[[Json], Json] | None = None
+    """A replaced output as plain text, where the dialect wraps it in an object of its own."""
     off_suffix: str = ""
     """The ending of a file's name that turns its hook off, where the dialect has that means."""
     ask_type: str = ""

@@ -270,6 +270,12 @@ CODES = {
         "The answer asks for something that has no effect on this event.",
         "Ask for it on an event that the fix names.",
     ),
+    "bound-reached": Code(
+        ANSWER,
+        WARNING,
+        "The hook has kept the agent working as often in one turn as its dialect allows; this block is ignored.",
+        "Let it accept what the agent can reach.",
+    ),
     "cannot-block": Code(
         ANSWER, WARNING, "Nothing can be blocked on this event.", "Move the hook to an event that can be blocked."
     ),

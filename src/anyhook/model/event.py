@@ -97,6 +97,9 @@ class Event(Record):
     data: dict[str, Json]
     raw: bytes = b""
     """The host's own bytes, untouched, where there are any."""
+    hosted: bool = False
+    """Whether it comes from a host with words of its own: then each dialect's hooks see their own names and fields for
+    the host's tools, and hear of sub-agents what their document says. Else everything is taken as it is."""
 
     def get(self, field: str) -> Json:
         """A field's value, or its empty value; an object with known keys has all of them."""

@@ -53,8 +53,8 @@ def read_config(path: str, files: Files, home: str) -> Config:
         warn("on_failure", f"must be one of {', '.join(ON_FAILURE)}", "Correct it.")
         posture = "native"
     for key in document:
-        if key not in ("plugins", "on_failure", "dialect", "hooks", "models", "providers"):
-            known = 'plugins, on_failure, [dialect.NAME], [hooks."ID"], [models], [providers.NAME]'
+        if key not in ("plugins", "on_failure", "dialect", "hooks", "models", "providers", "agent"):
+            known = 'plugins, on_failure, [dialect.NAME], [hooks."ID"], [models], [providers.NAME], [agent]'
             warn(key, "is no setting", f"Settings: {known}.")
     return Config(
         tuple(plugins),

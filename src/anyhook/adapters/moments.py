@@ -1,0 +1,98 @@
+"""The moments of one session of a host: fires its events in the host's words, counts what dialects bound, and keeps
+context until the model can hear it. It knows no framework and decides nothing that a hook did not decide."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from anyhook.grammar.registry import dialect
+from anyhook.model.decision import Decision
+from anyhook.model.event import Event
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from anyhook.engine import Engine
+    from anyhook.model.json_types import Json
+
+    Observer = Callable[[Event, Decision], None]
+
+MAIN, SUBAGENT = "main", "subagent"
+
+
+class Moments:
+    """One session: what every event of it says, and what waits for the model."""
+
+    def __init__(self, engine: Engine, facts: dict[str, Json] | None = None, observe: Observer | None = None) -> None:
+        self.engine = engine
+        self.facts: dict[str, Json] = dict(facts or {})
+        """Fields that every event of this session carries, as far as the event's payloads have them."""
+        self.observe = observe
+        self.waiting: list[str] = []
+        """Context that the model has yet to see."""
+        self.turns = 0
+        """Answers of the model to the main agent."""
+        self.begun = self.ended = False
+        self.cut_short: Decision | None = None
+        """The decision by which a hook ended the last turn before the model was done."""
+        self._started_s = monotonic()
+
+    async def fire(self, name: str, spent: frozenset[str] = frozenset(), /, **data: Json) -> Decision:
+        """One event. In shadow mode nothing of the answer counts, so none of it is returned."""
+        event = Event.of(name, **{**self.facts, **data}).replace(hosted=True)
+        decision = await self.engine.fire(event, spent=spent)
+        if self.observe is not None:
+            self.observe(event, decision)
+        return decision if decision.enforced else Decision(decision.event, enforced=False)
+
+    async def begin(self, source: str = "startup") -> Decision:
+        """The session starts. Its context reaches the model with the first prompt."""
+        self.begun = True
+        decision = await self.fire("session_start", source=source)
+        self.waiting.extend(decision.context)
+        return decision
+
+    async def end(self, reason: str) -> Decision | None:
+        """The session ends, once; nothing can keep it from ending."""
+        if self.ended or not self.begun:
+            return None
+        self.ended = True
+        duration_s = int(monotonic() - self._started_s)
+        return await self.fire(
+            "session_end", reason=reason, turns=self.turns, step_count=self.turns, duration_s=duration_s
+        )
+
+    def take_waiting(self) -> list[str]:
+        taken, self.waiting = self.waiting, []
+        return taken
+
+
+class Bounds:
+    """How often each dialect has kept the agent working in one turn."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+        self._spent: set[str] = set()
+
+    @property
+    def spent(self) -> frozenset[str]:
+        return frozenset(self._spent)
+
+    def count(self, decision: Decision) -> None:
+        """One more block that keeps the agent working."""
+        name = next((report.dialect for report in decision.hooks if report.id == decision.hook), None)
+        row = dialect(name).row_for(decision.event) if name else None
+        if name is None or row is None:
+            return
+        self._counts[name] = self._counts.get(name, 0) + 1
+        if row.bound and self._counts[name] >= row.bound:
+            self._spent.add(name)
+
+
+def instruction(decision: Decision) -> str:
+    """What a block that keeps the agent working tells the model."""
+    reason = decision.reason or ""
+    if any(reason in text for text in decision.context):
+        return "\n\n".join(decision.context)
+    return "\n\n".join(text for text in (reason, *decision.context) if text)

@@ -1,0 +1,362 @@
+"""Hooks in a pydantic-ai agent: `Agent(…, capabilities=[Hooked(Engine.open("."))])`. One capability fires every event
+of the agent's loop and lets every decision take effect; it brings no tools and no model of its own."""
+
+from __future__ import annotations
+
+import dataclasses
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pydantic_ai import CallToolsNode, ModelRequestNode, UserPromptNode
+from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.messages import ModelRequest, ToolCallPart, UserPromptPart
+from pydantic_ai.result import FinalResult
+from pydantic_graph import End
+
+from anyhook.adapters import tool_calls
+from anyhook.adapters.messages import (
+    context_size,
+    final_text,
+    from_plain,
+    jsonable,
+    plain,
+    prompt_text,
+    user_request,
+)
+from anyhook.adapters.moments import MAIN, SUBAGENT, Bounds, Moments, instruction
+from anyhook.model.decision import Decision
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+    from pydantic_ai import RunContext
+    from pydantic_ai.messages import ModelMessage
+    from pydantic_ai.tools import ToolDefinition
+
+    from anyhook.adapters.tool_calls import Gate, ToolRecord
+    from anyhook.engine import Engine
+    from anyhook.model.json_types import Json
+
+    Recipe = Callable[[str, Mapping[str, Json], Sequence[ModelMessage], Any], Awaitable[str]]
+    """Recipe, its arguments, the conversation, the model → the text that the recipe's run ends with."""
+
+COMPACT = "compact"
+NO_GAP = "Go on with the task."
+"""What stands for the user where a hook's conversation ends with the assistant."""
+
+
+class Refused(Exception):  # noqa: N818 (it is an answer, not a mishap)
+    """A hook refused the session or the prompt, or ended a turn whose result cannot be a plain text."""
+
+    def __init__(self, decision: Decision) -> None:
+        super().__init__(decision.reason or f"a hook blocked {decision.event}")
+        self.decision = decision
+
+
+class TurnsExhausted(Exception):  # noqa: N818
+    """The model has answered as often as it may in this turn, and is not done."""
+
+
+@dataclass
+class RunState:
+    """One run of the agent, or of a sub-agent inside it."""
+
+    kind: str = MAIN
+    name: str = ""
+    task: str = ""
+    answers: int = 0
+    tools_used: bool = False
+    stops: Bounds = field(default_factory=Bounds)
+    over: Decision | None = None
+    """The decision that ends the turn once the tools of this step are through."""
+    notes: list[str] = field(default_factory=list)
+    """What hooks add to a sub-agent's result."""
+
+
+running: ContextVar[RunState | None] = ContextVar("anyhook_running", default=None)
+"""The run that is going on here; a run inside it is a sub-agent's."""
+delegated: ContextVar[tuple[str, str] | None] = ContextVar("anyhook_delegated", default=None)
+"""Name and task of the sub-agent that a tool is starting here."""
+
+
+@dataclass
+class Hooked(AbstractCapability[Any]):
+    """Fires the events of an agent's loop at an engine's hooks."""
+
+    engine: Engine
+    moments: Moments = None  # type: ignore[assignment]  # made of the engine where none is given
+    gate: Gate | None = None
+    """Who asks for permission before a tool runs; None where the host does that itself."""
+    exit_code: Callable[[str, object], int] = lambda tool, result: 0
+    """The exit status that a tool's result tells of; a failed one is a failed tool."""
+    log: Callable[[ToolRecord], None] = lambda record: None
+    recipes: Recipe | None = None
+    auto_compact: float = 0.0
+    """The part of the context window past which the conversation is compacted; 0 for never."""
+    context_window: int = 0
+    """For models that do not say how much they hold."""
+    max_turns: int = 0
+    """How often the model may answer in one turn; 0 for no bound of ours."""
+    state: RunState = field(default_factory=RunState)
+
+    def __post_init__(self) -> None:
+        if self.moments is None:
+            self.moments = Moments(self.engine)
+
+    # -- one run
+
+    async def for_run(self, ctx: RunContext[Any]) -> Hooked:
+        """A copy for this run: the session is shared, the run's state is its own."""
+        name, task = delegated.get() or ("", "")
+        outer = running.get()
+        if outer is None:
+            return dataclasses.replace(self, state=RunState())
+        agent = ctx.agent.name if ctx.agent is not None else None
+        return dataclasses.replace(self, state=RunState(SUBAGENT, name or agent or "agent", task))
+
+    async def wrap_run(self, ctx: RunContext[Any], *, handler: Any) -> Any:
+        token, outer = running.set(self.state), delegated.set(None)
+        try:
+            if self.state.kind == MAIN and not self.moments.begun:
+                decision = await self.moments.begin("resume" if ctx.messages else "startup")
+                if decision.stops:
+                    raise Refused(decision)
+            result = await handler()
+        finally:
+            delegated.reset(outer)
+            running.reset(token)
+        if self.state.notes and isinstance(result.output, str):
+            result = dataclasses.replace(result, output="\n\n".join([result.output, *self.state.notes]))
+        return result
+
+    async def fire(self, name: str, spent: frozenset[str] = frozenset(), /, **data: Json) -> Decision:
+        return await self.moments.fire(name, spent, invoked_by=self.state.kind, **data)
+
+    async def wrap_node_run(self, ctx: RunContext[Any], *, node: Any, handler: Any) -> Any:
+        if isinstance(node, UserPromptNode):
+            return await self._prompted(ctx, node, handler)
+        if isinstance(node, ModelRequestNode):
+            state = self.state
+            if self.max_turns and state.kind == MAIN and state.answers >= self.max_turns:
+                ctx.messages.append(node.request)
+                raise TurnsExhausted(f"the model has answered {state.answers} times and is not done")
+            return await handler(self._with_waiting(node))
+        if isinstance(node, CallToolsNode):
+            return await self._stepped(ctx, node, await handler(node))
+        return await handler(node)
+
+    def _with_waiting(self, node: Any) -> Any:
+        """The request, with the context that has come up since the last one."""
+        if self.state.kind != MAIN or not self.moments.waiting:
+            return node
+        more = [UserPromptPart(text) for text in self.moments.take_waiting()]
+        request = dataclasses.replace(node.request, parts=[*node.request.parts, *more])
+        return dataclasses.replace(node, request=request)
+
+    # -- the prompt
+
+    async def _prompted(self, ctx: RunContext[Any], node: Any, handler: Any) -> Any:
+        if node.user_prompt is None:
+            return await handler(node)
+        prompt = prompt_text(node.user_prompt)
+        if self.state.kind == MAIN:
+            self.moments.cut_short = None
+        context = self.moments.take_waiting() if self.state.kind == MAIN else []
+        if self.state.kind == SUBAGENT:
+            self.state.task = self.state.task or prompt
+            decision = await self.fire("subagent_start", **self._who())
+            if decision.stops:
+                return _over(ctx, decision, f"The sub-agent was not started: {decision.reason}")
+            context.extend(decision.context)
+        decision = await self.fire("user_prompt_submit", prompt=prompt)
+        if decision.stops or decision.end_turn:
+            if self.state.kind == SUBAGENT:
+                return _over(ctx, decision, f"The sub-agent's task was refused: {decision.reason}")
+            self.moments.waiting = [*context, *self.moments.waiting]
+            if decision.stops:
+                raise Refused(decision)
+            self.moments.cut_short = decision
+            return _over(ctx, decision, "A hook ended the turn.")
+        extra = list(decision.context)
+        replaced = decision.prompt
+        if self.state.kind == MAIN:
+            decision = await self.fire("turn_start", prompt=prompt if replaced is None else replaced)
+            if decision.stops:
+                raise Refused(decision)
+            extra.extend(decision.context)
+        if replaced is not None or context or extra:
+            node = dataclasses.replace(node, user_prompt=_with(node.user_prompt, replaced, context, extra))
+        return await handler(node)
+
+    def _who(self) -> dict[str, Json]:
+        state = self.state
+        return {"agent_type": state.name, "agent_name": state.name, "task": state.task}
+
+    # -- after each answer of the model and its tools
+
+    async def _stepped(self, ctx: RunContext[Any], node: Any, result: Any) -> Any:
+        state = self.state
+        state.answers += 1
+        if state.kind == MAIN:
+            self.moments.turns += 1
+        state.tools_used = any(isinstance(part, ToolCallPart) for part in node.model_response.parts)
+        decision = await self.fire(
+            "step_end", turn_number=state.answers, tools_used=state.tools_used, **self._size(ctx)
+        )
+        self.moments.waiting.extend(decision.context)
+        result = await self._act(ctx, result, decision)
+        if not isinstance(result, End) and state.over is not None:
+            ctx.messages.append(result.request)
+            if state.kind == MAIN:
+                self.moments.cut_short = state.over
+            result = _over(ctx, state.over, f"A hook ended the turn: {state.over.reason}")
+        elif not isinstance(result, End):
+            return result
+        else:
+            result = await (self._stop if state.kind == MAIN else self._sub_stop)(ctx, result)
+        if isinstance(result, End) and state.kind == MAIN:
+            await self._turn_over(ctx)
+        return result
+
+    async def _turn_over(self, ctx: RunContext[Any]) -> None:
+        decision = await self.fire("turn_end", final_message=_message(final_text(ctx.messages)))
+        if decision.stops and decision.reason:
+            self.moments.waiting.append(decision.reason)
+        self.moments.waiting.extend(decision.context)
+
+    async def _stop(self, ctx: RunContext[Any], result: Any) -> Any:
+        state = self.state
+        text = final_text(ctx.messages)
+        decision = await self.fire(
+            "stop",
+            state.stops.spent,
+            stop_reason="no_tool_calls",
+            step_count=state.answers,
+            final_message=_message(text),
+            last_message=text,
+            messages=jsonable(plain(ctx.messages)),
+            **self._size(ctx),
+        )
+        return await self._go_on(ctx, result, decision)
+
+    async def _sub_stop(self, ctx: RunContext[Any], result: Any) -> Any:
+        text = final_text(ctx.messages)
+        decision = await self.fire("subagent_stop", self.state.stops.spent, result=text, **self._who())
+        if decision.stops:
+            return await self._go_on(ctx, result, decision)
+        self.state.notes.extend(decision.context)
+        decision = await self.fire("stop", messages=jsonable(plain(ctx.messages)), last_message=text, **self._size(ctx))
+        return await self._go_on(ctx, result, decision)
+
+    async def _go_on(self, ctx: RunContext[Any], result: Any, decision: Decision) -> Any:
+        """The end, or the request with which the agent goes on."""
+        if decision.stops and decision.effect == "keep_working":
+            self.state.stops.count(decision)
+            return ModelRequestNode(user_request(instruction(decision)))
+        result = await self._act(ctx, result, decision)
+        if decision.follow_ups:
+            return ModelRequestNode(user_request(*decision.follow_ups))
+        if self.state.kind == MAIN:
+            self.moments.waiting.extend(decision.context)
+        return result
+
+    def _size(self, ctx: RunContext[Any]) -> dict[str, Json]:
+        """What is known of the context, and of its compaction."""
+        given, answered, current = context_size(ctx.messages)
+        most = ctx.model.context_window or self.context_window
+        usage: dict[str, Json] = {
+            "input_tokens": given,
+            "output_tokens": answered,
+            "current_context_window": current,
+            "max_context_window": most,
+        }
+        threshold = self.auto_compact if self.state.kind == MAIN else 0.0
+        return {"usage": usage, "auto_compact_enabled": threshold > 0, "auto_compact_threshold": threshold}
+
+    # -- a conversation that is replaced
+
+    async def _act(self, ctx: RunContext[Any], result: Any, decision: Decision) -> Any:
+        """Replace the conversation, where a hook asks for it or the context is full."""
+        history = decision.history
+        said = [*ctx.messages, *([] if isinstance(result, End) else [result.request])]
+        if history is None and decision.recipe is not None:
+            arguments = decision.recipe.get("args")
+            name = str(decision.recipe["name"])
+            history = await self._cooked(ctx, name, arguments if isinstance(arguments, dict) else {}, said)
+        elif history is None and decision.event == "step_end" and self._full(ctx):
+            history = await self._cooked(ctx, COMPACT, {}, said)
+        if not history:
+            return result
+        messages = from_plain(history)
+        if isinstance(result, End):
+            ctx.messages[:] = messages
+            return result
+        last = messages.pop() if isinstance(messages[-1], ModelRequest) else user_request(NO_GAP)
+        ctx.messages[:] = messages
+        return ModelRequestNode(last)  # type: ignore[arg-type]  # checked above
+
+    def _full(self, ctx: RunContext[Any]) -> bool:
+        most = ctx.model.context_window or self.context_window
+        enabled = self.auto_compact > 0 and self.state.kind == MAIN and most > 0
+        return enabled and context_size(ctx.messages)[2] / most >= self.auto_compact
+
+    async def _cooked(
+        self, ctx: RunContext[Any], name: str, arguments: Mapping[str, Json], said: list[ModelMessage]
+    ) -> list[dict[str, str]] | None:
+        """What a recipe's run leaves of the conversation; None where it has to stay as it is."""
+        if self.recipes is None:
+            return None
+        if name == COMPACT:
+            text = await self.compact(said, ctx.model, "auto", arguments)
+        else:
+            text = await self.recipes(name, arguments, said, ctx.model)
+        return [{"role": "user", "content": text}] if text else None
+
+    async def compact(
+        self, said: Sequence[ModelMessage], model: Any, trigger: str, arguments: Mapping[str, Json] | None = None
+    ) -> str:
+        """A summary of the conversation, with the events around it; "" where a hook or a mishap keeps it as it is."""
+        most = model.context_window or self.context_window
+        facts: dict[str, Json] = {"input_tokens": context_size(said)[2], "model_context_length": most}
+        decision = await self.fire("pre_compact", trigger=trigger, **facts)
+        if decision.stops or self.recipes is None:
+            return ""
+        text = await self.recipes(COMPACT, arguments or {}, said, model)
+        if text:
+            self.moments.waiting.extend(decision.context)
+            after = await self.fire("post_compact", trigger=trigger, **facts)
+            self.moments.waiting.extend(after.context)
+        return text
+
+    # -- tools
+
+    async def wrap_tool_execute(
+        self, ctx: RunContext[Any], *, call: ToolCallPart, tool_def: ToolDefinition, args: Any, handler: Any
+    ) -> Any:
+        return await tool_calls.execute(self, ctx, call, tool_def, args, handler)
+
+
+def _with(
+    prompt: str | Sequence[Any], replaced: str | None, before: Sequence[str], after: Sequence[str]
+) -> str | list[Any]:
+    """The prompt with what hooks add to it. A rewritten text takes the place of all text; pictures and files stay."""
+    parts: list[Any] = [prompt] if isinstance(prompt, str) else list(prompt)
+    if replaced is not None:
+        parts = [replaced, *(part for part in parts if not isinstance(part, str))]
+    made = [*before, *parts, *after]
+    return made[0] if len(made) == 1 and isinstance(made[0], str) else made
+
+
+def _over(ctx: RunContext[Any], decision: Decision, text: str) -> Any:
+    """The end of a run that a hook ends, where a text can be its result."""
+    if ctx.agent is not None and ctx.agent.output_type is not str:
+        raise Refused(decision)
+    return End(FinalResult(text))
+
+
+def _message(text: str) -> Json:
+    return {"role": "assistant", "content": text}
+
+
+__all__ = ["Hooked", "Moments", "Refused", "TurnsExhausted"]

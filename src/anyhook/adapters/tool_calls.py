@@ -1,0 +1,213 @@
+"""One tool call of a pydantic-ai agent on its way through permission, hooks and the tool itself. It never runs a tool
+that was denied, and never hides a tool's failure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pydantic import ValidationError
+from pydantic_ai.exceptions import (
+    ApprovalRequired,
+    CallDeferred,
+    ModelRetry,
+    SkipToolExecution,
+    ToolFailed,
+    ToolFailedError,
+    ToolRetryError,
+)
+from pydantic_ai.messages import ToolReturn
+
+from anyhook.adapters.messages import jsonable, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pydantic_ai import RunContext
+    from pydantic_ai.messages import ToolCallPart
+    from pydantic_ai.tools import ToolDefinition
+
+    from anyhook.adapters.pydantic_ai import Hooked
+    from anyhook.model.decision import Decision
+    from anyhook.model.json_types import Json
+
+FAILURES = (ModelRetry, ToolFailed, ToolFailedError, ToolRetryError)
+NO_RESULT = (CallDeferred, ApprovalRequired, SkipToolExecution)
+DELEGATE = ("agent_name", "task")
+"""The fields by which a tool is known to start a sub-agent."""
+
+
+@dataclass
+class ToolRecord:
+    """What became of one call."""
+
+    tool: str
+    input: dict[str, Json]
+    output: Json = None
+    denied: bool = False
+
+
+class Gate(Protocol):
+    """Who decides whether a tool may run, before any hook of the tool is asked."""
+
+    async def refuses(self, hooked: Hooked, tool: str, given: dict[str, Json], call_id: str) -> str | None:
+        """Why the tool may not run; None where it may."""
+
+    async def confirms(self, hooked: Hooked, tool: str, given: dict[str, Json], reason: str) -> bool:
+        """Whether somebody says yes, because a hook wants to be sure."""
+
+
+async def execute(
+    hooked: Hooked, ctx: RunContext[Any], call: ToolCallPart, tool_def: ToolDefinition, args: Any, handler: Any
+) -> Any:
+    """Run one call, as far as everybody lets it."""
+    record = ToolRecord(call.tool_name, jsonable(call.args_as_dict()))  # type: ignore[arg-type]  # a dict stays a dict
+    try:
+        return await _Call(hooked, ctx, call, record).run(args, handler)
+    finally:
+        hooked.log(record)
+
+
+class _Call:
+    """One call; exists for the length of it."""
+
+    def __init__(self, hooked: Hooked, ctx: RunContext[Any], call: ToolCallPart, record: ToolRecord) -> None:
+        self.hooked, self.ctx, self.call, self.record = hooked, ctx, call, record
+        self.notes: list[str] = []
+        """What hooks add to the result."""
+
+    async def run(self, args: Any, handler: Callable[[Any], Any]) -> Any:
+        hooked, record = self.hooked, self.record
+        if hooked.gate is not None:
+            why = await hooked.gate.refuses(hooked, record.tool, record.input, self.call.tool_call_id)
+            if why is not None:
+                self.deny(f"Permission denied for {record.tool}: {why}")
+        args = await self.before(args)
+        began_s = perf_counter()
+        token = self.announce()
+        try:
+            result = await handler(args)
+        except NO_RESULT:
+            raise
+        except FAILURES as error:
+            return await self.failed(error, began_s)
+        except Exception as error:
+            await self.after("post_tool_failure", str(error), began_s, tool_error=_said(error))
+            raise
+        finally:
+            self.conceal(token)
+        return await self.succeeded(result, began_s)
+
+    def deny(self, text: str) -> None:
+        self.record.output, self.record.denied = text, True
+        raise ToolFailed(text)
+
+    def announce(self) -> Any:
+        """Let a run inside this tool know its name."""
+        from anyhook.adapters.pydantic_ai import delegated
+
+        name, task = (self.record.input.get(field) for field in DELEGATE)
+        if isinstance(name, str) and isinstance(task, str):
+            return delegated.set((name, task))
+        return None
+
+    @staticmethod
+    def conceal(token: Any) -> None:
+        from anyhook.adapters.pydantic_ai import delegated
+
+        if token is not None:
+            delegated.reset(token)
+
+    async def before(self, args: Any) -> Any:
+        """The input to run with, once the hooks have seen it."""
+        record = self.record
+        decision = await self.hooked.fire(
+            "pre_tool", tool=record.tool, input=record.input, call_id=self.call.tool_call_id
+        )
+        if decision.stops:
+            self.deny(f"A hook denied {record.tool}: {decision.reason}")
+        self.notes.extend(decision.context)
+        rewritten = decision.tool_input
+        if rewritten is not None:
+            record.input = rewritten
+            args = self.validated(rewritten)
+        if decision.verdict == "ask":
+            gate, reason = self.hooked.gate, decision.reason or "a hook wants to be sure"
+            if gate is None or not await gate.confirms(self.hooked, record.tool, record.input, reason):
+                self.deny(f"A hook asks for confirmation of {record.tool}, and nobody gave it: {reason}")
+        return args
+
+    def validated(self, given: dict[str, Json]) -> Any:
+        """A rewritten input, checked as the model's own was."""
+        manager = self.ctx.tool_manager
+        tool = manager.tools.get(self.record.tool) if manager is not None and manager.tools is not None else None
+        if tool is None:
+            return given
+        known = tool.tool_def.parameters_json_schema.get("properties", {})
+        open_ended = tool.tool_def.parameters_json_schema.get("additionalProperties", False)
+        fitting = {key: value for key, value in given.items() if open_ended or key in known}
+        try:
+            return tool.args_validator.validate_python(fitting)
+        except ValidationError as error:
+            wrong = "; ".join(f"{'.'.join(map(str, row['loc']))}: {row['msg']}" for row in error.errors())
+            self.deny(f"A hook rewrote the input of {self.record.tool} into one that it does not take: {wrong}")
+
+    async def after(self, event: str, output: str, began_s: float, **data: Json) -> Decision:
+        record = self.record
+        decision = await self.hooked.fire(
+            event,
+            tool=record.tool,
+            input=record.input,
+            output=output,
+            call_id=self.call.tool_call_id,
+            duration_ms=int((perf_counter() - began_s) * 1000),
+            **data,
+        )
+        if decision.tool_output is None and decision.stops and decision.reason:
+            self.notes.append(f"[A hook objects: {decision.reason}]")
+        self.notes.extend(decision.context)
+        if decision.end_turn:
+            self.hooked.state.over = decision
+        return decision
+
+    async def failed(self, error: Exception, began_s: float) -> Any:
+        said = _said(error)
+        self.record.output = said
+        decision = await self.after("post_tool_failure", said, began_s, tool_error=said)
+        text = said if decision.tool_output is None else text_of(decision.tool_output)
+        if text == said and not self.notes:
+            raise error
+        self.record.output = "\n\n".join([text, *self.notes])
+        raise ToolFailed(self.record.output) from error
+
+    async def succeeded(self, result: Any, began_s: float) -> Any:
+        inner = result.return_value if isinstance(result, ToolReturn) else result
+        text, code = text_of(inner), self.hooked.exit_code(self.record.tool, inner)
+        if code:
+            decision = await self.after("post_tool_failure", text, began_s, tool_error=text, exit_code=code)
+        else:
+            decision = await self.after("post_tool", text, began_s)
+        self.record.output = jsonable(inner)
+        if decision.tool_output is not None:
+            result = inner = text_of(decision.tool_output)
+            self.record.output = result
+        if not self.notes:
+            return result
+        if isinstance(inner, str) and not isinstance(result, ToolReturn):
+            self.record.output = "\n\n".join([inner, *self.notes])
+            return self.record.output
+        kept = result if isinstance(result, ToolReturn) else ToolReturn(result)
+        kept.content = [*_listed(kept.content), *self.notes]
+        return kept
+
+
+def _listed(content: Any) -> list[Any]:
+    if content is None:
+        return []
+    return [content] if isinstance(content, str) else list(content)
+
+
+def _said(error: Exception) -> str:
+    """The words of a tool's failure, as the model is told them."""
+    return str(error) or type(error).__name__

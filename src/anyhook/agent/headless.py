@@ -1,0 +1,94 @@
+"""One prompt without a person: start, turn, end, and the report. Signals end the session through its hooks; nothing is
+printed before the end but what the callbacks say."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from typing import TYPE_CHECKING
+
+from anyhook.agent.failure import BadSetup
+from anyhook.agent.session import ERROR, INTERRUPTED, REFUSED, Session, Turn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from anyhook.adapters.tool_calls import ToolRecord
+    from anyhook.agent.options import Options
+    from anyhook.model.decision import Decision
+    from anyhook.model.event import Event
+    from anyhook.model.json_types import Json
+
+SIGNALS = {"SIGINT": "interrupted", "SIGTERM": "sigterm", "SIGHUP": "sighup"}
+REASONS = {"done": "completed", INTERRUPTED: "interrupted"}
+STATUS = {"done": 0, "blocked": 0, REFUSED: 2, "max_turns": 1, ERROR: 1, INTERRUPTED: 130}
+
+
+class Headless:
+    """One run, and what is reported of it."""
+
+    def __init__(
+        self,
+        options: Options,
+        say: Callable[[str], None],
+        watch: Callable[[Event, Decision], None],
+        keep: bool = True,
+    ) -> None:
+        """`keep` is whether there will be a report: a long session has many events."""
+        self.keep = keep
+        self.events: list[dict[str, Json]] = []
+        self.calls: list[dict[str, Json]] = []
+        self.watch, self.say = watch, say
+        self.ended_by = ""
+        self.session = Session(options, observe=self._event, log=self._call, tell=say)
+
+    def _event(self, event: Event, decision: Decision) -> None:
+        if self.keep:
+            self.events.append(decision.as_dict())
+        self.watch(event, decision)
+
+    def _call(self, record: ToolRecord) -> None:
+        if self.keep:
+            self.calls.append(
+                {"tool": record.tool, "input": record.input, "output": record.output, "denied": record.denied}
+            )
+
+    async def run(self, prompt: str) -> Turn:
+        self.session.open()
+        work = asyncio.ensure_future(self._work(prompt))
+        self._listen(work)
+        try:
+            turn = await work
+        except asyncio.CancelledError:
+            turn = Turn("", INTERRUPTED, f"the session was ended: {self.ended_by}")
+        except BadSetup as error:
+            turn = Turn("", ERROR, str(error))
+        await self.session.end(self.ended_by or REASONS.get(turn.stop, turn.stop))
+        return turn
+
+    def _listen(self, work: asyncio.Task[Turn]) -> None:
+        loop = asyncio.get_running_loop()
+        for number, reason in SIGNALS.items():
+            try:
+                loop.add_signal_handler(getattr(signal, number), self._stop, work, reason)
+            except (AttributeError, NotImplementedError, RuntimeError, ValueError):
+                pass  # a system without this signal, or a thread that gets none
+
+    async def _work(self, prompt: str) -> Turn:
+        turn = await self.session.start()
+        return turn if turn.stop == REFUSED else await self.session.run(prompt)
+
+    def _stop(self, work: asyncio.Task[Turn], name: str) -> None:
+        self.ended_by = name
+        work.cancel()
+
+    def report(self, turn: Turn) -> dict[str, Json]:
+        """The object of `--json`."""
+        return {
+            "session": self.session.id,
+            "text": turn.text,
+            "stop": turn.stop,
+            "turns": self.session.moments.turns,
+            "tool_calls": list(self.calls),
+            "events": list(self.events),
+        }

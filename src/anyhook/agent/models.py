@@ -1,0 +1,62 @@
+"""Which model answers: `PROVIDER:NAME` by way of pydantic-ai, or `script:FILE`. It asks no model anything."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from anyhook.agent.failure import BadSetup, Failed
+from anyhook.stores.places import config_file
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic_ai.models import Model
+
+SCRIPT = "script:"
+ROLES = ("fast", "long", "thinking")
+COMPATIBLE = ("openai:", "openai-chat:")
+"""The name people use for any endpoint of that wire format, and the model that speaks what most of them know."""
+
+
+def agent_settings(env: Mapping[str, str]) -> dict[str, object]:
+    """The table `[agent]` of the user's config; a project has no say."""
+    try:
+        document = tomllib.loads(Path(config_file(env)).read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
+        return {}
+    table = document.get("agent")
+    return table if isinstance(table, dict) else {}
+
+
+def model_name(given: str | None, env: Mapping[str, str], role: str = "") -> str:
+    """The model for a role: by flag, by variable, by config."""
+    settings = agent_settings(env)
+    named = settings.get(role) if role else None
+    found = named or given or env.get("ANYHOOK_MODEL") or settings.get("model")
+    if not isinstance(found, str) or not found:
+        raise BadSetup("no model: give --model PROVIDER:NAME or --model script:FILE, or set ANYHOOK_MODEL")
+    return found
+
+
+def open_model(name: str) -> Model:
+    """The model of that name, with endpoint and key from the provider's usual variables."""
+    if name.startswith(SCRIPT):
+        from anyhook.agent.script import script_model
+
+        return script_model(name.removeprefix(SCRIPT))
+    if ":" not in name:
+        raise BadSetup(f"--model {name}: must be PROVIDER:NAME or script:FILE")
+    from pydantic_ai.exceptions import UserError
+    from pydantic_ai.models import infer_model
+
+    plain, chat = COMPATIBLE
+    if name.startswith(plain) and os.environ.get("OPENAI_BASE_URL"):
+        # Another endpoint than the provider's own seldom knows its newest protocol.
+        name = chat + name.removeprefix(plain)
+    try:
+        return infer_model(name)
+    except (UserError, ValueError, ImportError) as error:
+        raise Failed(f"--model {name}: {error}") from None

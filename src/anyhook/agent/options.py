@@ -1,0 +1,34 @@
+"""What a session of the agent is started with. Plain values; nothing is opened here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MAX_TURNS = 50
+THRESHOLD = 0.80
+CONTEXT_WINDOW = 128_000
+"""For models that do not say how much they hold."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """The words of the call, checked."""
+
+    project: str
+    env: Mapping[str, str]
+    model: str | None = None
+    permission: str = "ask"
+    resume: str | None = None
+    follow: bool = False
+    recipe: str | None = None
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    max_turns: int = MAX_TURNS
+    hooks: bool = True
+    trust: str = "ask"
+    dialects: tuple[str, ...] = ()
+    plugin_dirs: tuple[str, ...] = ()
+    state_dir: str | None = None

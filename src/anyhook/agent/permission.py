@@ -1,0 +1,45 @@
+"""The permission gate: which tools need a yes, and who gives it. A hook may grant or deny; without a person to ask,
+what needs a yes is denied."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from anyhook.adapters.pydantic_ai import Hooked
+    from anyhook.model.json_types import Json
+
+    Ask = Callable[[str, dict[str, Json], str], Awaitable[bool]]
+    """Tool, input, why → whether a person says yes."""
+
+MODES = ("ask", "auto", "deny")
+NEEDS = frozenset({"shell", "write_file", "edit_file"})
+"""Tools that change something. A sub-agent's own tools pass the same gate."""
+
+
+class Permission:
+    """One session's gate."""
+
+    def __init__(self, mode: str, ask: Ask | None = None) -> None:
+        self.mode, self.ask = mode, ask
+
+    async def refuses(self, hooked: Hooked, tool: str, given: dict[str, Json], call_id: str) -> str | None:
+        if tool not in NEEDS or self.mode == "auto":
+            return None
+        if self.mode == "deny":
+            return "the permission mode is `deny`"
+        decision = await hooked.fire("permission_request", tool=tool, input=given, call_id=call_id)
+        hooked.moments.waiting.extend(decision.context)
+        if decision.stops:
+            return decision.reason or "a hook denied it"
+        if decision.verdict == "allow":
+            return None
+        if await self.confirms(hooked, tool, given, f"{tool} needs permission"):
+            return None
+        return "nobody is there to ask" if self.ask is None else "the user said no"
+
+    async def confirms(self, hooked: Hooked, tool: str, given: dict[str, Json], reason: str) -> bool:
+        await hooked.fire("notification", notification_type="permission_prompt", message=reason, tool=tool)
+        return self.ask is not None and await self.ask(tool, given, reason)

@@ -1,0 +1,76 @@
+"""Recipes: prompts in files, with arguments, and the built-in `compact`. A recipe that a hook calls runs apart from the
+conversation, without tools and without hooks."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from anyhook.agent.failure import BadSetup
+from anyhook.grammar.registry import DIALECTS, dialect
+from anyhook.stores.places import config_file
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pydantic_ai.messages import ModelMessage
+    from pydantic_ai.models import Model
+
+    from anyhook.model.json_types import Json
+
+COMPACT = "compact"
+BUILTIN = {
+    COMPACT: (
+        "Summarise the conversation below so that the work can go on from your summary alone: the task and the user's "
+        "wishes, what was done and found out, files and commands that matter, open problems, and the next step. "
+        "Answer with the summary only."
+    )
+}
+NAME = re.compile(r"[\w][\w.-]*\Z")
+FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+HOLE = re.compile(r"\{\{\s*\.?([\w-]+)\s*\}\}")
+
+
+def folders(project: str, env: Mapping[str, str]) -> list[str]:
+    """Where recipes are looked for: the project's first, our own places before the dialects'."""
+    home = env.get("HOME") or "/"
+    own = [f"{project}/.anyhook/recipes", str(Path(config_file(env)).parent / "recipes")]
+    rows = [row for name in DIALECTS for row in dialect(name).recipes]
+    return own + [row.format(project=project, home=home) for row in rows]
+
+
+def recipe_text(name: str, arguments: Mapping[str, Json], places: Sequence[str]) -> str:
+    """The prompt of a recipe with its arguments filled in."""
+    if not NAME.match(name):
+        raise BadSetup(f"recipe {name!r}: a recipe's name has letters, digits, `.`, `-` and `_` only")
+    text = next((found for place in places if (found := _read(Path(place) / f"{name}.md")) is not None), None)
+    text = BUILTIN.get(name) if text is None else text
+    if text is None:
+        raise BadSetup(f"there is no recipe `{name}`; looked in {', '.join(places)}")
+    missing = [key for key in HOLE.findall(text) if key not in arguments]
+    if missing:
+        raise BadSetup(f"recipe `{name}` needs --arg {missing[0]}=…")
+    return HOLE.sub(lambda hole: str(arguments[hole[1]]), FRONT.sub("", text)).strip()
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+async def cook(text: str, said: Sequence[ModelMessage], model: Model) -> str:
+    """Ask the model once, with the conversation as material, and no tool or hook in reach."""
+    from pydantic_ai import Agent
+    from pydantic_ai_harness.compaction._summarizing_compaction import format_transcript
+
+    from anyhook.agent.script import asked_by_recipe
+
+    token = asked_by_recipe.set(True)
+    try:
+        result = await Agent(model).run(f"{text}\n\n<conversation>\n{format_transcript(said)}\n</conversation>")
+    finally:
+        asked_by_recipe.reset(token)
+    return str(result.output).strip()

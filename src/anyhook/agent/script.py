@@ -1,0 +1,191 @@
+"""A model that follows a script: a YAML file of steps, for tests, demos and a first minute without a network. It
+understands nothing; where the script and the agent disagree, it fails and says how."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.models.function import DeltaToolCall, FunctionModel, FunctionStreamedResponse
+from pydantic_ai.profiles import ModelProfile
+from pydantic_ai.usage import RequestUsage
+
+from anyhook.adapters.messages import plain
+from anyhook.adapters.pydantic_ai import running
+from anyhook.agent.failure import BadSetup, Failed
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator
+
+    from pydantic_ai import RunContext
+    from pydantic_ai.messages import ModelMessage
+    from pydantic_ai.models import ModelRequestParameters, StreamedResponse
+    from pydantic_ai.models.function import AgentInfo
+    from pydantic_ai.settings import ModelSettings
+
+RECIPE = "recipe"
+asked_by_recipe: ContextVar[bool] = ContextVar("anyhook_asked_by_recipe", default=False)
+KEYS = ("text", "tools", "expect", "expect_not", "by", "times", "usage")
+WHO = ("main", "subagent", RECIPE)
+
+
+@dataclass
+class Step:
+    """One answer of the model."""
+
+    text: str
+    tools: list[tuple[str, dict[str, Any]]]
+    expect: list[str]
+    expect_not: list[str]
+    by: str
+    times: int
+    usage: dict[str, int]
+
+
+class Script:
+    """The steps that are still to come."""
+
+    def __init__(self, path: str, steps: list[Step]) -> None:
+        self.path, self.steps = path, steps
+
+    def answer(self, messages: list[ModelMessage]) -> ModelResponse:
+        who = self._who()
+        step = next((step for step in self.steps if step.by == who and step.times > 0), None)
+        if step is None:
+            raise Failed(f"{self.path}: the script has no further step for {who}")
+        step.times -= 1
+        said = "\n".join(message["content"] for message in plain(messages[-1:]))
+        for words in step.expect:
+            if words not in said:
+                raise Failed(f"{self.path}: the script expects {words!r}, and the model is told: {said!r}")
+        for words in step.expect_not:
+            if words in said:
+                raise Failed(f"{self.path}: the script does not expect {words!r}, and the model is told: {said!r}")
+        parts: list[Any] = [TextPart(step.text)] if step.text else []
+        parts.extend(ToolCallPart(name, given) for name, given in step.tools)
+        usage = RequestUsage(
+            input_tokens=step.usage.get("input_tokens", 0), output_tokens=step.usage.get("output_tokens", 0)
+        )
+        return ModelResponse(parts=parts, usage=usage)
+
+    @staticmethod
+    def _who() -> str:
+        if asked_by_recipe.get():
+            return RECIPE
+        run = running.get()
+        return run.kind if run is not None else "main"
+
+
+def script_model(path: str) -> FunctionModel:
+    """The model of `script:FILE`."""
+    document = _read(path)
+    steps = document.get("steps")
+    if not isinstance(steps, list) or not steps:
+        raise BadSetup(f"{path}: `steps` must be a list with at least one step")
+    script = Script(path, [_step(path, number, step) for number, step in enumerate(steps, 1)])
+
+    window = document.get("context_window")
+    profile = ModelProfile(context_window=window) if isinstance(window, int) else ModelProfile()
+    return ScriptModel(script, Path(path).stem, profile)
+
+
+class ScriptModel(FunctionModel):
+    """Answers by the script, in one piece or as a stream."""
+
+    def __init__(self, script: Script, name: str, profile: ModelProfile) -> None:
+        async def function(messages: list[ModelMessage], _info: AgentInfo) -> ModelResponse:
+            return script.answer(messages)
+
+        super().__init__(function, model_name=name, profile=profile)
+        self.script = script
+
+    @asynccontextmanager
+    async def request_stream(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+        run_context: RunContext[Any] | None = None,
+    ) -> AsyncGenerator[StreamedResponse]:
+        answer = self.script.answer(messages)
+        _, parameters = self.prepare_request(model_settings, model_request_parameters)
+        yield _ScriptStream(
+            model_request_parameters=parameters,
+            _model_name=self.model_name,
+            _iter=_pieces(answer),
+            told=answer.usage if answer.usage.has_values() else None,
+        )
+
+
+@dataclass
+class _ScriptStream(FunctionStreamedResponse):
+    """A stream whose usage the script may tell; else it is estimated."""
+
+    told: RequestUsage | None = None
+
+    async def _get_event_iterator(self) -> AsyncIterator[Any]:
+        async for event in super()._get_event_iterator():
+            yield event
+        if self.told is not None:
+            self._usage = self.told
+
+
+async def _pieces(answer: ModelResponse) -> AsyncIterator[Any]:
+    for index, part in enumerate(answer.parts):
+        if isinstance(part, TextPart):
+            for line in part.content.splitlines(keepends=True):
+                yield line
+        elif isinstance(part, ToolCallPart):
+            yield {index: DeltaToolCall(part.tool_name, part.args_as_json_str(), tool_call_id=part.tool_call_id)}
+
+
+def _read(path: str) -> dict[str, Any]:
+    try:
+        document = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadSetup(f"{path}: the script cannot be read: {error.strerror}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise BadSetup(f"{path}: the script is no valid YAML: {error}") from None
+    if not isinstance(document, dict):
+        raise BadSetup(f"{path}: the script must be a mapping with `steps`")
+    return document
+
+
+def _step(path: str, number: int, step: Any) -> Step:
+    where = f"{path}: step {number}"
+    if not isinstance(step, dict):
+        raise BadSetup(f"{where} must be a mapping of {', '.join(KEYS)}")
+    unknown = [str(key) for key in step if key not in KEYS]
+    if unknown:
+        raise BadSetup(f"{where}: `{unknown[0]}` is no key of a step; keys: {', '.join(KEYS)}")
+    by = step.get("by", "main")
+    if by not in WHO:
+        raise BadSetup(f"{where}: `by` must be one of {', '.join(WHO)}")
+    tools = step.get("tools", [])
+    if not isinstance(tools, list) or not all(_is_call(call) for call in tools):
+        raise BadSetup(f"{where}: `tools` must be a list of calls, each `NAME: {{field: value}}`")
+    calls = [(str(name), dict(given or {})) for call in tools for name, given in call.items()]
+    text = str(step.get("text", ""))
+    if not text and not calls:
+        raise BadSetup(f"{where} needs `text` or `tools`")
+    usage = step.get("usage") or {}
+    return Step(
+        text, calls, _texts(step.get("expect")), _texts(step.get("expect_not")), by, int(step.get("times", 1)), usage
+    )
+
+
+def _is_call(call: Any) -> bool:
+    if not isinstance(call, dict) or len(call) != 1:
+        return False
+    return all(given is None or isinstance(given, dict) for given in call.values())
+
+
+def _texts(value: Any) -> list[str]:
+    if value is None:
+        return []
+    return [str(text) for text in value] if isinstance(value, list) else [str(value)]

@@ -1,0 +1,234 @@
+"""One session of the agent: opens engine, model and conversation, takes turns, keeps what was said, and ends through
+its hooks. It prints nothing; whoever runs it is told through a callback."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pydantic_ai import Agent, UsageLimits
+from pydantic_ai.exceptions import AgentRunError, UserError
+from pydantic_ai.messages import ModelMessagesTypeAdapter, repair_messages
+
+from anyhook.adapters.messages import final_text, from_plain
+from anyhook.adapters.moments import Moments
+from anyhook.adapters.pydantic_ai import Hooked, Refused, TurnsExhausted
+from anyhook.agent.failure import BadSetup, Failed
+from anyhook.agent.models import agent_settings, model_name, open_model
+from anyhook.agent.options import CONTEXT_WINDOW, THRESHOLD, Options
+from anyhook.agent.permission import Permission
+from anyhook.agent.recipes import COMPACT, cook, folders, recipe_text
+from anyhook.agent.tools import exit_code, tools
+from anyhook.engine import Engine
+from anyhook.model.catalog import Catalog, Setup
+from anyhook.stores.config import Config
+from anyhook.stores.conversations import Conversation, Conversations
+from anyhook.stores.places import state_dir
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pydantic_ai.messages import ModelMessage
+    from pydantic_ai.models import Model
+
+    from anyhook.adapters.moments import Observer
+    from anyhook.adapters.tool_calls import ToolRecord
+    from anyhook.agent.permission import Ask
+    from anyhook.model.json_types import Json
+
+DONE, BLOCKED, REFUSED = "done", "blocked", "refused"
+MAX_TURNS, ERROR, INTERRUPTED = "max_turns", "error", "interrupted"
+INSTRUCTIONS = (
+    "You are a coding agent in the user's terminal. Look before you change anything, do what was asked and no more, "
+    "check what you did, and say briefly what you did and what is open. A tool that was denied stays denied: read the "
+    "reason and find another way, or say why there is none."
+)
+
+
+@dataclass
+class Turn:
+    """How one turn ended."""
+
+    text: str = ""
+    stop: str = DONE
+    why: str = ""
+
+
+@dataclass
+class Session:
+    """A conversation with its engine, its model and its hooks."""
+
+    options: Options
+    observe: Observer | None = None
+    log: Callable[[ToolRecord], None] = lambda record: None
+    tell: Callable[[str], None] = lambda text: None
+    ask: Ask | None = None
+    """How a person is asked for permission; None where nobody is there."""
+    history: list[ModelMessage] = field(default_factory=list)
+    earlier_turns: int = 0
+    """Answers of the model in the session so far, as it was kept."""
+
+    def open(self) -> None:
+        """Everything that can be wrong with the call shows here, before any hook runs."""
+        options = self.options
+        name = model_name(options.model, options.env)
+        self.model: Model = open_model(name)
+        self.kept = Conversations(state_dir(options.env), options.project)
+        earlier = self._earlier()
+        self.engine = _engine(options, earlier.id if earlier else None)
+        self.resumed = earlier is not None
+        if earlier is not None:
+            self.history = repair_messages(ModelMessagesTypeAdapter.validate_python(earlier.messages))
+        self.moments = Moments(self.engine, _facts(options, name), self.observe)
+        if earlier is not None:
+            self.moments.waiting.extend(earlier.waiting)
+            self.earlier_turns = earlier.turns
+        settings = agent_settings(options.env)
+        threshold = settings.get("auto_compact", THRESHOLD)
+        self.hooked = Hooked(
+            self.engine,
+            self.moments,
+            gate=Permission(options.permission, self.ask),
+            exit_code=exit_code,
+            log=self.log,
+            recipes=self._recipe,
+            auto_compact=float(threshold) if isinstance(threshold, (int, float)) else THRESHOLD,
+            context_window=CONTEXT_WINDOW,
+            max_turns=options.max_turns,
+        )
+        self.agent: Agent[None, str] = Agent(
+            self.model,
+            name="agent",
+            instructions=INSTRUCTIONS,
+            capabilities=[self.hooked, *tools(options.project, options.env)],
+        )
+
+    def _earlier(self) -> Conversation | None:
+        options = self.options
+        identity = options.resume or (self.kept.latest() if options.follow else None)
+        if identity is None:
+            if options.follow:
+                raise BadSetup("--follow: there is no earlier session in this project")
+            return None
+        found = self.kept.load(identity)
+        if found is None:
+            raise BadSetup(f"--resume {identity}: there is no such session in this project")
+        return found
+
+    @property
+    def id(self) -> str:
+        return self.engine.session
+
+    # -- the session's own moments
+
+    async def start(self) -> Turn:
+        """The session starts, unless a hook refuses."""
+        decision = await self.moments.begin("resume" if self.resumed else "startup")
+        if decision.stops and decision.effect == "abort":
+            return Turn("", REFUSED, decision.reason or "")
+        return Turn()
+
+    async def end(self, reason: str) -> None:
+        await self.moments.end(reason)
+        await self.engine.close()
+
+    # -- turns
+
+    async def turn(self, prompt: str) -> Turn:
+        """One prompt, and all that follows from it; what was said is kept, however it ends."""
+        limits = UsageLimits(request_limit=None)
+        try:
+            async with self.agent.iter(prompt, message_history=self.history, usage_limits=limits) as run:
+                try:
+                    async for _ in run:
+                        pass
+                finally:
+                    self.history = run.all_messages()
+            text = run.result.output if run.result is not None else ""
+        except Refused as refused:
+            return Turn("", REFUSED, str(refused))
+        except TurnsExhausted as exhausted:
+            return Turn(final_text(self.history), MAX_TURNS, str(exhausted))
+        except Exception as error:  # noqa: BLE001 (whatever a model, a tool or a provider's client raises ends the turn)
+            return Turn(final_text(self.history), ERROR, _told(error))
+        finally:
+            self.save()
+        cut = self.moments.cut_short
+        return Turn(text, BLOCKED, cut.reason or "") if cut is not None else Turn(text)
+
+    async def compact(self, trigger: str = "manual") -> Turn:
+        """Compact the conversation, unless a hook keeps it as it is."""
+        if not self.history:
+            return Turn("", ERROR, "there is nothing to compact")
+        text = await self.hooked.compact(self.history, self.model, trigger, self.options.arguments)
+        if not text:
+            return Turn("", BLOCKED, "the conversation stays as it is")
+        self.history = from_plain([{"role": "user", "content": text}])
+        self.save()
+        return Turn(text)
+
+    async def run(self, prompt: str) -> Turn:
+        """What `agent run` does between start and end."""
+        recipe = self.options.recipe
+        if recipe == COMPACT and self.resumed:
+            return await self.compact()
+        if recipe is not None:
+            text = recipe_text(recipe, self.options.arguments, self._folders())
+            prompt = f"{text}\n\n{prompt}".strip()
+        return await self.turn(prompt)
+
+    def save(self) -> None:
+        messages: Json = ModelMessagesTypeAdapter.dump_python(self.history, mode="json")
+        turns = self.earlier_turns + self.moments.turns
+        waiting = tuple(self.moments.waiting)
+        try:
+            self.kept.save(Conversation(self.id, self.options.project, self.model.model_name, turns, waiting, messages))
+        except OSError as error:
+            self.tell(f"The session cannot be kept: {error}")
+
+    # -- recipes
+
+    def _folders(self) -> list[str]:
+        return folders(self.options.project, self.options.env)
+
+    async def _recipe(self, name: str, arguments: Mapping[str, Json], said: Sequence[ModelMessage], model: Any) -> str:
+        """A recipe that a hook called. Whatever goes wrong with it, the conversation stays as it is."""
+        try:
+            return await cook(recipe_text(name, arguments, self._folders()), said, model)
+        except Exception as error:  # noqa: BLE001 (a recipe is asked for by a hook, and no hook may break the run)
+            self.tell(f"The recipe `{name}` did not work, and the conversation stays as it is: {_told(error)}")
+            return ""
+
+
+def _facts(options: Options, name: str) -> dict[str, Json]:
+    provider, _, model = name.partition(":")
+    return {
+        "provider": provider,
+        "model": model,
+        "permission_mode": options.permission,
+        "auto_approve": options.permission == "auto",
+        "invoked_recipe": options.recipe or "",
+    }
+
+
+def _engine(options: Options, session: str | None) -> Engine:
+    if options.hooks:
+        return Engine.open(
+            options.project,
+            dialects=options.dialects,
+            trust=options.trust,
+            plugin_dirs=options.plugin_dirs,
+            state_dir=options.state_dir,
+            session=session,
+            env=options.env,
+            host="agent",
+        )
+    setup = Setup.of(options.project, dict(options.env), options.dialects, options.trust)
+    nothing = Catalog([], [], Config(), {})
+    return Engine(setup, nothing, on_failure=None, mode="enforce", session=session, host="agent")
+
+
+def _told(error: Exception) -> str:
+    """An error in words; those that are not meant for people carry the name of their kind."""
+    meant = isinstance(error, (AgentRunError, UserError, Failed, BadSetup))
+    return str(error) if meant and str(error) else f"{type(error).__name__}: {error}"

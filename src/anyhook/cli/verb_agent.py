@@ -1,0 +1,186 @@
+"""`anyhook agent`: the words of the call → a session of the agent, and its answer → stdout and an exit status. The
+agent itself is imported when one of its verbs is carried out."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from anyhook.cli import render
+from anyhook.cli.event_input import project_of
+from anyhook.cli.failure import BadCall
+from anyhook.cli.options import JSON, WHERE, Option
+from anyhook.cli.verbs import verb
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.agent.options import Options
+    from anyhook.cli.options import Values
+    from anyhook.model.decision import Decision
+    from anyhook.model.event import Event
+
+FAILED = 1
+OPTIONS = (
+    *WHERE,
+    JSON,
+    Option("--model", "The model: PROVIDER:NAME or script:FILE.", "NAME"),
+    Option("--permission", "Who lets tools run; default: ask.", "MODE", choices=("ask", "auto", "deny")),
+    Option("--resume", "Go on with this session.", "ID"),
+    Option("--follow", "Go on with the latest session of this project."),
+    Option("--recipe", "Run a recipe; `compact` is built in.", "NAME", short="-r"),
+    Option("--arg", "An argument of the recipe; may be repeated.", "K=V", many=True),
+    Option("--max-turns", "How often the model may answer; default: 50.", "N"),
+    Option("--no-hooks", "Run no hook, the built-in ones included."),
+    Option("--trust-hooks", "Approve the project's hooks as they are now, then run."),
+    Option("--trust", "Which project hooks may run; default: ask.", "MODE", choices=("ask", "all", "native", "none")),
+    Option("--debug", "Show every hook that runs, on stderr."),
+)
+EXAMPLE = 'anyhook agent run "Add a test for the parser" --model anthropic:NAME --permission auto'
+
+
+@click.group("agent", context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+def agent() -> None:
+    """A coding agent in whose loop every event happens."""
+
+
+@verb("run", OPTIONS, EXAMPLE, [click.Argument(["prompt"], required=False)])
+def run(prompt: str | None, values: Values) -> int:
+    """Carry out one prompt, and end. PROMPT may be `-`: then it is read from stdin.
+
+    The answer goes to stdout, everything else to stderr. Leaves with 0 when done, 1 where the run failed, 2 where a
+    hook refused the session or the prompt, 130 when interrupted."""
+    options = options_of(values)
+    text = sys.stdin.read() if prompt == "-" else prompt or ""
+    if not text.strip() and options.recipe is None:
+        raise BadCall("there is no prompt. Give one, or `-` to read it from stdin.")
+    if values["trust_hooks"]:
+        from anyhook.cli.verb_trust import approve_all
+
+        approve_all(values)
+    return _run(text, options, values)
+
+
+def options_of(values: Values) -> Options:
+    """The checked values of a call."""
+    try:
+        from anyhook.agent.options import MAX_TURNS, Options
+    except ImportError as error:
+        raise BadCall(f"the agent is not installed ({error}). Install it: pip install 'anyhook[agent]'") from None
+    most = str(values["max_turns"] or MAX_TURNS)
+    if not most.isdigit():
+        raise BadCall(f"--max-turns {most}: must be a number, 0 for no bound.")
+    pairs = [str(pair).partition("=") for pair in values["arg"] or ()]  # type: ignore[union-attr]
+    if bad := [key for key, equals, _ in pairs if not equals or not key]:
+        raise BadCall(f"--arg {bad[0]}: must be K=V.")
+    if values["resume"] and values["follow"]:
+        raise BadCall("--resume and --follow exclude each other. Give one of them.")
+    return Options(
+        project=os.path.realpath(project_of(values)),
+        env=dict(os.environ),
+        model=_text(values, "model"),
+        permission=_text(values, "permission") or "ask",
+        resume=_text(values, "resume"),
+        follow=bool(values["follow"]),
+        recipe=_text(values, "recipe"),
+        arguments={key: value for key, _, value in pairs},
+        max_turns=int(most),
+        hooks=not values["no_hooks"],
+        trust=_text(values, "trust") or "ask",
+        dialects=tuple(str(name) for name in values["dialect"] or ()),  # type: ignore[union-attr]
+        plugin_dirs=tuple(str(folder) for folder in values["plugin_dir"] or ()),  # type: ignore[union-attr]
+        state_dir=_text(values, "state_dir"),
+    )
+
+
+def _text(values: Values, key: str) -> str | None:
+    return str(values[key]) if values[key] else None
+
+
+def _run(prompt: str, options: Options, values: Values) -> int:
+    import asyncio
+
+    try:
+        from anyhook.agent.failure import BadSetup, Failed
+        from anyhook.agent.headless import STATUS, Headless
+    except ImportError as error:
+        render.say(f"The agent is not installed ({error}). Install it: pip install 'anyhook[agent]'")
+        return FAILED
+    talk = Talk(bool(values["debug"]))
+    headless = Headless(options, render.say, talk.event, keep=bool(values["json"]))
+    with AnswerOnly():
+        try:
+            turn = asyncio.run(headless.run(prompt))
+        except BadSetup as error:
+            raise BadCall(str(error)) from None
+        except Failed as error:
+            render.say(str(error))
+            return FAILED
+    if turn.why:
+        render.say(f"{turn.stop}: {turn.why}")
+    if values["json"]:
+        render.json_out(headless.report(turn))
+    elif turn.text:
+        render.out(turn.text)
+    return STATUS[turn.stop]
+
+
+class AnswerOnly:
+    """stdout is for the answer alone; whatever is written there meanwhile goes to stderr."""
+
+    def __enter__(self) -> None:
+        self.stdout = os.dup(1)
+        os.dup2(2, 1)
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            sys.stdout.flush()
+        except (OSError, ValueError):
+            pass
+        os.dup2(self.stdout, 1)
+        os.close(self.stdout)
+
+
+class Talk:
+    """What a person hears of the hooks while the agent works."""
+
+    def __init__(self, debug: bool) -> None:
+        self.debug = debug
+        self.told: set[tuple[str, str]] = set()
+
+    def event(self, event: Event, decision: Decision) -> None:
+        if self.debug:
+            for line in debug_lines(event, decision):
+                render.say(line)
+        for message in decision.messages:
+            render.say(message)
+        if decision.stops and decision.reason:
+            render.say(f"[{decision.hook}] {decision.effect}: {decision.reason}")
+        fresh = [problem for problem in decision.problems if (problem.code, problem.what) not in self.told]
+        self.told.update((problem.code, problem.what) for problem in fresh)
+        for line in render.problem_lines(fresh):
+            render.say(line)
+
+
+def debug_lines(event: Event, decision: Decision) -> list[str]:
+    """What `--debug` shows of one event, in the words of the document that has this flag."""
+    from anyhook.grammar.registry import dialect
+
+    lines: list[str] = []
+    for report in decision.hooks:
+        row = dialect(report.dialect).row_for(event.name)
+        if row is None or report.status not in ("ran", "background", "broken"):
+            continue
+        mode = "ASYNC" if report.status == "background" else "SYNC"
+        lines.append(f"[HOOK DEBUG] [{mode}] Starting hook '{report.name}' for event '{row.native}'")
+        if report.status != "background":
+            blocked = report.verdict == "block"
+            took = int(report.duration_ms or 0)
+            lines.append(f"[HOOK DEBUG] [{mode}] Completed hook '{report.name}' in {took}ms: blocked={blocked}")
+            if blocked and decision.hook == report.id:
+                lines.append(f"[HOOK DEBUG] Reason: {decision.reason}")
+    return lines
+
+
+agent.add_command(run)

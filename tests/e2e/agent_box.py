@@ -1,0 +1,96 @@
+"""One run of the agent in a test's world: a script for the model, real hook processes, and what came of it. It decides
+nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from anyhook.agent.headless import STATUS, Headless
+from anyhook.agent.options import Options
+
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+    from conftest import World
+
+LS: dict[str, Any] = {"shell": {"command": "echo ran >> ran.txt"}}
+"""A tool call that leaves a trace."""
+
+
+@dataclass
+class Ran:
+    """What a run was reported as."""
+
+    status: int
+    report: dict[str, Any]
+    why: str
+    said: list[str]
+
+    @property
+    def stop(self) -> str:
+        return str(self.report["stop"])
+
+    @property
+    def text(self) -> str:
+        return str(self.report["text"])
+
+    @property
+    def events(self) -> list[str]:
+        return [event["event"] for event in self.report["events"]]
+
+    @property
+    def calls(self) -> list[dict[str, Any]]:
+        return list(self.report["tool_calls"])
+
+    def event(self, name: str) -> dict[str, Any]:
+        return next(event for event in self.report["events"] if event["event"] == name)
+
+
+def script(world: World, *steps: Any, **top: Any) -> str:
+    """A script for the model; a text alone is an answer without tools."""
+    made = [{"text": step} if isinstance(step, str) else step for step in steps]
+    path = world.write(world.root / "script.yaml", yaml.safe_dump({**top, "steps": made}))
+    return f"script:{path}"
+
+
+def agent(world: World, *steps: Any, prompt: str = "Go.", top: dict[str, Any] | None = None, **options: Any) -> Ran:
+    """One prompt, with a model that follows these steps."""
+    values = {"permission": "auto", "trust": "all", **options}
+    said: list[str] = []
+    model = script(world, *steps, **(top or {}))
+    headless = Headless(
+        Options(project=str(world.project), env=world.env, model=model, **values), said.append, lambda event, it: None
+    )
+    turn = asyncio.run(headless.run(prompt))
+    return Ran(STATUS[turn.stop], headless.report(turn), turn.why, said)
+
+
+def record(name: str) -> str:
+    """A shell line that keeps a hook's payload, one per line."""
+    return f"cat | tr -d '\\n' >> ../{name}; echo >> ../{name}"
+
+
+def recorded(world: World, name: str) -> list[dict[str, Any]]:
+    path = world.root / name
+    return [json.loads(line) for line in path.read_text().splitlines() if line] if path.exists() else []
+
+
+def times(world: World, name: str) -> int:
+    return len(recorded(world, name))
+
+
+def kodik(world: World, native: str, command: str, matcher: str) -> None:
+    path = world.home / "Documents/Kodik/Hooks/hooks.json"
+    entry: Json = {"matcher": matcher, "hooks": [{"type": "command", "command": command}]}
+    world._declare(path, native, entry, {})
+
+
+def traces(world: World) -> int:
+    """How often the tool call `LS` really ran."""
+    path = Path(world.project / "ran.txt")
+    return len(path.read_text().splitlines()) if path.exists() else 0

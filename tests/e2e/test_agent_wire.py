@@ -1,0 +1,60 @@
+"""The agent's model client against a loopback server that speaks the wire formats of two providers, as streams."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from agent_box import traces
+from wire_server import ANSWER, Provider, provider
+
+from conftest import World
+
+MODELS = ["openai:m", "openai-chat:m", "anthropic:m"]
+
+
+def to(world: World, server: Provider) -> None:
+    world.env.update(
+        OPENAI_BASE_URL=f"{server.url}/v1", OPENAI_API_KEY="key", ANTHROPIC_BASE_URL=server.url, ANTHROPIC_API_KEY="key"
+    )
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_tool_and_an_answer(world: World, model: str) -> None:
+    with provider() as server:
+        to(world, server)
+        done = world.command("agent", "run", "Go.", "--model", model, "--permission", "auto", "--json")
+    report = json.loads(done.stdout)
+    assert (done.returncode, report["text"], report["turns"], traces(world)) == (0, ANSWER, 2, 1), done.stderr
+    assert all(request["stream"] for request in server.requests)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_reason_goes_over_the_wire(world: World, model: str) -> None:
+    world.hook("agenthooks", "before_tool", "echo not on Fridays >&2; exit 2")
+    with provider() as server:
+        to(world, server)
+        done = world.command("agent", "run", "Go.", "--model", model, "--permission", "auto")
+    assert (done.returncode, done.stdout, traces(world)) == (0, f"{ANSWER}\n", 0), done.stderr
+    assert "not on Fridays" in json.dumps(server.requests[1])
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_provider_that_refuses(world: World, model: str) -> None:
+    with provider() as server:
+        server.broken = True
+        to(world, server)
+        done = world.command("agent", "run", "Go.", "--model", model)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("error: ")
+    assert "Traceback" not in done.stderr
+
+
+def test_tools_do_not_see_the_key(world: World) -> None:
+    with provider() as server:
+        to(world, server)
+        world.hook("kode", "tool_call_pre", """echo '{"replace_tool_input": {"command": "env"}}'""")
+        done = world.command("agent", "run", "Go.", "--model", "openai:m", "--permission", "auto", "--json")
+    [call] = json.loads(done.stdout)["tool_calls"]
+    assert "PATH=" in call["output"]
+    assert "API_KEY" not in call["output"]

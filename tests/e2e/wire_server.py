@@ -1,0 +1,97 @@
+"""A model provider on the loopback that speaks two wire formats as streams: first a call of `shell`, then a text. It
+remembers every request."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+COMMAND = json.dumps({"command": "echo ran >> ran.txt"})
+ANSWER = "All said."
+
+
+class Provider(ThreadingHTTPServer):
+    """Answers by what the request already holds, so that it has no state of its own but the log."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.requests: list[dict[str, Any]] = []
+        self.broken = False
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Provider
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.requests.append(body)
+        if self.server.broken:
+            self.send_error(400, "out of order")
+            return
+        told = any(message["role"] == "assistant" for message in body["messages"])
+        events = _chat(told) if self.path.endswith("/chat/completions") else _messages(told)
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        for event in events:
+            self.wfile.write(event.encode())
+
+
+def _chat(told: bool) -> Iterator[str]:
+    call = {"index": 0, "id": "call-1", "type": "function", "function": {"name": "shell", "arguments": COMMAND}}
+    delta: dict[str, Any] = {"role": "assistant", "content": ANSWER} if told else {"tool_calls": [call]}
+    chunk = {"id": "it", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    end = "stop" if told else "tool_calls"
+    for part, finish in ((delta, None), ({}, end)):
+        choice = {"index": 0, "delta": part, "finish_reason": finish}
+        yield f"data: {json.dumps({**chunk, 'choices': [choice]})}\n\n"
+    usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
+    yield f"data: {json.dumps({**chunk, 'choices': [], 'usage': usage})}\n\n"
+    yield "data: [DONE]\n\n"
+
+
+def _messages(told: bool) -> Iterator[str]:
+    start = {"type": "text", "text": ""} if told else {"type": "tool_use", "id": "tool-1", "name": "shell", "input": {}}
+    delta = {"type": "text_delta", "text": ANSWER} if told else {"type": "input_json_delta", "partial_json": COMMAND}
+    head: dict[str, Any] = {
+        "id": "it", "type": "message", "role": "assistant", "model": "m", "content": [], "stop_reason": None,
+        "stop_sequence": None, "usage": {"input_tokens": 7, "output_tokens": 1},
+    }  # fmt: skip
+    events: list[dict[str, Any]] = [
+        {"type": "message_start", "message": head},
+        {"type": "content_block_start", "index": 0, "content_block": start},
+        {"type": "content_block_delta", "index": 0, "delta": delta},
+        {"type": "content_block_stop", "index": 0},
+        {
+            "type": "message_delta",
+            "delta": {"stop_reason": "end_turn" if told else "tool_use", "stop_sequence": None},
+            "usage": {"output_tokens": 3},
+        },
+        {"type": "message_stop"},
+    ]
+    for event in events:
+        yield f"event: {event['type']}\ndata: {json.dumps(event)}\n\n"
+
+
+@contextmanager
+def provider() -> Iterator[Provider]:
+    server = Provider()
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,70 @@
+"""A host's words and a dialect's: every table there and back, and nothing changed for events that are taken as they
+are."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anyhook.grammar.registry import DIALECTS, dialect
+from anyhook.model.event import Event
+from anyhook.model.outcome import Outcome
+from anyhook.steps.translate import to_host, to_native
+
+HOST = {
+    "shell": ("command", "timeout_seconds"),
+    "read_file": ("path", "offset", "limit"),
+    "write_file": ("path", "content"),
+    "edit_file": ("path", "old_text", "new_text"),
+    "list_files": ("path", "glob"),
+    "grep": ("pattern", "path", "glob"),
+    "delegate_task": ("agent_name", "task"),
+}
+INPUTS = st.sampled_from(sorted(HOST)).flatmap(
+    lambda tool: st.tuples(st.just(tool), st.dictionaries(st.sampled_from(HOST[tool]), st.text(min_size=1)))
+)
+
+
+def event(tool: str, given: dict[str, str], hosted: bool = True) -> Event:
+    return Event.pre_tool(tool, dict(given)).replace(hosted=hosted)
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+@given(call=INPUTS)
+def test_there_and_back(name: str, call: tuple[str, dict[str, str]]) -> None:
+    tool, fields = call
+    table = dialect(name)
+    seen = to_native(event(tool, fields), table)
+    rewritten = Outcome(tool_input=seen.get("input"))  # type: ignore[arg-type]
+    assert to_host(rewritten, event(tool, fields), table).tool_input == fields
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+@given(call=INPUTS)
+def test_what_is_taken_as_it_is(name: str, call: tuple[str, dict[str, str]]) -> None:
+    fired = event(*call, hosted=False)
+    assert to_native(fired, dialect(name)) is fired
+    outcome = Outcome(tool_input={"path": "a", "file_path": "b"}, tool_output={"toolName": "x"})
+    assert to_host(outcome, fired, dialect(name)) is outcome
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_tools_that_nobody_knows(name: str) -> None:
+    known = event("weather", {"path": "x"})
+    assert to_native(known, dialect(name)) == known
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_a_table_names_no_field_twice(name: str) -> None:
+    for tool, row in dialect(name).tools.items():
+        assert tool in HOST
+        natives = [row.inputs.get(field, field) for field in HOST[tool]]
+        assert len(set(natives)) == len(natives)
+        assert set(row.inputs) <= set(HOST[tool])
+
+
+def test_a_hook_may_answer_in_the_hosts_words() -> None:
+    answer = Outcome(tool_input={"path": "b.txt", "content": "x"})
+    made = to_host(answer, event("write_file", {"path": "a.txt"}), dialect("kodik"))
+    assert made.tool_input == {"path": "b.txt", "content": "x"}
