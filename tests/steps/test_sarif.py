@@ -120,15 +120,15 @@ def test_a_resolved_path_is_inside_a_root_that_is_a_link(tmp_path: Path) -> None
     [
         ("/elsewhere/a b.json", "file:///elsewhere/a%20b.json"),
         ("/elsewhere/ü#?.json:3", "file:///elsewhere/%C3%BC%23%3F.json"),
-        ("/root-of-other/x", "file:///root-of-other/x"),
-        ("/root/../elsewhere/x", "file:///elsewhere/x"),
-        ("/root/a b/ü%.json", "a%20b/%C3%BC%25.json"),
-        ("/root/x:y.json", "x%3Ay.json"),
-        ("/root/.hidden:0", ".hidden%3A0"),
+        ("/project-of-other/x", "file:///project-of-other/x"),
+        ("/project/../elsewhere/x", "file:///elsewhere/x"),
+        ("/project/a b/ü%.json", "a%20b/%C3%BC%25.json"),
+        ("/project/x:y.json", "x%3Ay.json"),
+        ("/project/.hidden:0", ".hidden%3A0"),
     ],
 )
 def test_uris_are_percent_encoded(where: str, uri: str) -> None:
-    location = location_of(Problem(code="A", what="w", where=where), "/root")
+    location = location_of(Problem(code="A", what="w", where=where), "/project")
     physical = cast("Object", location["physicalLocation"])
     assert cast("Object", physical["artifactLocation"])["uri"] == uri
 
@@ -146,7 +146,7 @@ def test_a_relative_file_that_is_there_and_a_hook_id_that_is_none(tmp_path: Path
 
 
 def test_no_place_is_no_location() -> None:
-    (result,) = results_of(sarif([Problem(code="A", what="w")], root="/root"))
+    (result,) = results_of(sarif([Problem(code="A", what="w")], root="/project"))
     assert "locations" not in result
 
 
@@ -155,7 +155,7 @@ problems = st.builds(
     Problem,
     code=texts.filter(bool),
     what=texts.filter(bool),
-    where=texts | texts.map(lambda name: f"/root/{name}:7"),
+    where=texts | texts.map(lambda name: f"/project/{name}:7"),
     why=texts,
     fix=texts,
     severity=st.sampled_from([ERROR, WARNING]),
@@ -164,5 +164,5 @@ problems = st.builds(
 
 @given(st.lists(problems, max_size=4))
 def test_every_log_is_valid_and_every_problem_is_in_it(found: list[Problem]) -> None:
-    log = sarif(found, root="/root")
+    log = sarif(found, root="/project")
     assert [result["ruleId"] for result in results_of(log)] == [problem.code for problem in found]
