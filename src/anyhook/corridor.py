@@ -15,7 +15,7 @@ from anyhook.steps.judge import judge
 from anyhook.steps.match import match
 from anyhook.steps.merge import Entry, merge
 from anyhook.steps.present import present
-from anyhook.steps.record import call_text, record, safe_head
+from anyhook.steps.record import call_text, record
 from anyhook.steps.translate import to_host, to_native
 
 TYPE_CHECKING = False
@@ -115,7 +115,7 @@ class Walk:
             )
             self.grace_s = min(GRACE_S + len(call.stdin) * GRACE_PER_BYTE_S, GRACE_MOST_S)
             # Made while the hook runs: this is time that nobody waits for.
-            self.head = self.head or safe_head(self.event, self.engine.about(self.mode))
+            self.head = self.head or self.engine.head(self.event, self.mode)
             text = call_text(hook.id, call)
             try:
                 run = started if isinstance(started, Run) else (yield started)
@@ -211,7 +211,7 @@ class Walk:
         decision = merge(self.event.name, self.entries, tuple(self.reports), self.problems, enforced)
         journal = engine.journal
         if journal is not None:
-            head = self.head or safe_head(self.event, engine.about(self.mode))
+            head = self.head or engine.head(self.event, self.mode)
             line = record(head, decision, self.calls, engine.secrets)
             if not journal.append(line):
                 decision = decision.replace(problems=(*decision.problems, *engine.journal_problem()))
