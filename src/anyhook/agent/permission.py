@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from anyhook.adapters.pydantic_ai import Hooked
     from anyhook.model.json_types import Json
 
-    Ask = Callable[[str, dict[str, Json], str], Awaitable[bool]]
-    """Tool, input, why → whether a person says yes."""
+    Ask = Callable[[str, dict[str, Json], str], Awaitable[str]]
+    """Tool, input, why → a person's answer: ONCE, ALWAYS or NO."""
 
+ONCE, ALWAYS, NO = "once", "always", "no"
 MODES = ("ask", "auto", "deny")
 NEEDS = frozenset({"shell", "write_file", "edit_file"})
 """Tools that change something. A sub-agent's own tools pass the same gate."""
@@ -24,6 +25,8 @@ class Permission:
 
     def __init__(self, mode: str, ask: Ask | None = None) -> None:
         self.mode, self.ask = mode, ask
+        self.granted: set[str] = set()
+        """Tools that a person has allowed for the rest of the session. A hook's doubt is asked about all the same."""
 
     async def refuses(self, hooked: Hooked, tool: str, given: dict[str, Json], call_id: str) -> str | None:
         if tool not in NEEDS or self.mode == "auto":
@@ -34,12 +37,18 @@ class Permission:
         hooked.moments.waiting.extend(decision.context)
         if decision.stops:
             return decision.reason or "a hook denied it"
-        if decision.verdict == "allow":
+        if decision.verdict == "allow" or tool in self.granted:
             return None
-        if await self.confirms(hooked, tool, given, f"{tool} needs permission"):
+        answer = await self._answer(hooked, tool, given, f"{tool} needs permission")
+        if answer == ALWAYS:
+            self.granted.add(tool)
+        if answer != NO:
             return None
         return "nobody is there to ask" if self.ask is None else "the user said no"
 
     async def confirms(self, hooked: Hooked, tool: str, given: dict[str, Json], reason: str) -> bool:
+        return await self._answer(hooked, tool, given, reason) != NO
+
+    async def _answer(self, hooked: Hooked, tool: str, given: dict[str, Json], reason: str) -> str:
         await hooked.fire("notification", notification_type="permission_prompt", message=reason, tool=tool)
-        return self.ask is not None and await self.ask(tool, given, reason)
+        return NO if self.ask is None else await self.ask(tool, given, reason)

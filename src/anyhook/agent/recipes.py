@@ -66,11 +66,11 @@ async def cook(text: str, said: Sequence[ModelMessage], model: Model) -> str:
     from pydantic_ai import Agent
     from pydantic_ai_harness.compaction._summarizing_compaction import format_transcript
 
-    from anyhook.agent.script import asked_by_recipe
+    from anyhook.agent.script import RECIPE, asked_apart
 
-    token = asked_by_recipe.set(True)
+    token = asked_apart.set(RECIPE)
     try:
         result = await Agent(model).run(f"{text}\n\n<conversation>\n{format_transcript(said)}\n</conversation>")
     finally:
-        asked_by_recipe.reset(token)
+        asked_apart.reset(token)
     return str(result.output).strip()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pydantic_ai import Agent, UsageLimits
+from pydantic_ai.capabilities import ProcessEventStream
 from pydantic_ai.exceptions import AgentRunError, UserError
 from pydantic_ai.messages import ModelMessagesTypeAdapter, repair_messages
 
@@ -26,12 +27,14 @@ from anyhook.stores.conversations import Conversation, Conversations
 from anyhook.stores.places import state_dir
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import AsyncIterable, Callable, Mapping, Sequence
 
-    from pydantic_ai.messages import ModelMessage
+    from pydantic_ai import RunContext
+    from pydantic_ai.capabilities import AbstractCapability
+    from pydantic_ai.messages import AgentStreamEvent, ModelMessage
     from pydantic_ai.models import Model
 
-    from anyhook.adapters.moments import Observer
+    from anyhook.adapters.moments import Announcer, Observer
     from anyhook.adapters.tool_calls import ToolRecord
     from anyhook.agent.permission import Ask
     from anyhook.model.json_types import Json
@@ -64,6 +67,9 @@ class Session:
     tell: Callable[[str], None] = lambda text: None
     ask: Ask | None = None
     """How a person is asked for permission; None where nobody is there."""
+    announce: Announcer | None = None
+    stream: Callable[[AgentStreamEvent], None] | None = None
+    """Told of the model's words and of tool calls as they come; without it the model is asked for whole answers."""
     history: list[ModelMessage] = field(default_factory=list)
     earlier_turns: int = 0
     """Answers of the model in the session so far, as it was kept."""
@@ -79,7 +85,7 @@ class Session:
         self.resumed = earlier is not None
         if earlier is not None:
             self.history = repair_messages(ModelMessagesTypeAdapter.validate_python(earlier.messages))
-        self.moments = Moments(self.engine, _facts(options, name), self.observe)
+        self.moments = Moments(self.engine, _facts(options, name), self.observe, self.announce)
         if earlier is not None:
             self.moments.waiting.extend(earlier.waiting)
             self.earlier_turns = earlier.turns
@@ -100,8 +106,19 @@ class Session:
             self.model,
             name="agent",
             instructions=INSTRUCTIONS,
-            capabilities=[self.hooked, *tools(options.project, options.env)],
+            capabilities=[self.hooked, *tools(options.project, options.env), *self._streaming()],
         )
+
+    def _streaming(self) -> list[AbstractCapability[Any]]:
+        if self.stream is None:
+            return []
+        tell = self.stream
+
+        async def forward(_ctx: RunContext[Any], events: AsyncIterable[AgentStreamEvent]) -> None:
+            async for event in events:
+                tell(event)
+
+        return [ProcessEventStream(forward)]
 
     def _earlier(self) -> Conversation | None:
         options = self.options
@@ -132,6 +149,12 @@ class Session:
         await self.moments.end(reason)
         await self.engine.close()
 
+    async def reread_hooks(self) -> None:
+        """The hooks as they are on disk and approved now, from the next turn on."""
+        before = self.engine
+        self.engine = self.moments.engine = self.hooked.engine = _engine(self.options, self.id)
+        await before.close()
+
     # -- turns
 
     async def turn(self, prompt: str) -> Turn:
@@ -143,7 +166,8 @@ class Session:
                     async for _ in run:
                         pass
                 finally:
-                    self.history = run.all_messages()
+                    # A turn may end between a tool call and its result, and the next one goes on from there.
+                    self.history = repair_messages(run.all_messages())
             text = run.result.output if run.result is not None else ""
         except Refused as refused:
             return Turn("", REFUSED, str(refused))
