@@ -3,6 +3,7 @@ what needs a yes is denied."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,8 +12,8 @@ if TYPE_CHECKING:
     from anyhook.adapters.pydantic_ai import Hooked
     from anyhook.model.json_types import Json
 
-    Ask = Callable[[str, dict[str, Json], str], Awaitable[str]]
-    """Tool, input, why → a person's answer: ONCE, ALWAYS or NO."""
+    Ask = Callable[[str, dict[str, Json], str, bool], Awaitable[str]]
+    """Tool, input, why, whether a yes may last → a person's answer: ONCE, ALWAYS or NO."""
 
 ONCE, ALWAYS, NO = "once", "always", "no"
 MODES = ("ask", "auto", "deny")
@@ -27,6 +28,7 @@ class Permission:
         self.mode, self.ask = mode, ask
         self.granted: set[str] = set()
         """Tools that a person has allowed for the rest of the session. A hook's doubt is asked about all the same."""
+        self._asking = asyncio.Lock()
 
     async def refuses(self, hooked: Hooked, tool: str, given: dict[str, Json], call_id: str) -> str | None:
         if tool not in NEEDS or self.mode == "auto":
@@ -37,18 +39,22 @@ class Permission:
         hooked.moments.waiting.extend(decision.context)
         if decision.stops:
             return decision.reason or "a hook denied it"
-        if decision.verdict == "allow" or tool in self.granted:
+        if decision.verdict == "allow":
             return None
-        answer = await self._answer(hooked, tool, given, f"{tool} needs permission")
-        if answer == ALWAYS:
-            self.granted.add(tool)
+        async with self._asking:  # tools of one step run at once, and one answer may be for all of them
+            if tool in self.granted:
+                return None
+            answer = await self._answer(hooked, tool, given, f"{tool} needs permission", lasting=True)
+            if answer == ALWAYS:
+                self.granted.add(tool)
         if answer != NO:
             return None
         return "nobody is there to ask" if self.ask is None else "the user said no"
 
     async def confirms(self, hooked: Hooked, tool: str, given: dict[str, Json], reason: str) -> bool:
-        return await self._answer(hooked, tool, given, reason) != NO
+        async with self._asking:
+            return await self._answer(hooked, tool, given, reason, lasting=False) != NO
 
-    async def _answer(self, hooked: Hooked, tool: str, given: dict[str, Json], reason: str) -> str:
+    async def _answer(self, hooked: Hooked, tool: str, given: dict[str, Json], reason: str, lasting: bool) -> str:
         await hooked.fire("notification", notification_type="permission_prompt", message=reason, tool=tool)
-        return NO if self.ask is None else await self.ask(tool, given, reason)
+        return NO if self.ask is None else await self.ask(tool, given, reason, lasting)

@@ -40,6 +40,12 @@ def folders(project: str, env: Mapping[str, str]) -> list[str]:
     return own + [row.format(project=project, home=home) for row in rows]
 
 
+def recipe_names(places: Sequence[str]) -> list[str]:
+    """The recipes that files hold."""
+    found = {path.stem for place in places for path in Path(place).glob("*.md") if NAME.match(path.stem)}
+    return sorted(found)
+
+
 def recipe_text(name: str, arguments: Mapping[str, Json], places: Sequence[str]) -> str:
     """The prompt of a recipe with its arguments filled in."""
     if not NAME.match(name):

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import pydantic_ai
 from pydantic_ai import Agent, UsageLimits
 from pydantic_ai.capabilities import ProcessEventStream
 from pydantic_ai.exceptions import AgentRunError, UserError
@@ -76,6 +77,7 @@ class Session:
 
     def open(self) -> None:
         """Everything that can be wrong with the call shows here, before any hook runs."""
+        pydantic_ai.BANNER_ENABLED = False  # what the framework has to tell is not for this terminal
         options = self.options
         name = model_name(options.model, options.env)
         self.model: Model = open_model(name)
