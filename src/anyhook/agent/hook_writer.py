@@ -43,9 +43,9 @@ class Draft(BaseModel):
 async def write_hook(model: Model, about: str, description: str, examine: Callable[[Draft], list[str]]) -> Draft:
     """A draft with which `examine` finds nothing wrong; Failed where the model does not get there."""
     from pydantic_ai import Agent, ModelRetry
-    from pydantic_ai.exceptions import AgentRunError, UserError
 
     from anyhook.agent.script import HOOK_WRITER, asked_apart
+    from anyhook.agent.session import told
 
     writer = Agent(model, output_type=Draft, instructions=f"{INSTRUCTIONS}\n\n{about}", retries=TRIES - 1)
     found: list[str] = []
@@ -60,7 +60,7 @@ async def write_hook(model: Model, about: str, description: str, examine: Callab
     token = asked_apart.set(HOOK_WRITER)
     try:
         return (await writer.run(description)).output
-    except (AgentRunError, UserError) as error:
-        raise Failed("; ".join(found) if found else str(error)) from None
+    except Exception as error:  # noqa: BLE001 (whatever a model or a provider's client raises)
+        raise Failed("; ".join(found) if found else told(error)) from None
     finally:
         asked_apart.reset(token)

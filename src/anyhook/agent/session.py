@@ -176,7 +176,7 @@ class Session:
         except TurnsExhausted as exhausted:
             return Turn(final_text(self.history), MAX_TURNS, str(exhausted))
         except Exception as error:  # noqa: BLE001 (whatever a model, a tool or a provider's client raises ends the turn)
-            return Turn(final_text(self.history), ERROR, _told(error))
+            return Turn(final_text(self.history), ERROR, told(error))
         finally:
             self.save()
         cut = self.moments.cut_short
@@ -222,7 +222,7 @@ class Session:
         try:
             return await cook(recipe_text(name, arguments, self._folders()), said, model)
         except Exception as error:  # noqa: BLE001 (a recipe is asked for by a hook, and no hook may break the run)
-            self.tell(f"The recipe `{name}` did not work, and the conversation stays as it is: {_told(error)}")
+            self.tell(f"The recipe `{name}` did not work, and the conversation stays as it is: {told(error)}")
             return ""
 
 
@@ -254,7 +254,7 @@ def _engine(options: Options, session: str | None) -> Engine:
     return Engine(setup, nothing, on_failure=None, mode="enforce", session=session, host="agent")
 
 
-def _told(error: Exception) -> str:
+def told(error: Exception) -> str:
     """An error in words; those that are not meant for people carry the name of their kind."""
     meant = isinstance(error, (AgentRunError, UserError, Failed, BadSetup))
     return str(error) if meant and str(error) else f"{type(error).__name__}: {error}"

@@ -56,6 +56,9 @@ class Chat:
             status = await work
         except asyncio.CancelledError:
             status = STATUS[INTERRUPTED]
+        except OSError:  # the terminal is gone, which a signal has told or is about to
+            status = STATUS[INTERRUPTED]
+            self.ended_by = self.ended_by or SIGNALS["SIGHUP"]
         finally:
             await self._end(self.ended_by or USER_EXIT)
         return status
@@ -79,7 +82,10 @@ class Chat:
     # -- the session
 
     async def _talk(self) -> int:
-        await first_sight.ask_about_hooks(self)
+        try:
+            await first_sight.ask_about_hooks(self)
+        except BadCall as error:
+            self.screen.line(str(error), BAD)
         self.session = self.open(self.options)
         refused = await self.start()
         if refused is not None:

@@ -45,7 +45,7 @@ async def create_hook(chat: Chat, rest: str) -> None:
     setup, last = setup_of(chat.values), list[Rehearsal]()
 
     def examine(draft: Draft) -> list[str]:
-        last[:] = [rehearse(draft, table, setup)]
+        last[:] = [rehearse(draft, table, setup, scope)]
         return last[0].errors
 
     chat.screen.line(f"The model writes a hook of {table.title} …", FAINT)
@@ -102,6 +102,7 @@ async def _offer(chat: Chat, draft: Draft, table: Dialect, scope: str, tried: Re
             chat.screen.line("Not saved.", FAINT)
             return
         scope = OTHER[scope]
+        tried = rehearse(draft, table, setup_of(chat.values), scope)
     try:
         made, hook = write(order, draft.script)
     except CannotScaffold as error:

@@ -50,11 +50,11 @@ def order_of(draft: Draft, table: Dialect, roots: Roots, scope: str) -> Order:
     return Order(draft.name, table, row, scope, draft.lang, draft.tool, roots)
 
 
-def rehearse(draft: Draft, table: Dialect, setup: Setup) -> Rehearsal:
-    """Write it for a project where nothing else is, and look at it from all sides."""
+def rehearse(draft: Draft, table: Dialect, setup: Setup, scope: str) -> Rehearsal:
+    """Write it where nothing else is, and look at it from all sides."""
     with _empty_place(setup, table) as place:
         try:
-            order = order_of(draft, table, place.roots(()), "project")
+            order = order_of(draft, table, place.roots(()), scope)
             write(order, draft.script)
             errors, warnings = _checked(place)
             errors += _syntax(draft)
