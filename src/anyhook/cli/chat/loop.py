@@ -91,6 +91,7 @@ class Chat:
         if refused is not None:
             return refused
         if self.prompt or self.options.recipe:
+            self.screen.line(f"> {self.prompt or f'recipe {self.options.recipe}'}")
             await self.take_turn(self.session.run(self.prompt))
         while not self.leaving:
             await self._next()
