@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -32,8 +34,9 @@ class Terminal:
     def sees(self, text: str) -> str:
         """Wait for a text; what came before it, without the terminal's own codes."""
         self.child.expect_exact(text)
-        self.raw += self.child.before + self.child.after
-        return CONTROL.sub("", self.child.before)
+        before = self.child.before or ""
+        self.raw += before + text
+        return CONTROL.sub("", before)
 
     def types(self, text: str) -> None:
         """Wait until keys are read, and type a line."""
@@ -49,12 +52,17 @@ class Terminal:
     def presses(self, key: str) -> None:
         self.child.sendcontrol(key)
 
+    def kills(self, number: signal.Signals) -> None:
+        assert self.child.pid is not None
+        os.kill(self.child.pid, number)
+
     def ends(self) -> tuple[int | None, str]:
         """The exit status, and what was said last."""
         self.child.expect(pexpect.EOF)
-        self.raw += self.child.before
+        last = self.child.before or ""
+        self.raw += last
         self.child.close()
-        return self.child.exitstatus, CONTROL.sub("", self.child.before)
+        return self.child.exitstatus, CONTROL.sub("", last)
 
 
 def chat(world: World, *steps: Any, words: tuple[str, ...] = (), **env: str) -> Terminal:

@@ -20,6 +20,7 @@ SHELL = "echo ran >> ran.txt"
 def test_a_conversation(world: World) -> None:
     """Words, tools and hooks as they happen; permission asked for; the end heard by the hooks (K-6, K-26)."""
     world.hook("kode", "session_end", record("end"))
+    world.hook("agenthooks", "before_agent", "while ! test -e ../go; do sleep 0.1; done", name="slow")
     world.hook("kodik", "SessionStart", """echo '{"additional_context": "It is Monday."}'""")
     kodik(world, "PreToolUse", "grep -q force && { echo Not for agents. >&2; exit 2; } || exit 0", "Bash")
     terminal = chat(
@@ -35,6 +36,8 @@ def test_a_conversation(world: World) -> None:
     )
     terminal.sees("added context (session_start)")
     terminal.types("Push it.")
+    terminal.sees("waiting for a hook of turn_start …")
+    (world.root / "go").touch()
     terminal.sees("I push.")
     terminal.sees("● shell  push --force")
     terminal.answers("Allow it? [y]es, [a]lways in this session, [N]o:", "y")
@@ -149,7 +152,7 @@ def test_told_to_end(world: World, phase: str) -> None:
         terminal.sees("Allow it?" if phase == "question" else "● shell")
     while phase == "tool" and not (world.root / "busy").exists():
         assert terminal.child.isalive()
-    os.kill(terminal.child.pid, signal.SIGTERM)
+    terminal.kills(signal.SIGTERM)
     assert terminal.ends()[0] == 130
     assert [it["reason"] for it in recorded(world, "end")] == ["sigterm"]
     assert left_behind(mark) == []
@@ -163,7 +166,7 @@ def test_resumed_after_a_kill(world: World) -> None:
     first.types("Remember the number 7.")
     first.sees("Noted.")
     first.sees("\x1b[?2004h")
-    os.kill(first.child.pid, signal.SIGKILL)
+    first.kills(signal.SIGKILL)
     first.ends()
     second = chat(world, "Hm.", {"expect": "And?", "text": "Seven."})
     second.types("Something else.")
