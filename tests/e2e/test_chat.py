@@ -197,6 +197,22 @@ def test_a_refused_session(world: World) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (("-",), "stdin is the terminal"),
+        (("--resume", "none"), "there is no such session"),
+        (("--follow",), "no earlier"),
+    ],
+    ids=["stdin", "resume", "follow"],
+)
+def test_bad_calls_at_a_terminal(world: World, words: tuple[str, ...], said: str) -> None:
+    """Found before anybody is asked anything about hooks."""
+    world.hook("kodik", "Stop", "true", "project")
+    status, last = chat(world, "unreached", words=words).ends()
+    assert (status, said in last, "wants to run" in last) == (3, True, False)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
         (["chat"], "needs a terminal"),
         (["chat", "--json"], "is for people"),
         (["run", "/create-hook refuse force pushes"], "needs a person"),

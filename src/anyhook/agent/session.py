@@ -77,17 +77,26 @@ class Session:
 
     def open(self) -> None:
         """Everything that can be wrong with the call shows here, before any hook runs."""
+        self.look()
+        self.assemble()
+
+    def look(self) -> None:
+        """Find the model and the earlier conversation; of hooks nothing is read yet."""
         pydantic_ai.BANNER_ENABLED = False  # what the framework has to tell is not for this terminal
         options = self.options
-        name = model_name(options.model, options.env)
-        self.model: Model = open_model(name)
+        self.model_name = model_name(options.model, options.env)
+        self.model: Model = open_model(self.model_name)
         self.kept = Conversations(state_dir(options.env), options.project)
-        earlier = self._earlier()
+        self.earlier = self._earlier()
+
+    def assemble(self) -> None:
+        """Put engine, hooks, model and tools together, with the hooks as they are now."""
+        options, earlier = self.options, self.earlier
         self.engine = _engine(options, earlier.id if earlier else None)
         self.resumed = earlier is not None
         if earlier is not None:
             self.history = repair_messages(ModelMessagesTypeAdapter.validate_python(earlier.messages))
-        self.moments = Moments(self.engine, _facts(options, name), self.observe, self.announce)
+        self.moments = Moments(self.engine, _facts(options, self.model_name), self.observe, self.announce)
         if earlier is not None:
             self.moments.waiting.extend(earlier.waiting)
             self.earlier_turns = earlier.turns

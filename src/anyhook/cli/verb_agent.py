@@ -202,6 +202,8 @@ def chat(prompt: str | None, values: Values) -> int:
         raise BadCall("--json: a chat is for people. `anyhook agent run --json` is for programs.")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise BadCall("a chat needs a terminal. Without one, use `anyhook agent run`.")
+    if prompt == "-":
+        raise BadCall("-: a chat's stdin is the terminal. Write the prompt itself, or nothing.")
     options = options_of(values)
     try:
         from anyhook.agent.failure import BadSetup, Failed

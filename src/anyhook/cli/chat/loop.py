@@ -82,11 +82,14 @@ class Chat:
     # -- the session
 
     async def _talk(self) -> int:
+        session = self.make(self.options)
+        session.look()
         try:
             await first_sight.ask_about_hooks(self)
         except BadCall as error:
             self.screen.line(str(error), BAD)
-        self.session = self.open(self.options)
+        session.assemble()
+        self.session = session
         refused = await self.start()
         if refused is not None:
             return refused
@@ -97,8 +100,8 @@ class Chat:
             await self._next()
         return STATUS[DONE]
 
-    def open(self, options: Options) -> Session:
-        session = Session(
+    def make(self, options: Options) -> Session:
+        return Session(
             options,
             observe=self.activity.ends,
             announce=self.activity.begins,
@@ -106,8 +109,6 @@ class Chat:
             ask=self.ask,
             stream=self.screen.stream,
         )
-        session.open()
-        return session
 
     async def start(self) -> int | None:
         """Greet, and start the session; the exit status where it does not start."""
@@ -135,7 +136,8 @@ class Chat:
 
     async def resume(self, identity: str) -> None:
         """Leave this session, and take up another. Where that fails, this one goes on."""
-        after = self.open(dataclasses.replace(self.options, resume=identity, follow=False))
+        after = self.make(dataclasses.replace(self.options, resume=identity, follow=False, recipe=None))
+        after.open()
         await self._end(RESUME)
         self.session = after
         if await self.start() is not None:
