@@ -159,6 +159,17 @@ def test_told_to_end(world: World, phase: str) -> None:
     assert not any(f"\x1b[{colour}m" in terminal.raw for colour in (1, 2, 31, 32, 33))
 
 
+def test_ctrl_c_before_the_first_prompt(world: World) -> None:
+    """Where there is no turn to stop, the session ends; through its hooks as well."""
+    world.hook("agenthooks", "session_start", "sleep 100")
+    world.hook("kode", "session_end", record("end"))
+    terminal = chat(world, "unreached")
+    terminal.sees("waiting for a hook of session_start …")
+    terminal.presses("c")
+    assert terminal.ends()[0] == 130
+    assert [it["reason"] for it in recorded(world, "end")] == ["interrupted"]
+
+
 def test_resumed_after_a_kill(world: World) -> None:
     """Whatever ended the process, what was said stands; /resume and --follow find it."""
     world.hook("kodik", "SessionStart", record("starts"))
@@ -177,6 +188,8 @@ def test_resumed_after_a_kill(world: World) -> None:
     second.sees("Remember the number 7.")
     second.types("1")
     second.sees("goes on")
+    second.sees("the last answer was:")
+    second.sees("Noted.")
     second.types("Go.")
     second.sees("Hm.")
     second.types("/exit")

@@ -22,6 +22,7 @@ FORCE: dict[str, Any] = {
     "explanation": "Refuses what is done by force.",
     "sample": {"tool_name": "Bash", "tool_input": {"command": "git push --force"}},
 }
+FORCE_TOO = {**FORCE, "name": "no-force-at-all"}
 DRAFT_WITHOUT_FIRST_LINE = {**FORCE, "script": "exit 0\n"}
 UNREAD = {**FORCE, "event": "PreToolUsage"}
 BROKEN_BASH = {**FORCE, "script": "#!/usr/bin/env bash\nif then\n"}
@@ -87,7 +88,7 @@ def test_starts_that_ask_nobody(world: World, words: tuple[str, ...]) -> None:
 
 def test_a_hook_from_words(world: World) -> None:
     """D-7: checked, shown, explained, saved for the project or the user, and in effect in a new session."""
-    terminal = chat(world, *drafts(FORCE, UNREAD, BROKEN_BASH, FORCE, {**FORCE, "name": "no-force-at-all"}))
+    terminal = chat(world, *drafts(FORCE, UNREAD, BROKEN_BASH, FORCE, FORCE_TOO, FORCE, FORCE_TOO))
     terminal.types("/create-hook refuse what is done by force")
     shown = terminal.answers("Save it for the project? [y]es, [u] for the user instead, [N]o:", "n")
     assert "+if grep -q -- --force" in shown
@@ -107,6 +108,10 @@ def test_a_hook_from_words(world: World) -> None:
     shown = terminal.answers("Save it for the user? [y]es, [p] for the project instead, [N]o:", "y")
     assert "+++ " + str(world.home / "Documents/Kodik/Hooks/hooks.json") in shown
     terminal.sees("It takes effect in a new session.")
+
+    terminal.types("/create-hook once more")  # the name is taken, and the model thinks of another
+    assert "no-force-at-all: Refuses" in terminal.answers("Save it for the project?", "")
+    terminal.sees("Not saved.")
     terminal.types("/exit")
     assert terminal.ends()[0] == 0
 

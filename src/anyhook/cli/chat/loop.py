@@ -8,6 +8,7 @@ import dataclasses
 import signal
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from anyhook.adapters.messages import final_text
 from anyhook.agent.failure import BadSetup
 from anyhook.agent.headless import SIGNALS, STATUS
 from anyhook.agent.permission import ALWAYS, NO, ONCE
@@ -133,6 +134,7 @@ class Chat:
         self.screen.line(f"anyhook agent  {session.model.model_name}  {tilde(self.options.project, self.options.env)}")
         self.screen.line(f"session {session.id} {verb}  {told}", FAINT)
         self.screen.line("/help lists commands, Ctrl-C stops a turn, Ctrl-D ends the session", FAINT)
+        self.screen.reminder(final_text(session.history))
 
     async def resume(self, identity: str) -> None:
         """Leave this session, and take up another. Where that fails, this one goes on."""

@@ -46,6 +46,11 @@ async def create_hook(chat: Chat, rest: str) -> None:
 
     def examine(draft: Draft) -> list[str]:
         last[:] = [rehearse(draft, table, setup, scope)]
+        if not last[0].errors:
+            try:  # the real place may have a hook of that name
+                plan(order_of(draft, table, setup.roots(()), scope), draft.script)
+            except CannotScaffold as error:
+                return [str(error)]
         return last[0].errors
 
     chat.screen.line(f"The model writes a hook of {table.title} …", FAINT)

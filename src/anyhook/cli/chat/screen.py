@@ -125,10 +125,20 @@ class Screen:
             text = f"{part.tool_name}: {text}"  # tools of one step run at once; it is not the last one above
         lines = [line for line in text.split("\n") if line != STDOUT_MARK]
         style = FAINT if part.outcome == "success" else BAD
+        self._beginning(lines, style, indent)
+
+    def reminder(self, answer: str) -> None:
+        """How the conversation that is taken up again stood."""
+        if answer.strip():
+            self.line("… the last answer was:", FAINT)
+            self._beginning(answer.strip().split("\n"), FAINT, INDENT)
+
+    def _beginning(self, lines: list[str], style: str, indent: str) -> None:
         for each in lines[:RESULT_LINES]:
             self.line(self.fitted(indent + each.rstrip()), style)
-        if len(lines) > RESULT_LINES:
-            self.line(f"{indent}… {len(lines) - RESULT_LINES} more lines", FAINT)
+        rest = len(lines) - RESULT_LINES
+        if rest > 0:
+            self.line(f"{indent}… {rest} more line{'' if rest == 1 else 's'}", FAINT)
 
     @staticmethod
     def fitted(text: str) -> str:
