@@ -9,8 +9,10 @@ import sys
 
 import pytest
 from agent_box import LS, kodik, record, recorded, traces
-from chat_box import chat
+from chat_box import Terminal, chat
 from test_agent_command import left_behind
+from test_agent_wire import to
+from wire_server import ANSWER, provider
 
 from conftest import World
 
@@ -198,6 +200,26 @@ def test_resumed_after_a_kill(world: World) -> None:
     [kept] = [path for path in (world.state / "agent").glob("*/*.json") if "number 7" in path.read_text()]
     assert "Something else" not in kept.read_text()
     assert len(json.loads(kept.read_text())["messages"]) == 4
+
+
+@pytest.mark.parametrize("model", ["openai:m", "anthropic:m"])
+def test_over_the_wire(world: World, model: str) -> None:
+    """A provider's stream is seen, and its failure ends a turn only."""
+    with provider() as server:
+        to(world, server)
+        terminal = Terminal(world, model)
+        terminal.types("Go.")
+        terminal.answers("Allow it?", "y")
+        terminal.sees(ANSWER)
+        server.broken = True
+        terminal.types("Again.")
+        terminal.sees("error: ")
+        server.broken = False
+        terminal.types("And again.")
+        terminal.sees(ANSWER)
+        terminal.types("/exit")
+        assert terminal.ends()[0] == 0
+    assert traces(world) == 1
 
 
 def test_a_refused_session(world: World) -> None:
