@@ -6,12 +6,15 @@ import os
 import re
 import signal
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import pexpect
 from agent_box import script
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from conftest import World
 
 READY = "\x1b[?2004h"
@@ -52,9 +55,22 @@ class Terminal:
     def presses(self, key: str) -> None:
         self.child.sendcontrol(key)
 
+    def until(self, path: Path) -> None:
+        """Wait for a file that something in the chat makes."""
+        while not path.exists():
+            assert self.child.isalive()
+            time.sleep(0.02)
+
     def kills(self, number: signal.Signals) -> None:
         assert self.child.pid is not None
         os.kill(self.child.pid, number)
+
+    def goes_away(self) -> int:
+        """The terminal's window is closed; the exit status of what ran in it."""
+        assert self.child.pid is not None
+        inner: Any = self.child
+        inner.ptyproc.fileobj.close()
+        return os.waitstatus_to_exitcode(os.waitpid(self.child.pid, 0)[1])
 
     def ends(self) -> tuple[int | None, str]:
         """The exit status, and what was said last."""

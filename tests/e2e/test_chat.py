@@ -9,14 +9,12 @@ import sys
 
 import pytest
 from agent_box import LS, kodik, record, recorded, traces
-from chat_box import Terminal, chat
+from chat_box import READY, Terminal, chat
 from test_agent_command import left_behind
 from test_agent_wire import to
 from wire_server import ANSWER, provider
 
 from conftest import World
-
-SHELL = "echo ran >> ran.txt"
 
 
 def test_a_conversation(world: World) -> None:
@@ -118,8 +116,7 @@ def test_ctrl_c_stops_the_turn_only(world: World) -> None:
     assert "second" not in terminal.sees("Stopped.")
     terminal.types("Sleep.")
     terminal.answers("Allow it?", "y")
-    while not (world.root / "busy").exists():
-        assert terminal.child.isalive()
+    terminal.until(world.root / "busy")
     terminal.presses("c")
     terminal.sees("Stopped.")
     assert left_behind(mark) == []
@@ -128,12 +125,12 @@ def test_ctrl_c_stops_the_turn_only(world: World) -> None:
     terminal.presses("c")
     terminal.sees("Stopped.")
     assert traces(world) == 0
-    terminal.sees("\x1b[?2004h")
+    terminal.sees(READY)
     terminal.presses("c")
     terminal.sees("Ctrl-D or /exit ends the session.")
     terminal.types("Still there?")
     terminal.sees("Yes.")
-    terminal.sees("\x1b[?2004h")
+    terminal.sees(READY)
     terminal.presses("d")
     assert terminal.ends()[0] == 0
     assert [it["reason"] for it in recorded(world, "end")] == ["user_exit"]
@@ -148,17 +145,31 @@ def test_told_to_end(world: World, phase: str) -> None:
     wait = {"shell": {"command": f"touch ../busy; sleep 55; echo {mark}"}}
     mode = "ask" if phase == "question" else "auto"
     terminal = chat(world, {"tools": [wait]}, words=("--permission", mode), NO_COLOR="1")
-    terminal.sees("\x1b[?2004h")
+    terminal.sees(READY)
     if phase != "prompt":
         terminal.child.send("Go.\r")
         terminal.sees("Allow it?" if phase == "question" else "● shell")
-    while phase == "tool" and not (world.root / "busy").exists():
-        assert terminal.child.isalive()
+    if phase == "tool":
+        terminal.until(world.root / "busy")
     terminal.kills(signal.SIGTERM)
     assert terminal.ends()[0] == 130
     assert [it["reason"] for it in recorded(world, "end")] == ["sigterm"]
     assert left_behind(mark) == []
     assert not any(f"\x1b[{colour}m" in terminal.raw for colour in (1, 2, 31, 32, 33))
+
+
+@pytest.mark.parametrize("phase", ["prompt", "tool"])
+def test_a_terminal_that_goes_away(world: World, phase: str) -> None:
+    world.hook("kode", "session_end", record("end"))
+    terminal = chat(
+        world, {"tools": [{"shell": {"command": "touch ../busy; sleep 55"}}]}, words=("--permission", "auto")
+    )
+    terminal.sees(READY)
+    if phase == "tool":
+        terminal.child.send("Go.\r")
+        terminal.until(world.root / "busy")
+    assert terminal.goes_away() == 130
+    assert [it["reason"] for it in recorded(world, "end")] == ["sighup"]
 
 
 def test_ctrl_c_before_the_first_prompt(world: World) -> None:
@@ -178,7 +189,7 @@ def test_resumed_after_a_kill(world: World) -> None:
     first = chat(world, "Noted.")
     first.types("Remember the number 7.")
     first.sees("Noted.")
-    first.sees("\x1b[?2004h")
+    first.sees(READY)
     first.kills(signal.SIGKILL)
     first.ends()
     second = chat(world, "Hm.", {"expect": "And?", "text": "Seven."})
