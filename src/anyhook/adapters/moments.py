@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
     Observer = Callable[[Event, Decision], None]
+    Announcer = Callable[[Event], None]
+    """Told of an event before its hooks run."""
 
 MAIN, SUBAGENT = "main", "subagent"
 
@@ -24,11 +26,17 @@ MAIN, SUBAGENT = "main", "subagent"
 class Moments:
     """One session: what every event of it says, and what waits for the model."""
 
-    def __init__(self, engine: Engine, facts: dict[str, Json] | None = None, observe: Observer | None = None) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        facts: dict[str, Json] | None = None,
+        observe: Observer | None = None,
+        announce: Announcer | None = None,
+    ) -> None:
         self.engine = engine
         self.facts: dict[str, Json] = dict(facts or {})
         """Fields that every event of this session carries, as far as the event's payloads have them."""
-        self.observe = observe
+        self.observe, self.announce = observe, announce
         self.waiting: list[str] = []
         """Context that the model has yet to see."""
         self.turns = 0
@@ -41,6 +49,8 @@ class Moments:
     async def fire(self, name: str, spent: frozenset[str] = frozenset(), /, **data: Json) -> Decision:
         """One event. In shadow mode nothing of the answer counts, so none of it is returned."""
         event = Event.of(name, **{**self.facts, **data}).replace(hosted=True)
+        if self.announce is not None:
+            self.announce(event)
         decision = await self.engine.fire(event, spent=spent)
         if self.observe is not None:
             self.observe(event, decision)

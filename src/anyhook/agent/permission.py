@@ -3,6 +3,7 @@ what needs a yes is denied."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,9 +12,10 @@ if TYPE_CHECKING:
     from anyhook.adapters.pydantic_ai import Hooked
     from anyhook.model.json_types import Json
 
-    Ask = Callable[[str, dict[str, Json], str], Awaitable[bool]]
-    """Tool, input, why → whether a person says yes."""
+    Ask = Callable[[str, dict[str, Json], str, bool], Awaitable[str]]
+    """Tool, input, why, whether a yes may last → a person's answer: ONCE, ALWAYS or NO."""
 
+ONCE, ALWAYS, NO = "once", "always", "no"
 MODES = ("ask", "auto", "deny")
 NEEDS = frozenset({"shell", "write_file", "edit_file"})
 """Tools that change something. A sub-agent's own tools pass the same gate."""
@@ -24,6 +26,9 @@ class Permission:
 
     def __init__(self, mode: str, ask: Ask | None = None) -> None:
         self.mode, self.ask = mode, ask
+        self.granted: set[str] = set()
+        """Tools that a person has allowed for the rest of the session. A hook's doubt is asked about all the same."""
+        self._asking = asyncio.Lock()
 
     async def refuses(self, hooked: Hooked, tool: str, given: dict[str, Json], call_id: str) -> str | None:
         if tool not in NEEDS or self.mode == "auto":
@@ -36,10 +41,20 @@ class Permission:
             return decision.reason or "a hook denied it"
         if decision.verdict == "allow":
             return None
-        if await self.confirms(hooked, tool, given, f"{tool} needs permission"):
+        async with self._asking:  # tools of one step run at once, and one answer may be for all of them
+            if tool in self.granted:
+                return None
+            answer = await self._answer(hooked, tool, given, f"{tool} needs permission", lasting=True)
+            if answer == ALWAYS:
+                self.granted.add(tool)
+        if answer != NO:
             return None
         return "nobody is there to ask" if self.ask is None else "the user said no"
 
     async def confirms(self, hooked: Hooked, tool: str, given: dict[str, Json], reason: str) -> bool:
+        async with self._asking:
+            return await self._answer(hooked, tool, given, reason, lasting=False) != NO
+
+    async def _answer(self, hooked: Hooked, tool: str, given: dict[str, Json], reason: str, lasting: bool) -> str:
         await hooked.fire("notification", notification_type="permission_prompt", message=reason, tool=tool)
-        return self.ask is not None and await self.ask(tool, given, reason)
+        return NO if self.ask is None else await self.ask(tool, given, reason, lasting)

@@ -40,6 +40,12 @@ def folders(project: str, env: Mapping[str, str]) -> list[str]:
     return own + [row.format(project=project, home=home) for row in rows]
 
 
+def recipe_names(places: Sequence[str]) -> list[str]:
+    """The recipes that files hold."""
+    found = {path.stem for place in places for path in Path(place).glob("*.md") if NAME.match(path.stem)}
+    return sorted(found)
+
+
 def recipe_text(name: str, arguments: Mapping[str, Json], places: Sequence[str]) -> str:
     """The prompt of a recipe with its arguments filled in."""
     if not NAME.match(name):
@@ -66,11 +72,11 @@ async def cook(text: str, said: Sequence[ModelMessage], model: Model) -> str:
     from pydantic_ai import Agent
     from pydantic_ai_harness.compaction._summarizing_compaction import format_transcript
 
-    from anyhook.agent.script import asked_by_recipe
+    from anyhook.agent.script import RECIPE, asked_apart
 
-    token = asked_by_recipe.set(True)
+    token = asked_apart.set(RECIPE)
     try:
         result = await Agent(model).run(f"{text}\n\n<conversation>\n{format_transcript(said)}\n</conversation>")
     finally:
-        asked_by_recipe.reset(token)
+        asked_apart.reset(token)
     return str(result.output).strip()

@@ -3,6 +3,8 @@ understands nothing; where the script and the agent disagree, it fails and says 
 
 from __future__ import annotations
 
+import asyncio
+import math
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -28,10 +30,11 @@ if TYPE_CHECKING:
     from pydantic_ai.models.function import AgentInfo
     from pydantic_ai.settings import ModelSettings
 
-RECIPE = "recipe"
-asked_by_recipe: ContextVar[bool] = ContextVar("anyhook_asked_by_recipe", default=False)
-KEYS = ("text", "tools", "expect", "expect_not", "by", "times", "usage")
-WHO = ("main", "subagent", RECIPE)
+RECIPE, HOOK_WRITER = "recipe", "hook_writer"
+asked_apart: ContextVar[str] = ContextVar("anyhook_asked_apart", default="")
+"""Who asks the model something that is no part of the conversation: RECIPE, HOOK_WRITER, or "" for nobody."""
+KEYS = ("text", "tools", "expect", "expect_not", "by", "times", "usage", "pause_s")
+WHO = ("main", "subagent", RECIPE, HOOK_WRITER)
 
 
 @dataclass
@@ -45,6 +48,8 @@ class Step:
     by: str
     times: int
     usage: dict[str, int]
+    pause_s: float = 0.0
+    """Before every line of the text but the first, where the answer is streamed."""
 
 
 class Script:
@@ -53,7 +58,8 @@ class Script:
     def __init__(self, path: str, steps: list[Step]) -> None:
         self.path, self.steps = path, steps
 
-    def answer(self, messages: list[ModelMessage]) -> ModelResponse:
+    def answer(self, messages: list[ModelMessage]) -> tuple[ModelResponse, float]:
+        """What the model answers, and how long a stream of it pauses between lines."""
         who = self._who()
         step = next((step for step in self.steps if step.by == who and step.times > 0), None)
         if step is None:
@@ -71,14 +77,12 @@ class Script:
         usage = RequestUsage(
             input_tokens=step.usage.get("input_tokens", 0), output_tokens=step.usage.get("output_tokens", 0)
         )
-        return ModelResponse(parts=parts, usage=usage)
+        return ModelResponse(parts=parts, usage=usage), step.pause_s
 
     @staticmethod
     def _who() -> str:
-        if asked_by_recipe.get():
-            return RECIPE
         run = running.get()
-        return run.kind if run is not None else "main"
+        return asked_apart.get() or (run.kind if run is not None else "main")
 
 
 def script_model(path: str) -> FunctionModel:
@@ -99,7 +103,7 @@ class ScriptModel(FunctionModel):
 
     def __init__(self, script: Script, name: str, profile: ModelProfile) -> None:
         async def function(messages: list[ModelMessage], _info: AgentInfo) -> ModelResponse:
-            return script.answer(messages)
+            return script.answer(messages)[0]
 
         super().__init__(function, model_name=name, profile=profile)
         self.script = script
@@ -112,12 +116,12 @@ class ScriptModel(FunctionModel):
         model_request_parameters: ModelRequestParameters,
         run_context: RunContext[Any] | None = None,
     ) -> AsyncGenerator[StreamedResponse]:
-        answer = self.script.answer(messages)
+        answer, pause_s = self.script.answer(messages)
         _, parameters = self.prepare_request(model_settings, model_request_parameters)
         yield _ScriptStream(
             model_request_parameters=parameters,
             _model_name=self.model_name,
-            _iter=_pieces(answer),
+            _iter=_pieces(answer, pause_s),
             told=answer.usage if answer.usage.has_values() else None,
         )
 
@@ -135,10 +139,12 @@ class _ScriptStream(FunctionStreamedResponse):
             self._usage = self.told
 
 
-async def _pieces(answer: ModelResponse) -> AsyncIterator[Any]:
+async def _pieces(answer: ModelResponse, pause_s: float) -> AsyncIterator[Any]:
     for index, part in enumerate(answer.parts):
         if isinstance(part, TextPart):
-            for line in part.content.splitlines(keepends=True):
+            for number, line in enumerate(part.content.splitlines(keepends=True)):
+                if number and pause_s:
+                    await asyncio.sleep(pause_s)
                 yield line
         elif isinstance(part, ToolCallPart):
             yield {index: DeltaToolCall(part.tool_name, part.args_as_json_str(), tool_call_id=part.tool_call_id)}
@@ -173,10 +179,11 @@ def _step(path: str, number: int, step: Any) -> Step:
     text = str(step.get("text", ""))
     if not text and not calls:
         raise BadSetup(f"{where} needs `text` or `tools`")
-    usage = step.get("usage") or {}
-    return Step(
-        text, calls, _texts(step.get("expect")), _texts(step.get("expect_not")), by, int(step.get("times", 1)), usage
-    )
+    usage, pause_s = step.get("usage") or {}, step.get("pause_s", 0)
+    if not isinstance(pause_s, (int, float)) or not 0 <= pause_s < math.inf:
+        raise BadSetup(f"{where}: `pause_s` must be a number of seconds")
+    expect, expect_not = _texts(step.get("expect")), _texts(step.get("expect_not"))
+    return Step(text, calls, expect, expect_not, by, int(step.get("times", 1)), usage, pause_s)
 
 
 def _is_call(call: Any) -> bool:

@@ -6,7 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import pydantic_ai
 from pydantic_ai import Agent, UsageLimits
+from pydantic_ai.capabilities import ProcessEventStream
 from pydantic_ai.exceptions import AgentRunError, UserError
 from pydantic_ai.messages import ModelMessagesTypeAdapter, repair_messages
 
@@ -26,12 +28,14 @@ from anyhook.stores.conversations import Conversation, Conversations
 from anyhook.stores.places import state_dir
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import AsyncIterable, Callable, Mapping, Sequence
 
-    from pydantic_ai.messages import ModelMessage
+    from pydantic_ai import RunContext
+    from pydantic_ai.capabilities import AbstractCapability
+    from pydantic_ai.messages import AgentStreamEvent, ModelMessage
     from pydantic_ai.models import Model
 
-    from anyhook.adapters.moments import Observer
+    from anyhook.adapters.moments import Announcer, Observer
     from anyhook.adapters.tool_calls import ToolRecord
     from anyhook.agent.permission import Ask
     from anyhook.model.json_types import Json
@@ -64,22 +68,35 @@ class Session:
     tell: Callable[[str], None] = lambda text: None
     ask: Ask | None = None
     """How a person is asked for permission; None where nobody is there."""
+    announce: Announcer | None = None
+    stream: Callable[[AgentStreamEvent], None] | None = None
+    """Told of the model's words and of tool calls as they come; without it the model is asked for whole answers."""
     history: list[ModelMessage] = field(default_factory=list)
     earlier_turns: int = 0
     """Answers of the model in the session so far, as it was kept."""
 
     def open(self) -> None:
         """Everything that can be wrong with the call shows here, before any hook runs."""
+        self.look()
+        self.assemble()
+
+    def look(self) -> None:
+        """Find the model and the earlier conversation; of hooks nothing is read yet."""
+        pydantic_ai.BANNER_ENABLED = False  # what the framework has to tell is not for this terminal
         options = self.options
-        name = model_name(options.model, options.env)
-        self.model: Model = open_model(name)
+        self.model_name = model_name(options.model, options.env)
+        self.model: Model = open_model(self.model_name)
         self.kept = Conversations(state_dir(options.env), options.project)
-        earlier = self._earlier()
+        self.earlier = self._earlier()
+
+    def assemble(self) -> None:
+        """Put engine, hooks, model and tools together, with the hooks as they are now."""
+        options, earlier = self.options, self.earlier
         self.engine = _engine(options, earlier.id if earlier else None)
         self.resumed = earlier is not None
         if earlier is not None:
             self.history = repair_messages(ModelMessagesTypeAdapter.validate_python(earlier.messages))
-        self.moments = Moments(self.engine, _facts(options, name), self.observe)
+        self.moments = Moments(self.engine, _facts(options, self.model_name), self.observe, self.announce)
         if earlier is not None:
             self.moments.waiting.extend(earlier.waiting)
             self.earlier_turns = earlier.turns
@@ -100,8 +117,19 @@ class Session:
             self.model,
             name="agent",
             instructions=INSTRUCTIONS,
-            capabilities=[self.hooked, *tools(options.project, options.env)],
+            capabilities=[self.hooked, *tools(options.project, options.env), *self._streaming()],
         )
+
+    def _streaming(self) -> list[AbstractCapability[Any]]:
+        if self.stream is None:
+            return []
+        tell = self.stream
+
+        async def forward(_ctx: RunContext[Any], events: AsyncIterable[AgentStreamEvent]) -> None:
+            async for event in events:
+                tell(event)
+
+        return [ProcessEventStream(forward)]
 
     def _earlier(self) -> Conversation | None:
         options = self.options
@@ -132,6 +160,12 @@ class Session:
         await self.moments.end(reason)
         await self.engine.close()
 
+    async def reread_hooks(self) -> None:
+        """The hooks as they are on disk and approved now, from the next turn on."""
+        before = self.engine
+        self.engine = self.moments.engine = self.hooked.engine = _engine(self.options, self.id)
+        await before.close()
+
     # -- turns
 
     async def turn(self, prompt: str) -> Turn:
@@ -143,14 +177,15 @@ class Session:
                     async for _ in run:
                         pass
                 finally:
-                    self.history = run.all_messages()
+                    # A turn may end between a tool call and its result, and the next one goes on from there.
+                    self.history = repair_messages(run.all_messages())
             text = run.result.output if run.result is not None else ""
         except Refused as refused:
             return Turn("", REFUSED, str(refused))
         except TurnsExhausted as exhausted:
             return Turn(final_text(self.history), MAX_TURNS, str(exhausted))
         except Exception as error:  # noqa: BLE001 (whatever a model, a tool or a provider's client raises ends the turn)
-            return Turn(final_text(self.history), ERROR, _told(error))
+            return Turn(final_text(self.history), ERROR, told(error))
         finally:
             self.save()
         cut = self.moments.cut_short
@@ -196,7 +231,7 @@ class Session:
         try:
             return await cook(recipe_text(name, arguments, self._folders()), said, model)
         except Exception as error:  # noqa: BLE001 (a recipe is asked for by a hook, and no hook may break the run)
-            self.tell(f"The recipe `{name}` did not work, and the conversation stays as it is: {_told(error)}")
+            self.tell(f"The recipe `{name}` did not work, and the conversation stays as it is: {told(error)}")
             return ""
 
 
@@ -228,7 +263,7 @@ def _engine(options: Options, session: str | None) -> Engine:
     return Engine(setup, nothing, on_failure=None, mode="enforce", session=session, host="agent")
 
 
-def _told(error: Exception) -> str:
+def told(error: Exception) -> str:
     """An error in words; those that are not meant for people carry the name of their kind."""
     meant = isinstance(error, (AgentRunError, UserError, Failed, BadSetup))
     return str(error) if meant and str(error) else f"{type(error).__name__}: {error}"

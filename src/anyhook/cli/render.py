@@ -34,6 +34,16 @@ def exact_out(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still in the buffer goes nowhere, without a word
 
 
+def piece(text: str, sgr: str = "") -> None:
+    """Part of a line for a person at a terminal, at once; `sgr` is the colour it has, "" for none."""
+    text = _harmless(text)
+    try:
+        sys.stdout.write(f"\x1b[{sgr}m{text}\x1b[0m" if sgr and text else text)
+        sys.stdout.flush()
+    except (OSError, ValueError, AttributeError):
+        return  # the terminal is gone; the session ends by the signal that says so
+
+
 def say(text: str) -> None:
     """Talk. Where nobody listens, it is lost: it was no result."""
     try:

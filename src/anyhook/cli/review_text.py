@@ -24,6 +24,18 @@ WIDTH_MOST = 2000
 
 def entry_lines(entry: Entry, ledger: Ledger, shown: set[str]) -> Iterator[str]:
     """All lines about one thing to approve. `shown` remembers the files whose text was shown for an earlier one."""
+    yield from what_it_runs(entry)
+    for title, lines in differences(entry, ledger):
+        key = f"{title}\n{entry.item.files.get(title, entry.item.definition)}"
+        if key in shown:
+            yield f"    {visible(title)}: its text is shown above"
+        else:
+            yield from _bounded(title, lines, entry)
+        shown.add(key)
+
+
+def what_it_runs(entry: Entry) -> Iterator[str]:
+    """What it is, when it runs and what, and where that is written; not the text of its files."""
     yield f"{entry.status.upper()}  {visible(entry.item.id)}"
     if entry.status == REMOVED:
         yield "  was approved and is no longer there"
@@ -34,13 +46,6 @@ def entry_lines(entry: Entry, ledger: Ledger, shown: set[str]) -> Iterator[str]:
         yield from _facts(entry, entry.hook)
     for path, seen in entry.prints.items():
         yield f"  file     {visible(path)}  {_digest(seen)}{_first_line(seen)}"
-    for title, lines in differences(entry, ledger):
-        key = f"{title}\n{entry.item.files.get(title, entry.item.definition)}"
-        if key in shown:
-            yield f"    {visible(title)}: its text is shown above"
-        else:
-            yield from _bounded(title, lines, entry)
-        shown.add(key)
 
 
 def _facts(entry: Entry, hook: Hook) -> Iterator[str]:

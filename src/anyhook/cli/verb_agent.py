@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
 
 FAILED = 1
+NOT_INSTALLED = "the agent is not installed ({}). Install it: pip install 'anyhook[agent]'"
+CREATE_HOOK = "/create-hook"
 OPTIONS = (
     *WHERE,
     JSON,
@@ -55,6 +57,11 @@ def run(prompt: str | None, values: Values) -> int:
     text = sys.stdin.read() if prompt == "-" else prompt or ""
     if not text.strip() and options.recipe is None:
         raise BadCall("there is no prompt. Give one, or `-` to read it from stdin.")
+    if text.split(maxsplit=1)[:1] == [CREATE_HOOK]:
+        raise BadCall(
+            f"{CREATE_HOOK} shows what it wrote and asks before it saves it, which needs a person. Use it in "
+            "`anyhook agent chat`; `anyhook new` writes a hook without asking."
+        )
     if values["trust_hooks"]:
         from anyhook.cli.verb_trust import approve_all
 
@@ -67,7 +74,7 @@ def options_of(values: Values) -> Options:
     try:
         from anyhook.agent.options import MAX_TURNS, Options
     except ImportError as error:
-        raise BadCall(f"the agent is not installed ({error}). Install it: pip install 'anyhook[agent]'") from None
+        raise BadCall(NOT_INSTALLED.format(error)) from None
     most = str(values["max_turns"] or MAX_TURNS)
     if not most.isdigit():
         raise BadCall(f"--max-turns {most}: must be a number, 0 for no bound.")
@@ -105,8 +112,7 @@ def _run(prompt: str, options: Options, values: Values) -> int:
         from anyhook.agent.failure import BadSetup, Failed
         from anyhook.agent.headless import STATUS, Headless
     except ImportError as error:
-        render.say(f"The agent is not installed ({error}). Install it: pip install 'anyhook[agent]'")
-        return FAILED
+        raise BadCall(NOT_INSTALLED.format(error)) from None
     talk = Talk(bool(values["debug"]))
     headless = Headless(options, render.say, talk.event, keep=bool(values["json"]))
     with AnswerOnly():
@@ -183,4 +189,41 @@ def debug_lines(event: Event, decision: Decision) -> list[str]:
     return lines
 
 
+CHAT_EXAMPLE = "anyhook agent chat --model anthropic:NAME"
+
+
+@verb("chat", OPTIONS, CHAT_EXAMPLE, [click.Argument(["prompt"], required=False)])
+def chat(prompt: str | None, values: Values) -> int:
+    """Talk with the agent in the terminal; /help there lists commands. PROMPT is the first prompt.
+
+    Shows what the project's hooks would run and asks, before any of them runs. Leaves with 0, with 2 where a hook
+    refused the session, with 130 when ended by a signal."""
+    if values["json"]:
+        raise BadCall("--json: a chat is for people. `anyhook agent run --json` is for programs.")
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise BadCall("a chat needs a terminal. Without one, use `anyhook agent run`.")
+    if prompt == "-":
+        raise BadCall("-: a chat's stdin is the terminal. Write the prompt itself, or nothing.")
+    options = options_of(values)
+    try:
+        from anyhook.agent.failure import BadSetup, Failed
+        from anyhook.cli.chat.loop import Chat
+    except ImportError as error:
+        raise BadCall(NOT_INSTALLED.format(error)) from None
+    if values["trust_hooks"]:
+        from anyhook.cli.verb_trust import approve_all
+
+        approve_all(values)
+    import asyncio
+
+    try:
+        return asyncio.run(Chat(options, values, prompt or "").run())
+    except BadSetup as error:
+        raise BadCall(str(error)) from None
+    except Failed as error:
+        render.say(str(error))
+        return FAILED
+
+
 agent.add_command(run)
+agent.add_command(chat)

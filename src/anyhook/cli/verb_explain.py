@@ -13,6 +13,8 @@ from anyhook.cli.verbs import verb
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from anyhook.cli.options import Values
     from anyhook.model.json_types import Json
 
@@ -40,32 +42,34 @@ def explain(event: str, values: Values) -> int:
         hooks: list[Json] = list(records)
         render.json_out({"event": made.name, "hooks": hooks}, indent=2)
         return 0
-    _print(made.name, records)
+    for line in lines(made.name, records):
+        render.out(line)
     for line in render.problem_lines(engine.routes.problems(made.name)):
         render.say(line)
     return 0
 
 
-def _print(event: str, records: list[dict[str, Json]]) -> None:
+def lines(event: str, records: list[dict[str, Json]]) -> Iterator[str]:
+    """The records as a person reads them."""
     if not records:
-        render.out(f"{event}: nothing is hooked.")
+        yield f"{event}: nothing is hooked."
     number = 0
     for record in records:
         if not record["would_run"]:
-            render.out(f"-  {record['id']}  would not run: {record['why']}")
+            yield f"-  {record['id']}  would not run: {record['why']}"
             continue
         number += 1
-        render.out(f"{number}. {record['id']}  ({record['source']})")
+        yield f"{number}. {record['id']}  ({record['source']})"
         argv = record["argv"]
         words = " ".join(_quoted(str(word)) for word in argv) if isinstance(argv, list) else str(record.get("command"))
         env = record["env"]
         home = set(os.environ)
         added = [str(name) for name in env if name not in home] if isinstance(env, list) else []
         count = len(env) if isinstance(env, list) else 0
-        render.out(f"   run    {words}")
-        render.out(f"   in     {record['cwd']}, at most {record['limit_ms']} ms")
-        render.out(f"   env    {count} variables" + (f", of its own: {', '.join(added)}" if added else ""))
-        render.out(f"   stdin  {record['stdin']}")
+        yield f"   run    {words}"
+        yield f"   in     {record['cwd']}, at most {record['limit_ms']} ms"
+        yield f"   env    {count} variables" + (f", of its own: {', '.join(added)}" if added else "")
+        yield f"   stdin  {record['stdin']}"
 
 
 def _quoted(word: str) -> str:

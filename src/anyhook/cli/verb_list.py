@@ -10,6 +10,8 @@ from anyhook.model.hook import ARMED, BROKEN, CHANGED, UNTRUSTED, Hook
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from anyhook.cli.options import Values
     from anyhook.model.json_types import Json
 
@@ -33,7 +35,8 @@ def list_(values: Values) -> int:
         built_in: list[Json] = [as_dict(hook) for hook in apart]
         render.json_out({"hooks": listed, "builtins": built_in, "problems": problems}, indent=2)
         return 0
-    _print(hooks)
+    for line in lines(hooks):
+        render.out(line)
     for hook in apart:
         render.out(f"built in: {hook.id}  {hook.native_event}" + ("  (disabled)" if hook.status != ARMED else ""))
     for line in render.problem_lines(catalog.problems):
@@ -61,9 +64,10 @@ def as_dict(hook: Hook) -> dict[str, Json]:
     }
 
 
-def _print(hooks: list[Hook]) -> None:
+def lines(hooks: list[Hook]) -> Iterator[str]:
+    """The catalog as a person reads it."""
     if not hooks:
-        render.out("No hooks. `anyhook new` writes one; `anyhook dialects` shows where each dialect looks.")
+        yield "No hooks. `anyhook new` writes one; `anyhook dialects` shows where each dialect looks."
         return
     width = max(len(hook.id) for hook in hooks)
     for hook in hooks:
@@ -71,10 +75,10 @@ def _print(hooks: list[Hook]) -> None:
         line = f"{hook.status:<10}{hook.id:<{width}}  {event}{_matcher(hook.matcher)}"
         # That a hook waits for its user is said once, below.
         waits = hook.status in (UNTRUSTED, CHANGED)
-        render.out(line + (f"  ({hook.why})" if hook.why and not waits else ""))
+        yield line + (f"  ({hook.why})" if hook.why and not waits else "")
     waiting = sum(hook.status in (UNTRUSTED, CHANGED) for hook in hooks)
     if waiting:
-        render.out(f"{waiting} of them wait for approval: anyhook trust")
+        yield f"{waiting} of them wait for approval: anyhook trust"
 
 
 def _matcher(matcher: Json) -> str:

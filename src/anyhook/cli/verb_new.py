@@ -47,7 +47,7 @@ def new(name: str, values: Values) -> int:
 
     try:
         order, canonical = _order(name, values)
-        made, hook = _write(order)
+        made, hook = write(order)
     except CannotScaffold as error:
         raise BadCall(str(error)) from None
     for note in made.notes:
@@ -61,13 +61,13 @@ def new(name: str, values: Values) -> int:
     return 0
 
 
-def _write(order: Order) -> tuple[Plan, Hook]:
+def write(order: Order, written: str = "") -> tuple[Plan, Hook]:
     """Plan, write, and look whether the dialect takes it; several who write at once get their turns."""
     from anyhook.scaffold.disk import Writing
     from anyhook.scaffold.planning import Overtaken, find_hook, plan
 
     for turn in range(TURNS):
-        made, writing = plan(order), Writing()
+        made, writing = plan(order, written), Writing()
         try:
             writing.write(made.pieces)
             return made, find_hook(order, made)

@@ -23,6 +23,8 @@ from anyhook.stores.places import NOWHERE, believed_dir, state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from anyhook.cli.options import Values
     from anyhook.model.catalog import Setup
     from anyhook.model.json_types import Json
@@ -67,11 +69,11 @@ def trust(values: Values) -> int:
         return _list(bool(values["json"]))
     if values["revoke"]:
         return _revoke(values)
-    found = _look(values)
+    found = look(values)
     as_json = bool(values["json"])
     items = [_as_dict(entry, found.ledger) for entry in found.entries] if as_json else []
     if not as_json:
-        _show(found)
+        show(found)
     approved = not found.waiting or _approve(found, bool(values["yes"]), as_json)
     events = _asked_for_events(found) if approved else {}
     if as_json:
@@ -82,7 +84,7 @@ def trust(values: Values) -> int:
     return DONE if approved and not found.refused else FINDINGS
 
 
-def _look(values: Values) -> Found:
+def look(values: Values) -> Found:
     setup = setup_of(values)
     loaded = read(setup)
     ledger = open_ledger(setup, loaded.files)
@@ -97,7 +99,7 @@ def _with_lines(entries: list[Entry], config: Config) -> list[Entry]:
     return [entry.replace(hook=next(hooks)) if entry.hook else entry for entry in entries]
 
 
-def _show(found: Found) -> None:
+def show(found: Found) -> None:
     for line in render.problem_lines(found.problems):
         render.say(visible(line))
     if not found.entries:
@@ -113,11 +115,15 @@ def _show(found: Found) -> None:
 
 def _approve(found: Found, yes: bool, as_json: bool) -> bool:
     """Whether everything shown is approved now."""
-    if believed_dir(found.setup.env, found.setup.project) == NOWHERE:
-        folder = state_dir(found.setup.env)
-        raise BadCall(f"{visible(folder)}: the trust ledger lies inside the project. Set XDG_STATE_HOME elsewhere.")
+    refuse_own_ledger(found.setup)
     if not yes and not (not as_json and _answered()):
         return False
+    approve(found, render.say, quiet=as_json)
+    return True
+
+
+def approve(found: Found, say: Callable[[str], None], quiet: bool = False) -> None:
+    """Approve what was shown; a person has said yes to it."""
     entries = [entry for entry in found.entries if entry.status != REMOVED and entry.item.pinnable]
     project, refused = found.setup.project, bool(found.ledger.problems)
     try:
@@ -125,17 +131,40 @@ def _approve(found: Found, yes: bool, as_json: bool) -> bool:
     except OSError as error:
         raise _unwritable(found.ledger, error) from None
     if refused:
-        render.say(f"The ledger that was not used now lies in {visible(found.ledger.path)}.refused.")
+        say(f"The ledger that was not used now lies in {visible(found.ledger.path)}.refused.")
     for entry in found.refused:
-        render.say(f"{visible(entry.item.id)} cannot be approved: {'; '.join(_reasons(entry))}.")
-    if not as_json:
-        render.say(f"Approved: {len(entries)} in {visible(project)}.")
+        say(f"{visible(entry.item.id)} cannot be approved: {'; '.join(_reasons(entry))}.")
+    if not quiet:
+        say(f"Approved: {len(entries)} in {visible(project)}.")
+
+
+def approve_one(found: Found, identity: str, written: dict[str, bytes]) -> bool:
+    """Approve one hook more, as long as its files hold exactly what its user was shown; whether it is approved."""
+    import hashlib
+
+    entry = next((entry for entry in found.entries if entry.item.id == identity), None)
+    if entry is None or believed_dir(found.setup.env, found.setup.project) == NOWHERE:
+        return False
+    if any(entry.item.files.get(path) != hashlib.sha256(data).hexdigest() for path, data in written.items()):
+        return False
+    kept = [item for key, item in found.ledger.items(found.setup.project).items() if key != identity]
+    try:
+        found.ledger.approve(found.setup.project, [*kept, entry.item], contents([entry]))
+    except OSError as error:
+        raise _unwritable(found.ledger, error) from None
     return True
+
+
+def refuse_own_ledger(setup: Setup) -> None:
+    """A ledger that the project could have brought along is not written to."""
+    if believed_dir(setup.env, setup.project) == NOWHERE:
+        folder = state_dir(setup.env)
+        raise BadCall(f"{visible(folder)}: the trust ledger lies inside the project. Set XDG_STATE_HOME elsewhere.")
 
 
 def approve_all(values: Values) -> None:
     """Approve a project's hooks as they are, because its user said so in the call; shows what was approved."""
-    found = _look({**values, "json": False})
+    found = look({**values, "json": False})
     if found.waiting:
         for entry in found.waiting:
             render.say(f"{visible(entry.item.id)}: {entry.status}")

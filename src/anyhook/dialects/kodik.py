@@ -177,6 +177,7 @@ SCAFFOLD = Scaffold(
     command={"project": '"$KODIK_PROJECT_ROOT"/.kodik/hooks/{file}', "user": '"$KODIK_HOOKS_ROOT"/{file}'},
     declared_in=("hooks.json", "hooks.toml"),
     tool="Bash",
+    from_chat=True,
 )
 
 DIALECT = Dialect(

@@ -208,6 +208,8 @@ class Scaffold(Record):
     approvals."""
     answers: Mapping[str, Json] = {}
     """Examples of answers that need more than their own key, by the path of that key joined with dots."""
+    from_chat: bool = False
+    """Whether its document has people describe hooks in the chat; of several such dialects the first is meant."""
 
 
 class Misplaced(Record):

@@ -125,8 +125,9 @@ def _check_tool(order: Order) -> None:
         raise CannotScaffold(f"--tool {order.tool}: {wrong}.")
 
 
-def plan(order: Order) -> Plan:
-    """The files of a new hook; CannotScaffold where one of them would cost something that is there."""
+def plan(order: Order, written: str = "") -> Plan:
+    """The files of a new hook; CannotScaffold where one of them would cost something that is there. `written` is the
+    script's text; "" for one that is made from the event's row."""
     scaffold = check(order)
     source = next((each for each in order.dialect.find(order.roots) if each.scope == order.scope), None)
     if source is None:
@@ -144,12 +145,12 @@ def plan(order: Order) -> Plan:
     compared = tuple(order.tool.split("|")) if order.tool and not order.matched else ()
     log = f"{scaffold.log}/{order.name}.log"
     made = Script(order.name, order.dialect, order.row, compared, log)
-    pieces = [Piece(script, text(made, order.lang), executable=True)]
+    pieces = [Piece(script, written or text(made, order.lang), executable=True)]
     if scaffold.shape == "folder":
         pieces.append(Piece(f"{source.path}/{order.name}/{scaffold.declared_in[0]}", _front_matter(order)))
     elif scaffold.shape != "executable":
         pieces.append(_declaration(order, scaffold, source, command))
-    kept = "" if made.gate else os.path.normpath(f"{folder}/{log}")
+    kept = "" if made.gate or written else os.path.normpath(f"{folder}/{log}")
     return Plan(source, script, command, tuple(pieces), kept, tuple(notes))
 
 

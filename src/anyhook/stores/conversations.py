@@ -59,9 +59,13 @@ class Conversations:
 
     def latest(self) -> str | None:
         """The id of the conversation that was kept last."""
+        return next((identity for _, identity in self.by_time()), None)
+
+    def by_time(self) -> list[tuple[float, str]]:
+        """When each conversation was kept, in seconds since the epoch, and its id; the latest first."""
         try:
             with os.scandir(self.folder) as entries:
-                found = [(entry.stat().st_mtime_ns, entry.name) for entry in entries if entry.name.endswith(".json")]
+                found = [(entry.stat().st_mtime, entry.name) for entry in entries if entry.name.endswith(".json")]
         except OSError:
-            return None
-        return max(found)[1].removesuffix(".json") if found else None
+            return []
+        return sorted(((when, name.removesuffix(".json")) for when, name in found), reverse=True)

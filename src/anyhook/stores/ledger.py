@@ -54,10 +54,12 @@ class Ledger:
         self.path = f"{state_dir}/trust.json"
         self.copies = f"{state_dir}/approved"
         self.problems: list[Problem] = []
+        self._declined: dict[str, str] = {}
+        """Project → digest of what its user was shown and did not approve."""
         self.approvals: dict[str, Approval] = self._read()
 
     def _read(self) -> dict[str, Approval]:
-        self.problems = []
+        self.problems, self._declined = [], {}
         try:
             descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
         except (FileNotFoundError, NotADirectoryError):
@@ -77,6 +79,7 @@ class Ledger:
                 return self._refuse(f"it is larger than {SIZE_LIMIT:,} bytes")
             try:
                 stored = json.loads(file.read(SIZE_LIMIT))
+                self._declined = {project: _text(digest) for project, digest in stored.get("declined", {}).items()}
                 return {project: _approval(project, entry) for project, entry in stored["projects"].items()}
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 return self._refuse("it is damaged")
@@ -104,15 +107,25 @@ class Ledger:
                 write_private(f"{self.copies}/{digest}", data)
             when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
             self.approvals[project] = Approval(project, when, {**kept, **{item.id: item for item in items}})
+            self._declined.pop(project, None)
 
     def revoke(self, project: str, dialects: Sequence[str] = ()) -> bool:
         """Forgets a project, or what was approved of it for these dialects; whether there was anything."""
         with self._changing():
+            self._declined.pop(project, None)
             before = self.approvals.pop(project, None)
             kept = {} if before is None else _others(before.items, dialects)
             if before is not None and kept:
                 self.approvals[project] = before.replace(items=kept)
             return before is not None and len(kept) < max(len(before.items), 1)
+
+    def decline(self, project: str, items: Sequence[Item]) -> None:
+        """Remembers that exactly these items were shown and not approved, so that nobody is asked twice."""
+        with self._changing():
+            self._declined[project] = _digest(items)
+
+    def has_declined(self, project: str, items: Sequence[Item]) -> bool:
+        return self._declined.get(project) == _digest(items)
 
     def copy(self, digest: str) -> bytes | None:
         """The approved bytes, where they were kept and are still what they were."""
@@ -159,7 +172,8 @@ class Ledger:
             }
             for approval in self.approvals.values()
         }
-        write_private(self.path, json.dumps({"version": 1, "projects": projects}, indent=1).encode())
+        stored = {"version": 1, "projects": projects, "declined": self._declined}
+        write_private(self.path, json.dumps(stored, indent=1).encode())
 
     def _drop_copies(self) -> None:
         """No copy outlives the approvals it belongs to."""
@@ -175,6 +189,13 @@ class Ledger:
                     os.unlink(f"{self.copies}/{name}")
         except OSError:
             return  # they only serve to show differences
+
+
+def _digest(items: Sequence[Item]) -> str:
+    import hashlib
+
+    told = sorted([item.id, item.definition, sorted(item.files.items())] for item in items)
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 
 def _private(seen: os.stat_result) -> bool:

@@ -1,0 +1,110 @@
+"""What hooks did, in a person's words: which hook blocked, rewrote, added or failed, one line each. A hook that ran and
+had nothing to say is not mentioned; `--debug` shows those."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from anyhook.cli.chat.screen import BAD, FAINT, INDENT, WARN
+from anyhook.cli.verb_agent import debug_lines
+
+if TYPE_CHECKING:
+    from anyhook.cli.chat.screen import Screen
+    from anyhook.model.decision import Decision
+    from anyhook.model.event import Event
+
+SLOW_S = 1.0
+"""After this long a person wants to know what is being waited for."""
+BLOCKS = {
+    "deny_tool": "denied the tool",
+    "deny_permission": "denied the permission",
+    "abort": "refused",
+    "end_turn": "ended the turn",
+    "keep_working": "keeps the agent working",
+    "skip": "skipped it",
+    "feedback": "objects",
+    "advisory": "objects, which stops nothing here",
+}
+CHANGES = (
+    ("tool_input", "rewrote the input"),
+    ("tool_output", "replaced the output"),
+    ("prompt", "rewrote the prompt"),
+    ("history", "replaced the conversation"),
+    ("recipe", "calls a recipe"),
+    ("follow_ups", "sends the agent on"),
+    ("context", "added context"),
+)
+RAN = ("ran", "background", "broken")
+
+
+class Activity:
+    """Everything that hooks do in one session."""
+
+    def __init__(self, screen: Screen, debug: bool) -> None:
+        self.screen, self.debug = screen, debug
+        self.ran: Counter[str] = Counter()
+        self.blocked: Counter[str] = Counter()
+        self._told: set[tuple[str, str]] = set()
+        self._timers: dict[int, asyncio.TimerHandle] = {}
+
+    def begins(self, event: Event) -> None:
+        """An event's hooks are about to run; a slow one is mentioned while it runs."""
+        loop = asyncio.get_running_loop()
+        text = f"{INDENT}waiting for a hook of {event.name} …"
+        self._timers[id(event)] = loop.call_later(SLOW_S, self.screen.line, text, FAINT)
+
+    def ends(self, event: Event, decision: Decision) -> None:
+        timer = self._timers.pop(id(event), None)
+        if timer is not None:
+            timer.cancel()
+        self._count(decision)
+        if decision.effect == "deny_tool":
+            self.screen.explained = decision.reason or ""
+        if self.debug:
+            for line in debug_lines(event, decision):
+                self.screen.line(line, FAINT)
+        for style, line in lines(decision):
+            self.screen.line(line, style, INDENT)
+        for message in decision.messages:
+            self.screen.line(message, WARN, INDENT)
+        for problem in decision.problems:
+            key = (problem.code, problem.what)
+            if key not in self._told:
+                self._told.add(key)
+                self.screen.line(f"{problem.severity}: {problem.sentence()} [{problem.code}]", WARN, INDENT)
+
+    def turn_over(self) -> None:
+        """Events that were cut short end without a word."""
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+
+    def _count(self, decision: Decision) -> None:
+        for report in decision.hooks:
+            if report.status in RAN:
+                self.ran[report.id] += 1
+            if report.verdict == "block":
+                self.blocked[report.id] += 1
+
+
+def lines(decision: Decision) -> list[tuple[str, str]]:
+    """Style and text of each thing that the hooks of one event did."""
+    made: list[tuple[str, str]] = []
+    where = f"({decision.event}{'' if decision.enforced else ', shadow mode'})"
+    if decision.verdict == "block":
+        name = next((report.name for report in decision.hooks if report.id == decision.hook), decision.hook or "?")
+        reason = f": {decision.reason}" if decision.reason else ""
+        made.append((BAD, f"hook {name} {BLOCKS.get(decision.effect or '', 'blocked')} {where}{reason}"))
+    ran = ", ".join(report.name for report in decision.hooks if report.status == "ran")
+    done = [words for field, words in CHANGES if getattr(decision, field)]
+    if decision.verdict == "allow":
+        done.insert(0, "allowed it")
+    elif decision.verdict == "ask":
+        done.insert(0, "wants you to be asked" + (f" ({decision.reason})" if decision.reason else ""))
+    if decision.end_turn and decision.verdict != "block":
+        done.append("ended the turn")
+    if done and ran:
+        made.append((FAINT, f"hook {ran} {', '.join(done)} {where}"))
+    return made

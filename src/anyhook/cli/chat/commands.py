@@ -1,0 +1,173 @@
+"""Slash commands: what a person can tell the chat itself. One function each; what they do is done elsewhere."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from anyhook.agent.earlier import earlier_sessions
+from anyhook.agent.recipes import folders, recipe_names, recipe_text
+from anyhook.agent.session import BLOCKED, DONE
+from anyhook.cli.chat import first_sight
+from anyhook.cli.chat.screen import BAD, BOLD, FAINT, INDENT, WARN, Screen
+from anyhook.cli.verb_list import lines as hook_lines
+from anyhook.grammar.shapes import guess
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from anyhook.agent.session import Session
+    from anyhook.cli.chat.loop import Chat
+
+
+@dataclass
+class Command:
+    """One command: what may follow it, what it does in words, and what does it."""
+
+    words: str
+    help: str
+    act: Callable[[Chat, str], Awaitable[None]]
+
+
+def is_command(line: str) -> bool:
+    """A slash and a word; a path has another slash."""
+    first = line.split(maxsplit=1)[0] if line else ""
+    return first.startswith("/") and "/" not in first[1:]
+
+
+def names(chat: Chat) -> list[str]:
+    """Everything that can stand behind the slash, with it."""
+    return [f"/{name}" for name in [*COMMANDS, *_recipes(chat)]]
+
+
+async def carry_out(chat: Chat, line: str) -> None:
+    word, _, rest = line[1:].partition(" ")
+    command = COMMANDS.get(word)
+    if command is not None:
+        await command.act(chat, rest.strip())
+    elif word in _recipes(chat):
+        await _recipe(chat, word, rest)
+    else:
+        hint = guess(f"/{word}", names(chat))
+        chat.screen.line(f"There is no command /{word}.{hint} /help lists all.", BAD)
+
+
+def _session(chat: Chat) -> Session:
+    assert chat.session is not None  # noqa: S101 (commands are read in a session)
+    return chat.session
+
+
+# -- the commands
+
+
+async def _help(chat: Chat, _rest: str) -> None:
+    rows = [(f"/{name} {command.words}".rstrip(), command.help) for name, command in COMMANDS.items()]
+    rows += [(f"/{name} [K=V]… [TEXT]", "Run this recipe.") for name in _recipes(chat)]
+    rows += [
+        ("Alt-Enter", "Break the line."),
+        ("Up, Down, Ctrl-R", "Earlier prompts."),
+        ("Ctrl-C", "Stop the turn."),
+        ("Ctrl-D", "The same as /exit."),
+    ]
+    width = max(len(words) for words, _ in rows)
+    for words, text in rows:
+        chat.screen.line(f"{words:<{width}}  {text}", indent=INDENT)
+
+
+async def _exit(chat: Chat, _rest: str) -> None:
+    chat.leaving = True
+
+
+async def _hooks(chat: Chat, _rest: str) -> None:
+    """The hooks of this session, in the order in which they run, and what they have done so far."""
+    if not chat.options.hooks:
+        chat.screen.line("Hooks are off in this session (--no-hooks).", indent=INDENT)
+        return
+    catalog = _session(chat).engine.catalog.with_lines()
+    hooks = [hook for hook in catalog.hooks if hook.scope != "builtin"]
+    for line in hook_lines(hooks):
+        chat.screen.line(line.replace("anyhook trust", "/trust"), indent=INDENT)
+    activity = chat.activity
+    for hook in catalog.hooks:
+        if activity.ran[hook.id]:
+            times = f"ran {activity.ran[hook.id]}×, blocked {activity.blocked[hook.id]}×"
+            chat.screen.line(f"{hook.id}: {times} in this session", FAINT, INDENT)
+    for problem in catalog.problems:
+        chat.screen.line(problem.sentence(), WARN, INDENT)
+
+
+async def _compact(chat: Chat, _rest: str) -> None:
+    session = _session(chat)
+    before = len(session.history)
+    turn = await chat.work(session.compact())
+    if turn is None:
+        chat.screen.line("Stopped; the conversation stays as it is.", WARN)
+    elif turn.stop == DONE:
+        chat.screen.line(f"Compacted: {before} messages have become a summary of {len(turn.text):,} characters.")
+    else:
+        chat.screen.line(f"Not compacted: {turn.why}.", WARN if turn.stop == BLOCKED else BAD)
+
+
+async def _trust(chat: Chat, _rest: str) -> None:
+    if await first_sight.review(chat) and chat.options.hooks:
+        await _session(chat).reread_hooks()
+        chat.screen.line("They run from now on; those of the session's start, in the next session.", FAINT)
+
+
+async def _resume(chat: Chat, rest: str) -> None:
+    here = _session(chat)
+    others = [each for each in earlier_sessions(here.kept) if each.id != here.id]
+    if not others:
+        chat.screen.line("There is no other session of this project.", indent=INDENT)
+        return
+    if not rest:
+        for number, each in enumerate(others, 1):
+            when = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.when_s))
+            row = f"{number:>2}  {when}  {each.turns:>3} turns  {each.id}  {each.began}"
+            chat.screen.line(Screen.fitted(INDENT + row))
+        rest = await chat.keyboard.answer("Which one? Its number, or Enter for none:")
+    chosen = [each for each in others if rest and each.id.startswith(rest)]
+    if rest.isdigit() and 0 < int(rest) <= len(others):
+        chosen = [others[int(rest) - 1]]
+    if len(chosen) == 1:
+        await chat.resume(chosen[0].id)
+    elif rest.isprintable() and rest:
+        chat.screen.line(f"{rest}: {'several sessions begin so' if chosen else 'there is no such session'}.", BAD)
+
+
+async def _create_hook(chat: Chat, rest: str) -> None:
+    from anyhook.cli.chat.new_hook import create_hook
+
+    await create_hook(chat, rest)
+
+
+COMMANDS = {
+    "help": Command("", "List the commands.", _help),
+    "hooks": Command("", "List the hooks of this session, and which wait for approval.", _hooks),
+    "trust": Command("", "Show what the project's hooks would run, and approve it.", _trust),
+    "create-hook": Command("DESCRIPTION", "Let the model write a hook.", _create_hook),
+    "compact": Command("", "Replace the conversation with a summary of it.", _compact),
+    "resume": Command("[ID]", "Go on with another session of this project.", _resume),
+    "exit": Command("", "End the session.", _exit),
+}
+
+
+# -- recipes
+
+
+def _recipes(chat: Chat) -> list[str]:
+    places = folders(chat.options.project, chat.options.env)
+    return [name for name in recipe_names(places) if name not in COMMANDS]
+
+
+async def _recipe(chat: Chat, name: str, rest: str) -> None:
+    """`/NAME K=V … TEXT`: the recipe with its arguments, and the text below it."""
+    words = rest.split()
+    arguments: dict[str, str] = {}
+    while words and "=" in words[0]:
+        key, _, value = words.pop(0).partition("=")
+        arguments[key] = value
+    text = recipe_text(name, arguments, folders(chat.options.project, chat.options.env))
+    chat.screen.line(f"recipe {name}", BOLD)
+    await chat.take_turn(_session(chat).turn(f"{text}\n\n{' '.join(words)}".strip()))

@@ -1,0 +1,85 @@
+"""What a person types: prompts with editing and history, and answers to questions. Ctrl-C and Ctrl-D come out as
+values, never as exceptions that could end the session."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import WordCompleter
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.key_binding import KeyBindings
+from prompt_toolkit.output import ColorDepth, create_output
+from prompt_toolkit.output.vt100 import Vt100_Output
+
+from anyhook.stores.places import make_private_dir
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prompt_toolkit.key_binding.key_processor import KeyPressEvent
+
+INTERRUPTED, ENDED = "\x03", "\x04"
+"""What is returned for Ctrl-C and Ctrl-D; neither can be part of a line."""
+
+
+class Keyboard:
+    """One terminal's keyboard."""
+
+    def __init__(self, history: str, colour: bool) -> None:
+        output = create_output(sys.stdout)
+        if isinstance(output, Vt100_Output):
+            output.enable_cpr = False  # a terminal that does not tell where its cursor is would be complained about
+        depth = None if colour else ColorDepth.DEPTH_1_BIT
+        self._prompts: PromptSession[str] = PromptSession(
+            history=_history(history), key_bindings=_bindings(), output=output, color_depth=depth,
+            complete_while_typing=False,
+        )  # fmt: skip
+        self._answers: PromptSession[str] = PromptSession(
+            history=InMemoryHistory(), output=output, color_depth=depth, enable_history_search=False
+        )
+
+    async def line(self, commands: Sequence[str]) -> str:
+        """The next prompt; INTERRUPTED or ENDED for Ctrl-C and Ctrl-D."""
+        completer = WordCompleter(list(commands), sentence=True)
+        return await _typed(self._prompts, "> ", completer)
+
+    async def answer(self, question: str) -> str:
+        """A short answer, without blanks and capitals; INTERRUPTED or ENDED as well."""
+        return (await _typed(self._answers, f"{question} ")).strip().lower()
+
+    async def text(self, question: str) -> str:
+        return (await _typed(self._answers, f"{question} ")).strip()
+
+
+async def _typed(session: PromptSession[str], message: str, completer: WordCompleter | None = None) -> str:
+    try:
+        # Ctrl-C is a key here; the signal of that name belongs to the chat.
+        return await session.prompt_async(message, completer=completer, handle_sigint=False)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except EOFError:
+        return ENDED
+
+
+def _history(path: str) -> History:
+    """Kept for its owner only; where it cannot be kept, for this session."""
+    try:
+        make_private_dir(os.path.dirname(path))
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
+    except OSError:
+        return InMemoryHistory()
+    return FileHistory(path)
+
+
+def _bindings() -> KeyBindings:
+    """Alt-Enter breaks the line; Enter alone sends it."""
+    made = KeyBindings()
+
+    @made.add("escape", "enter")
+    def _break(event: KeyPressEvent) -> None:
+        event.current_buffer.insert_text("\n")
+
+    return made

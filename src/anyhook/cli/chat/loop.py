@@ -1,0 +1,230 @@
+"""`anyhook agent chat`: prompts in, turns out, until its person leaves or a signal ends it. However it ends, the
+session's hooks hear of it; Ctrl-C ends a turn and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import signal
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from anyhook.adapters.messages import final_text
+from anyhook.agent.failure import BadSetup
+from anyhook.agent.headless import SIGNALS, STATUS
+from anyhook.agent.permission import ALWAYS, NO, ONCE
+from anyhook.agent.session import BLOCKED, DONE, INTERRUPTED, REFUSED, Session
+from anyhook.cli.chat import commands, first_sight
+from anyhook.cli.chat.activity import Activity
+from anyhook.cli.chat.keyboard import ENDED, Keyboard
+from anyhook.cli.chat.keyboard import INTERRUPTED as CTRL_C
+from anyhook.cli.chat.screen import BAD, FAINT, INDENT, WARN, Screen, call_line, colourful, tilde
+from anyhook.cli.failure import BadCall
+from anyhook.model.hook import ARMED, CHANGED, UNTRUSTED
+from anyhook.stores.places import state_dir
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    from anyhook.agent.options import Options
+    from anyhook.agent.session import Turn
+    from anyhook.cli.options import Values
+    from anyhook.model.json_types import Json
+
+T = TypeVar("T")
+USER_EXIT, RESUME = "user_exit", "resume"
+
+
+class Chat:
+    """One conversation in a terminal."""
+
+    def __init__(self, options: Options, values: Values, prompt: str) -> None:
+        self.options, self.values, self.prompt = options, values, prompt
+        colour = colourful(options.env)
+        self.screen = Screen(colour)
+        self.keyboard = Keyboard(f"{state_dir(options.env)}/agent/history", colour)
+        self.activity = Activity(self.screen, bool(values["debug"]))
+        self.session: Session | None = None
+        self.leaving = False
+        self.ended_by = ""
+        """The signal that ends the session; "" while none has come."""
+        self._working: asyncio.Task[Any] | None = None
+
+    async def run(self) -> int:
+        """The exit status."""
+        work = asyncio.ensure_future(self._talk())
+        self._listen(work)
+        try:
+            status = await work
+        except asyncio.CancelledError:
+            status = STATUS[INTERRUPTED]
+        except OSError:  # the terminal is gone, which a signal has told or is about to
+            status = STATUS[INTERRUPTED]
+            self.ended_by = self.ended_by or SIGNALS["SIGHUP"]
+        finally:
+            await self._end(self.ended_by or USER_EXIT)
+        return status
+
+    def _listen(self, work: asyncio.Task[int]) -> None:
+        loop = asyncio.get_running_loop()
+
+        def end(reason: str) -> None:
+            self.ended_by = reason
+            work.cancel()
+
+        for name, reason in SIGNALS.items():
+            try:
+                if name == "SIGINT":
+                    loop.add_signal_handler(signal.SIGINT, self.interrupt)
+                else:
+                    loop.add_signal_handler(getattr(signal, name), end, reason)
+            except (AttributeError, NotImplementedError, RuntimeError, ValueError):
+                pass  # a system without this signal, or a thread that gets none
+
+    # -- the session
+
+    async def _talk(self) -> int:
+        session = self.make(self.options)
+        session.look()
+        try:
+            await first_sight.ask_about_hooks(self)
+        except BadCall as error:
+            self.screen.line(str(error), BAD)
+        session.assemble()
+        self.session = session
+        refused = await self.start()
+        if refused is not None:
+            return refused
+        if self.prompt or self.options.recipe:
+            self.screen.line(f"> {self.prompt or f'recipe {self.options.recipe}'}")
+            await self.take_turn(self.session.run(self.prompt))
+        while not self.leaving:
+            await self._next()
+        return STATUS[DONE]
+
+    def make(self, options: Options) -> Session:
+        return Session(
+            options,
+            observe=self.activity.ends,
+            announce=self.activity.begins,
+            tell=lambda text: self.screen.line(text, WARN, INDENT),
+            ask=self.ask,
+            stream=self.screen.stream,
+        )
+
+    async def start(self) -> int | None:
+        """Greet, and start the session; the exit status where it does not start."""
+        assert self.session is not None  # noqa: S101 (it was opened)
+        self._greet(self.session)
+        turn = await self.work(self.session.start())
+        if turn is None:
+            self.ended_by = "interrupted"
+            return STATUS[INTERRUPTED]
+        if turn.stop == REFUSED:
+            self.screen.line(f"The session was refused: {turn.why or 'a hook gave no reason'}", BAD)
+            return STATUS[REFUSED]
+        return None
+
+    def _greet(self, session: Session) -> None:
+        hooks = [hook for hook in session.engine.catalog.hooks if hook.scope != "builtin"]
+        armed = sum(hook.status == ARMED for hook in hooks)
+        waiting = sum(hook.status in (UNTRUSTED, CHANGED) for hook in hooks)
+        told = f"{armed} hook{'' if armed == 1 else 's'}" if self.options.hooks else "hooks are off"
+        told += f", {waiting} waiting for approval (/trust)" if waiting else ""
+        verb = "goes on" if session.resumed else "starts"
+        self.screen.line(f"anyhook agent  {session.model.model_name}  {tilde(self.options.project, self.options.env)}")
+        self.screen.line(f"session {session.id} {verb}  {told}", FAINT)
+        self.screen.line("/help lists commands, Ctrl-C stops a turn, Ctrl-D ends the session", FAINT)
+        self.screen.reminder(final_text(session.history))
+
+    async def resume(self, identity: str) -> None:
+        """Leave this session, and take up another. Where that fails, this one goes on."""
+        after = self.make(dataclasses.replace(self.options, resume=identity, follow=False, recipe=None))
+        after.open()
+        await self._end(RESUME)
+        self.session = after
+        if await self.start() is not None:
+            self.leaving = True
+
+    async def _end(self, reason: str) -> None:
+        session = self.session
+        if session is None:
+            return
+        await session.end(reason)
+        self.activity.turn_over()
+        if session.history:
+            self.screen.line(f"To go on with this session: anyhook agent chat --resume {session.id}", FAINT)
+
+    # -- prompts and turns
+
+    async def _next(self) -> None:
+        self.screen.settle()
+        line = (await self.keyboard.line(commands.names(self))).strip()
+        if line == ENDED:
+            self.leaving = True
+        elif line == CTRL_C:
+            self.screen.line("Ctrl-D or /exit ends the session.", FAINT)
+        elif commands.is_command(line):
+            try:
+                await commands.carry_out(self, line)
+            except (BadCall, BadSetup) as error:
+                self.screen.line(str(error), BAD)
+        elif line and self.session is not None:
+            await self.take_turn(self.session.turn(line))
+
+    async def take_turn(self, turn: Coroutine[Any, Any, Turn]) -> None:
+        """One turn, and how it ended where that is not plain to see."""
+        try:
+            ended = await self.work(turn)
+        except BadSetup as error:
+            self.screen.line(str(error), BAD)
+            return
+        if ended is None:
+            self.screen.line("Stopped.", WARN)
+        elif ended.stop == BLOCKED:
+            self.screen.line(f"A hook ended the turn: {ended.why or 'it gave no reason'}", WARN)
+        elif ended.stop != DONE:
+            self.screen.line(f"{ended.stop}: {ended.why}", BAD)
+
+    async def work(self, work: Coroutine[Any, Any, T]) -> T | None:
+        """Something that Ctrl-C stops; None where it did."""
+        task = asyncio.ensure_future(work)
+        self._working = task
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if self.ended_by:
+                raise
+            return None
+        finally:
+            self._working = None
+            self.activity.turn_over()
+            self.screen.settle()
+
+    def interrupt(self) -> None:
+        if self._working is not None:
+            self.screen.interrupted()
+            self._working.cancel()
+
+    # -- questions
+
+    async def ask(self, tool: str, given: dict[str, Json], reason: str, lasting: bool) -> str:
+        """A person's answer to whether a tool may run."""
+        self.screen.line(f"{INDENT}{reason}:", WARN)
+        self.screen.line(f"{INDENT * 2}{call_line(tool, given)}")
+        always = ", [a]lways in this session" if lasting else ""
+        known = {"y": ONCE, "yes": ONCE, "n": NO, "no": NO, "": NO, ENDED: NO}
+        if lasting:
+            known |= {"a": ALWAYS, "always": ALWAYS}
+        while True:
+            with self.screen.hold():
+                answer = await self.keyboard.answer(f"{INDENT}Allow it? [y]es{always}, [N]o:")
+            if answer == CTRL_C:
+                if self._working is not None:
+                    self._working.cancel()
+                return NO
+            if answer in known:
+                return known[answer]
+
+    async def confirmed(self, question: str) -> bool:
+        """A yes to a question; everything else is a no."""
+        return await self.keyboard.answer(f"{question} [y/N]") in ("y", "yes")

@@ -1,0 +1,157 @@
+"""`/create-hook`: a hook from a description. The model writes it; it is checked and explained in an empty place of its
+own, shown as a difference, and saved only where a person says so. Nothing of it is started."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import shlex
+from typing import TYPE_CHECKING
+
+from anyhook.agent.failure import Failed
+from anyhook.agent.hook_writer import write_hook
+from anyhook.cli.catalog_input import setup_of
+from anyhook.cli.chat.rehearsal import Rehearsal, order_of, rehearse
+from anyhook.cli.chat.screen import BAD, BOLD, FAINT, GOOD, INDENT, WARN
+from anyhook.cli.failure import BadCall
+from anyhook.cli.verb_new import write
+from anyhook.cli.verb_trust import approve_one, look
+from anyhook.grammar.registry import DIALECTS, dialect
+from anyhook.grammar.shapes import guess
+from anyhook.scaffold.brief import brief
+from anyhook.scaffold.planning import CannotScaffold, plan
+
+if TYPE_CHECKING:
+    from anyhook.agent.hook_writer import Draft
+    from anyhook.cli.chat.loop import Chat
+    from anyhook.cli.options import Values
+    from anyhook.grammar.rows import Dialect
+    from anyhook.model.hook import Hook
+    from anyhook.scaffold.planning import Order, Plan
+
+SCOPES = ("project", "user")
+OTHER = {"project": "user", "user": "project"}
+USAGE = "Say what the hook should do: /create-hook [--dialect NAME] [--scope project|user] DESCRIPTION"
+
+
+async def create_hook(chat: Chat, rest: str) -> None:
+    table, scope, description = _asked_for(chat, rest)
+    if not description:
+        description = (await chat.keyboard.text("What should the hook do?")).strip("\x03\x04")
+    if not description:
+        chat.screen.line(USAGE)
+        return
+    assert chat.session is not None  # noqa: S101 (commands are read in a session)
+    setup, last = setup_of(chat.values), list[Rehearsal]()
+
+    def examine(draft: Draft) -> list[str]:
+        last[:] = [rehearse(draft, table, setup, scope)]
+        if not last[0].errors:
+            try:  # the real place may have a hook of that name
+                plan(order_of(draft, table, setup.roots(()), scope), draft.script)
+            except CannotScaffold as error:
+                return [str(error)]
+        return last[0].errors
+
+    chat.screen.line(f"The model writes a hook of {table.title} …", FAINT)
+    try:
+        draft = await chat.work(write_hook(chat.session.model, brief(table), description, examine))
+    except Failed as error:
+        chat.screen.line(f"The model has written no hook that would work: {error}", BAD)
+        return
+    if draft is None:
+        chat.screen.line("Stopped; nothing was written.", WARN)
+        return
+    await _offer(chat, draft, table, scope, last[0])
+
+
+def _asked_for(chat: Chat, rest: str) -> tuple[Dialect, str, str]:
+    """The dialect, the scope, and the description behind them."""
+    chosen = chat.options.dialects
+    name = chosen[0] if len(chosen) == 1 else _from_chat()
+    scope = SCOPES[0]
+    words = rest.split(maxsplit=2)
+    while words and words[0] in ("--dialect", "--scope"):
+        flag, value = words[0], words[1] if len(words) > 1 else ""
+        known = DIALECTS if flag == "--dialect" else SCOPES
+        if value not in known:
+            raise BadCall(f"{flag} {value}: must be one of {', '.join(known)}.{guess(value, known)}")
+        name, scope = (value, scope) if flag == "--dialect" else (name, value)
+        rest = words[2] if len(words) > 2 else ""
+        words = rest.split(maxsplit=2)
+    return dialect(name), scope, rest.strip()
+
+
+def _from_chat() -> str:
+    return next(name for name in DIALECTS if (made := dialect(name).scaffold) and made.from_chat)
+
+
+# -- showing and saving
+
+
+async def _offer(chat: Chat, draft: Draft, table: Dialect, scope: str, tried: Rehearsal) -> None:
+    """Show it for one scope, and ask; a person may want to see it for the other one."""
+    while True:
+        try:
+            order = order_of(draft, table, setup_of(chat.values).roots(()), scope)
+            made = plan(order, draft.script)
+        except CannotScaffold as error:
+            chat.screen.line(f"It cannot be saved for the {scope}: {error}", BAD)
+            return
+        _show(chat, draft, order, made, tried)
+        question = f"Save it for the {scope}? [y]es, [{OTHER[scope][0]}] for the {OTHER[scope]} instead, [N]o:"
+        answer = await chat.keyboard.answer(question)
+        if answer in ("y", "yes"):
+            break
+        if answer not in (OTHER[scope], OTHER[scope][0]):
+            chat.screen.line("Not saved.", FAINT)
+            return
+        scope = OTHER[scope]
+        tried = rehearse(draft, table, setup_of(chat.values), scope)
+    try:
+        made, hook = write(order, draft.script)
+    except CannotScaffold as error:
+        chat.screen.line(str(error), BAD)
+        return
+    for piece in made.pieces:
+        chat.screen.line(f"{'wrote' if piece.old is None else 'added to'} {piece.path}", GOOD, INDENT)
+    if scope == "project":
+        _approve(chat, hook, made)
+    chat.screen.line("It takes effect in a new session. To try it before:", indent=INDENT)
+    chat.screen.line(_trial(order, draft, chat.values), FAINT, INDENT * 2)
+
+
+def _show(chat: Chat, draft: Draft, order: Order, made: Plan, tried: Rehearsal) -> None:
+    screen = chat.screen
+    screen.line()
+    screen.line(f"{order.name}: {draft.explanation}", BOLD)
+    screen.line(f"event  {order.row.native}" + (f", tool {order.tool}" if order.tool else ""), indent=INDENT)
+    for piece in made.pieces:
+        old = (piece.old or b"").decode("utf-8", "replace").splitlines()
+        before = piece.path if piece.old is not None else "(nothing)"
+        for line in difflib.unified_diff(old, piece.text.splitlines(), before, piece.path, lineterm=""):
+            screen.line(line, GOOD if line[:1] == "+" else BAD if line[:1] == "-" else FAINT, INDENT)
+    for note in made.notes:
+        screen.line(f"note: {note}", WARN, INDENT)
+    for warning in tried.warnings:
+        screen.line(f"check: {warning}", WARN, INDENT)
+    if not tried.warnings:
+        screen.line("check: no problems", indent=INDENT)
+    screen.line("explain, with an event that it acts on:", indent=INDENT)
+    for line in tried.explained:
+        screen.line(line, FAINT, INDENT * 2)
+
+
+def _approve(chat: Chat, hook: Hook, made: Plan) -> None:
+    """Its user has just been shown all of it and said yes; nobody needs to be asked again when it first runs."""
+    found = look({**chat.values, "dialect": [hook.dialect]})
+    if approve_one(found, hook.id, {piece.path: piece.text.encode() for piece in made.pieces if piece.executable}):
+        chat.screen.line(f"approved {hook.id}", GOOD, INDENT)
+    else:
+        chat.screen.line(f"{hook.id} waits for approval: /trust", WARN, INDENT)
+
+
+def _trial(order: Order, draft: Draft, values: Values) -> str:
+    where = ["--project", str(values["project"])] if values["project"] else []
+    words = ["fire", order.row.native, "--dialect", order.dialect.name, *where, "--data", json.dumps(draft.sample)]
+    return shlex.join(["anyhook", *words])

@@ -1,0 +1,166 @@
+"""What a person sees while the agent works: its words as they come, a line for each tool call, its result, and each
+hook that did something. It decides nothing and reads no key."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from pydantic_ai.messages import (
+    FunctionToolCallEvent,
+    FunctionToolResultEvent,
+    PartDeltaEvent,
+    PartStartEvent,
+    TextPart,
+    TextPartDelta,
+)
+
+from anyhook.adapters.messages import text_of
+from anyhook.adapters.moments import SUBAGENT
+from anyhook.adapters.pydantic_ai import running
+from anyhook.cli import render
+from anyhook.cli.visible import visible
+from anyhook.model import lean_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pydantic_ai.messages import AgentStreamEvent
+
+    from anyhook.model.json_types import Json
+
+PLAIN, FAINT, BOLD, GOOD, WARN, BAD = "", "2", "1", "32", "33", "31"
+INDENT = "  "
+RESULT_LINES = 4
+"""Of a tool's result; the model has the rest, and the person can ask for it."""
+ARGUMENT_MOST = 60
+STDOUT_MARK = "[stdout]"
+"""By which the shell tool tells the model which stream follows; a person sees that."""
+
+
+def colourful(env: Mapping[str, str]) -> bool:
+    """Whether colours are wanted: on a terminal that knows them, unless its user says no."""
+    return sys.stdout.isatty() and not env.get("NO_COLOR") and env.get("TERM", "dumb") != "dumb"
+
+
+class Screen:
+    """The terminal below the prompt."""
+
+    def __init__(self, colour: bool) -> None:
+        self.colour = colour
+        self.fresh = True
+        """Whether the cursor is at the start of a line."""
+        self._held: list[tuple[str, str]] | None = None
+        """What waits until a question is answered; None where nothing is being asked."""
+        self.explained = ""
+        """The reason for which a hook has just denied a tool, as far as it was shown."""
+        self._latest = ""
+        """The id of the tool call whose line was written last."""
+
+    def words(self, text: str, style: str = PLAIN) -> None:
+        """Part of a line, as it is."""
+        if not text:
+            return
+        if self._held is not None:
+            self._held.append((text, style))
+            return
+        render.piece(text, style if self.colour else PLAIN)
+        self.fresh = text.endswith("\n")
+
+    def line(self, text: str = "", style: str = PLAIN, indent: str = "") -> None:
+        """Whole lines, below whatever was being said."""
+        self.settle()
+        for each in text.split("\n"):
+            self.words(f"{indent}{each}\n", style)
+
+    def interrupted(self) -> None:
+        """The terminal has written `^C` where the cursor was."""
+        self.fresh = False
+
+    def settle(self) -> None:
+        """End a line that was begun."""
+        if not self.fresh:
+            self.words("\n")
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """While a person is asked, whatever else goes on is told afterwards."""
+        self.settle()
+        self._held = []
+        try:
+            yield
+        finally:
+            held, self._held = self._held, None
+            self.fresh = True
+            for text, style in held:
+                self.words(text, style)
+
+    # -- the model's stream
+
+    def stream(self, event: AgentStreamEvent) -> None:
+        """One event of the framework's stream. A sub-agent's words are for who asked it; its tools are shown."""
+        run = running.get()
+        inner = run is not None and run.kind == SUBAGENT
+        if isinstance(event, FunctionToolCallEvent):
+            mark = f"{INDENT}● " if inner else "● "
+            self.line(self.fitted(mark + call_line(event.part.tool_name, event.part.args_as_dict())), BOLD)
+            self._latest = event.part.tool_call_id
+        elif isinstance(event, FunctionToolResultEvent):
+            self._result(event, INDENT * 2 if inner else INDENT)
+        elif isinstance(event, PartStartEvent) and isinstance(event.part, TextPart) and not inner:
+            self.settle()
+            self.words(event.part.content)
+        elif isinstance(event, PartDeltaEvent) and isinstance(event.delta, TextPartDelta) and not inner:
+            self.words(event.delta.content_delta)
+
+    def _result(self, event: FunctionToolResultEvent, indent: str) -> None:
+        part = event.part
+        text = text_of(part.content).strip()
+        if part.outcome != "success" and self.explained and self.explained in text:
+            return  # the hook that denied it was just named, with its reason
+        if part.tool_call_id != self._latest:
+            text = f"{part.tool_name}: {text}"  # tools of one step run at once; it is not the last one above
+        lines = [line for line in text.split("\n") if line != STDOUT_MARK]
+        style = FAINT if part.outcome == "success" else BAD
+        self._beginning(lines, style, indent)
+
+    def reminder(self, answer: str) -> None:
+        """How the conversation that is taken up again stood."""
+        if answer.strip():
+            self.line("… the last answer was:", FAINT)
+            self._beginning(answer.strip().split("\n"), FAINT, INDENT)
+
+    def _beginning(self, lines: list[str], style: str, indent: str) -> None:
+        for each in lines[:RESULT_LINES]:
+            self.line(self.fitted(indent + each.rstrip()), style)
+        rest = len(lines) - RESULT_LINES
+        if rest > 0:
+            self.line(f"{indent}… {rest} more line{'' if rest == 1 else 's'}", FAINT)
+
+    @staticmethod
+    def fitted(text: str) -> str:
+        """One line of the terminal's width; what would steer the terminal is spelled out first."""
+        text = visible(text)
+        width = max(40, shutil.get_terminal_size((80, 24)).columns)
+        return text if len(text) < width else f"{text[: width - 2]}…"
+
+
+def call_line(tool: str, given: Mapping[str, Json]) -> str:
+    """A tool call in one line: its most telling argument as it is, the others by name."""
+    words: list[str] = []
+    for number, (key, value) in enumerate(given.items()):
+        text = value if isinstance(value, str) else lean_json.dumps(value, False)
+        if number == 0:
+            words.append(text)
+        else:
+            words.append(f"{key}={text if len(text) <= ARGUMENT_MOST else text[:ARGUMENT_MOST] + '…'}")
+    return "  ".join([tool, *words])
+
+
+def tilde(path: str, env: Mapping[str, str]) -> str:
+    """A path as a person writes it."""
+    home = os.path.realpath(env.get("HOME") or "/nowhere")
+    return f"~{path[len(home) :]}" if path == home or path.startswith(f"{home}/") else path

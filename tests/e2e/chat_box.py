@@ -1,0 +1,86 @@
+"""The real chat in a pseudo-terminal: what a person types, and what they see. It decides nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import pexpect
+from agent_box import script
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import World
+
+READY = "\x1b[?2004h"
+"""What the line editor sends when it begins to read keys."""
+CONTROL = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]|\r")
+LIMIT_S = 60
+
+
+class Terminal:
+    """One chat, from its start to its end."""
+
+    def __init__(self, world: World, model: str, *words: str, **env: str) -> None:
+        command = ["-m", "anyhook", "agent", "chat", "--model", model, *words]
+        self.child = pexpect.spawn(
+            sys.executable, command, cwd=str(world.project), env={**world.env, "TERM": "xterm", **env},
+            encoding="utf-8", timeout=LIMIT_S, dimensions=(50, 150),
+        )  # fmt: skip
+        self.raw = ""
+
+    def sees(self, text: str) -> str:
+        """Wait for a text; what came before it, without the terminal's own codes."""
+        self.child.expect_exact(text)
+        before = self.child.before or ""
+        self.raw += before + text
+        return CONTROL.sub("", before)
+
+    def types(self, text: str) -> None:
+        """Wait until keys are read, and type a line."""
+        self.sees(READY)
+        self.child.send(text + "\r")
+
+    def answers(self, question: str, text: str) -> str:
+        """Wait for a question, and answer it; what was said before it."""
+        said = self.sees(READY) + self.sees(question)  # not the echo of an answered one
+        self.child.send(text + "\r")
+        return said
+
+    def presses(self, key: str) -> None:
+        self.child.sendcontrol(key)
+
+    def until(self, path: Path) -> None:
+        """Wait for a file that something in the chat makes."""
+        while not path.exists():
+            assert self.child.isalive()
+            time.sleep(0.02)
+
+    def kills(self, number: signal.Signals) -> None:
+        assert self.child.pid is not None
+        os.kill(self.child.pid, number)
+
+    def goes_away(self) -> int:
+        """The terminal's window is closed; the exit status of what ran in it."""
+        assert self.child.pid is not None
+        inner: Any = self.child
+        inner.ptyproc.fileobj.close()
+        return os.waitstatus_to_exitcode(os.waitpid(self.child.pid, 0)[1])
+
+    def ends(self) -> tuple[int | None, str]:
+        """The exit status, and what was said last."""
+        self.child.expect(pexpect.EOF)
+        last = self.child.before or ""
+        self.raw += last
+        self.child.close()
+        return self.child.exitstatus, CONTROL.sub("", last)
+
+
+def chat(world: World, *steps: Any, words: tuple[str, ...] = (), **env: str) -> Terminal:
+    """A chat with a model that follows these steps, and approves nothing by itself."""
+    return Terminal(world, script(world, *steps), *words, **env)

@@ -1,0 +1,271 @@
+"""`anyhook agent chat` through a pseudo-terminal: what a person sees, types and stops, and how a session ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+
+import pytest
+from agent_box import LS, kodik, record, recorded, traces
+from chat_box import READY, Terminal, chat
+from test_agent_command import left_behind
+from test_agent_wire import to
+from wire_server import ANSWER, provider
+
+from conftest import World
+
+
+def test_a_conversation(world: World) -> None:
+    """Words, tools and hooks as they happen; permission asked for; the end heard by the hooks (K-6, K-26)."""
+    world.hook("kode", "session_end", record("end"))
+    world.hook("agenthooks", "before_agent", "while ! test -e ../go; do sleep 0.1; done", name="slow")
+    world.hook("kodik", "SessionStart", """echo '{"additional_context": "It is Monday."}'""")
+    kodik(world, "PreToolUse", "grep -q force && { echo Not for agents. >&2; exit 2; } || exit 0", "Bash")
+    terminal = chat(
+        world,
+        {"expect": "It is Monday.", "text": "I look.\nI push.", "tools": [{"shell": {"command": "push --force"}}]},
+        {"expect": "Not for agents.", "text": "Denied.", "tools": [LS]},
+        {"tools": [LS]},
+        {"expect": "the user said no", "text": "Well then."},
+        {"tools": [LS, LS]},
+        "Twice.",
+        {"tools": [LS]},
+        "Thrice.",
+    )
+    terminal.sees("added context (session_start)")
+    terminal.types("Push it.")
+    terminal.sees("waiting for a hook of turn_start …")
+    (world.root / "go").touch()
+    terminal.sees("I push.")
+    terminal.sees("● shell  push --force")
+    terminal.answers("Allow it? [y]es, [a]lways in this session, [N]o:", "y")
+    terminal.sees("denied the tool (pre_tool): Not for agents.")
+    terminal.sees("Denied.")
+    terminal.answers("Allow it?", "y")
+    terminal.answers("Allow it?", "")  # Enter is a no
+    terminal.sees("Well then.")
+    assert traces(world) == 1
+    terminal.types("Again, and again.")
+    terminal.answers("Allow it?", "a")
+    assert "needs permission" not in terminal.sees("Twice.")
+    terminal.types("Once more.")
+    assert "needs permission" not in terminal.sees("Thrice.")
+    assert traces(world) == 4
+    terminal.types("/exit")
+    status, said = terminal.ends()
+    assert (status, "--resume session-" in said) == (0, True)
+    assert [it["reason"] for it in recorded(world, "end")] == ["user_exit"]
+
+
+def test_commands(world: World) -> None:
+    world.hook("kodik", "PreCompact", "test -e ../open || { echo Not now. >&2; exit 2; }")
+    world.write(world.project / ".anyhook/recipes/greet.md", "Greet {{ who }}.")
+    terminal = chat(
+        world,
+        {"expect": "Hello.", "text": "Good day."},
+        {"by": "recipe", "expect": "Good day.", "text": "They greeted."},
+        {"expect": ["They greeted.", "/etc/hosts is broken"], "text": "I see."},
+        {"expect": "Greet me.\n\nKindly, please.", "text": "Greetings."},
+        words=("--dialect", "kodik"),
+    )
+    terminal.types("/hook")
+    terminal.sees("There is no command /hook. Did you mean `/hooks`?")
+    terminal.types("/hooks")
+    terminal.sees("armed     kodik:user:PreCompact")
+    terminal.types("/compact")
+    terminal.sees("Not compacted: there is nothing to compact.")
+    terminal.types("/resume")
+    terminal.sees("There is no other session of this project.")
+    terminal.types("Hello.")
+    terminal.sees("Good day.")
+    terminal.types("/compact")
+    terminal.sees("skipped it (pre_compact): Not now.")
+    terminal.sees("Not compacted")
+    (world.root / "open").touch()
+    terminal.types("/compact")
+    terminal.sees("Compacted: 2 messages have become a summary of 13 characters.")
+    terminal.types("/help")
+    terminal.sees("/greet [K=V]… [TEXT]")
+    terminal.types("/greet")
+    terminal.sees("needs --arg who=…")
+    terminal.types("/etc/hosts is broken")  # no command, but a path
+    terminal.sees("I see.")
+    terminal.types("/greet who=me Kindly, please.")
+    terminal.sees("Greetings.")
+    terminal.types("/exit")
+    assert terminal.ends()[0] == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_ctrl_c_stops_the_turn_only(world: World) -> None:
+    """In the middle of the model's words, of a tool and of a question; then the session goes on."""
+    mark = f"{world.root.name}-{os.getpid()}"
+    world.hook("kode", "session_end", record("end"))
+    terminal = chat(
+        world,
+        {"text": "first\nsecond", "pause_s": 300},
+        {"tools": [{"shell": {"command": f"touch ../busy; sleep 55; echo {mark}"}}]},
+        {"tools": [LS]},
+        {"expect": "Still there?", "text": "Yes."},
+    )
+    terminal.types("Count.")
+    terminal.sees("first")
+    terminal.presses("c")
+    assert "second" not in terminal.sees("Stopped.")
+    terminal.types("Sleep.")
+    terminal.answers("Allow it?", "y")
+    terminal.until(world.root / "busy")
+    terminal.presses("c")
+    terminal.sees("Stopped.")
+    assert left_behind(mark) == []
+    terminal.types("Ask.")
+    terminal.sees("Allow it?")
+    terminal.presses("c")
+    terminal.sees("Stopped.")
+    assert traces(world) == 0
+    terminal.sees(READY)
+    terminal.presses("c")
+    terminal.sees("Ctrl-D or /exit ends the session.")
+    terminal.types("Still there?")
+    terminal.sees("Yes.")
+    terminal.sees(READY)
+    terminal.presses("d")
+    assert terminal.ends()[0] == 0
+    assert [it["reason"] for it in recorded(world, "end")] == ["user_exit"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.parametrize("phase", ["prompt", "tool", "question"])
+def test_told_to_end(world: World, phase: str) -> None:
+    """K-6: the session ends through its hooks, and no process is left. Without colours, as NO_COLOR wants it."""
+    mark = f"{world.root.name}-{os.getpid()}"
+    world.hook("kode", "session_end", record("end"))
+    wait = {"shell": {"command": f"touch ../busy; sleep 55; echo {mark}"}}
+    mode = "ask" if phase == "question" else "auto"
+    terminal = chat(world, {"tools": [wait]}, words=("--permission", mode), NO_COLOR="1")
+    terminal.sees(READY)
+    if phase != "prompt":
+        terminal.child.send("Go.\r")
+        terminal.sees("Allow it?" if phase == "question" else "● shell")
+    if phase == "tool":
+        terminal.until(world.root / "busy")
+    terminal.kills(signal.SIGTERM)
+    assert terminal.ends()[0] == 130
+    assert [it["reason"] for it in recorded(world, "end")] == ["sigterm"]
+    assert left_behind(mark) == []
+    assert not any(f"\x1b[{colour}m" in terminal.raw for colour in (1, 2, 31, 32, 33))
+
+
+@pytest.mark.parametrize("phase", ["prompt", "tool"])
+def test_a_terminal_that_goes_away(world: World, phase: str) -> None:
+    world.hook("kode", "session_end", record("end"))
+    terminal = chat(
+        world, {"tools": [{"shell": {"command": "touch ../busy; sleep 55"}}]}, words=("--permission", "auto")
+    )
+    terminal.sees(READY)
+    if phase == "tool":
+        terminal.child.send("Go.\r")
+        terminal.until(world.root / "busy")
+    assert terminal.goes_away() == 130
+    assert [it["reason"] for it in recorded(world, "end")] == ["sighup"]
+
+
+def test_ctrl_c_before_the_first_prompt(world: World) -> None:
+    """Where there is no turn to stop, the session ends; through its hooks as well."""
+    world.hook("agenthooks", "session_start", "sleep 100")
+    world.hook("kode", "session_end", record("end"))
+    terminal = chat(world, "unreached")
+    terminal.sees("waiting for a hook of session_start …")
+    terminal.presses("c")
+    assert terminal.ends()[0] == 130
+    assert [it["reason"] for it in recorded(world, "end")] == ["interrupted"]
+
+
+def test_resumed_after_a_kill(world: World) -> None:
+    """Whatever ended the process, what was said stands; /resume and --follow find it."""
+    world.hook("kodik", "SessionStart", record("starts"))
+    first = chat(world, "Noted.")
+    first.types("Remember the number 7.")
+    first.sees("Noted.")
+    first.sees(READY)
+    first.kills(signal.SIGKILL)
+    first.ends()
+    second = chat(world, "Hm.", {"expect": "And?", "text": "Seven."})
+    second.types("Something else.")
+    second.sees("Hm.")
+    second.types("/resume nothing")
+    second.sees("nothing: there is no such session.")
+    second.types("/resume")
+    second.sees("Remember the number 7.")
+    second.types("1")
+    second.sees("goes on")
+    second.sees("the last answer was:")
+    second.sees("Noted.")
+    second.types("Go.")
+    second.sees("Hm.")
+    second.types("/exit")
+    assert second.ends()[0] == 0
+    assert [it["source"] for it in recorded(world, "starts")] == ["startup", "startup", "resume"]
+    [kept] = [path for path in (world.state / "agent").glob("*/*.json") if "number 7" in path.read_text()]
+    assert "Something else" not in kept.read_text()
+    assert len(json.loads(kept.read_text())["messages"]) == 4
+
+
+@pytest.mark.parametrize("model", ["openai:m", "anthropic:m"])
+def test_over_the_wire(world: World, model: str) -> None:
+    """A provider's stream is seen, and its failure ends a turn only."""
+    with provider() as server:
+        to(world, server)
+        terminal = Terminal(world, model)
+        terminal.types("Go.")
+        terminal.answers("Allow it?", "y")
+        terminal.sees(ANSWER)
+        server.broken = True
+        terminal.types("Again.")
+        terminal.sees("error: ")
+        server.broken = False
+        terminal.types("And again.")
+        terminal.sees(ANSWER)
+        terminal.types("/exit")
+        assert terminal.ends()[0] == 0
+    assert traces(world) == 1
+
+
+def test_a_refused_session(world: World) -> None:
+    world.hook("kode", "session_start", "echo Closed on Mondays. >&2; exit 2")
+    terminal = chat(world, "unreached")
+    terminal.sees("The session was refused: ")
+    assert terminal.ends()[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("-",), "stdin is the terminal"),
+        (("--resume", "none"), "there is no such session"),
+        (("--follow",), "no earlier"),
+    ],
+    ids=["stdin", "resume", "follow"],
+)
+def test_bad_calls_at_a_terminal(world: World, words: tuple[str, ...], said: str) -> None:
+    """Found before anybody is asked anything about hooks."""
+    world.hook("kodik", "Stop", "true", "project")
+    status, last = chat(world, "unreached", words=words).ends()
+    assert (status, said in last, "wants to run" in last) == (3, True, False)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["chat"], "needs a terminal"),
+        (["chat", "--json"], "is for people"),
+        (["run", "/create-hook refuse force pushes"], "needs a person"),
+    ],
+    ids=["no terminal", "json", "create-hook without a person"],
+)
+def test_bad_calls(world: World, words: list[str], said: str) -> None:
+    done = world.command("agent", *words)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert said in done.stderr

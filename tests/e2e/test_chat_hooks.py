@@ -1,0 +1,143 @@
+"""Hooks that a chat's person approves or has written: trust at first sight, `/trust` and `/create-hook`, through a
+pseudo-terminal."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from agent_box import record, script, times
+from chat_box import chat
+
+from conftest import World
+
+ASKED = "Approve exactly this? [y]es, [N]o, [s]how all of it:"
+FORCE: dict[str, Any] = {
+    "name": "no-force",
+    "event": "PreToolUse",
+    "tool": "Bash",
+    "lang": "bash",
+    "script": "#!/usr/bin/env bash\nif grep -q -- --force; then echo Never by force. >&2; exit 2; fi\n",
+    "explanation": "Refuses what is done by force.",
+    "sample": {"tool_name": "Bash", "tool_input": {"command": "git push --force"}},
+}
+FORCE_TOO = {**FORCE, "name": "no-force-at-all"}
+DRAFT_WITHOUT_FIRST_LINE = {**FORCE, "script": "exit 0\n"}
+UNREAD = {**FORCE, "event": "PreToolUsage"}
+BROKEN_BASH = {**FORCE, "script": "#!/usr/bin/env bash\nif then\n"}
+UNMATCHED = {**FORCE, "sample": {"tool_name": "Read", "tool_input": {}}}
+
+
+def drafts(*made: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"by": "hook_writer", "tools": [{"final_result": draft}]} for draft in made]
+
+
+def project_hook(world: World, text: str) -> None:
+    world.write(world.project / "hook.sh", f"#!/bin/sh\n# {text}\n{record('prompts')}\n", 0o755)
+    world.kolega("UserPromptSubmit", {"type": "command", "command": "./hook.sh"}, "project")
+
+
+def test_trust_at_first_sight(world: World) -> None:
+    """Asked once, before anything runs. A no is kept until something changes; /trust asks whenever it is told to."""
+    project_hook(world, "as it was")
+    first = chat(world, "Said.")
+    shown = first.answers(ASKED, "s")
+    assert "event    UserPromptSubmit" in shown
+    assert "command  ./hook.sh" in shown
+    assert "as it was" not in shown
+    assert "+# as it was" in first.answers(ASKED, "n")
+    first.sees("Not approved: they do not run.")
+    first.types("Go.")
+    first.sees("Said.")
+    first.types("/exit")
+    assert first.ends()[0] == 0
+
+    again = chat(world, "Said.", "Said again.")
+    assert "wants to run" not in again.sees("1 waiting for approval (/trust)")
+    again.types("Go.")
+    again.sees("Said.")
+    assert times(world, "prompts") == 0
+    again.types("/trust")
+    again.answers(ASKED, "y")
+    again.sees("They run from now on")
+    again.types("Go.")
+    again.sees("Said again.")
+    assert times(world, "prompts") == 1
+    again.types("/exit")
+    again.ends()
+
+    world.write(world.project / "hook.sh", "#!/bin/sh\n# another\n", 0o755)
+    changed = chat(world, "Said.")
+    assert "CHANGED" in changed.sees(ASKED)
+    changed.presses("c")
+    changed.sees("you will be asked again")
+    changed.types("/exit")
+    changed.ends()
+
+
+@pytest.mark.parametrize("words", [("--no-hooks",), ("--trust", "none"), ("--trust-hooks",)], ids=" ".join)
+def test_starts_that_ask_nobody(world: World, words: tuple[str, ...]) -> None:
+    project_hook(world, "as it was")
+    terminal = chat(world, "Said.", words=(*words, "Go."))
+    assert "Approve exactly" not in terminal.sees("Said.")
+    terminal.types("/exit")
+    terminal.ends()
+    assert times(world, "prompts") == (words == ("--trust-hooks",))
+
+
+def test_a_hook_from_words(world: World) -> None:
+    """D-7: checked, shown, explained, saved for the project or the user, and in effect in a new session."""
+    terminal = chat(world, *drafts(FORCE, UNREAD, BROKEN_BASH, FORCE, FORCE_TOO, FORCE, FORCE_TOO))
+    terminal.types("/create-hook refuse what is done by force")
+    shown = terminal.answers("Save it for the project? [y]es, [u] for the user instead, [N]o:", "n")
+    assert "+if grep -q -- --force" in shown
+    assert "+++ " + str(world.project / ".kodik/hooks/hooks.json") in shown
+    assert "check: no problems" in shown
+    assert f"in     {world.project}, at most 30000 ms" in shown
+    terminal.sees("Not saved.")
+    assert not (world.project / ".kodik").exists()
+
+    terminal.types("/create-hook the same")  # the model needs three tries
+    terminal.answers("Save it for the project?", "y")
+    terminal.sees("It takes effect in a new session.")
+    terminal.types("/hooks")
+    terminal.sees("No hooks.")
+
+    terminal.types("/create-hook --scope user the same for me")
+    shown = terminal.answers("Save it for the user? [y]es, [p] for the project instead, [N]o:", "y")
+    assert "+++ " + str(world.home / "Documents/Kodik/Hooks/hooks.json") in shown
+    terminal.sees("It takes effect in a new session.")
+
+    terminal.types("/create-hook once more")  # the name is taken, and the model thinks of another
+    assert "no-force-at-all: Refuses" in terminal.answers("Save it for the project?", "")
+    terminal.sees("Not saved.")
+    terminal.types("/exit")
+    assert terminal.ends()[0] == 0
+
+    listed = json.loads(world.command("list", "--json").stdout)["hooks"]
+    assert [(hook["id"], hook["status"]) for hook in listed] == [
+        ("kodik:project:PreToolUse:no-force.sh", "armed"),
+        ("kodik:user:PreToolUse:no-force-at-all.sh", "armed"),
+    ]
+    model = script(
+        world, {"tools": [{"shell": {"command": "git push --force"}}]}, {"expect": "Never by force", "text": "No."}
+    )
+    done = world.command("agent", "run", "Push.", "--model", model, "--permission", "auto")
+    assert (done.returncode, done.stdout) == (0, "No.\n")
+
+
+def test_hooks_that_do_not_get_written(world: World) -> None:
+    terminal = chat(world, *drafts(DRAFT_WITHOUT_FIRST_LINE, UNMATCHED, BROKEN_BASH))
+    terminal.types("/create-hook --dialect nothing x")
+    terminal.sees("--dialect nothing: must be one of")
+    terminal.types("/create-hook")
+    terminal.answers("What should the hook do?", "")
+    terminal.sees("Say what the hook should do")
+    terminal.types("/create-hook something")
+    terminal.sees("The model has written no hook that would work: the script is no valid bash")
+    terminal.types("/create-hook something")
+    terminal.sees("the script has no further step for hook_writer")
+    terminal.types("/exit")
+    assert terminal.ends()[0] == 0
+    assert list(world.project.iterdir()) == []
