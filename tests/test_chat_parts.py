@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import io
 from typing import Any
 
 import pytest
@@ -80,6 +81,14 @@ def test_a_project_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().out == "meanwhile\na\\nb\\x1b]0;title\\x07\n"
     screen.words("said \x1b[2J")
     assert capsys.readouterr().out == "said \\x1b[2J"
+
+
+def test_a_terminal_that_lacks_characters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line is never lost for one character; surrogates are none."""
+    written = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(written, encoding="latin-1"))
+    Screen(colour=True).line("● \udcff café", "31")
+    assert written.getvalue() == b"\x1b[31m\\u25cf \\udcff caf\xe9\x1b[0m\n"
 
 
 # -- permission

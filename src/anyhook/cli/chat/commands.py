@@ -98,7 +98,7 @@ async def _hooks(chat: Chat, _rest: str) -> None:
 
 def _about(chat: Chat, hook: Hook) -> str:
     """Where a hook comes from, how it runs, and what it has done in this session."""
-    told = [tilde(hook.where(), chat.options.env)]
+    told = [tilde(hook.where().removeprefix(f"{chat.options.project}/"), chat.options.env)]
     told += ["in the background"] if hook.background else []
     told += [f"priority {hook.priority}"] if hook.priority is not None else []
     if ran := chat.activity.ran[hook.id]:
