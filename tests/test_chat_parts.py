@@ -30,6 +30,8 @@ from conftest import World
 
 GUARD = Report("kodik:user:PreToolUse:guard", "guard", "kodik", "user", "hooks.json", "ran")
 
+OTHER = GUARD.replace(id="kodik:user:PreToolUse:other", name="other")
+
 
 @pytest.mark.parametrize(
     ("decided", "said"),
@@ -43,6 +45,14 @@ GUARD = Report("kodik:user:PreToolUse:guard", "guard", "kodik", "user", "hooks.j
             {"verdict": "block", "effect": "advisory", "hook": "gone"},
             ["hook gone objects, which stops nothing here (pre_tool)"],
         ),
+        (
+            {"verdict": "block", "effect": "deny_tool", "hook": GUARD.id, "tool_input": {}, "context": ("a",)},
+            ["hook guard denied the tool (pre_tool)", "hook guard added context (pre_tool)"],
+        ),
+        (
+            {"verdict": "block", "effect": "deny_tool", "hook": GUARD.id, "context": ("a",), "hooks": (GUARD, OTHER)},
+            ["hook guard denied the tool (pre_tool)", "hook other added context (pre_tool)"],
+        ),
         ({"tool_input": {"command": "ls"}}, ["hook guard rewrote the input (pre_tool)"]),
         ({"context": ("a",), "prompt": "b"}, ["hook guard rewrote the prompt, added context (pre_tool)"]),
         ({"verdict": "ask", "reason": "Sure?"}, ["hook guard wants you to be asked (Sure?) (pre_tool)"]),
@@ -54,7 +64,7 @@ GUARD = Report("kodik:user:PreToolUse:guard", "guard", "kodik", "user", "hooks.j
     ],
 )
 def test_what_hooks_did(decided: dict[str, Any], said: list[str]) -> None:
-    assert [line for _, line in lines(Decision("pre_tool", hooks=(GUARD,), **decided))] == said
+    assert [line for _, line in lines(Decision("pre_tool", **{"hooks": (GUARD,), **decided}))] == said
 
 
 def test_a_line_for_a_call() -> None:
