@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import io
 from typing import Any
 
 import pytest
@@ -29,6 +30,8 @@ from conftest import World
 
 GUARD = Report("kodik:user:PreToolUse:guard", "guard", "kodik", "user", "hooks.json", "ran")
 
+OTHER = GUARD.replace(id="kodik:user:PreToolUse:other", name="other")
+
 
 @pytest.mark.parametrize(
     ("decided", "said"),
@@ -42,6 +45,14 @@ GUARD = Report("kodik:user:PreToolUse:guard", "guard", "kodik", "user", "hooks.j
             {"verdict": "block", "effect": "advisory", "hook": "gone"},
             ["hook gone objects, which stops nothing here (pre_tool)"],
         ),
+        (
+            {"verdict": "block", "effect": "deny_tool", "hook": GUARD.id, "tool_input": {}, "context": ("a",)},
+            ["hook guard denied the tool (pre_tool)", "hook guard added context (pre_tool)"],
+        ),
+        (
+            {"verdict": "block", "effect": "deny_tool", "hook": GUARD.id, "context": ("a",), "hooks": (GUARD, OTHER)},
+            ["hook guard denied the tool (pre_tool)", "hook other added context (pre_tool)"],
+        ),
         ({"tool_input": {"command": "ls"}}, ["hook guard rewrote the input (pre_tool)"]),
         ({"context": ("a",), "prompt": "b"}, ["hook guard rewrote the prompt, added context (pre_tool)"]),
         ({"verdict": "ask", "reason": "Sure?"}, ["hook guard wants you to be asked (Sure?) (pre_tool)"]),
@@ -53,7 +64,7 @@ GUARD = Report("kodik:user:PreToolUse:guard", "guard", "kodik", "user", "hooks.j
     ],
 )
 def test_what_hooks_did(decided: dict[str, Any], said: list[str]) -> None:
-    assert [line for _, line in lines(Decision("pre_tool", hooks=(GUARD,), **decided))] == said
+    assert [line for _, line in lines(Decision("pre_tool", **{"hooks": (GUARD,), **decided}))] == said
 
 
 def test_a_line_for_a_call() -> None:
@@ -80,6 +91,14 @@ def test_a_project_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().out == "meanwhile\na\\nb\\x1b]0;title\\x07\n"
     screen.words("said \x1b[2J")
     assert capsys.readouterr().out == "said \\x1b[2J"
+
+
+def test_a_terminal_that_lacks_characters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line is never lost for one character; surrogates are none."""
+    written = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(written, encoding="latin-1"))
+    Screen(colour=True).line("● \udcff café", "31")
+    assert written.getvalue() == b"\x1b[31m\\u25cf \\udcff caf\xe9\x1b[0m\n"
 
 
 # -- permission

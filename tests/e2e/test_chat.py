@@ -74,6 +74,7 @@ def test_commands(world: World) -> None:
     terminal.sees("There is no command /hook. Did you mean `/hooks`?")
     terminal.types("/hooks")
     terminal.sees("armed     kodik:user:PreCompact")
+    terminal.sees("~/Documents/Kodik/Hooks/hooks.json:1")
     terminal.types("/compact")
     terminal.sees("Not compacted: there is nothing to compact.")
     terminal.types("/resume")
@@ -211,6 +212,13 @@ def test_resumed_after_a_kill(world: World) -> None:
     [kept] = [path for path in (world.state / "agent").glob("*/*.json") if "number 7" in path.read_text()]
     assert "Something else" not in kept.read_text()
     assert len(json.loads(kept.read_text())["messages"]) == 4
+
+    third = chat(world, {"by": "recipe", "text": "Seven."}, "Right.", words=("--follow", "-r", "compact"))
+    third.sees("Compacted: 4 messages have become a summary of 6 characters.")
+    third.types("Right?")
+    third.sees("Right.")
+    third.types("/exit")
+    assert third.ends()[0] == 0
 
 
 @pytest.mark.parametrize("model", ["openai:m", "anthropic:m"])

@@ -38,8 +38,11 @@ def piece(text: str, sgr: str = "") -> None:
     """Part of a line for a person at a terminal, at once; `sgr` is the colour it has, "" for none."""
     text = _harmless(text)
     try:
-        sys.stdout.write(f"\x1b[{sgr}m{text}\x1b[0m" if sgr and text else text)
-        sys.stdout.flush()
+        body = text.removesuffix("\n")
+        shown = f"\x1b[{sgr}m{body}\x1b[0m{text[len(body) :]}" if sgr and body else text
+        # A terminal that lacks a character shows its number, rather than nothing of the line.
+        sys.stdout.buffer.write(shown.encode(sys.stdout.encoding, "backslashreplace"))
+        sys.stdout.buffer.flush()
     except (OSError, ValueError, AttributeError):
         return  # the terminal is gone; the session ends by the signal that says so
 

@@ -97,7 +97,9 @@ def lines(decision: Decision) -> list[tuple[str, str]]:
         name = next((report.name for report in decision.hooks if report.id == decision.hook), decision.hook or "?")
         reason = f": {decision.reason}" if decision.reason else ""
         made.append((BAD, f"hook {name} {BLOCKS.get(decision.effect or '', 'blocked')} {where}{reason}"))
-    ran = ", ".join(report.name for report in decision.hooks if report.status == "ran")
+    # The one that blocked has been named; which of the others changed something, no decision tells.
+    ran = ", ".join(report.name for report in decision.hooks if report.status == "ran" and report.id != decision.hook)
+    ran = ran or (name if decision.verdict == "block" else "")
     done = [words for field, words in CHANGES if getattr(decision, field)]
     if decision.verdict == "allow":
         done.insert(0, "allowed it")

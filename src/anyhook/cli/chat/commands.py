@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from anyhook.agent.earlier import earlier_sessions
 from anyhook.agent.recipes import folders, recipe_names, recipe_text
 from anyhook.agent.session import BLOCKED, DONE
 from anyhook.cli.chat import first_sight
-from anyhook.cli.chat.screen import BAD, BOLD, FAINT, INDENT, WARN, Screen
+from anyhook.cli.chat.screen import BAD, BOLD, FAINT, INDENT, WARN, Screen, tilde
 from anyhook.cli.verb_list import lines as hook_lines
 from anyhook.grammar.shapes import guess
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from anyhook.agent.session import Session
     from anyhook.cli.chat.loop import Chat
+    from anyhook.model.hook import Hook
 
 
 @dataclass
@@ -86,15 +88,22 @@ async def _hooks(chat: Chat, _rest: str) -> None:
         return
     catalog = _session(chat).engine.catalog.with_lines()
     hooks = [hook for hook in catalog.hooks if hook.scope != "builtin"]
-    for line in hook_lines(hooks):
+    for line, hook in zip_longest(hook_lines(hooks), hooks):
         chat.screen.line(line.replace("anyhook trust", "/trust"), indent=INDENT)
-    activity = chat.activity
-    for hook in catalog.hooks:
-        if activity.ran[hook.id]:
-            times = f"ran {activity.ran[hook.id]}×, blocked {activity.blocked[hook.id]}×"
-            chat.screen.line(f"{hook.id}: {times} in this session", FAINT, INDENT)
+        if hook is not None:
+            chat.screen.line(_about(chat, hook), FAINT, f"{INDENT}{'':<10}")
     for problem in catalog.problems:
         chat.screen.line(problem.sentence(), WARN, INDENT)
+
+
+def _about(chat: Chat, hook: Hook) -> str:
+    """Where a hook comes from, how it runs, and what it has done in this session."""
+    told = [tilde(hook.where().removeprefix(f"{chat.options.project}/"), chat.options.env)]
+    told += ["in the background"] if hook.background else []
+    told += [f"priority {hook.priority}"] if hook.priority is not None else []
+    if ran := chat.activity.ran[hook.id]:
+        told.append(f"ran {ran}×, blocked {chat.activity.blocked[hook.id]}×")
+    return ", ".join(told)
 
 
 async def _compact(chat: Chat, _rest: str) -> None:

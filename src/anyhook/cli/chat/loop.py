@@ -12,6 +12,7 @@ from anyhook.adapters.messages import final_text
 from anyhook.agent.failure import BadSetup
 from anyhook.agent.headless import SIGNALS, STATUS
 from anyhook.agent.permission import ALWAYS, NO, ONCE
+from anyhook.agent.recipes import COMPACT
 from anyhook.agent.session import BLOCKED, DONE, INTERRUPTED, REFUSED, Session
 from anyhook.cli.chat import commands, first_sight
 from anyhook.cli.chat.activity import Activity
@@ -95,11 +96,20 @@ class Chat:
         if refused is not None:
             return refused
         if self.prompt or self.options.recipe:
-            self.screen.line(f"> {self.prompt or f'recipe {self.options.recipe}'}")
-            await self.take_turn(self.session.run(self.prompt))
+            await self._first()
         while not self.leaving:
             await self._next()
         return STATUS[DONE]
+
+    async def _first(self) -> None:
+        """What the call itself asks for."""
+        session, recipe = self.session, self.options.recipe
+        assert session is not None  # noqa: S101 (it was opened)
+        if recipe == COMPACT and session.resumed:
+            await commands.carry_out(self, f"/{COMPACT}")
+            return
+        self.screen.line(f"> {self.prompt or f'recipe {recipe}'}")
+        await self.take_turn(session.run(self.prompt))
 
     def make(self, options: Options) -> Session:
         return Session(
