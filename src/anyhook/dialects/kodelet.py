@@ -221,13 +221,14 @@ REPLY = Reply(
     ),
 )
 
+# The document names bash (with `command`); the rest are the product's own tools at the document's commit.
 TOOLS = {
     "shell": ToolRow("bash", {"timeout_seconds": "timeout"}),
     "read_file": ToolRow("file_read", {"path": "file_path", "limit": "line_limit"}),
     "write_file": ToolRow("file_write", {"path": "file_path", "content": "text"}),
     "edit_file": ToolRow("file_edit", {"path": "file_path"}),
     "list_files": ToolRow("glob_tool", {"glob": "pattern"}),
-    "grep": ToolRow("grep_tool", {"glob": "include"}),
+    "grep": ToolRow("grep_tool", {"glob": "include", "literal": "fixed_strings", "context": "surround_lines"}),
     "delegate_task": ToolRow("subagent", {"task": "question"}),
 }
 
