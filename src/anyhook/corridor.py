@@ -108,15 +108,16 @@ class Walk:
             self.report(hook, "ran", verdict=outcome.verdict)
         else:
             call, missing = present(hook, table, row, scene, self.engine.run_id())
+            asked, model = self.engine.asked(hook, table)
             started = (
                 Run("not_started", None, b"", b"", 0, 0.0, missing)
                 if missing
-                else start(hook, table, call, scene, self.engine.model, self.engine.catalog.config)
+                else start(hook, table, call, scene, asked, self.engine.catalog.config)
             )
             self.grace_s = min(GRACE_S + len(call.stdin) * GRACE_PER_BYTE_S, GRACE_MOST_S)
             # Made while the hook runs: this is time that nobody waits for.
             self.head = self.head or safe_head(self.event, self.engine.about(self.mode))
-            text = call_text(hook.id, call)
+            text = call_text(hook.id, call, model)
             try:
                 run = started if isinstance(started, Run) else (yield started)
             except GeneratorExit:

@@ -66,6 +66,8 @@ class Engine:
         """Whether this process ends before its background hooks do, so that another has to see them through."""
         self.model: AnyModel | None = None
         """For every handler that asks one; without it, the user's settings name one for each role."""
+        self.spare_model: AnyModel | None = None
+        """The host's own, for roles that the user's settings name none for."""
         self.journal: Journal | None = Journal(own_state_dir(setup.env))
         self.secrets = secrets_of(setup.env)
         self._env = dict(setup.env)
@@ -208,6 +210,7 @@ class Engine:
                 env=setup.env,
                 host=self.host,
             )
+            other.spare_model = self.spare_model
             other.routes.adopt(self.routes)
             self._others[key] = other
         return self._others[key]
@@ -268,8 +271,9 @@ class Engine:
         from anyhook.steps.explain import explain
 
         return [
-            explain(step, event, self.scene(event, step.dialect, step.row), self.routes.where(step.hook))
+            explain(step, event, self.scene(event, step.dialect, step.row), self.routes.where(step.hook), model)
             for step in self.routes.steps(event)
+            for _, model in [self.asked(step.hook, step.dialect)]
         ]
 
     # -- what a walk asks for
@@ -285,6 +289,15 @@ class Engine:
 
     def run_id(self) -> str:
         return f"{self._nonce}-{next(self._runs)}"
+
+    def asked(self, hook: Hook, table: Dialect) -> tuple[AnyModel | None, str]:
+        """Whom a handler asks that asks a model, and its name; nobody for any other, and where none is configured."""
+        if table.asking is None:
+            return None, ""
+        from anyhook.runners.roles import model_for, name_of
+
+        found = model_for(hook, table, self.model, self.catalog.config, self.spare_model)
+        return found, name_of(found) if found else ""
 
     def posture_of(self, hook: Hook, on_failure: str | None) -> str:
         return on_failure or self.catalog.config.hooks.get(hook.id) or self.on_failure

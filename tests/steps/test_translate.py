@@ -71,7 +71,7 @@ def test_a_hook_may_answer_in_the_hosts_words() -> None:
     assert made.tool_input == {"path": "b.txt", "content": "x"}
 
 
-SAID = {
+SAID: dict[str, dict[str, tuple[str, dict[str, str] | None]]] = {
     "kode": {"shell": ("shell", {"command": "ls"})},
     "kodik": {"shell": ("Bash", {"command": "ls"}), "edit_file": ("Edit", None), "write_file": ("Write", None)},
     "agenthooks": {"shell": ("Shell", {"command": "ls"}), "write_file": ("WriteFile", None)},
@@ -83,7 +83,7 @@ SAID = {
 
 @pytest.mark.parametrize("name", SAID)
 def test_what_the_documents_name(name: str) -> None:
-    for tool, (native, given) in SAID[name].items():
+    for tool, (native, fields) in SAID[name].items():
         seen = to_native(event(tool, {"command": "ls"}), dialect(name))
         assert seen.get("tool") == native
-        assert given is None or seen.get("input") == given
+        assert fields is None or seen.get("input") == fields

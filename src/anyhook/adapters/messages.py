@@ -9,6 +9,7 @@ from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
     ModelResponse,
+    RetryPromptPart,
     TextPart,
     ToolCallPart,
     ToolReturnPart,
@@ -59,7 +60,14 @@ def _words(part: object) -> str:
         return f"[{part.tool_name} {part.args_as_json_str()}]"
     if isinstance(part, ToolReturnPart):
         return f"[{part.tool_name}: {text_of(part.content)}]"
+    if isinstance(part, RetryPromptPart):
+        return f"[{part.tool_name}: {part.model_response()}]" if part.tool_name else part.model_response()
     return ""
+
+
+def transcript(messages: Sequence[ModelMessage]) -> str:
+    """The conversation as material for somebody who was not there."""
+    return "\n\n".join(f"{message['role']}: {message['content']}" for message in plain(messages))
 
 
 def from_plain(history: Sequence[dict[str, str]]) -> list[ModelMessage]:

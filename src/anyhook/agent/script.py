@@ -18,6 +18,7 @@ from pydantic_ai.usage import RequestUsage
 from anyhook.adapters.messages import plain
 from anyhook.adapters.pydantic_ai import running
 from anyhook.agent.failure import BadSetup, Failed
+from anyhook.runners import inside_hook
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 RECIPE = "recipe"
 asked_by_recipe: ContextVar[bool] = ContextVar("anyhook_asked_by_recipe", default=False)
 KEYS = ("text", "tools", "expect", "expect_not", "by", "times", "usage")
-WHO = ("main", "subagent", RECIPE)
+HOOK = "hook"
+WHO = ("main", "subagent", RECIPE, HOOK)
 
 
 @dataclass
@@ -75,6 +77,8 @@ class Script:
 
     @staticmethod
     def _who() -> str:
+        if inside_hook.get():
+            return HOOK
         if asked_by_recipe.get():
             return RECIPE
         run = running.get()

@@ -3,7 +3,7 @@ its hooks. It prints nothing; whoever runs it is told through a callback."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic_ai import Agent, UsageLimits
@@ -14,10 +14,11 @@ from anyhook.adapters.messages import final_text, from_plain
 from anyhook.adapters.moments import Moments
 from anyhook.adapters.pydantic_ai import Hooked, Refused, TurnsExhausted
 from anyhook.agent.failure import BadSetup, Failed
-from anyhook.agent.models import agent_settings, model_name, open_model
-from anyhook.agent.options import CONTEXT_WINDOW, THRESHOLD, Options
+from anyhook.agent.models import SCRIPT, model_name, open_model, spoken_name
+from anyhook.agent.options import CONTEXT_WINDOW, Options
 from anyhook.agent.permission import Permission
 from anyhook.agent.recipes import COMPACT, cook, folders, recipe_text
+from anyhook.agent.settings import read_settings
 from anyhook.agent.tools import exit_code, tools
 from anyhook.engine import Engine
 from anyhook.model.catalog import Catalog, Setup
@@ -71,11 +72,16 @@ class Session:
     def open(self) -> None:
         """Everything that can be wrong with the call shows here, before any hook runs."""
         options = self.options
+        settings = read_settings(options.env)
+        if options.web_fetch:
+            settings = replace(settings, web_fetch=True)
         name = model_name(options.model, options.env)
         self.model: Model = open_model(name)
         self.kept = Conversations(state_dir(options.env), options.project)
         earlier = self._earlier()
         self.engine = _engine(options, earlier.id if earlier else None)
+        # A provider's client belongs to one event loop, and a handler has its own: it gets the name.
+        self.engine.spare_model = self.model if name.startswith(SCRIPT) else spoken_name(name)
         self.resumed = earlier is not None
         if earlier is not None:
             self.history = repair_messages(ModelMessagesTypeAdapter.validate_python(earlier.messages))
@@ -83,8 +89,6 @@ class Session:
         if earlier is not None:
             self.moments.waiting.extend(earlier.waiting)
             self.earlier_turns = earlier.turns
-        settings = agent_settings(options.env)
-        threshold = settings.get("auto_compact", THRESHOLD)
         self.hooked = Hooked(
             self.engine,
             self.moments,
@@ -92,15 +96,17 @@ class Session:
             exit_code=exit_code,
             log=self.log,
             recipes=self._recipe,
-            auto_compact=float(threshold) if isinstance(threshold, (int, float)) else THRESHOLD,
+            auto_compact=settings.auto_compact,
             context_window=CONTEXT_WINDOW,
             max_turns=options.max_turns,
         )
+        providers = self.engine.catalog.config.providers.values()
+        key_names = [place["api_key_env"] for place in providers if "api_key_env" in place]
         self.agent: Agent[None, str] = Agent(
             self.model,
             name="agent",
             instructions=INSTRUCTIONS,
-            capabilities=[self.hooked, *tools(options.project, options.env)],
+            capabilities=[self.hooked, *tools(options.project, options.env, settings, key_names)],
         )
 
     def _earlier(self) -> Conversation | None:

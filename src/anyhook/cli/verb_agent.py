@@ -35,6 +35,7 @@ OPTIONS = (
     Option("--no-hooks", "Run no hook, the built-in ones included."),
     Option("--trust-hooks", "Approve the project's hooks as they are now, then run."),
     Option("--trust", "Which project hooks may run; default: ask.", "MODE", choices=("ask", "all", "native", "none")),
+    Option("--web-fetch", "Let the agent fetch pages, as the setting `web_fetch` does."),
     Option("--debug", "Show every hook that runs, on stderr."),
 )
 EXAMPLE = 'anyhook agent run "Add a test for the parser" --model anthropic:NAME --permission auto'
@@ -91,6 +92,7 @@ def options_of(values: Values) -> Options:
         dialects=tuple(str(name) for name in values["dialect"] or ()),  # type: ignore[union-attr]
         plugin_dirs=tuple(str(folder) for folder in values["plugin_dir"] or ()),  # type: ignore[union-attr]
         state_dir=_text(values, "state_dir"),
+        web_fetch=bool(values["web_fetch"]),
     )
 
 

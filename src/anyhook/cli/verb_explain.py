@@ -34,6 +34,7 @@ def explain(event: str, values: Values) -> int:
     catalog = build(setup, may_start=False).with_lines()
     session = str(values["session"]) if values["session"] else None
     engine = Engine(setup, catalog, on_failure=None, mode="enforce", session=session, host="explain")
+    engine.model = str(values["model"]) if values["model"] else None
     made, _ = event_of(event, values)
     records = engine.explain(made)
     if values["json"]:
@@ -63,6 +64,8 @@ def _print(event: str, records: list[dict[str, Json]]) -> None:
         added = [str(name) for name in env if name not in home] if isinstance(env, list) else []
         count = len(env) if isinstance(env, list) else 0
         render.out(f"   run    {words}")
+        if "model" in record:
+            render.out(f"   asks   {record['model'] or 'nobody: no model is configured for its role'}")
         render.out(f"   in     {record['cwd']}, at most {record['limit_ms']} ms")
         render.out(f"   env    {count} variables" + (f", of its own: {', '.join(added)}" if added else ""))
         render.out(f"   stdin  {record['stdin']}")

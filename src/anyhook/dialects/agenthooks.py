@@ -172,8 +172,8 @@ REPLY = Reply(
     ),
 )
 
-# The document names Shell (with `command`) and WriteFile; the rest are the product's own tools at the document's commit.
-# Its `line_offset` counts from 1 and the host's `offset` from 0, so that field keeps the host's name.
+# The document names Shell (with `command`) and WriteFile; the rest are the product's own tools at the document's
+# commit. Its `line_offset` counts from 1 and the host's `offset` from 0, so that field keeps the host's name.
 TOOLS = {
     "shell": ToolRow("Shell", {"timeout_seconds": "timeout"}),
     "read_file": ToolRow("ReadFile", {"limit": "n_lines"}),

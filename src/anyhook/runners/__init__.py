@@ -31,7 +31,7 @@ inside_hook: ContextVar[bool] = ContextVar("inside_hook", default=False)
 def start(
     hook: Hook, dialect: Dialect, call: Call, scene: Scene, model: AnyModel | None, config: Config
 ) -> Waitable | Run:
-    """Start a handler; a Run where it is over already. `model` is the caller's, for handlers that ask one."""
+    """Start a handler; a Run where it is over already. `model` is whom a handler asks that asks one."""
     if hook.handler == "command":
         from anyhook.steps.run import start as start_process
 

@@ -11,6 +11,8 @@ from pydantic_ai.exceptions import ModelHTTPError, UserError
 from pydantic_ai.models import Model, infer_model
 from pydantic_ai.providers import infer_provider, infer_provider_class
 
+from anyhook.runners.roles import name_of
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
@@ -40,7 +42,7 @@ class Client:
 
     def __init__(self, model: AnyModel, endpoints: Mapping[str, Mapping[str, str]], env: Mapping[str, str]) -> None:
         """`endpoints` are the user's settings for providers, which come before the variables in `env`."""
-        self.name = model if isinstance(model, str) else f"{model.system}:{model.model_name}"
+        self.name = name_of(model)
 
         def make(provider: str) -> Provider[Any]:
             return _provider(provider, endpoints, env)

@@ -52,11 +52,14 @@ def head_of(event: Event, about: Mapping[str, Json]) -> str:
     return json.dumps({**about, "session": session, "event": event.name, "data": clipped(event.data)})[1:-1]
 
 
-def call_text(hook: str, call: Call) -> str:
-    """The part of a line that is known once a hook is started: made while it runs."""
-    return json.dumps(
-        {"hook": hook, "argv": [*call.argv], "cwd": call.cwd, "env": [*call.env], "limit_s": call.limit_s}
-    )[:-1]
+def call_text(hook: str, call: Call, model: str = "") -> str:
+    """The part of a line that is known once a hook is started: made while it runs. `model` is whom the hook asks."""
+    made: dict[str, Json] = {
+        "hook": hook, "argv": [*call.argv], "cwd": call.cwd, "env": [*call.env], "limit_s": call.limit_s,
+    }  # fmt: skip
+    if model:
+        made["model"] = model
+    return json.dumps(made)[:-1]
 
 
 def record(
