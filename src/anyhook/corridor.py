@@ -131,7 +131,7 @@ class Walk:
         outcome = judge(hook, table, row, outcome, posture, scene.settings)
         if outcome.verdict == BLOCK and table.name in self.spent:
             outcome = _let_go(hook, row, outcome)
-        if run is not None and (hook.scope != "builtin" or outcome.spoke or self.engine.in_use(table.name)):
+        if run is not None and (outcome.spoke or self.engine.routes.shows(hook)):
             broken = run.ending == "not_started"
             self.report(hook, "broken" if broken else "ran", (run.error or "") if broken else "", run, outcome.verdict)
         self.take(position, step, outcome, scene.settings.get("chaining") == "upstream")

@@ -8,12 +8,11 @@ from itertools import count
 from time import monotonic, time_ns
 
 from anyhook.corridor import Walk
-from anyhook.grammar.registry import DIALECTS
 from anyhook.grammar.rows import Dialect, EventRow, Scene
 from anyhook.model.catalog import Catalog, Setup
 from anyhook.model.decision import Decision
 from anyhook.model.event import Event
-from anyhook.model.hook import Hook
+from anyhook.model.hook import ASKING, Hook
 from anyhook.model.problem import Problem
 from anyhook.model.words import MODE, ON_FAILURE, checked
 from anyhook.routes import Routes
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
     from anyhook.model.call import Call, Run
     from anyhook.model.json_types import Json
-    from anyhook.routes import Callback, Route
+    from anyhook.routes import Callback, Route, Step
     from anyhook.runners import Waitable
     from anyhook.runners.model_client import AnyModel
 
@@ -181,13 +180,14 @@ class Engine:
         route = self.routes.find(event)
         answers: list[object] = []
         if route.quiet is not None or inside_hook.get():
-            if not route.callbacks:
+            if not route.callbacks and not route.builtins:
                 return self._nothing_to_do(event, route, mode)
             if inside_hook.get():
                 return self._odd_silence(event, route, mode or self.mode)
-            answers = self._call(route.callbacks, event)
-            if not answers:
+            answers = self._call(route.callbacks, event) if route.callbacks else []
+            if not answers and not any(self._acts(step, event) for step in route.builtins):
                 return self._nothing_to_do(event, route, mode)
+            answers = answers or [None] * len(route.callbacks)
         state = Walk(self, event, route.problems, answers, on_failure, mode or self.mode, spent)
         return state, state.walk(route.steps)
 
@@ -231,6 +231,10 @@ class Engine:
             inside_hook.reset(token)
         return []
 
+    def _acts(self, step: Step, event: Event) -> bool:
+        """Whether a hook that a product brings along has anything to say."""
+        return bool(step.dialect.builtin(step.hook.name).act(self.scene(event, step.dialect, step.row)))
+
     def _nothing_to_do(self, event: Event, route: Route, mode: str | None) -> Decision:
         quiet = route.quiet
         if quiet is None or (mode is not None and mode != self.mode) or self.outlived:
@@ -248,7 +252,7 @@ class Engine:
     def _odd_silence(self, event: Event, route: Route, mode: str) -> Decision:
         """No hook runs, but not for the usual reason or not in the usual mode; or there is no later."""
         quiet = route.quiet
-        if quiet is None or (route.callbacks and inside_hook.get()):
+        if quiet is None or ((route.callbacks or route.builtins) and inside_hook.get()):
             quiet = self.routes.inside(event, route.steps, "an in-process hook fired it")
         quiet = quiet.replace(enforced=mode != "shadow")
         journal = self.journal
@@ -292,7 +296,7 @@ class Engine:
 
     def asked(self, hook: Hook, table: Dialect) -> tuple[AnyModel | None, str]:
         """Whom a handler asks that asks a model, and its name; nobody for any other, and where none is configured."""
-        if table.asking is None:
+        if hook.handler not in ASKING:
             return None, ""
         from anyhook.runners.roles import model_for, name_of
 
@@ -301,12 +305,6 @@ class Engine:
 
     def posture_of(self, hook: Hook, on_failure: str | None) -> str:
         return on_failure or self.catalog.config.hooks.get(hook.id) or self.on_failure
-
-    def in_use(self, dialect_name: str) -> bool:
-        """Whether somebody here writes hooks of this dialect; what it brings along stays out of everyone else's
-        sight."""
-        chosen = len(self.setup.dialects) < len(DIALECTS)
-        return chosen or any(hook.dialect == dialect_name and hook.scope != "builtin" for hook in self.catalog.hooks)
 
     def once(self, problems: Sequence[Problem]) -> list[Problem]:
         """Warnings about unknown keys come once a session."""

@@ -16,10 +16,11 @@ from pydantic_graph import End
 
 from anyhook.adapters import tool_calls
 from anyhook.adapters.messages import (
-    context_size,
+    Tally,
     final_text,
     from_plain,
     jsonable,
+    last_size,
     plain,
     prompt_text,
     user_request,
@@ -68,6 +69,7 @@ class RunState:
     answers: int = 0
     tools_used: bool = False
     stops: Bounds = field(default_factory=Bounds)
+    tally: Tally = field(default_factory=Tally)
     over: Decision | None = None
     """The decision that ends the turn once the tools of this step are through."""
     notes: list[str] = field(default_factory=list)
@@ -263,12 +265,12 @@ class Hooked(AbstractCapability[Any]):
 
     def _size(self, ctx: RunContext[Any]) -> dict[str, Json]:
         """What is known of the context, and of its compaction."""
-        given, answered, current = context_size(ctx.messages)
+        given, answered = self.state.tally.tokens(ctx.messages)
         most = ctx.model.context_window or self.context_window
         usage: dict[str, Json] = {
             "input_tokens": given,
             "output_tokens": answered,
-            "current_context_window": current,
+            "current_context_window": last_size(ctx.messages),
             "max_context_window": most,
         }
         threshold = self.auto_compact if self.state.kind == MAIN else 0.0
@@ -279,12 +281,15 @@ class Hooked(AbstractCapability[Any]):
     async def _act(self, ctx: RunContext[Any], result: Any, decision: Decision) -> Any:
         """Replace the conversation, where a hook asks for it or the context is full."""
         history = decision.history
+        full = history is None and decision.recipe is None and decision.event == "step_end" and self._full(ctx)
+        if history is None and decision.recipe is None and not full:
+            return result
         said = [*ctx.messages, *([] if isinstance(result, End) else [result.request])]
         if history is None and decision.recipe is not None:
             arguments = decision.recipe.get("args")
             name = str(decision.recipe["name"])
             history = await self._cooked(ctx, name, arguments if isinstance(arguments, dict) else {}, said)
-        elif history is None and decision.event == "step_end" and self._full(ctx):
+        elif history is None:
             history = await self._cooked(ctx, COMPACT, {}, said)
         if not history:
             return result
@@ -297,9 +302,10 @@ class Hooked(AbstractCapability[Any]):
         return ModelRequestNode(last)  # type: ignore[arg-type]  # checked above
 
     def _full(self, ctx: RunContext[Any]) -> bool:
+        if self.auto_compact <= 0 or self.state.kind != MAIN:
+            return False
         most = ctx.model.context_window or self.context_window
-        enabled = self.auto_compact > 0 and self.state.kind == MAIN and most > 0
-        return enabled and context_size(ctx.messages)[2] / most >= self.auto_compact
+        return most > 0 and last_size(ctx.messages) / most >= self.auto_compact
 
     async def _cooked(
         self, ctx: RunContext[Any], name: str, arguments: Mapping[str, Json], said: list[ModelMessage]
@@ -318,7 +324,7 @@ class Hooked(AbstractCapability[Any]):
     ) -> str:
         """A summary of the conversation, with the events around it; "" where a hook or a mishap keeps it as it is."""
         most = model.context_window or self.context_window
-        facts: dict[str, Json] = {"input_tokens": context_size(said)[2], "model_context_length": most}
+        facts: dict[str, Json] = {"input_tokens": last_size(said), "model_context_length": most}
         decision = await self.fire("pre_compact", trigger=trigger, **facts)
         if decision.stops or self.recipes is None:
             return ""

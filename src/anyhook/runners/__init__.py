@@ -47,8 +47,7 @@ def start(
     if hook.handler == "builtin":
         from anyhook.steps.present import encode
 
-        act = next(builtin.act for builtin in dialect.builtins if builtin.name == hook.name)
-        answer = act(scene)
+        answer = dialect.builtin(hook.name).act(scene)
         return Run("exited", 0, encode(answer) if answer else b"", b"", 0, 0.0)
     from anyhook.runners.model import start_question
 

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 PATTERNS = (
-    "*_API_KEY", "*_API_TOKEN", "*_AUTH_TOKEN", "ANTHROPIC_*", "AWS_BEARER_TOKEN_BEDROCK", "CLAUDE_CODE_OAUTH_TOKEN",
-    "GATEWAY_*", "GEMINI_*", "HF_TOKEN", "OPENAI_*", "OPENROUTER_*", "GOOGLE_APPLICATION_CREDENTIALS",
+    "*_API_KEY", "*_API_TOKEN", "*_AUTH_TOKEN", "*_OAUTH_TOKEN", "ANTHROPIC_*", "AWS_BEARER_TOKEN_BEDROCK", "GATEWAY_*",
+    "GOOGLE_APPLICATION_CREDENTIALS", "HF_TOKEN", "OPENAI_*", "OPENROUTER_*",
 )  # fmt: skip
 """What providers' clients read. Names that a config gives its providers' keys come on top."""
 

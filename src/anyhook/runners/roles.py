@@ -10,9 +10,6 @@ if TYPE_CHECKING:
     from anyhook.runners.model_client import AnyModel
     from anyhook.stores.config import Config
 
-ASKING = ("prompt", "agent")
-"""Kinds of handlers that a model answers."""
-
 
 def role_of(hook: Hook, asking: Asking) -> str:
     return asking.roles.get(str(hook.spec.get("model") or ""), next(iter(asking.roles.values())))
@@ -23,7 +20,7 @@ def model_for(
 ) -> AnyModel | None:
     """The model that the handler asks; None where nobody named one. `spare` is the host's, for roles that the user
     named none for."""
-    if dialect.asking is None or hook.handler not in ASKING:
+    if dialect.asking is None:
         return None
     role = role_of(hook, dialect.asking)
     return model or config.models.get(role) or config.models.get("fast") or spare

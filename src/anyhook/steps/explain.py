@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anyhook.model.decision import idle_report
-from anyhook.runners.roles import ASKING
+from anyhook.model.hook import ASKING
 from anyhook.steps.match import match
 from anyhook.steps.present import encode, payload, present
 
