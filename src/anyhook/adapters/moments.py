@@ -33,6 +33,8 @@ class Moments:
         """Context that the model has yet to see."""
         self.turns = 0
         """Answers of the model to the main agent."""
+        self.subagents = 0
+        """How many sub-agents were started."""
         self.begun = self.ended = False
         self.cut_short: Decision | None = None
         """The decision by which a hook ended the last turn before the model was done."""

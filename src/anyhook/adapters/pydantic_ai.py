@@ -63,6 +63,9 @@ class TurnsExhausted(Exception):  # noqa: N818
 class RunState:
     """One run of the agent, or of a sub-agent inside it."""
 
+    info: dict[str, Json] = field(default_factory=dict)
+    """What every event of a sub-agent tells about it."""
+
     kind: str = MAIN
     name: str = ""
     task: str = ""
@@ -115,7 +118,9 @@ class Hooked(AbstractCapability[Any]):
         if outer is None:
             return dataclasses.replace(self, state=RunState())
         agent = ctx.agent.name if ctx.agent is not None else None
-        return dataclasses.replace(self, state=RunState(SUBAGENT, name or agent or "agent", task))
+        self.moments.subagents += 1
+        info: dict[str, Json] = {"id": f"{self.engine.session}-{self.moments.subagents}"}
+        return dataclasses.replace(self, state=RunState(info, SUBAGENT, name or agent or "agent", task))
 
     async def wrap_run(self, ctx: RunContext[Any], *, handler: Any) -> Any:
         token, outer = running.set(self.state), delegated.set(None)
@@ -133,6 +138,8 @@ class Hooked(AbstractCapability[Any]):
         return result
 
     async def fire(self, name: str, spent: frozenset[str] = frozenset(), /, **data: Json) -> Decision:
+        if self.state.info:
+            data["sub_agent_info"] = self.state.info
         return await self.moments.fire(name, spent, invoked_by=self.state.kind, **data)
 
     async def wrap_node_run(self, ctx: RunContext[Any], *, node: Any, handler: Any) -> Any:
@@ -140,13 +147,21 @@ class Hooked(AbstractCapability[Any]):
             return await self._prompted(ctx, node, handler)
         if isinstance(node, ModelRequestNode):
             state = self.state
-            if self.max_turns and state.kind == MAIN and state.answers >= self.max_turns:
-                ctx.messages.append(node.request)
-                raise TurnsExhausted(f"the model has answered {state.answers} times and is not done")
+            if self.max_turns and state.answers >= self.max_turns:
+                return self._exhausted(ctx, node)
             return await handler(self._with_waiting(node))
         if isinstance(node, CallToolsNode):
             return await self._stepped(ctx, node, await handler(node))
         return await handler(node)
+
+    def _exhausted(self, ctx: RunContext[Any], node: Any) -> Any:
+        """The model has answered as often as it may. The turn of the agent ends with that; a sub-agent's result is
+        what it has, so that whoever asked it can go on."""
+        said = f"the model has answered {self.state.answers} times and is not done"
+        ctx.messages.append(node.request)
+        if self.state.kind == MAIN or not _gives_text(ctx):
+            raise TurnsExhausted(said)
+        return End(FinalResult(f"{final_text(ctx.messages)}\n\n[{said}]"))
 
     def _with_waiting(self, node: Any) -> Any:
         """The request, with the context that has come up since the last one."""
@@ -356,9 +371,13 @@ def _with(
 
 def _over(ctx: RunContext[Any], decision: Decision, text: str) -> Any:
     """The end of a run that a hook ends, where a text can be its result."""
-    if ctx.agent is not None and ctx.agent.output_type is not str:
+    if not _gives_text(ctx):
         raise Refused(decision)
     return End(FinalResult(text))
+
+
+def _gives_text(ctx: RunContext[Any]) -> bool:
+    return ctx.agent is None or ctx.agent.output_type is str
 
 
 def _message(text: str) -> Json:

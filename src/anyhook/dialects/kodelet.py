@@ -169,6 +169,13 @@ def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, .
     return (str(hook.spec["file"]),)
 
 
+def conversation(scene: Scene) -> Json:
+    """A sub-agent talks in a conversation of its own."""
+    info = scene.event.get("sub_agent_info")
+    own = info.get("id") if isinstance(info, dict) else None
+    return own or session(scene)
+
+
 def compact_trigger(scene: Scene) -> dict[str, Json]:
     """Calls the compact recipe once the context has reached the threshold."""
     usage = scene.event.get("usage")
@@ -254,7 +261,7 @@ DIALECT = Dialect(
     events=EVENTS,
     base=(
         Field("event", native_name),
-        Field("conv_id", session),
+        Field("conv_id", conversation),
         Field("cwd", project),
         Field("invoked_by", "invoked_by"),
     ),
