@@ -15,14 +15,14 @@ NOWHERE = {"L-43"}
 """The agent has no commands of the kind that this row forbids hooks for."""
 
 
-def tests_in(file: str) -> set[str]:
+def functions_of(file: str) -> set[str]:
     tree = ast.parse((HERE / file).read_text())
     return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 
 def test_every_row_names_a_test_that_is_there() -> None:
     files = {place.partition("::")[0] for place in ROWS.values()}
-    known = {f"{file}::{name}" for file in files for name in tests_in(file)}
+    known = {f"{file}::{name}" for file in files for name in functions_of(file)}
     assert {row: place for row, place in ROWS.items() if place not in known} == {}
 
 

@@ -14,6 +14,8 @@ from conftest import World
 DELEGATE = {"delegate_task": {"agent_name": "self", "task": "Count."}}
 WINDOW: dict[str, Any] = {"context_window": 1000}
 
+ASYNC: dict[str, Any] = {"async": True}
+
 MOMENTS = {
     "kode": {"session_start": 1, "user_prompt_submit": 1, "tool_call_pre": 5, "tool_call_post": 5, "session_end": 1},
     "kodik": {
@@ -178,7 +180,7 @@ def test_a_block_that_stops_nothing(world: World, native: str) -> None:
 
 def test_background_hooks_are_seen_through(world: World) -> None:
     """A-34, A-35: nobody waits for them while the agent works; the session's end does, within a bound."""
-    world.hook("agenthooks", "after_tool", "cat >/dev/null; sleep 0.4; echo done >> ../late; exit 2", **{"async": True})
+    world.hook("agenthooks", "after_tool", "cat >/dev/null; sleep 0.4; echo done >> ../late; exit 2", **ASYNC)
     ran = agent(world, {"tools": [LS]}, "Done.")
     assert (ran.stop, (world.root / "late").read_text()) == ("done", "done\n")
     assert ran.event("post_tool")["hooks"][0]["status"] == "background"

@@ -4,6 +4,7 @@ its hooks. It prints nothing; whoever runs it is told through a callback."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from pydantic_ai import Agent, UsageLimits
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 DONE, BLOCKED, REFUSED = "done", "blocked", "refused"
 MAX_TURNS, ERROR, INTERRUPTED = "max_turns", "error", "interrupted"
+KEEP_EVERY_S = 2.0
 INSTRUCTIONS = (
     "You are a coding agent in the user's terminal. Look before you change anything, do what was asked and no more, "
     "check what you did, and say briefly what you did and what is open. A tool that was denied stays denied: read the "
@@ -68,6 +70,8 @@ class Session:
     history: list[ModelMessage] = field(default_factory=list)
     earlier_turns: int = 0
     """Answers of the model in the session so far, as it was kept."""
+    _kept_s: float | None = None
+    """When the conversation was last written, by the monotonic clock; None where this turn has not been yet."""
 
     def open(self) -> None:
         """Everything that can be wrong with the call shows here, before any hook runs."""
@@ -135,19 +139,22 @@ class Session:
         return Turn()
 
     async def end(self, reason: str) -> None:
-        await self.moments.end(reason)
-        await self.engine.close()
+        try:
+            await self.moments.end(reason)
+        finally:
+            await self.engine.close()
 
     # -- turns
 
     async def turn(self, prompt: str) -> Turn:
         """One prompt, and all that follows from it; what was said is kept, however it ends."""
         limits = UsageLimits(request_limit=None)
+        self._kept_s = None
         try:
             async with self.agent.iter(prompt, message_history=self.history, usage_limits=limits) as run:
                 try:
                     async for _ in run:
-                        pass
+                        self._keep(run.all_messages())
                 finally:
                     self.history = run.all_messages()
             text = run.result.output if run.result is not None else ""
@@ -183,7 +190,15 @@ class Session:
             prompt = f"{text}\n\n{prompt}".strip()
         return await self.turn(prompt)
 
+    def _keep(self, messages: list[ModelMessage]) -> None:
+        """On the way, so that even a killed agent can be taken up again: at the start of a turn, and then not more
+        often than the writing is worth."""
+        if messages and (self._kept_s is None or monotonic() - self._kept_s > KEEP_EVERY_S):
+            self.history = messages
+            self.save()
+
     def save(self) -> None:
+        self._kept_s = monotonic()
         messages: Json = ModelMessagesTypeAdapter.dump_python(self.history, mode="json")
         turns = self.earlier_turns + self.moments.turns
         waiting = tuple(self.moments.waiting)
