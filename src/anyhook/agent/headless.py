@@ -33,12 +33,14 @@ class Headless:
         say: Callable[[str], None],
         watch: Callable[[Event, Decision], None],
         keep: bool = True,
+        called: Callable[[ToolRecord], None] = lambda record: None,
     ) -> None:
-        """`keep` is whether there will be a report: a long session has many events."""
+        """`keep` is whether there will be a report: a long session has many events. `called` hears of each tool call
+        once it is over."""
         self.keep = keep
         self.events: list[dict[str, Json]] = []
         self.calls: list[dict[str, Json]] = []
-        self.watch, self.say = watch, say
+        self.watch, self.say, self.called = watch, say, called
         self.ended_by = ""
         self.doing: asyncio.Future[Any]
         self.session = Session(options, observe=self._event, log=self._call, tell=say)
@@ -49,6 +51,7 @@ class Headless:
         self.watch(event, decision)
 
     def _call(self, record: ToolRecord) -> None:
+        self.called(record)
         if self.keep:
             self.calls.append(
                 {"tool": record.tool, "input": record.input, "output": record.output, "denied": record.denied}
