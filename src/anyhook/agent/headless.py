@@ -68,7 +68,9 @@ class Headless:
         except BadSetup as error:
             turn = Turn("", ERROR, str(error))
         reason = self.ended_by or REASONS.get(turn.stop, turn.stop)
-        self.doing = end = asyncio.ensure_future(self.session.end(reason))
+        self.doing = end = asyncio.ensure_future(
+            self.session.end(reason, sweep=bool(self.ended_by) or turn.stop == ERROR)
+        )
         try:
             await end
         except asyncio.CancelledError:  # told once more: then hooks of the end are not waited for either

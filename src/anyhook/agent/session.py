@@ -3,6 +3,7 @@ its hooks. It prints nothing; whoever runs it is told through a callback."""
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -20,9 +21,11 @@ from anyhook.agent.options import CONTEXT_WINDOW, Options
 from anyhook.agent.permission import Permission
 from anyhook.agent.recipes import COMPACT, cook, folders, recipe_text
 from anyhook.agent.settings import read_settings
-from anyhook.agent.tools import exit_code, tools
+from anyhook.agent.tools import SHELL, exit_code, tools
 from anyhook.engine import Engine
 from anyhook.model.catalog import Catalog, Setup
+from anyhook.runners.leftovers import VARIABLE as LEFTOVERS
+from anyhook.runners.leftovers import end_leftovers
 from anyhook.stores.config import Config
 from anyhook.stores.conversations import Conversation, Conversations
 from anyhook.stores.places import state_dir
@@ -70,6 +73,7 @@ class Session:
     history: list[ModelMessage] = field(default_factory=list)
     earlier_turns: int = 0
     """Answers of the model in the session so far, as it was kept."""
+    _shelled: bool = False
     _kept_s: float | None = None
     """When the conversation was last written, by the monotonic clock; None where this turn has not been yet."""
 
@@ -98,19 +102,20 @@ class Session:
             self.moments,
             gate=Permission(options.permission, self.ask),
             exit_code=exit_code,
-            log=self.log,
+            log=self._log,
             recipes=self._recipe,
             auto_compact=settings.auto_compact,
             context_window=CONTEXT_WINDOW,
             max_turns=options.max_turns,
         )
+        env = {**options.env, LEFTOVERS: self.id}
         providers = self.engine.catalog.config.providers.values()
         key_names = [place["api_key_env"] for place in providers if "api_key_env" in place]
         self.agent: Agent[None, str] = Agent(
             self.model,
             name="agent",
             instructions=INSTRUCTIONS,
-            capabilities=[self.hooked, *tools(options.project, options.env, settings, key_names)],
+            capabilities=[self.hooked, *tools(options.project, env, settings, key_names)],
         )
 
     def _earlier(self) -> Conversation | None:
@@ -138,11 +143,19 @@ class Session:
             return Turn("", REFUSED, decision.reason or "")
         return Turn()
 
-    async def end(self, reason: str) -> None:
+    async def end(self, reason: str, sweep: bool = False) -> None:
+        """The session ends through its hooks. `sweep` also ends what its commands have left running, as nobody meant
+        it to stay: not after a server that the user asked for was started and all went well."""
         try:
             await self.moments.end(reason)
         finally:
+            if sweep and self._shelled:
+                await asyncio.to_thread(end_leftovers, self.id)
             await self.engine.close()
+
+    def _log(self, record: ToolRecord) -> None:
+        self._shelled = self._shelled or record.tool == SHELL
+        self.log(record)
 
     # -- turns
 
