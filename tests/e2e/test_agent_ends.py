@@ -104,6 +104,27 @@ def test_told_to_end_while_a_model_is_asked(world: World, phase: str) -> None:
 
 
 @linux
+def test_what_commands_have_started_ends_as_well(world: World) -> None:
+    """Also what has left its group and its session, and what was started by an earlier command."""
+    mark = f"7{os.getpid()}.125"
+    early = {"shell": {"command": f"sleep {mark} >/dev/null 2>&1 &"}}
+    late = {"shell": {"command": f"setsid sleep {mark} & touch ../busy; sleep {mark}"}}
+    process = started(world, "--model", script(world, {"tools": [early]}, {"tools": [late]}))
+    wait_for(world.root / "busy", process)
+    process.send_signal(TERM)
+    process.communicate(timeout=60)
+    assert (process.returncode, left_behind(mark)) == (130, [])
+
+
+@linux
+def test_a_command_that_takes_too_long_ends_with_its_children(world: World) -> None:
+    mark = f"8{os.getpid()}.125"
+    call = {"shell": {"command": f"sleep {mark} & sleep {mark}", "timeout_seconds": 1}}
+    ran = agent(world, {"tools": [call]}, {"expect": "timed out", "text": "Done."})
+    assert (ran.text, left_behind(mark)) == ("Done.", []), ran.why
+
+
+@linux
 def test_told_twice(world: World) -> None:
     """The hooks of the end are waited for, unless somebody does not want to."""
     mark = f"{world.root.name}-{os.getpid()}"

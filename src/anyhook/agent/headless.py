@@ -68,9 +68,8 @@ class Headless:
         except BadSetup as error:
             turn = Turn("", ERROR, str(error))
         reason = self.ended_by or REASONS.get(turn.stop, turn.stop)
-        self.doing = end = asyncio.ensure_future(
-            self.session.end(reason, sweep=bool(self.ended_by) or turn.stop == ERROR)
-        )
+        broken_off = bool(self.ended_by) or turn.stop == ERROR
+        self.doing = end = asyncio.ensure_future(self.session.end(reason, sweep=broken_off))
         try:
             await end
         except asyncio.CancelledError:  # told once more: then hooks of the end are not waited for either
