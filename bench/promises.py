@@ -209,6 +209,16 @@ async def ten_callables(folder: Path, rounds: int) -> list[Row]:
     return [ratio("ten in-process hooks", "pluggy, ten implementations", sorted(ours), sorted(theirs), 1.0)]
 
 
+def cpu_of(argv: list[str], env: dict[str, str], silence: int, expected: int = 0) -> float:
+    """User and system time of a whole process, in seconds; what it says goes to the descriptor `silence`."""
+    quiet = [(os.POSIX_SPAWN_DUP2, silence, stream) for stream in (1, 2)]
+    pid = os.posix_spawn(argv[0], argv, env, file_actions=quiet)
+    _, status, usage = os.wait4(pid, 0)
+    if os.waitstatus_to_exitcode(status) != expected:
+        raise SystemExit(f"bench: {argv} left with {os.waitstatus_to_exitcode(status)}")
+    return usage.ru_utime + usage.ru_stime
+
+
 def commands(folder: Path, rounds: int) -> list[Row]:
     """CPU time of whole processes: user and system, from wait4."""
     program, _ = build()
@@ -225,19 +235,12 @@ def commands(folder: Path, rounds: int) -> list[Row]:
     }
     silence = os.open(os.devnull, os.O_WRONLY)
 
-    def cpu(argv: list[str]) -> float:
-        pid = os.posix_spawn(argv[0], argv, place.env, file_actions=[(os.POSIX_SPAWN_DUP2, silence, 1)])
-        _, status, usage = os.wait4(pid, 0)
-        if status:
-            raise SystemExit(f"bench: {argv} failed")
-        return usage.ru_utime + usage.ru_stime
-
     for argv in cases.values():
-        cpu(argv)
+        cpu_of(argv, place.env, silence)
     taken: dict[str, list[float]] = {name: [] for name in cases}
     for _ in range(max(15, rounds // 10)):
         for name, argv in cases.items():
-            taken[name].append(cpu(argv))
+            taken[name].append(cpu_of(argv, place.env, silence))
     os.close(silence)
     ordered = {name: sorted(times) for name, times in taken.items()}
     base = "python -c pass, CPU"
@@ -288,6 +291,8 @@ def thousand_hooks(folder: Path, rounds: int) -> list[Row]:
 
 
 def all_rows(rounds: int) -> list[Row]:
+    from bench import agent
+
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         return [
@@ -296,4 +301,6 @@ def all_rows(rounds: int) -> list[Row]:
             *asyncio.run(ten_callables(folder / "ten", rounds)),
             *commands(folder / "commands", rounds),
             *thousand_hooks(folder / "thousand", rounds),
+            *asyncio.run(agent.tool_calls(folder / "calls", rounds)),
+            *agent.start(folder / "start", rounds),
         ]

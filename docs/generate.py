@@ -74,6 +74,7 @@ def passages() -> dict[Path, str]:
         (ROOT / "README.md", "dialects", systems()),
         (ROOT / "docs" / "config.md", "settings", all_settings()),
         (ROOT / "docs" / "guide.md", "answers", answers()),
+        (ROOT / "docs" / "agent.md", "tools", tool_names()),
     ):
         text = path.read_text(encoding="utf-8")
         before, begin, rest = text.partition(BEGIN.format(name) + "\n")
@@ -256,6 +257,23 @@ def settings_rows(tables: Mapping[str, Dialect]) -> str:
 
 def all_settings() -> str:
     return settings_rows({name: dialect(name) for name in DIALECTS})
+
+
+def tool_names() -> str:
+    """Our agent's tools in each dialect's words."""
+    tables = {name: dialect(name) for name in DIALECTS}
+    hosts = list(dict.fromkeys(tool for table_ in tables.values() for tool in table_.tools))
+    return table(
+        ("tool", *tables), ((code(tool), *(_native(table_, tool) for table_ in tables.values())) for tool in hosts)
+    )
+
+
+def _native(table_: Dialect, tool: str) -> str:
+    row = table_.tools.get(tool)
+    if row is None:
+        return "the same"
+    fields = ", ".join(f"`{host}` as `{native}`" for host, native in row.inputs.items())
+    return code(row.native) + (f": {fields}" if fields else "")
 
 
 def systems() -> str:

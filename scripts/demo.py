@@ -1,5 +1,5 @@
-"""Walks through examples/all-five in a copy with its own home directory, and checks every decision it shows. It touches
-nothing of the user's and needs no network."""
+"""Walks through examples/all-five and examples/agent in copies with a home directory of their own, and checks every
+decision it shows. It touches nothing of the user's and needs no network."""
 
 from __future__ import annotations
 
@@ -34,6 +34,8 @@ class Scene:
     prepare: Callable[[Path], None] | None = None
     wait_for: tuple[str, str] | None = None
     """A file of the project and a text: what a background hook writes there."""
+    project: str = "all-five"
+    """The example in whose copy it plays."""
     first: int = 1000
     """How many lines are shown before the rest is left out, except for the last three."""
 
@@ -167,6 +169,25 @@ SCENES = [
         ["log"],
         shows=["session_start  none", "block by agenthooks:project:guard", "background  agenthooks:project:notes"],
     ),
+    Scene(
+        "An agent",
+        "So far we played the agent. Here is one in whose loop every event really happens, in another project with"
+        " hooks of all five. A script plays the model: it wants to force-push, to write a secret down, and to stop"
+        " without a changelog entry. `--trust-hooks` approves the project's hooks as they are, then the work begins.",
+        ["agent", "run", "Publish it; the key is AKIA0123456789ABCDEF.", "--model", "script:script.yaml",
+         "--permission", "auto", "--trust-hooks"],
+        project="agent",
+        shows=["took 1 AWS key(s) out", "deny_tool: A force push rewrites", "deny_tool: Refusing to write a secret",
+               "follow-up: Add your change to CHANGELOG.md", "write_file(path=CHANGELOG.md",
+               "Nothing was pushed, no secret was written"],
+    ),
+    Scene(
+        "The same session, later",
+        "What was said is kept. `--follow` takes it up again; `--debug` shows each hook that runs.",
+        ["agent", "run", "What did you change?", "--follow", "--model", "script:again.yaml", "--debug"],
+        project="agent",
+        shows=["Starting hook 'redact.py' for event 'user_prompt_submit'", "Only CHANGELOG.md."],
+    ),
 ]  # fmt: skip
 
 NEXT = """
@@ -179,6 +200,8 @@ What to try next:
   anyhook check        what is wrong with a project's hook files
   anyhook dialects     what a hook of each event may do
   docs/guide.md        the guide for hook authors
+  docs/agent.md        the agent, with a real model, and its hooks in an agent
+                       of your own
 
 The command is in .venv/bin; `pip install .` puts it where you want it.
 """
@@ -192,8 +215,9 @@ class Stage:
     """The copy of the project, its own home, and the terminal."""
 
     def __init__(self, folder: Path) -> None:
-        self.project = folder / "shop"
-        shutil.copytree(ROOT / "examples" / "all-five", self.project)
+        self.folder = folder
+        for name in {scene.project for scene in SCENES}:
+            shutil.copytree(ROOT / "examples" / name, folder / name)
         (folder / "home").mkdir()
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
         self.env = {"PATH": path, "HOME": str(folder / "home"), "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
@@ -204,11 +228,11 @@ class Stage:
         say(f"\n{self.bold}── {number}. {scene.title}{self.plain} {rule}\n")
         say(textwrap.fill(scene.talk, WIDTH) + "\n")
         if scene.prepare is not None:
-            scene.prepare(self.project)
+            scene.prepare(self.folder / scene.project)
         say(f"{self.bold}{command_line(scene.words)}{self.plain}")
         done = subprocess.run(
             ["anyhook", *scene.words],
-            cwd=self.project,
+            cwd=self.folder / scene.project,
             env=self.env,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -226,12 +250,12 @@ class Stage:
         if done.returncode:
             say(f"  [exit status {done.returncode}]")
         if scene.wait_for is not None:
-            self.wait(*scene.wait_for)
+            self.wait(self.folder / scene.project, *scene.wait_for)
         expect(scene, done.returncode, done.stdout)
 
-    def wait(self, name: str, text: str) -> None:
+    def wait(self, project: Path, name: str, text: str) -> None:
         """Background hooks take their time; the demo waits for what they write, not for the clock."""
-        path = self.project / name
+        path = project / name
         deadline = time.monotonic() + BACKGROUND_LIMIT_S
         while not (path.is_file() and text in path.read_text()):
             if time.monotonic() > deadline:

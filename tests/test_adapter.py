@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -146,3 +150,25 @@ def test_many_runs_at_once(world: World) -> None:
 
     asyncio.run(all_of_them())
     assert kinds == ["main"] * 5
+
+
+EXAMPLE = Path(__file__).resolve().parents[1] / "examples/own-agent"
+
+
+def test_the_example(world: World) -> None:
+    """What its README says: before the approval the tool runs, after that it is denied with the hook's reason."""
+    shutil.copytree(EXAMPLE, world.project, dirs_exist_ok=True)
+    command = [sys.executable, "agent.py"]
+    before = subprocess.run(command, env=world.env, cwd=world.project, capture_output=True, text=True, check=True)
+    assert ("is gone" in before.stdout, "Nothing is deleted" in before.stdout) == (True, False)
+    assert world.command("trust", "--yes").returncode == 0
+    after = subprocess.run(command, env=world.env, cwd=world.project, capture_output=True, text=True, check=True)
+    assert ("is gone" in after.stdout, "Nothing is deleted here." in after.stdout) == (False, True)
+    assert '"word_count":1' in after.stdout
+
+
+def test_the_lines_of_the_page() -> None:
+    """The three lines stand in the page and in the example as they are here run."""
+    page = (EXAMPLE.parents[1] / "docs/adapter.md").read_text()
+    lines = ["from anyhook import Engine", "from anyhook.adapters.pydantic_ai import Hooked", "Hooked(Engine.open("]
+    assert [line for line in lines if line not in page or line not in (EXAMPLE / "agent.py").read_text()] == []

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from anyhook.model.json_types import Json
+
 
 SHELL = Event.pre_tool("Bash", {"command": "ls", "n": 1})
 
@@ -446,3 +448,35 @@ def test_no_descriptor_is_left(world: World) -> None:
     for _ in range(10):
         engine.fire_sync(SHELL)
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_what_a_product_brings_along_costs_nothing_while_it_is_silent(world: World) -> None:
+    """The answer is made once; the trigger is asked each time, and the event is walked only where it acts."""
+    engine = world.engine()
+
+    def step(tokens: int) -> Decision:
+        usage: Json = {"current_context_window": tokens, "max_context_window": 1000}
+        return engine.fire_sync(Event.step_end(usage=usage, auto_compact_enabled=True, auto_compact_threshold=0.8))
+
+    silent = step(10)
+    assert step(20) is silent
+    assert silent.hooks == ()
+    assert step(800).recipe == {"name": "compact", "args": {}}
+    assert step(30) is silent
+
+
+def test_a_silent_trigger_is_shown_to_those_who_use_its_dialect(world: World) -> None:
+    world.hook("kodelet", "agent_stop", "exit 0")
+    report = world.engine().fire_sync(Event.step_end(turn_number=1)).hooks[0]
+    assert (report.scope, report.status, report.ending, report.exit_code) == ("builtin", "ran", "exited", 0)
+
+
+def test_callables_and_a_trigger_together(world: World) -> None:
+    """Each callable is called once, whether or not the trigger acts after it."""
+    engine = world.engine()
+    calls: list[str] = []
+    engine.on("step_end", lambda event: calls.append(event.name))
+    full: Json = {"current_context_window": 900, "max_context_window": 1000}
+    engine.fire_sync(Event.step_end())
+    decision = engine.fire_sync(Event.step_end(usage=full, auto_compact_enabled=True))
+    assert (calls, decision.recipe) == (["step_end"] * 2, {"name": "compact", "args": {}})

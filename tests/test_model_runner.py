@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import sys
 import time
@@ -161,7 +160,7 @@ def test_the_event_takes_its_place(prompt: str, ends: str) -> None:
 
 
 def test_half_a_character_can_be_sent() -> None:
-    assert indented(json.dumps({"a": "\ud800"}).encode()).encode() == b'{\n  "a": "\\ud800"\n}'
+    assert indented({"a": "\ud800"}).encode() == b'{\n  "a": "\\ud800"\n}'
 
 
 # The tools.

@@ -107,15 +107,16 @@ class Walk:
             self.report(hook, "ran", verdict=outcome.verdict)
         else:
             call, missing = present(hook, table, row, scene, self.engine.run_id())
+            asked, model = self.engine.asked(hook, table)
             started = (
                 Run("not_started", None, b"", b"", 0, 0.0, missing)
                 if missing
-                else start(hook, table, call, scene, self.engine.model, self.engine.catalog.config)
+                else start(hook, table, call, scene, asked, self.engine.catalog.config)
             )
             self.grace_s = min(GRACE_S + len(call.stdin) * GRACE_PER_BYTE_S, GRACE_MOST_S)
             # Made while the hook runs: this is time that nobody waits for.
             self.head = self.head or self.engine.head(self.event, self.mode)
-            text = call_text(hook.id, call)
+            text = call_text(hook.id, call, model)
             try:
                 run = started if isinstance(started, Run) else (yield started)
             except GeneratorExit:
@@ -129,7 +130,7 @@ class Walk:
         outcome = judge(hook, table, row, outcome, posture, scene.settings)
         if outcome.verdict == BLOCK and table.name in self.spent:
             outcome = _let_go(hook, row, outcome)
-        if run is not None and (hook.scope != "builtin" or outcome.spoke or self.engine.in_use(table.name)):
+        if run is not None and (outcome.spoke or self.engine.routes.shows(hook)):
             broken = run.ending == "not_started"
             self.report(hook, "broken" if broken else "ran", (run.error or "") if broken else "", run, outcome.verdict)
         self.take(position, step, outcome, scene.settings.get("chaining") == "upstream")

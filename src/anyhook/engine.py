@@ -8,12 +8,11 @@ from itertools import count
 from time import monotonic, time_ns
 
 from anyhook.corridor import Walk
-from anyhook.grammar.registry import DIALECTS
 from anyhook.grammar.rows import Dialect, EventRow, Scene
 from anyhook.model.catalog import Catalog, Setup
 from anyhook.model.decision import Decision
 from anyhook.model.event import Event
-from anyhook.model.hook import Hook
+from anyhook.model.hook import ASKING, Hook
 from anyhook.model.problem import Problem
 from anyhook.model.words import MODE, ON_FAILURE, checked
 from anyhook.routes import Routes
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
     from anyhook.model.call import Call, Run
     from anyhook.model.json_types import Json
-    from anyhook.routes import Callback, Route
+    from anyhook.routes import Callback, Route, Step
     from anyhook.runners import Waitable
     from anyhook.runners.model_client import AnyModel
 
@@ -71,6 +70,8 @@ class Engine:
         """Whether this process ends before its background hooks do, so that another has to see them through."""
         self.model: AnyModel | None = None
         """For every handler that asks one; without it, the user's settings name one for each role."""
+        self.spare_model: AnyModel | None = None
+        """The host's own, for roles that the user's settings name none for."""
         self.journal: Journal | None = Journal(own_state_dir(setup.env))
         self.secrets = secrets_of(setup.env)
         self._env = dict(setup.env)
@@ -168,7 +169,7 @@ class Engine:
         to it."""
         route = self.routes.find(event)
         journal = self.journal
-        if route.quiet is None or route.callbacks or journal is None or not journal.soon or self.outlived:
+        if route.quiet is None or route.asks or journal is None or not journal.soon or self.outlived:
             return None
         self._unwritten.append((time_ns(), event, route.quiet))
         if len(self._unwritten) > UNWRITTEN_MOST:
@@ -191,13 +192,14 @@ class Engine:
         route = self.routes.find(event)
         answers: list[object] = []
         if route.quiet is not None or inside_hook.get():
-            if not route.callbacks:
+            if not route.asks:
                 return self._nothing_to_do(event, route, mode)
             if inside_hook.get():
                 return self._odd_silence(event, route, mode or self.mode)
-            answers = self._call(route.callbacks, event)
-            if not answers:
+            answers = self._call(route.callbacks, event) if route.callbacks else []
+            if not answers and not any(self._acts(step, event) for step in route.builtins):
                 return self._nothing_to_do(event, route, mode)
+            answers = answers or [None] * len(route.callbacks)
         state = Walk(self, event, route.problems, answers, on_failure, mode or self.mode, spent)
         return state, state.walk(route.steps)
 
@@ -220,6 +222,7 @@ class Engine:
                 env=setup.env,
                 host=self.host,
             )
+            other.spare_model = self.spare_model
             other.routes.adopt(self.routes)
             self._others[key] = other
         return self._others[key]
@@ -240,6 +243,10 @@ class Engine:
             inside_hook.reset(token)
         return []
 
+    def _acts(self, step: Step, event: Event) -> bool:
+        """Whether a hook that a product brings along has anything to say."""
+        return bool(step.dialect.builtin(step.hook.name).act(self.scene(event, step.dialect, step.row)))
+
     def _nothing_to_do(self, event: Event, route: Route, mode: str | None) -> Decision:
         quiet = route.quiet
         if quiet is None or (mode is not None and mode != self.mode) or self.outlived:
@@ -257,7 +264,7 @@ class Engine:
     def _odd_silence(self, event: Event, route: Route, mode: str) -> Decision:
         """No hook runs, but not for the usual reason or not in the usual mode; or there is no later."""
         quiet = route.quiet
-        if quiet is None or (route.callbacks and inside_hook.get()):
+        if quiet is None or (route.asks and inside_hook.get()):
             quiet = self.routes.inside(event, route.steps, "an in-process hook fired it")
         quiet = quiet.replace(enforced=mode != "shadow")
         journal = self.journal
@@ -280,8 +287,9 @@ class Engine:
         from anyhook.steps.explain import explain
 
         return [
-            explain(step, event, self.scene(event, step.dialect, step.row), self.routes.where(step.hook))
+            explain(step, event, self.scene(event, step.dialect, step.row), self.routes.where(step.hook), model)
             for step in self.routes.steps(event)
+            for _, model in [self.asked(step.hook, step.dialect)]
         ]
 
     # -- what a walk asks for
@@ -298,14 +306,17 @@ class Engine:
     def run_id(self) -> str:
         return f"{self._nonce}-{next(self._runs)}"
 
+    def asked(self, hook: Hook, table: Dialect) -> tuple[AnyModel | None, str]:
+        """Whom a handler asks that asks a model, and its name; nobody for any other, and where none is configured."""
+        if hook.handler not in ASKING:
+            return None, ""
+        from anyhook.runners.roles import model_for, name_of
+
+        found = model_for(hook, table, self.model, self.catalog.config, self.spare_model)
+        return found, name_of(found) if found else ""
+
     def posture_of(self, hook: Hook, on_failure: str | None) -> str:
         return on_failure or self.catalog.config.hooks.get(hook.id) or self.on_failure
-
-    def in_use(self, dialect_name: str) -> bool:
-        """Whether somebody here writes hooks of this dialect; what it brings along stays out of everyone else's
-        sight."""
-        chosen = len(self.setup.dialects) < len(DIALECTS)
-        return chosen or any(hook.dialect == dialect_name and hook.scope != "builtin" for hook in self.catalog.hooks)
 
     def once(self, problems: Sequence[Problem]) -> list[Problem]:
         """Warnings about unknown keys come once a session."""

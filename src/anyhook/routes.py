@@ -3,7 +3,7 @@ and keeps nothing of any single event."""
 
 from __future__ import annotations
 
-from anyhook.grammar.registry import dialect
+from anyhook.grammar.registry import DIALECTS, dialect
 from anyhook.model.decision import Decision, idle_report
 from anyhook.model.event import EVENTS
 from anyhook.model.hook import ARMED, BROKEN, CHANGED, UNTRUSTED, Hook
@@ -19,12 +19,15 @@ if TYPE_CHECKING:
 
     from anyhook.grammar.rows import Dialect, EventRow
     from anyhook.model.catalog import Catalog, Setup
+    from anyhook.model.decision import Report
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.model.outcome import Outcome
 
     Callback = Callable[[Event], Outcome | None]
 
+IN_PROCESS = ("callable", "builtin")
+"""Handlers that are called at once, without anything to start or to wait for."""
 ROUTES_MOST = 10_000
 """A host that makes up tool names as it goes would fill the memory; past this many, all are forgotten and found
 anew."""
@@ -49,7 +52,11 @@ class Route(Record):
     problems: tuple[Problem, ...]
     """What was wrong on loading, and which of the event's hooks wait for their user."""
     callbacks: tuple[Callback, ...] = ()
-    """What to call, where nothing but callables of the embedding program would run."""
+    """What to call, where nothing would run but callables of the embedding program and what a product brings along."""
+    builtins: tuple[Step, ...] = ()
+    """What a product brings along, in that case: they are asked beforehand whether they have anything to say."""
+    asks: bool = False
+    """Whether there are any of these; else `quiet` is the answer."""
 
 
 class Routes:
@@ -81,15 +88,25 @@ class Routes:
     def _make(self, event: Event) -> Route:
         steps = self.steps(event)
         problems = tuple(self.problems(event.name))
-        runs = [step.hook for step in steps if not step.why]
+        runs = [step for step in steps if not step.why]
         if not runs:
             return Route(steps, self._idle(event, steps), problems)
         if self._nested:
             return Route(steps, self.inside(event, steps, f"{RUN_VARIABLE} is set in the environment"), problems)
-        if not all(step.why or (step.why == "" and step.hook.handler == "callable") for step in steps):
+        if not all(step.why or (step.why == "" and step.hook.handler in IN_PROCESS) for step in steps):
             return Route(steps, None, problems)
-        silent = self._told(self._idle(event, steps), steps, "ran", "")
-        return Route(steps, silent, problems, tuple(map(self.callback, runs)))
+        shown = tuple(step for step in steps if step.why or self.shows(step.hook))
+        silent = self._told(self._idle(event, shown), shown, "ran", "")
+        callbacks = tuple(self.callback(step.hook) for step in runs if step.hook.handler == "callable")
+        builtins = tuple(step for step in runs if step.hook.handler == "builtin")
+        return Route(steps, silent, problems, callbacks, builtins, asks=True)
+
+    def shows(self, hook: Hook) -> bool:
+        """Whether a hook that had nothing to say is spoken of: what a product brings along stays out of the sight of
+        everyone who writes no hooks of its dialect."""
+        if hook.scope != "builtin" or len(self.setup.dialects) < len(DIALECTS):
+            return True
+        return any(other.dialect == hook.dialect and other.scope != "builtin" for other in self.catalog.hooks)
 
     def _idle(self, event: Event, steps: tuple[Step, ...]) -> Decision:
         reports = tuple(idle_report(self.where(step.hook), step.hook, step.why or "") for step in steps)
@@ -98,10 +115,16 @@ class Routes:
     @staticmethod
     def _told(idle: Decision, steps: tuple[Step, ...], status: str, why: str) -> Decision:
         """The same with another word about the hooks that would run."""
-        reports = zip(steps, idle.hooks, strict=True)
-        return idle.replace(
-            hooks=tuple(report if step.why else report.replace(status=status, why=why) for step, report in reports)
-        )
+
+        def told(step: Step, report: Report) -> Report:
+            if step.why:
+                return report
+            report = report.replace(status=status, why=why)
+            if status == "ran" and step.hook.handler == "builtin":
+                report = report.replace(ending="exited", exit_code=0, duration_ms=0.0)
+            return report
+
+        return idle.replace(hooks=tuple(map(told, steps, idle.hooks)))
 
     def inside(self, event: Event, steps: tuple[Step, ...], why: str) -> Decision:
         """The answer to an event that a hook itself caused: nothing runs, or hooks would call hooks without end."""

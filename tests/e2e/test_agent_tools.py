@@ -38,9 +38,15 @@ def test_a_denied_tool_does_not_run_and_the_model_is_told_why(world: World, dial
 
 NAMES = {
     "kode": ("tool_call_pre", "tool", "input", "shell", {"command": "true", "timeout_seconds": 5}),
-    "kodik": ("PreToolUse", "tool_name", "tool_input", "Bash", {"command": "true", "timeout": 5}),
+    "kodik": ("PreToolUse", "tool_name", "tool_input", "Bash", {"command": "true", "timeout_seconds": 5}),
     "agenthooks": ("before_tool", "tool_name", "tool_input", "Shell", {"command": "true", "timeout": 5}),
-    "kolega": ("PreToolUse", "tool_name", "tool_input", "execute_terminal_command", {"command": "true", "timeout": 5}),
+    "kolega": (
+        "PreToolUse",
+        "tool_name",
+        "tool_input",
+        "execute_terminal_command",
+        {"command": "true", "timeout_seconds": 5},
+    ),
     "kodelet": ("before_tool_call", "tool_name", "tool_input", "bash", {"command": "true", "timeout": 5}),
 }
 

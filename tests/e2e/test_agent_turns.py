@@ -238,7 +238,7 @@ def test_a_sub_agents_events(world: World) -> None:
         {"expect": "Three.", "text": "It is three."},
     )
     assert (ran.text, traces(world)) == ("It is three.", 1), ran.why
-    assert [it["tool_name"] for it in recorded(world, "pre")] == ["delegate_task", "execute_terminal_command"]
+    assert [it["tool_name"] for it in recorded(world, "pre")] == ["dispatch_general_agent", "execute_terminal_command"]
     assert (times(world, "stop"), times(world, "prompt")) == (1, 1)
     [ended] = recorded(world, "kolega-sub")
     assert (ended["agent_name"], ended["result"]) == ("self", "Three.")

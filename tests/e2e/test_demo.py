@@ -20,6 +20,9 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
 
 KEY = "AKIA" + "ABCDEFGHIJKLMNOP"
+ALL = {"kode", "kodik", "agenthooks", "kolega", "kodelet"}
+MIXED = {"all-five": ALL, "agent": ALL, "own-agent": {"kodik"}}
+"""Examples that are not about the dialect they are named after."""
 LONG = "\n".join(f"line {number}" for number in range(30))
 LAST = "\n".join(f"line {number}" for number in range(10, 30))
 
@@ -112,9 +115,7 @@ def test_nothing_of_an_example_runs_unasked(tmp_path: Path, example: str) -> Non
     own = [hook for hook in listed["hooks"] if hook["scope"] == "project"]
     assert {hook["status"] for hook in own} == {"untrusted"}
     assert listed["problems"] == []
-    assert {hook["dialect"] for hook in own} == (
-        {"kode", "kodik", "agenthooks", "kolega", "kodelet"} if example == "all-five" else {example}
-    )
+    assert {hook["dialect"] for hook in own} == MIXED.get(example, {example})
 
 
 def demo_module() -> ModuleType:

@@ -31,7 +31,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "stores": ("model", "grammar", "stores"),
     "steps": ("model", "grammar"),
     "adapters": ("model", "grammar", "adapters"),
-    "agent": ("model", "grammar", "stores", "engine", "adapters", "agent"),
+    "agent": ("model", "grammar", "stores", "engine", "runners", "adapters", "agent"),
     "runners": ("model", "grammar", "stores", "steps", "runners"),
 }
 """What the modules of a folder may import, inside functions included; imports for type checkers alone are free."""

@@ -18,8 +18,9 @@ HOST = {
     "write_file": ("path", "content"),
     "edit_file": ("path", "old_text", "new_text"),
     "list_files": ("path", "glob"),
-    "grep": ("pattern", "path", "glob"),
+    "grep": ("pattern", "path", "glob", "ignore_case", "literal", "context"),
     "delegate_task": ("agent_name", "task"),
+    "web_fetch": ("url",),
 }
 INPUTS = st.sampled_from(sorted(HOST)).flatmap(
     lambda tool: st.tuples(st.just(tool), st.dictionaries(st.sampled_from(HOST[tool]), st.text(min_size=1)))
@@ -68,3 +69,21 @@ def test_a_hook_may_answer_in_the_hosts_words() -> None:
     answer = Outcome(tool_input={"path": "b.txt", "content": "x"})
     made = to_host(answer, event("write_file", {"path": "a.txt"}), dialect("kodik"))
     assert made.tool_input == {"path": "b.txt", "content": "x"}
+
+
+SAID: dict[str, dict[str, tuple[str, dict[str, str] | None]]] = {
+    "kode": {"shell": ("shell", {"command": "ls"})},
+    "kodik": {"shell": ("Bash", {"command": "ls"}), "edit_file": ("Edit", None), "write_file": ("Write", None)},
+    "agenthooks": {"shell": ("Shell", {"command": "ls"}), "write_file": ("WriteFile", None)},
+    "kolega": {"shell": ("execute_terminal_command", {"command": "ls"})},
+    "kodelet": {"shell": ("bash", {"command": "ls"})},
+}
+"""What the five documents themselves name."""
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_what_the_documents_name(name: str) -> None:
+    for tool, (native, fields) in SAID[name].items():
+        seen = to_native(event(tool, {"command": "ls"}), dialect(name))
+        assert seen.get("tool") == native
+        assert fields is None or seen.get("input") == fields

@@ -9,6 +9,7 @@ from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
     ModelResponse,
+    RetryPromptPart,
     TextPart,
     ToolCallPart,
     ToolReturnPart,
@@ -59,7 +60,14 @@ def _words(part: object) -> str:
         return f"[{part.tool_name} {part.args_as_json_str()}]"
     if isinstance(part, ToolReturnPart):
         return f"[{part.tool_name}: {text_of(part.content)}]"
+    if isinstance(part, RetryPromptPart):
+        return f"[{part.tool_name}: {part.model_response()}]" if part.tool_name else part.model_response()
     return ""
+
+
+def transcript(messages: Sequence[ModelMessage]) -> str:
+    """The conversation as material for somebody who was not there."""
+    return "\n\n".join(f"{message['role']}: {message['content']}" for message in plain(messages))
 
 
 def from_plain(history: Sequence[dict[str, str]]) -> list[ModelMessage]:
@@ -85,8 +93,30 @@ def final_text(messages: Sequence[ModelMessage]) -> str:
     return ""
 
 
-def context_size(messages: Sequence[ModelMessage]) -> tuple[int, int, int]:
-    """Tokens of all requests, of all answers, and of the last exchange as a whole."""
-    answers = [message.usage for message in messages if isinstance(message, ModelResponse)]
-    last = answers[-1].input_tokens + answers[-1].output_tokens if answers else 0
-    return sum(usage.input_tokens for usage in answers), sum(usage.output_tokens for usage in answers), last
+def last_size(messages: Sequence[ModelMessage]) -> int:
+    """Tokens of the last exchange as a whole: what the conversation takes of the context now."""
+    for message in reversed(messages):
+        if isinstance(message, ModelResponse):
+            return message.usage.input_tokens + message.usage.output_tokens
+    return 0
+
+
+class Tally:
+    """Tokens of a conversation that grows: each message is looked at once, so that a long one costs no more per step
+    than a short one."""
+
+    def __init__(self) -> None:
+        self._count = self._given = self._answered = 0
+        self._last: ModelMessage | None = None
+
+    def tokens(self, messages: Sequence[ModelMessage]) -> tuple[int, int]:
+        """Of all requests, and of all answers."""
+        grown = 0 < self._count <= len(messages) and messages[self._count - 1] is self._last
+        if not grown:
+            self._count = self._given = self._answered = 0
+        for message in messages[self._count :]:
+            if isinstance(message, ModelResponse):
+                self._given += message.usage.input_tokens
+                self._answered += message.usage.output_tokens
+        self._count, self._last = len(messages), messages[-1] if messages else None
+        return self._given, self._answered

@@ -41,6 +41,8 @@ class Moments:
         """Context that the model has yet to see."""
         self.turns = 0
         """Answers of the model to the main agent."""
+        self.subagents = 0
+        """How many sub-agents were started."""
         self.begun = self.ended = False
         self.cut_short: Decision | None = None
         """The decision by which a hook ended the last turn before the model was done."""
@@ -51,7 +53,7 @@ class Moments:
         event = Event.of(name, **{**self.facts, **data}).replace(hosted=True)
         if self.announce is not None:
             self.announce(event)
-        decision = await self.engine.fire(event, spent=spent)
+        decision = await (self.engine.fire(event, spent=spent) if spent else self.engine.fire(event))
         if self.observe is not None:
             self.observe(event, decision)
         return decision if decision.enforced else Decision(decision.event, enforced=False)

@@ -16,10 +16,11 @@ from pydantic_graph import End
 
 from anyhook.adapters import tool_calls
 from anyhook.adapters.messages import (
-    context_size,
+    Tally,
     final_text,
     from_plain,
     jsonable,
+    last_size,
     plain,
     prompt_text,
     user_request,
@@ -62,12 +63,16 @@ class TurnsExhausted(Exception):  # noqa: N818
 class RunState:
     """One run of the agent, or of a sub-agent inside it."""
 
+    info: dict[str, Json] = field(default_factory=dict)
+    """What every event of a sub-agent tells about it."""
+
     kind: str = MAIN
     name: str = ""
     task: str = ""
     answers: int = 0
     tools_used: bool = False
     stops: Bounds = field(default_factory=Bounds)
+    tally: Tally = field(default_factory=Tally)
     over: Decision | None = None
     """The decision that ends the turn once the tools of this step are through."""
     notes: list[str] = field(default_factory=list)
@@ -113,7 +118,9 @@ class Hooked(AbstractCapability[Any]):
         if outer is None:
             return dataclasses.replace(self, state=RunState())
         agent = ctx.agent.name if ctx.agent is not None else None
-        return dataclasses.replace(self, state=RunState(SUBAGENT, name or agent or "agent", task))
+        self.moments.subagents += 1
+        info: dict[str, Json] = {"id": f"{self.engine.session}-{self.moments.subagents}"}
+        return dataclasses.replace(self, state=RunState(info, SUBAGENT, name or agent or "agent", task))
 
     async def wrap_run(self, ctx: RunContext[Any], *, handler: Any) -> Any:
         token, outer = running.set(self.state), delegated.set(None)
@@ -131,6 +138,8 @@ class Hooked(AbstractCapability[Any]):
         return result
 
     async def fire(self, name: str, spent: frozenset[str] = frozenset(), /, **data: Json) -> Decision:
+        if self.state.info:
+            data["sub_agent_info"] = self.state.info
         return await self.moments.fire(name, spent, invoked_by=self.state.kind, **data)
 
     async def wrap_node_run(self, ctx: RunContext[Any], *, node: Any, handler: Any) -> Any:
@@ -138,13 +147,21 @@ class Hooked(AbstractCapability[Any]):
             return await self._prompted(ctx, node, handler)
         if isinstance(node, ModelRequestNode):
             state = self.state
-            if self.max_turns and state.kind == MAIN and state.answers >= self.max_turns:
-                ctx.messages.append(node.request)
-                raise TurnsExhausted(f"the model has answered {state.answers} times and is not done")
+            if self.max_turns and state.answers >= self.max_turns:
+                return self._exhausted(ctx, node)
             return await handler(self._with_waiting(node))
         if isinstance(node, CallToolsNode):
             return await self._stepped(ctx, node, await handler(node))
         return await handler(node)
+
+    def _exhausted(self, ctx: RunContext[Any], node: Any) -> Any:
+        """The model has answered as often as it may. The turn of the agent ends with that; a sub-agent's result is
+        what it has, so that whoever asked it can go on."""
+        said = f"the model has answered {self.state.answers} times and is not done"
+        ctx.messages.append(node.request)
+        if self.state.kind == MAIN or not _gives_text(ctx):
+            raise TurnsExhausted(said)
+        return End(FinalResult(f"{final_text(ctx.messages)}\n\n[{said}]"))
 
     def _with_waiting(self, node: Any) -> Any:
         """The request, with the context that has come up since the last one."""
@@ -263,12 +280,12 @@ class Hooked(AbstractCapability[Any]):
 
     def _size(self, ctx: RunContext[Any]) -> dict[str, Json]:
         """What is known of the context, and of its compaction."""
-        given, answered, current = context_size(ctx.messages)
+        given, answered = self.state.tally.tokens(ctx.messages)
         most = ctx.model.context_window or self.context_window
         usage: dict[str, Json] = {
             "input_tokens": given,
             "output_tokens": answered,
-            "current_context_window": current,
+            "current_context_window": last_size(ctx.messages),
             "max_context_window": most,
         }
         threshold = self.auto_compact if self.state.kind == MAIN else 0.0
@@ -279,12 +296,15 @@ class Hooked(AbstractCapability[Any]):
     async def _act(self, ctx: RunContext[Any], result: Any, decision: Decision) -> Any:
         """Replace the conversation, where a hook asks for it or the context is full."""
         history = decision.history
+        full = history is None and decision.recipe is None and decision.event == "step_end" and self._full(ctx)
+        if history is None and decision.recipe is None and not full:
+            return result
         said = [*ctx.messages, *([] if isinstance(result, End) else [result.request])]
         if history is None and decision.recipe is not None:
             arguments = decision.recipe.get("args")
             name = str(decision.recipe["name"])
             history = await self._cooked(ctx, name, arguments if isinstance(arguments, dict) else {}, said)
-        elif history is None and decision.event == "step_end" and self._full(ctx):
+        elif history is None:
             history = await self._cooked(ctx, COMPACT, {}, said)
         if not history:
             return result
@@ -297,9 +317,10 @@ class Hooked(AbstractCapability[Any]):
         return ModelRequestNode(last)  # type: ignore[arg-type]  # checked above
 
     def _full(self, ctx: RunContext[Any]) -> bool:
+        if self.auto_compact <= 0 or self.state.kind != MAIN:
+            return False
         most = ctx.model.context_window or self.context_window
-        enabled = self.auto_compact > 0 and self.state.kind == MAIN and most > 0
-        return enabled and context_size(ctx.messages)[2] / most >= self.auto_compact
+        return most > 0 and last_size(ctx.messages) / most >= self.auto_compact
 
     async def _cooked(
         self, ctx: RunContext[Any], name: str, arguments: Mapping[str, Json], said: list[ModelMessage]
@@ -318,7 +339,7 @@ class Hooked(AbstractCapability[Any]):
     ) -> str:
         """A summary of the conversation, with the events around it; "" where a hook or a mishap keeps it as it is."""
         most = model.context_window or self.context_window
-        facts: dict[str, Json] = {"input_tokens": context_size(said)[2], "model_context_length": most}
+        facts: dict[str, Json] = {"input_tokens": last_size(said), "model_context_length": most}
         decision = await self.fire("pre_compact", trigger=trigger, **facts)
         if decision.stops or self.recipes is None:
             return ""
@@ -350,9 +371,13 @@ def _with(
 
 def _over(ctx: RunContext[Any], decision: Decision, text: str) -> Any:
     """The end of a run that a hook ends, where a text can be its result."""
-    if ctx.agent is not None and ctx.agent.output_type is not str:
+    if not _gives_text(ctx):
         raise Refused(decision)
     return End(FinalResult(text))
+
+
+def _gives_text(ctx: RunContext[Any]) -> bool:
+    return ctx.agent is None or ctx.agent.output_type is str
 
 
 def _message(text: str) -> Json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from anyhook.agent.failure import BadSetup
 from anyhook.agent.session import ERROR, INTERRUPTED, REFUSED, Session, Turn
@@ -33,13 +33,16 @@ class Headless:
         say: Callable[[str], None],
         watch: Callable[[Event, Decision], None],
         keep: bool = True,
+        called: Callable[[ToolRecord], None] = lambda record: None,
     ) -> None:
-        """`keep` is whether there will be a report: a long session has many events."""
+        """`keep` is whether there will be a report: a long session has many events. `called` hears of each tool call
+        once it is over."""
         self.keep = keep
         self.events: list[dict[str, Json]] = []
         self.calls: list[dict[str, Json]] = []
-        self.watch, self.say = watch, say
+        self.watch, self.say, self.called = watch, say, called
         self.ended_by = ""
+        self.doing: asyncio.Future[Any]
         self.session = Session(options, observe=self._event, log=self._call, tell=say)
 
     def _event(self, event: Event, decision: Decision) -> None:
@@ -48,6 +51,7 @@ class Headless:
         self.watch(event, decision)
 
     def _call(self, record: ToolRecord) -> None:
+        self.called(record)
         if self.keep:
             self.calls.append(
                 {"tool": record.tool, "input": record.input, "output": record.output, "denied": record.denied}
@@ -55,22 +59,28 @@ class Headless:
 
     async def run(self, prompt: str) -> Turn:
         self.session.open()
-        work = asyncio.ensure_future(self._work(prompt))
-        self._listen(work)
+        self.doing = work = asyncio.ensure_future(self._work(prompt))
+        self._listen()
         try:
             turn = await work
         except asyncio.CancelledError:
             turn = Turn("", INTERRUPTED, f"the session was ended: {self.ended_by}")
         except BadSetup as error:
             turn = Turn("", ERROR, str(error))
-        await self.session.end(self.ended_by or REASONS.get(turn.stop, turn.stop))
+        reason = self.ended_by or REASONS.get(turn.stop, turn.stop)
+        broken_off = bool(self.ended_by) or turn.stop == ERROR
+        self.doing = end = asyncio.ensure_future(self.session.end(reason, sweep=broken_off))
+        try:
+            await end
+        except asyncio.CancelledError:  # told once more: then hooks of the end are not waited for either
+            turn = Turn(turn.text, INTERRUPTED, "the session was ended before its last hooks were through")
         return turn
 
-    def _listen(self, work: asyncio.Task[Turn]) -> None:
+    def _listen(self) -> None:
         loop = asyncio.get_running_loop()
         for number, reason in SIGNALS.items():
             try:
-                loop.add_signal_handler(getattr(signal, number), self._stop, work, reason)
+                loop.add_signal_handler(getattr(signal, number), self._stop, reason)
             except (AttributeError, NotImplementedError, RuntimeError, ValueError):
                 pass  # a system without this signal, or a thread that gets none
 
@@ -78,9 +88,10 @@ class Headless:
         turn = await self.session.start()
         return turn if turn.stop == REFUSED else await self.session.run(prompt)
 
-    def _stop(self, work: asyncio.Task[Turn], name: str) -> None:
-        self.ended_by = name
-        work.cancel()
+    def _stop(self, name: str) -> None:
+        """The turn ends through the session's last hooks; told once more, so do these."""
+        self.ended_by = self.ended_by or name
+        self.doing.cancel()
 
     def report(self, turn: Turn) -> dict[str, Json]:
         """The object of `--json`."""

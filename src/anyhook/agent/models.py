@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
 SCRIPT = "script:"
-ROLES = ("fast", "long", "thinking")
 COMPATIBLE = ("openai:", "openai-chat:")
 """The name people use for any endpoint of that wire format, and the model that speaks what most of them know."""
 
@@ -31,14 +30,21 @@ def agent_settings(env: Mapping[str, str]) -> dict[str, object]:
     return table if isinstance(table, dict) else {}
 
 
-def model_name(given: str | None, env: Mapping[str, str], role: str = "") -> str:
-    """The model for a role: by flag, by variable, by config."""
-    settings = agent_settings(env)
-    named = settings.get(role) if role else None
-    found = named or given or env.get("ANYHOOK_MODEL") or settings.get("model")
+def model_name(given: str | None, env: Mapping[str, str]) -> str:
+    """The model: by flag, by variable, by config."""
+    found = given or env.get("ANYHOOK_MODEL") or agent_settings(env).get("model")
     if not isinstance(found, str) or not found:
         raise BadSetup("no model: give --model PROVIDER:NAME or --model script:FILE, or set ANYHOOK_MODEL")
     return found
+
+
+def spoken_name(name: str) -> str:
+    """The name with the protocol that its endpoint most likely speaks."""
+    plain, chat = COMPATIBLE
+    if name.startswith(plain) and os.environ.get("OPENAI_BASE_URL"):
+        # Another endpoint than the provider's own seldom knows its newest protocol.
+        return chat + name.removeprefix(plain)
+    return name
 
 
 def open_model(name: str) -> Model:
@@ -52,11 +58,7 @@ def open_model(name: str) -> Model:
     from pydantic_ai.exceptions import UserError
     from pydantic_ai.models import infer_model
 
-    plain, chat = COMPATIBLE
-    if name.startswith(plain) and os.environ.get("OPENAI_BASE_URL"):
-        # Another endpoint than the provider's own seldom knows its newest protocol.
-        name = chat + name.removeprefix(plain)
     try:
-        return infer_model(name)
+        return infer_model(spoken_name(name))
     except (UserError, ValueError, ImportError) as error:
         raise Failed(f"--model {name}: {error}") from None

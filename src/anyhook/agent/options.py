@@ -32,3 +32,4 @@ class Options:
     dialects: tuple[str, ...] = ()
     plugin_dirs: tuple[str, ...] = ()
     state_dir: str | None = None
+    web_fetch: bool = False

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 ONCE, ALWAYS, NO = "once", "always", "no"
 MODES = ("ask", "auto", "deny")
-NEEDS = frozenset({"shell", "write_file", "edit_file"})
-"""Tools that change something. A sub-agent's own tools pass the same gate."""
+NEEDS = frozenset({"shell", "write_file", "edit_file", "web_fetch"})
+"""Tools that change something or send something away. A sub-agent's own tools pass the same gate."""
 
 
 class Permission:

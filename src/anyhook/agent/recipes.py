@@ -70,13 +70,13 @@ def _read(path: Path) -> str | None:
 async def cook(text: str, said: Sequence[ModelMessage], model: Model) -> str:
     """Ask the model once, with the conversation as material, and no tool or hook in reach."""
     from pydantic_ai import Agent
-    from pydantic_ai_harness.compaction._summarizing_compaction import format_transcript
 
+    from anyhook.adapters.messages import transcript
     from anyhook.agent.script import RECIPE, asked_apart
 
     token = asked_apart.set(RECIPE)
     try:
-        result = await Agent(model).run(f"{text}\n\n<conversation>\n{format_transcript(said)}\n</conversation>")
+        result = await Agent(model).run(f"{text}\n\n<conversation>\n{transcript(said)}\n</conversation>")
     finally:
         asked_apart.reset(token)
     return str(result.output).strip()

@@ -20,6 +20,7 @@ from pydantic_ai.usage import RequestUsage
 from anyhook.adapters.messages import plain
 from anyhook.adapters.pydantic_ai import running
 from anyhook.agent.failure import BadSetup, Failed
+from anyhook.runners import inside_hook
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
@@ -30,11 +31,11 @@ if TYPE_CHECKING:
     from pydantic_ai.models.function import AgentInfo
     from pydantic_ai.settings import ModelSettings
 
-RECIPE, HOOK_WRITER = "recipe", "hook_writer"
+RECIPE, HOOK_WRITER, HOOK = "recipe", "hook_writer", "hook"
 asked_apart: ContextVar[str] = ContextVar("anyhook_asked_apart", default="")
 """Who asks the model something that is no part of the conversation: RECIPE, HOOK_WRITER, or "" for nobody."""
 KEYS = ("text", "tools", "expect", "expect_not", "by", "times", "usage", "pause_s")
-WHO = ("main", "subagent", RECIPE, HOOK_WRITER)
+WHO = ("main", "subagent", RECIPE, HOOK_WRITER, HOOK)
 
 
 @dataclass
@@ -81,6 +82,8 @@ class Script:
 
     @staticmethod
     def _who() -> str:
+        if inside_hook.get():
+            return HOOK
         run = running.get()
         return asked_apart.get() or (run.kind if run is not None else "main")
 

@@ -3,7 +3,9 @@ its hooks. It prints nothing; whoever runs it is told through a callback."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import asyncio
+from dataclasses import dataclass, field, replace
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import pydantic_ai
@@ -16,13 +18,16 @@ from anyhook.adapters.messages import final_text, from_plain
 from anyhook.adapters.moments import Moments
 from anyhook.adapters.pydantic_ai import Hooked, Refused, TurnsExhausted
 from anyhook.agent.failure import BadSetup, Failed
-from anyhook.agent.models import agent_settings, model_name, open_model
-from anyhook.agent.options import CONTEXT_WINDOW, THRESHOLD, Options
+from anyhook.agent.models import SCRIPT, model_name, open_model, spoken_name
+from anyhook.agent.options import CONTEXT_WINDOW, Options
 from anyhook.agent.permission import Permission
 from anyhook.agent.recipes import COMPACT, cook, folders, recipe_text
-from anyhook.agent.tools import exit_code, tools
+from anyhook.agent.settings import read_settings
+from anyhook.agent.tools import SHELL, exit_code, tools
 from anyhook.engine import Engine
 from anyhook.model.catalog import Catalog, Setup
+from anyhook.runners.leftovers import VARIABLE as LEFTOVERS
+from anyhook.runners.leftovers import end_leftovers
 from anyhook.stores.config import Config
 from anyhook.stores.conversations import Conversation, Conversations
 from anyhook.stores.places import state_dir
@@ -42,6 +47,7 @@ if TYPE_CHECKING:
 
 DONE, BLOCKED, REFUSED = "done", "blocked", "refused"
 MAX_TURNS, ERROR, INTERRUPTED = "max_turns", "error", "interrupted"
+KEEP_EVERY_S = 2.0
 INSTRUCTIONS = (
     "You are a coding agent in the user's terminal. Look before you change anything, do what was asked and no more, "
     "check what you did, and say briefly what you did and what is open. A tool that was denied stays denied: read the "
@@ -74,6 +80,9 @@ class Session:
     history: list[ModelMessage] = field(default_factory=list)
     earlier_turns: int = 0
     """Answers of the model in the session so far, as it was kept."""
+    _shelled: bool = False
+    _kept_s: float | None = None
+    """When the conversation was last written, by the monotonic clock; None where this turn has not been yet."""
 
     def open(self) -> None:
         """Everything that can be wrong with the call shows here, before any hook runs."""
@@ -84,6 +93,9 @@ class Session:
         """Find the model and the earlier conversation; of hooks nothing is read yet."""
         pydantic_ai.BANNER_ENABLED = False  # what the framework has to tell is not for this terminal
         options = self.options
+        self.settings = read_settings(options.env)
+        if options.web_fetch:
+            self.settings = replace(self.settings, web_fetch=True)
         self.model_name = model_name(options.model, options.env)
         self.model: Model = open_model(self.model_name)
         self.kept = Conversations(state_dir(options.env), options.project)
@@ -92,7 +104,7 @@ class Session:
     def assemble(self) -> None:
         """Put engine, hooks, model and tools together, with the hooks as they are now."""
         options, earlier = self.options, self.earlier
-        self.engine = _engine(options, earlier.id if earlier else None)
+        self.engine = self._engine(earlier.id if earlier else None)
         self.resumed = earlier is not None
         if earlier is not None:
             self.history = repair_messages(ModelMessagesTypeAdapter.validate_python(earlier.messages))
@@ -100,25 +112,37 @@ class Session:
         if earlier is not None:
             self.moments.waiting.extend(earlier.waiting)
             self.earlier_turns = earlier.turns
-        settings = agent_settings(options.env)
-        threshold = settings.get("auto_compact", THRESHOLD)
         self.hooked = Hooked(
             self.engine,
             self.moments,
             gate=Permission(options.permission, self.ask),
             exit_code=exit_code,
-            log=self.log,
+            log=self._log,
             recipes=self._recipe,
-            auto_compact=float(threshold) if isinstance(threshold, (int, float)) else THRESHOLD,
+            auto_compact=self.settings.auto_compact,
             context_window=CONTEXT_WINDOW,
             max_turns=options.max_turns,
         )
+        env = {**options.env, LEFTOVERS: self.id}
+        providers = self.engine.catalog.config.providers.values()
+        key_names = [place["api_key_env"] for place in providers if "api_key_env" in place]
         self.agent: Agent[None, str] = Agent(
             self.model,
             name="agent",
             instructions=INSTRUCTIONS,
-            capabilities=[self.hooked, *tools(options.project, options.env), *self._streaming()],
+            capabilities=[
+                self.hooked,
+                *tools(options.project, env, self.settings, key_names),
+                *self._streaming(),
+            ],
         )
+
+    def _engine(self, session: str | None) -> Engine:
+        engine = _engine(self.options, session)
+        # A provider's client belongs to one event loop, and a handler has its own: it gets the name.
+        scripted = self.model_name.startswith(SCRIPT)
+        engine.spare_model = self.model if scripted else spoken_name(self.model_name)
+        return engine
 
     def _streaming(self) -> list[AbstractCapability[Any]]:
         if self.stream is None:
@@ -156,14 +180,24 @@ class Session:
             return Turn("", REFUSED, decision.reason or "")
         return Turn()
 
-    async def end(self, reason: str) -> None:
-        await self.moments.end(reason)
-        await self.engine.close()
+    async def end(self, reason: str, sweep: bool = False) -> None:
+        """The session ends through its hooks. `sweep` also ends what its commands have left running, as nobody meant
+        it to stay: not after a server that the user asked for was started and all went well."""
+        try:
+            await self.moments.end(reason)
+        finally:
+            if sweep and self._shelled:
+                await asyncio.to_thread(end_leftovers, self.id)
+            await self.engine.close()
+
+    def _log(self, record: ToolRecord) -> None:
+        self._shelled = self._shelled or record.tool == SHELL
+        self.log(record)
 
     async def reread_hooks(self) -> None:
         """The hooks as they are on disk and approved now, from the next turn on."""
         before = self.engine
-        self.engine = self.moments.engine = self.hooked.engine = _engine(self.options, self.id)
+        self.engine = self.moments.engine = self.hooked.engine = self._engine(self.id)
         await before.close()
 
     # -- turns
@@ -171,11 +205,12 @@ class Session:
     async def turn(self, prompt: str) -> Turn:
         """One prompt, and all that follows from it; what was said is kept, however it ends."""
         limits = UsageLimits(request_limit=None)
+        self._kept_s = None
         try:
             async with self.agent.iter(prompt, message_history=self.history, usage_limits=limits) as run:
                 try:
                     async for _ in run:
-                        pass
+                        self._keep(run.all_messages())
                 finally:
                     # A turn may end between a tool call and its result, and the next one goes on from there.
                     self.history = repair_messages(run.all_messages())
@@ -212,7 +247,15 @@ class Session:
             prompt = f"{text}\n\n{prompt}".strip()
         return await self.turn(prompt)
 
+    def _keep(self, messages: list[ModelMessage]) -> None:
+        """On the way, so that even a killed agent can be taken up again: at the start of a turn, and then not more
+        often than the writing is worth."""
+        if messages and (self._kept_s is None or monotonic() - self._kept_s > KEEP_EVERY_S):
+            self.history = messages
+            self.save()
+
     def save(self) -> None:
+        self._kept_s = monotonic()
         messages: Json = ModelMessagesTypeAdapter.dump_python(self.history, mode="json")
         turns = self.earlier_turns + self.moments.turns
         waiting = tuple(self.moments.waiting)

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
-from fnmatch import fnmatch
 from typing import TYPE_CHECKING, Any
 
-from pydantic_ai.capabilities import AbstractCapability, LocalWorkspace
+from pydantic_ai.capabilities import AbstractCapability, LocalWorkspace, Toolset
 from pydantic_ai_harness.filesystem import FileSystem
 from pydantic_ai_harness.repair_tool_arguments import RepairToolArguments
 from pydantic_ai_harness.repo_context import RepoContext
-from pydantic_ai_harness.shell import LLM_API_KEY_ENV_PATTERNS, Shell
+from pydantic_ai_harness.shell import Shell
 from pydantic_ai_harness.subagents import SubAgents
 
+from anyhook.agent.failure import BadSetup
+from anyhook.runners.key_variables import without_keys
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pydantic_ai.toolsets import AbstractToolset
+
+    from anyhook.agent.settings import Settings
 
 FILES = ("read_file", "write_file", "edit_file", "list_files", "grep")
 SHELL = "shell"
@@ -33,17 +37,31 @@ class NamedShell(Shell[Any]):
         return super().get_toolset().renamed({SHELL: "run_command"})
 
 
-def tools(project: str, env: Mapping[str, str]) -> list[AbstractCapability[Any]]:
-    """Workspace, files, shell, sub-agents, and the project's own instructions."""
-    kept = {key: value for key, value in env.items() if not any(fnmatch(key, row) for row in LLM_API_KEY_ENV_PATTERNS)}
+def tools(
+    project: str, env: Mapping[str, str], settings: Settings, key_names: Sequence[str] = ()
+) -> list[AbstractCapability[Any]]:
+    """Workspace, files, shell, sub-agents, the project's own instructions, and the web where the user wants that.
+    `key_names` are the variables in which the user's settings keep providers' keys."""
     return [
-        LocalWorkspace(project, env=kept),
+        LocalWorkspace(project, env=without_keys(env, key_names, settings.pass_env)),
         FileSystem(content_hashes=False, tools=FILES, max_retries=RETRIES),
         NamedShell(tools=["run_command"], denied_commands=[], default_timeout=SHELL_LIMIT_S),
         RepoContext(expose_inventory_tool=False),
         SubAgents(include_self=True, forward_usage=False),
         RepairToolArguments(),
+        *([_web(settings.web_fetch_local)] if settings.web_fetch else []),
     ]
+
+
+def _web(local: bool) -> AbstractCapability[Any]:
+    """The framework's own fetching, which reaches nothing of this machine's network unless it may."""
+    from pydantic_ai.toolsets import FunctionToolset
+
+    try:
+        from pydantic_ai.common_tools.web_fetch import web_fetch_tool
+    except ImportError as error:
+        raise BadSetup(f"fetching pages is not installed ({error}). Install it: pip install 'anyhook[agent]'") from None
+    return Toolset(FunctionToolset([web_fetch_tool(allow_local_urls=local)]))
 
 
 def exit_code(tool: str, result: object) -> int:

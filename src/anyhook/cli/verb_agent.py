@@ -13,17 +13,22 @@ from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import BadCall
 from anyhook.cli.options import JSON, WHERE, Option
 from anyhook.cli.verbs import verb
+from anyhook.model import lean_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from anyhook.adapters.tool_calls import ToolRecord
     from anyhook.agent.options import Options
     from anyhook.cli.options import Values
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
+    from anyhook.model.json_types import Json
 
 FAILED = 1
 NOT_INSTALLED = "the agent is not installed ({}). Install it: pip install 'anyhook[agent]'"
 CREATE_HOOK = "/create-hook"
+SHORT = 60
+"""How much of a tool's input is shown of each field."""
 OPTIONS = (
     *WHERE,
     JSON,
@@ -37,6 +42,7 @@ OPTIONS = (
     Option("--no-hooks", "Run no hook, the built-in ones included."),
     Option("--trust-hooks", "Approve the project's hooks as they are now, then run."),
     Option("--trust", "Which project hooks may run; default: ask.", "MODE", choices=("ask", "all", "native", "none")),
+    Option("--web-fetch", "Let the agent fetch pages, as the setting `web_fetch` does."),
     Option("--debug", "Show every hook that runs, on stderr."),
 )
 EXAMPLE = 'anyhook agent run "Add a test for the parser" --model anthropic:NAME --permission auto'
@@ -98,6 +104,7 @@ def options_of(values: Values) -> Options:
         dialects=tuple(str(name) for name in values["dialect"] or ()),  # type: ignore[union-attr]
         plugin_dirs=tuple(str(folder) for folder in values["plugin_dir"] or ()),  # type: ignore[union-attr]
         state_dir=_text(values, "state_dir"),
+        web_fetch=bool(values["web_fetch"]),
     )
 
 
@@ -114,7 +121,7 @@ def _run(prompt: str, options: Options, values: Values) -> int:
     except ImportError as error:
         raise BadCall(NOT_INSTALLED.format(error)) from None
     talk = Talk(bool(values["debug"]))
-    headless = Headless(options, render.say, talk.event, keep=bool(values["json"]))
+    headless = Headless(options, render.say, talk.event, keep=bool(values["json"]), called=talk.call)
     with AnswerOnly():
         try:
             turn = asyncio.run(headless.run(prompt))
@@ -163,10 +170,23 @@ class Talk:
             render.say(message)
         if decision.stops and decision.reason:
             render.say(f"[{decision.hook}] {decision.effect}: {decision.reason}")
+        for text in decision.follow_ups:
+            render.say(f"follow-up: {text}")
         fresh = [problem for problem in decision.problems if (problem.code, problem.what) not in self.told]
         self.told.update((problem.code, problem.what) for problem in fresh)
         for line in render.problem_lines(fresh):
             render.say(line)
+
+    def call(self, record: ToolRecord) -> None:
+        """One line about a tool call that is over."""
+        given = ", ".join(f"{key}={_short(value)}" for key, value in record.input.items())
+        render.say(f"{record.tool}({given})" + (": denied" if record.denied else ""))
+
+
+def _short(value: Json) -> str:
+    text = value if isinstance(value, str) else lean_json.dumps(value)
+    line = " ".join(text.split())
+    return line if len(line) <= SHORT else f"{line[:SHORT]}…"
 
 
 def debug_lines(event: Event, decision: Decision) -> list[str]:

@@ -36,6 +36,7 @@ def explain(event: str, values: Values) -> int:
     catalog = build(setup, may_start=False).with_lines()
     session = str(values["session"]) if values["session"] else None
     engine = Engine(setup, catalog, on_failure=None, mode="enforce", session=session, host="explain")
+    engine.model = str(values["model"]) if values["model"] else None
     made, _ = event_of(event, values)
     records = engine.explain(made)
     if values["json"]:
@@ -67,6 +68,8 @@ def lines(event: str, records: list[dict[str, Json]]) -> Iterator[str]:
         added = [str(name) for name in env if name not in home] if isinstance(env, list) else []
         count = len(env) if isinstance(env, list) else 0
         yield f"   run    {words}"
+        if "model" in record:
+            yield f"   asks   {record['model'] or 'nobody: no model is configured for its role'}"
         yield f"   in     {record['cwd']}, at most {record['limit_ms']} ms"
         yield f"   env    {count} variables" + (f", of its own: {', '.join(added)}" if added else "")
         yield f"   stdin  {record['stdin']}"

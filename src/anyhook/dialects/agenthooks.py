@@ -172,14 +172,17 @@ REPLY = Reply(
     ),
 )
 
+# The document names Shell (with `command`) and WriteFile; the rest are the product's own tools at the document's
+# commit. Its `line_offset` counts from 1 and the host's `offset` from 0, so that field keeps the host's name.
 TOOLS = {
     "shell": ToolRow("Shell", {"timeout_seconds": "timeout"}),
-    "read_file": ToolRow("ReadFile", {"offset": "line_offset", "limit": "n_lines"}),
+    "read_file": ToolRow("ReadFile", {"limit": "n_lines"}),
     "write_file": ToolRow("WriteFile"),
     "edit_file": ToolRow("StrReplaceFile", {"old_text": "edit.old", "new_text": "edit.new"}),
     "list_files": ToolRow("Glob", {"path": "directory", "glob": "pattern"}),
-    "grep": ToolRow("Grep"),
+    "grep": ToolRow("Grep", {"ignore_case": "-i", "context": "-C"}),
     "delegate_task": ToolRow("Task", {"agent_name": "subagent_name", "task": "prompt"}),
+    "web_fetch": ToolRow("FetchURL"),
 }
 
 SCAFFOLD = Scaffold(

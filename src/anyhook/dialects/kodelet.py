@@ -169,6 +169,13 @@ def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, .
     return (str(hook.spec["file"]),)
 
 
+def conversation(scene: Scene) -> Json:
+    """A sub-agent talks in a conversation of its own."""
+    info = scene.event.get("sub_agent_info")
+    own = info.get("id") if isinstance(info, dict) else None
+    return own or session(scene)
+
+
 def compact_trigger(scene: Scene) -> dict[str, Json]:
     """Calls the compact recipe once the context has reached the threshold."""
     usage = scene.event.get("usage")
@@ -221,13 +228,14 @@ REPLY = Reply(
     ),
 )
 
+# The document names bash (with `command`); the rest are the product's own tools at the document's commit.
 TOOLS = {
     "shell": ToolRow("bash", {"timeout_seconds": "timeout"}),
     "read_file": ToolRow("file_read", {"path": "file_path", "limit": "line_limit"}),
     "write_file": ToolRow("file_write", {"path": "file_path", "content": "text"}),
     "edit_file": ToolRow("file_edit", {"path": "file_path"}),
     "list_files": ToolRow("glob_tool", {"glob": "pattern"}),
-    "grep": ToolRow("grep_tool", {"glob": "include"}),
+    "grep": ToolRow("grep_tool", {"glob": "include", "literal": "fixed_strings", "context": "surround_lines"}),
     "delegate_task": ToolRow("subagent", {"task": "question"}),
 }
 
@@ -253,7 +261,7 @@ DIALECT = Dialect(
     events=EVENTS,
     base=(
         Field("event", native_name),
-        Field("conv_id", session),
+        Field("conv_id", conversation),
         Field("cwd", project),
         Field("invoked_by", "invoked_by"),
     ),

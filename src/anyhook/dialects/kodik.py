@@ -161,14 +161,15 @@ REPLY = Reply(
     ),
 )
 
+# The document names Bash (with `command`), Edit and Write; the vendor's own plugins read `file_path`, `old_string` and
+# `new_string` of these, and its pages name `rg` and `sub_agent`. Of the other tools nothing is known but that some have
+# the host's own names (`read_file`, `web_fetch`), so they go through as they are.
 TOOLS = {
-    "shell": ToolRow("Bash", {"timeout_seconds": "timeout"}),
-    "read_file": ToolRow("Read", {"path": "file_path"}),
+    "shell": ToolRow("Bash"),
     "write_file": ToolRow("Write", {"path": "file_path"}),
     "edit_file": ToolRow("Edit", {"path": "file_path", "old_text": "old_string", "new_text": "new_string"}),
-    "list_files": ToolRow("Glob", {"glob": "pattern"}),
-    "grep": ToolRow("Grep"),
-    "delegate_task": ToolRow("Task", {"agent_name": "subagent_type", "task": "prompt"}),
+    "grep": ToolRow("rg"),
+    "delegate_task": ToolRow("sub_agent"),
 }
 
 SCAFFOLD = Scaffold(

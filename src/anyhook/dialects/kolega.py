@@ -245,12 +245,15 @@ ASKING = Asking(
     most_tokens=512,
 )
 
+# The document names execute_terminal_command; the rest are the product's own tools at the document's commit. It edits
+# by patch or by lines, which no single replacement is, so `edit_file` keeps the host's name.
 TOOLS = {
-    "shell": ToolRow("execute_terminal_command", {"timeout_seconds": "timeout"}),
-    "read_file": ToolRow("read_entire_file"),
-    "write_file": ToolRow("create_file"),
-    "list_files": ToolRow("list_directory"),
-    "grep": ToolRow("search_codebase"),
+    "shell": ToolRow("execute_terminal_command"),
+    "read_file": ToolRow("read_entire_file", {"path": "relative_path"}),
+    "write_file": ToolRow("create_file", {"path": "relative_path"}),
+    "list_files": ToolRow("find_files_by_pattern", {"glob": "pattern"}),
+    "grep": ToolRow("search_codebase", {"glob": "file_pattern"}),
+    "delegate_task": ToolRow("dispatch_general_agent"),
 }
 
 SCAFFOLD = Scaffold(

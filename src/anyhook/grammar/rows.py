@@ -293,6 +293,9 @@ class Dialect(Record):
                 return row
         return None
 
+    def builtin(self, name: str) -> Builtin:
+        return next(builtin for builtin in self.builtins if builtin.name == name)
+
     def row_for(self, canonical: str) -> EventRow | None:
         for row in self.events:
             if canonical in row.canonical:

@@ -16,6 +16,9 @@ CHANGED = "changed"
 DISABLED = "disabled"
 BROKEN = "broken"
 
+ASKING = ("prompt", "agent")
+"""Kinds of handlers that a model answers."""
+
 
 class Source(Record):
     """One place where a dialect's hooks may be declared: a file or a folder, there or not."""

@@ -31,7 +31,7 @@ inside_hook: ContextVar[bool] = ContextVar("inside_hook", default=False)
 def start(
     hook: Hook, dialect: Dialect, call: Call, scene: Scene, model: AnyModel | None, config: Config
 ) -> Waitable | Run:
-    """Start a handler; a Run where it is over already. `model` is the caller's, for handlers that ask one."""
+    """Start a handler; a Run where it is over already. `model` is whom a handler asks that asks one."""
     if hook.handler == "command":
         from anyhook.steps.run import start as start_process
 
@@ -47,8 +47,7 @@ def start(
     if hook.handler == "builtin":
         from anyhook.steps.present import encode
 
-        act = next(builtin.act for builtin in dialect.builtins if builtin.name == hook.name)
-        answer = act(scene)
+        answer = dialect.builtin(hook.name).act(scene)
         return Run("exited", 0, encode(answer) if answer else b"", b"", 0, 0.0)
     from anyhook.runners.model import start_question
 

@@ -11,6 +11,7 @@ from time import monotonic, time_ns
 
 from anyhook.model.call import Call, Run
 from anyhook.runners import inside_hook
+from anyhook.runners.roles import role_of
 from anyhook.steps.child import OUTPUT_LIMIT
 
 TYPE_CHECKING = False
@@ -30,15 +31,14 @@ ENDING_S = 5.0
 def start_question(
     hook: Hook, dialect: Dialect, call: Call, scene: Scene, model: AnyModel | None, config: Config
 ) -> Asked | Run:
-    """Ask; a Run that says why where there is nobody to ask."""
+    """Ask `model`; a Run that says why where there is nobody to ask."""
     asking = dialect.asking
     if asking is None:
         return _not_started(f"nothing is known about {hook.handler} handlers of this dialect")
-    role = asking.roles.get(str(hook.spec.get("model") or ""), next(iter(asking.roles.values())))
-    chosen = model or config.models.get(role) or config.models.get("fast")
-    if not chosen:
+    if not model:
+        role = role_of(hook, asking)
         return _not_started(f"no model is configured for `{role}`, and a handler of type {hook.handler} asks one")
-    return Asked(hook, dialect, call, scene, chosen, config)
+    return Asked(hook, dialect, call, scene, model, config)
 
 
 def _not_started(why: str) -> Run:
@@ -140,11 +140,16 @@ class Asked:
         nonce = os.urandom(8).hex()
         with_tools = hook.handler == "agent"
         asked = question(str(hook.spec["prompt"]), self._call.stdin, asking, nonce, with_tools)
+        noted = f"{asked.note}\n" if asked.note else ""
         if with_tools:
+            from anyhook.runners.key_variables import without_keys
             from anyhook.runners.tools import Workplace
 
-            place = Workplace(self._scene.project, self._scene.env, nonce, self._until)
+            key_names = [place["api_key_env"] for place in self._config.providers.values() if "api_key_env" in place]
+            env = without_keys(self._scene.env, key_names)
+            place = Workplace(self._scene.project, env, nonce, self._until)
             code, text = await client.ask(asked, None, place.tools())
-            return code, *((text, place.notes()) if code == 0 else ("", f"{place.notes()}{text}"))
-        code, text = await client.ask(asked, asking, ())
-        return code, *((text, "") if code == 0 else ("", text))
+            noted += place.notes()
+        else:
+            code, text = await client.ask(asked, asking, ())
+        return code, *((text, noted) if code == 0 else ("", f"{noted}{text}"))

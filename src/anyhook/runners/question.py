@@ -11,6 +11,12 @@ from anyhook.model.record import Record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.grammar.rows import Asking
+    from anyhook.model.json_types import Json
+
+MOST_EVENT = 100_000
+"""How many characters of an event a model is shown: a whole conversation or a large file in it would cost more than the
+decision is worth, or not fit at all."""
+SHORTEST = 50
 
 # The same for every question, so that providers can cache it; what differs stands in the question itself.
 SYSTEM = """You are asked for one decision about one event in the work of a coding agent.
@@ -38,14 +44,16 @@ class Question(Record):
 
     system: str
     text: str
+    note: str = ""
+    """What was done to the event on the way."""
 
 
 def question(prompt: str, event: bytes, asking: Asking, marker: str, with_tools: bool) -> Question:
     """The question. `marker` has to be one that nobody could guess when the event happened."""
     system = SYSTEM.replace("{reply}", asking.reply) + (TOOLS if with_tools else "")
-    shown = indented(event)
     # In one pass, so that a placeholder's name inside the event stays what it is.
     places = re.compile("|".join(re.escape(word) for word in asking.placeholders))
+    shown, note = fitting(event, MOST_EVENT // max(1, len(places.findall(prompt))))
     policy = places.sub("(the event)", prompt)
     if places.search(prompt):
         title, data = "THE POLICY WITH THE EVENT FILLED IN", places.sub(lambda _: shown, prompt)
@@ -55,12 +63,45 @@ def question(prompt: str, event: bytes, asking: Asking, marker: str, with_tools:
         f"The marker of this message is {marker}.\n\n[{marker} THE POLICY]\n{policy}\n\n[{marker} {title}]\n{data}\n\n"
         f"[{marker} END]\nDecide by the policy. Answer with one JSON object: {asking.reply}."
     )
-    return Question(system, text)
+    return Question(system, text, note)
 
 
-def indented(event: bytes) -> str:
-    """The event for reading; as ASCII where it holds halves of characters, which no request can carry."""
+def fitting(event: bytes, most: int) -> tuple[str, str]:
+    """The event for reading, with the middle of long texts and long lists left out until it has at most about so many
+    characters; and a word about that, where it happened."""
     value = json.loads(event)
+    text = whole = indented(value)
+    kept = most // 4
+    while len(text) > most and kept >= SHORTEST:
+        text = indented(_shortened(value, kept, max(2, kept // 50)))
+        kept //= 2
+    if len(text) > most:  # nothing but an endless number of keys is like that
+        text = _cut(text, most)
+    return text, f"the event was shortened from {len(whole)} to {len(text)} characters" if text is not whole else ""
+
+
+def _shortened(value: Json, characters: int, items: int) -> Json:
+    if isinstance(value, str):
+        return _cut(value, characters)
+    if isinstance(value, dict):
+        return {key: _shortened(item, characters, items) for key, item in value.items()}
+    if not isinstance(value, list):
+        return value
+    if len(value) > items:
+        head, tail = value[: items // 2], value[len(value) - items // 2 :]
+        value = [*head, f"… {len(value) - len(head) - len(tail)} items left out …", *tail]
+    return [_shortened(item, characters, items) for item in value]
+
+
+def _cut(text: str, most: int) -> str:
+    if len(text) <= most:
+        return text
+    half = most // 2
+    return f"{text[:half]}… {len(text) - 2 * half} characters left out …{text[-half:]}"
+
+
+def indented(value: Json) -> str:
+    """JSON for reading; as ASCII where it holds halves of characters, which no request can carry."""
     text = json.dumps(value, indent=2, ensure_ascii=False)
     try:
         text.encode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from anyhook.model.decision import idle_report
+from anyhook.model.hook import ASKING
 from anyhook.steps.match import match
 from anyhook.steps.present import encode, payload, present
 
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
     from anyhook.routes import Step
 
 
-def explain(step: Step, event: Event, scene: Scene, where: str) -> dict[str, Json]:
-    """A record as `fire` reports it, with the call in place of the run."""
+def explain(step: Step, event: Event, scene: Scene, where: str, model: str = "") -> dict[str, Json]:
+    """A record as `fire` reports it, with the call in place of the run. `model` is whom the hook would ask."""
     hook = step.hook
     why = hook.why if hook.status == "broken" else step.why
     if why is None:
@@ -40,4 +41,6 @@ def explain(step: Step, event: Event, scene: Scene, where: str) -> dict[str, Jso
         shown = encode(payload(step.dialect, step.row, scene)).decode() if hook.native_event else ""
         command = str(hook.spec.get("callable") or hook.spec.get("prompt") or hook.spec.get("file") or hook.name)
         made.update(argv=None, command=command, env=[], cwd=scene.project, stdin=shown)
+        if hook.handler in ASKING:
+            made["model"] = model or None
     return made

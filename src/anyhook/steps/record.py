@@ -59,11 +59,14 @@ def head_of(event: Event, who: str, session: str, data: Json) -> str:
     return f'{who}, "session": {named}, "event": "{event.name}", "data": {json.dumps(data)}'
 
 
-def call_text(hook: str, call: Call) -> str:
-    """The part of a line that is known once a hook is started: made while it runs."""
-    return json.dumps(
-        {"hook": hook, "argv": [*call.argv], "cwd": call.cwd, "env": [*call.env], "limit_s": call.limit_s}
-    )[:-1]
+def call_text(hook: str, call: Call, model: str = "") -> str:
+    """The part of a line that is known once a hook is started: made while it runs. `model` is whom the hook asks."""
+    made: dict[str, Json] = {
+        "hook": hook, "argv": [*call.argv], "cwd": call.cwd, "env": [*call.env], "limit_s": call.limit_s,
+    }  # fmt: skip
+    if model:
+        made["model"] = model
+    return json.dumps(made)[:-1]
 
 
 def record(

@@ -1,0 +1,106 @@
+"""What the agent costs: a tool call without a hook against the same agent without the engine, and its start against
+importing the framework it is built on."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bench.promises import Place, Row, cpu_of, ratio
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from pydantic_ai import Agent
+    from pydantic_ai.messages import ModelMessage
+    from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+CALLS = 30
+"""Tool calls of one turn; the framework's own cost per call grows with the conversation."""
+
+
+def scripted() -> FunctionModel:
+    """Reads one file again and again, then ends its turn."""
+    from pydantic_ai.models.function import DeltaToolCall, FunctionModel
+
+    asked = 0
+
+    async def answer(_messages: list[ModelMessage], _info: AgentInfo) -> AsyncIterator[Any]:
+        nonlocal asked
+        asked += 1
+        if asked % (CALLS + 1) == 0:
+            yield "Done."
+        else:
+            yield {0: DeltaToolCall("read_file", '{"path": "a.txt"}', tool_call_id=f"call-{asked}")}
+
+    return FunctionModel(stream_function=answer)
+
+
+async def tool_calls(folder: Path, rounds: int) -> list[Row]:
+    """The same tools and the same script, with hooks possible and without."""
+    from pydantic_ai import Agent, UsageLimits
+
+    from anyhook.adapters.pydantic_ai import Hooked
+    from anyhook.agent.options import CONTEXT_WINDOW, THRESHOLD
+    from anyhook.agent.permission import Permission
+    from anyhook.agent.settings import Settings
+    from anyhook.agent.tools import exit_code, tools
+
+    place = Place(folder)
+    (place.project / "a.txt").write_text("one line\n")
+    engine = place.engine()
+    hooked = Hooked(
+        engine, gate=Permission("auto"), exit_code=exit_code, auto_compact=THRESHOLD, context_window=CONTEXT_WINDOW
+    )
+
+    def made(*first: Hooked) -> Agent[None, str]:
+        return Agent(scripted(), capabilities=[*first, *tools(str(place.project), place.env, Settings())])
+
+    agents = {"hooked": made(hooked), "alone": made()}
+    taken: dict[str, list[float]] = {name: [] for name in agents}
+    for number in range(max(6, rounds // 20) + 1):
+        for name in sorted(agents, reverse=number % 2 == 0):
+            before = time.process_time()
+            result = await agents[name].run("Go.", usage_limits=UsageLimits(request_limit=None))
+            spent = time.process_time() - before
+            if result.output != "Done.":
+                raise SystemExit(f"bench: the agent did not follow its script: {result.output}")
+            if number:  # the first turn loads what the others have
+                taken[name].append(spent)
+    await engine.close()
+    ordered = {name: sorted(times) for name, times in taken.items()}
+    return [
+        ratio(
+            "agent: tool call, no hook, CPU", "pydantic-ai alone, same tools", ordered["hooked"], ordered["alone"], 1.05
+        )
+    ]
+
+
+def start(folder: Path, rounds: int) -> list[Row]:
+    """A session that a hook refuses is over before a model is asked."""
+    place = Place(folder)
+    place.write(".config/kode/config.yaml", "hooks:\n  session_start:\n    - exec: /bin/false\n")
+    place.write("script.yaml", "steps:\n  - text: Never said.\n")
+    command = str(Path(sys.executable).parent / "anyhook")
+    model = f"script:{place.home / 'script.yaml'}"
+    cases = {
+        "run": ([command, "agent", "run", "Go.", "--model", model, "--project", str(place.project)], 2),
+        "import": ([sys.executable, "-c", "import pydantic_ai"], 0),
+    }
+    taken: dict[str, list[float]] = {name: [] for name in cases}
+    silence = os.open(os.devnull, os.O_WRONLY)
+    for number in range(max(5, rounds // 40) + 1):
+        for name, (argv, status) in cases.items():
+            spent = cpu_of(argv, place.env, silence, status)
+            if number:
+                taken[name].append(spent)
+    os.close(silence)
+    ordered = {name: sorted(times) for name, times in taken.items()}
+    return [
+        ratio(
+            "agent run, start without a model call, CPU", "import pydantic_ai", ordered["run"], ordered["import"], 1.3
+        )
+    ]

@@ -1,0 +1,50 @@
+"""The table `[agent]` of the user's config, checked; a project has no say. What is wrong with it is said before
+anything runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from anyhook.agent.failure import BadSetup
+from anyhook.agent.models import agent_settings
+from anyhook.agent.options import THRESHOLD
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LOCAL = "local"
+KEYS = ("model", "auto_compact", "web_fetch", "pass_env")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the table says, or what holds without it."""
+
+    auto_compact: float = THRESHOLD
+    web_fetch: bool = False
+    web_fetch_local: bool = False
+    """Whether pages of this machine and its network may be fetched as well."""
+    pass_env: tuple[str, ...] = ()
+    """Variables that the agent's commands get although they look like providers' keys; patterns."""
+
+
+def read_settings(env: Mapping[str, str]) -> Settings:
+    table = agent_settings(env)
+    for key in table:
+        if key not in KEYS:
+            raise _wrong(key, f"is no setting. Settings: {', '.join(KEYS)}")
+    threshold = table.get("auto_compact", THRESHOLD)
+    if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 <= threshold <= 1:
+        raise _wrong("auto_compact", "must be a number from 0 (never) to 1")
+    fetch = table.get("web_fetch", False)
+    if fetch not in (True, False, LOCAL):
+        raise _wrong("web_fetch", f'must be true, false or "{LOCAL}"')
+    passed = table.get("pass_env", [])
+    if not isinstance(passed, list) or not all(isinstance(name, str) and name for name in passed):
+        raise _wrong("pass_env", 'must be a list of names, such as ["STRIPE_API_KEY"]')
+    return Settings(float(threshold), bool(fetch), fetch == LOCAL, tuple(passed))
+
+
+def _wrong(key: str, what: str) -> BadSetup:
+    return BadSetup(f"`{key}` under [agent] in config.toml {what}")
