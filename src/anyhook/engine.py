@@ -180,7 +180,7 @@ class Engine:
         route = self.routes.find(event)
         answers: list[object] = []
         if route.quiet is not None or inside_hook.get():
-            if not route.callbacks and not route.builtins:
+            if not route.speaks:
                 return self._nothing_to_do(event, route, mode)
             if inside_hook.get():
                 return self._odd_silence(event, route, mode or self.mode)
@@ -252,7 +252,7 @@ class Engine:
     def _odd_silence(self, event: Event, route: Route, mode: str) -> Decision:
         """No hook runs, but not for the usual reason or not in the usual mode; or there is no later."""
         quiet = route.quiet
-        if quiet is None or ((route.callbacks or route.builtins) and inside_hook.get()):
+        if quiet is None or (route.speaks and inside_hook.get()):
             quiet = self.routes.inside(event, route.steps, "an in-process hook fired it")
         quiet = quiet.replace(enforced=mode != "shadow")
         journal = self.journal
