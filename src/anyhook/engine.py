@@ -16,7 +16,7 @@ from anyhook.model.hook import ASKING, Hook
 from anyhook.model.problem import Problem
 from anyhook.model.words import MODE, ON_FAILURE, checked
 from anyhook.routes import Routes
-from anyhook.runners import inside_hook
+from anyhook.runners import ended, inside_hook
 from anyhook.steps.record import about, record, record_quiet, safe_head, secrets_of
 from anyhook.stores.journal import Journal
 from anyhook.stores.places import state_dir as own_state_dir
@@ -157,7 +157,7 @@ class Engine:
         try:
             waitable = next(walk)
             while True:
-                waitable = walk.send(_ended(waitable))
+                waitable = walk.send(ended(waitable))
         except StopIteration as done:
             decision: Decision = done.value
             return decision
@@ -169,7 +169,7 @@ class Engine:
         to it."""
         route = self.routes.find(event)
         journal = self.journal
-        if route.quiet is None or route.asks or journal is None or not journal.soon or self.outlived:
+        if route.quiet is None or route.speaks or journal is None or not journal.soon or self.outlived:
             return None
         self._unwritten.append((time_ns(), event, route.quiet))
         if len(self._unwritten) > UNWRITTEN_MOST:
@@ -192,7 +192,7 @@ class Engine:
         route = self.routes.find(event)
         answers: list[object] = []
         if route.quiet is not None or inside_hook.get():
-            if not route.asks:
+            if not route.speaks:
                 return self._nothing_to_do(event, route, mode)
             if inside_hook.get():
                 return self._odd_silence(event, route, mode or self.mode)
@@ -264,7 +264,7 @@ class Engine:
     def _odd_silence(self, event: Event, route: Route, mode: str) -> Decision:
         """No hook runs, but not for the usual reason or not in the usual mode; or there is no later."""
         quiet = route.quiet
-        if quiet is None or (route.asks and inside_hook.get()):
+        if quiet is None or (route.speaks and inside_hook.get()):
             quiet = self.routes.inside(event, route.steps, "an in-process hook fired it")
         quiet = quiet.replace(enforced=mode != "shadow")
         journal = self.journal
@@ -382,18 +382,6 @@ class Engine:
         self._background.clear()
         if self.journal is not None:
             self.journal.close()
-
-
-def _ended(waitable: Waitable) -> Run:
-    """Waits for the end; whatever interrupts that, Ctrl-C included, ends the hook as well."""
-    try:
-        run = waitable.wait(None)
-    except BaseException:
-        waitable.end("cancelled")
-        waitable.wait(None)
-        raise
-    assert run is not None  # noqa: S101 (without a grace, wait() waits for the end)
-    return run
 
 
 def listed(many: Sequence[str], one: str | Sequence[str]) -> list[str]:

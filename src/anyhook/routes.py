@@ -55,8 +55,8 @@ class Route(Record):
     """What to call, where nothing would run but callables of the embedding program and what a product brings along."""
     builtins: tuple[Step, ...] = ()
     """What a product brings along, in that case: they are asked beforehand whether they have anything to say."""
-    asks: bool = False
-    """Whether there are any of these; else `quiet` is the answer."""
+    speaks: bool = False
+    """Whether there is any of these two; one look is all that an event without hooks can afford."""
 
 
 class Routes:
@@ -99,7 +99,7 @@ class Routes:
         silent = self._told(self._idle(event, shown), shown, "ran", "")
         callbacks = tuple(self.callback(step.hook) for step in runs if step.hook.handler == "callable")
         builtins = tuple(step for step in runs if step.hook.handler == "builtin")
-        return Route(steps, silent, problems, callbacks, builtins, asks=True)
+        return Route(steps, silent, problems, callbacks, builtins, speaks=True)
 
     def shows(self, hook: Hook) -> bool:
         """Whether a hook that had nothing to say is spoken of: what a product brings along stays out of the sight of

@@ -26,6 +26,7 @@ from anyhook.agent.settings import read_settings
 from anyhook.agent.tools import SHELL, exit_code, tools
 from anyhook.engine import Engine
 from anyhook.model.catalog import Catalog, Setup
+from anyhook.runners.key_variables import key_names
 from anyhook.runners.leftovers import VARIABLE as LEFTOVERS
 from anyhook.runners.leftovers import end_leftovers
 from anyhook.stores.config import Config
@@ -124,17 +125,12 @@ class Session:
             max_turns=options.max_turns,
         )
         env = {**options.env, LEFTOVERS: self.id}
-        providers = self.engine.catalog.config.providers.values()
-        key_names = [place["api_key_env"] for place in providers if "api_key_env" in place]
+        keys = key_names(self.engine.catalog.config)
         self.agent: Agent[None, str] = Agent(
             self.model,
             name="agent",
             instructions=INSTRUCTIONS,
-            capabilities=[
-                self.hooked,
-                *tools(options.project, env, self.settings, key_names),
-                *self._streaming(),
-            ],
+            capabilities=[self.hooked, *tools(options.project, env, self.settings, keys), *self._streaming()],
         )
 
     def _engine(self, session: str | None) -> Engine:

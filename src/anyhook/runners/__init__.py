@@ -52,3 +52,15 @@ def start(
     from anyhook.runners.model import start_question
 
     return start_question(hook, dialect, call, scene, model, config)
+
+
+def ended(waitable: Waitable) -> Run:
+    """Waits for the end; whatever interrupts that, Ctrl-C included, ends the hook as well."""
+    try:
+        run = waitable.wait(None)
+    except BaseException:
+        waitable.end("cancelled")
+        waitable.wait(None)
+        raise
+    assert run is not None  # noqa: S101 (without a grace, wait() waits for the end)
+    return run

@@ -142,11 +142,10 @@ class Asked:
         asked = question(str(hook.spec["prompt"]), self._call.stdin, asking, nonce, with_tools)
         noted = f"{asked.note}\n" if asked.note else ""
         if with_tools:
-            from anyhook.runners.key_variables import without_keys
+            from anyhook.runners.key_variables import key_names, without_keys
             from anyhook.runners.tools import Workplace
 
-            key_names = [place["api_key_env"] for place in self._config.providers.values() if "api_key_env" in place]
-            env = without_keys(self._scene.env, key_names)
+            env = without_keys(self._scene.env, key_names(self._config))
             place = Workplace(self._scene.project, env, nonce, self._until)
             code, text = await client.ask(asked, None, place.tools())
             noted += place.notes()
