@@ -17,7 +17,7 @@ import yaml
 from anyhook import Engine, Event
 from anyhook.grammar.documents import split_front_matter
 from anyhook.model.call import Call
-from anyhook.steps.record import call_text, head_of, record
+from anyhook.steps.record import call_text, record
 from anyhook.steps.run import run
 from bench.floor import build, floor
 from bench.spawn import KB, MB, measure
@@ -101,7 +101,7 @@ async def one_command_hook(folder: Path, rounds: int) -> list[Row]:
     done = run(call)
 
     def line() -> bytes:
-        return record(head_of(small, engine.about("enforce")), decision, [(call_text("id", call), done)])
+        return record(engine.head(small, "enforce"), decision, [(call_text("id", call), done)])
 
     journal = engine.journal
     if journal is None:

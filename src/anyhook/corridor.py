@@ -7,7 +7,7 @@ from anyhook.model.call import Call, Run
 from anyhook.model.decision import Report, idle_report
 from anyhook.model.event import GATES
 from anyhook.model.hook import BROKEN, Hook
-from anyhook.model.outcome import BLOCK, SILENT, STRENGTH, Failure, Outcome
+from anyhook.model.outcome import BLOCK, SILENT, STOPPING, STRENGTH, Failure, Outcome
 from anyhook.model.problem import WARNING, Problem
 from anyhook.runners import inside_hook, start
 from anyhook.steps.interpret import interpret
@@ -15,7 +15,7 @@ from anyhook.steps.judge import judge
 from anyhook.steps.match import match
 from anyhook.steps.merge import Entry, merge
 from anyhook.steps.present import present
-from anyhook.steps.record import call_text, record, safe_head
+from anyhook.steps.record import call_text, record
 from anyhook.steps.translate import to_host, to_native
 
 TYPE_CHECKING = False
@@ -34,7 +34,6 @@ REWRITES = (("input", "tool_input"), ("prompt", "prompt"), ("output", "tool_outp
 GRACE_S, GRACE_PER_BYTE_S, GRACE_MOST_S = 0.002, 4e-9, 0.01
 """How long an async caller's loop is held for a hook that is about to answer, more for a large payload: a hop to a
 thread costs more than most native hooks take."""
-STOPS_NOTHING = ("advisory", "feedback")
 
 
 class Walk:
@@ -116,7 +115,7 @@ class Walk:
             )
             self.grace_s = min(GRACE_S + len(call.stdin) * GRACE_PER_BYTE_S, GRACE_MOST_S)
             # Made while the hook runs: this is time that nobody waits for.
-            self.head = self.head or safe_head(self.event, self.engine.about(self.mode))
+            self.head = self.head or self.engine.head(self.event, self.mode)
             text = call_text(hook.id, call, model)
             try:
                 run = started if isinstance(started, Run) else (yield started)
@@ -180,7 +179,7 @@ class Walk:
                     self.seen = self.seen.replace(data={**self.seen.data, field: value})
         if outcome.verdict == BLOCK:
             self.ended, self.blocker = True, f"a block by {step.hook.id}"
-            self.stopped = self.event.name in GATES and step.row.block not in STOPS_NOTHING
+            self.stopped = self.event.name in GATES and step.row.block in STOPPING
         elif step.hook.scope == "builtin" and outcome.recipe is not None:
             self.ended, self.blocker = True, step.hook.id
 
@@ -212,7 +211,7 @@ class Walk:
         decision = merge(self.event.name, self.entries, tuple(self.reports), self.problems, enforced)
         journal = engine.journal
         if journal is not None:
-            head = self.head or safe_head(self.event, engine.about(self.mode))
+            head = self.head or engine.head(self.event, self.mode)
             line = record(head, decision, self.calls, engine.secrets)
             if not journal.append(line):
                 decision = decision.replace(problems=(*decision.problems, *engine.journal_problem()))

@@ -17,7 +17,7 @@ from anyhook.model.problem import Problem
 from anyhook.model.words import MODE, ON_FAILURE, checked
 from anyhook.routes import Routes
 from anyhook.runners import inside_hook
-from anyhook.steps.record import record, record_quiet, safe_head, secrets_of
+from anyhook.steps.record import about, record, record_quiet, safe_head, secrets_of
 from anyhook.stores.journal import Journal
 from anyhook.stores.places import state_dir as own_state_dir
 
@@ -33,8 +33,13 @@ if TYPE_CHECKING:
     from anyhook.runners.model_client import AnyModel
 
     class Switches(TypedDict, total=False):
-        """What `fire` takes besides its own: the switches of `open` that decide which hooks there are."""
+        """What `fire` takes: a posture and a mode for this event, and the switches of `open` that decide which hooks
+        there are, at the price of another catalog the first time."""
 
+        on_failure: str | None
+        mode: str | None
+        spent: frozenset[str]
+        """Dialects that have kept the agent working as often as they may; their blocks are ignored."""
         dialects: Sequence[str]
         dialect: str | Sequence[str]
         trust: str
@@ -66,13 +71,14 @@ class Engine:
         self.model: AnyModel | None = None
         """For every handler that asks one; without it, the user's settings name one for each role."""
         self.spare_model: AnyModel | None = None
-        """The host's own, for roles that the user's settings name none for."""
+        """The host's own, where the settings name none."""
         self.journal: Journal | None = Journal(own_state_dir(setup.env))
         self.secrets = secrets_of(setup.env)
         self._env = dict(setup.env)
         self.routes = Routes(setup, catalog, enforced=mode != "shadow")
         self._unwritten: list[tuple[int, Event, Decision]] = []
         """Events that the journal has yet to hear of, with their times and answers."""
+        self._whos: dict[str, str] = {}
         self._warned: set[tuple[str, str]] = set()
         self._background: list[Waitable] = []
         self._others: dict[str, Engine] = {}
@@ -113,23 +119,13 @@ class Engine:
 
     # -- firing
 
-    async def fire(
-        self,
-        event: Event,
-        *,
-        on_failure: str | None = None,
-        mode: str | None = None,
-        spent: frozenset[str] = frozenset(),
-        **switches: Unpack[Switches],
-    ) -> Decision:
-        """Run the hooks of one event and answer with one decision. The loop is never held for more than a moment. Other
-        switches of `open` are taken as well, at the price of another catalog the first time. `spent` are dialects that
-        have kept the agent working as often as they may; their blocks are ignored."""
-        if switches:
-            event = _in_session(event, switches)
-            if switches:
-                return await self._other(switches).fire(event, on_failure=on_failure, mode=mode, spent=spent)
-        begun = self._begin(event, on_failure, mode, spent)
+    async def fire(self, event: Event, **switches: Unpack[Switches]) -> Decision:
+        """Run the hooks of one event and answer with one decision. The loop is never held for more than a moment."""
+        if not switches:
+            quiet = self._at_once(event)
+            if quiet is not None:
+                return quiet
+        begun = self._begin(event, switches)
         if isinstance(begun, Decision):
             return begun
         state, walk = begun
@@ -148,15 +144,13 @@ class Engine:
         finally:
             walk.close()
 
-    def fire_sync(
-        self, event: Event, *, on_failure: str | None = None, mode: str | None = None, **switches: Unpack[Switches]
-    ) -> Decision:
+    def fire_sync(self, event: Event, **switches: Unpack[Switches]) -> Decision:
         """The same for callers without an event loop."""
-        if switches:
-            event = _in_session(event, switches)
-            if switches:
-                return self._other(switches).fire_sync(event, on_failure=on_failure, mode=mode)
-        begun = self._begin(event, on_failure, mode)
+        if not switches:
+            quiet = self._at_once(event)
+            if quiet is not None:
+                return quiet
+        begun = self._begin(event, switches)
         if isinstance(begun, Decision):
             return begun
         _, walk = begun
@@ -170,11 +164,29 @@ class Engine:
         finally:
             walk.close()
 
-    def _begin(
-        self, event: Event, on_failure: str | None, mode: str | None, spent: frozenset[str] = frozenset()
-    ) -> Decision | tuple[Walk, Generator[Waitable, Run, Decision]]:
+    def _at_once(self, event: Event) -> Decision | None:
+        """The answer to an event that reaches no hook, as nearly all do: within a microsecond. None where there is more
+        to it."""
+        route = self.routes.find(event)
+        journal = self.journal
+        if route.quiet is None or route.speaks or journal is None or not journal.soon or self.outlived:
+            return None
+        self._unwritten.append((time_ns(), event, route.quiet))
+        if len(self._unwritten) > UNWRITTEN_MOST:
+            journal.flush()
+        return route.quiet
+
+    def _begin(self, event: Event, switches: Switches) -> Decision | tuple[Walk, Generator[Waitable, Run, Decision]]:
         """The decision, where nothing has to be started; else the walk."""
-        if on_failure is not None or mode is not None:
+        on_failure = mode = None
+        spent: frozenset[str] = frozenset()
+        if switches:
+            on_failure, mode = switches.pop("on_failure", None), switches.pop("mode", None)
+            spent, session = switches.pop("spent", spent), switches.pop("session", None)
+            if session is not None:
+                event = event.replace(data={**event.data, "session": session})
+            if switches:
+                return self._other(switches)._begin(event, {"on_failure": on_failure, "mode": mode, "spent": spent})
             checked("on_failure", on_failure, ON_FAILURE)
             checked("mode", mode, MODE)
         route = self.routes.find(event)
@@ -232,7 +244,6 @@ class Engine:
         return []
 
     def _acts(self, step: Step, event: Event) -> bool:
-        """Whether a hook that a product brings along has anything to say."""
         return bool(step.dialect.builtin(step.hook.name).act(self.scene(event, step.dialect, step.row)))
 
     def _nothing_to_do(self, event: Event, route: Route, mode: str | None) -> Decision:
@@ -261,14 +272,14 @@ class Engine:
         return quiet.replace(problems=(*quiet.problems, *self.journal_problem()))
 
     def _line(self, event: Event, decision: Decision, mode: str) -> bytes:
-        return record(safe_head(event, self.about(mode)), decision, (), self.secrets)
+        return record(self.head(event, mode), decision, (), self.secrets)
 
     def _lines(self) -> list[bytes]:
         """The lines of events that reached no hook. One thread at a time takes them, while others may add to the
         end."""
         taken = self._unwritten[:]
         del self._unwritten[: len(taken)]
-        return record_quiet(taken, self.about(self.mode), self.secrets)
+        return record_quiet(taken, self._who(self.mode), self.session, self.secrets)
 
     def explain(self, event: Event) -> list[dict[str, Json]]:
         """What firing the event would start, hook by hook, and why it would not start the rest. Starts nothing."""
@@ -298,10 +309,9 @@ class Engine:
         """Whom a handler asks that asks a model, and its name; nobody for any other, and where none is configured."""
         if hook.handler not in ASKING:
             return None, ""
-        from anyhook.runners.roles import model_for, name_of
+        from anyhook.runners.roles import asked
 
-        found = model_for(hook, table, self.model, self.catalog.config, self.spare_model)
-        return found, name_of(found) if found else ""
+        return asked(hook, table, self.model, self.catalog.config, self.spare_model)
 
     def posture_of(self, hook: Hook, on_failure: str | None) -> str:
         return on_failure or self.catalog.config.hooks.get(hook.id) or self.on_failure
@@ -318,8 +328,15 @@ class Engine:
             kept.append(problem)
         return kept
 
-    def about(self, mode: str) -> dict[str, Json]:
-        return {"host": self.host, "project": self.setup.project, "session": self.session, "mode": mode}
+    def head(self, event: Event, mode: str) -> str:
+        """The part of the event's line in the journal that is known before anything is started."""
+        return safe_head(event, self._who(mode), self.session)
+
+    def _who(self, mode: str) -> str:
+        made = self._whos.get(mode)
+        if made is None:
+            made = self._whos[mode] = about(self.host, self.setup.project, mode)
+        return made
 
     def journal_problem(self) -> list[Problem]:
         """Said once; the journal is not tried again by this engine."""
@@ -380,9 +397,3 @@ def _ended(waitable: Waitable) -> Run:
 def listed(many: Sequence[str], one: str | Sequence[str]) -> list[str]:
     """A switch that may be repeated, in the library's plural or the command's singular."""
     return [*many, *([one] if isinstance(one, str) else one)]
-
-
-def _in_session(event: Event, switches: Switches) -> Event:
-    """The event with the session that was named with it, which is no matter of the catalog's."""
-    session = switches.pop("session", None)
-    return event if session is None else event.replace(data={**event.data, "session": session})

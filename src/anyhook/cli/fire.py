@@ -110,14 +110,14 @@ def answer(decision: Decision, as_json: bool) -> int:
 def _nothing_hooked(event: Event, project: str, values: Values) -> int:
     """The same answer and the same line in the journal as the engine's, without loading the engine."""
     from anyhook.model.decision import Decision
-    from anyhook.steps.record import record, safe_head, secrets_of
+    from anyhook.steps.record import about, record, safe_head, secrets_of
     from anyhook.stores.journal import Journal
 
     mode = str(values["mode"] or "enforce")
     decision = Decision(event.name, enforced=mode != "shadow")
     journal = Journal(state_dir(os.environ))
-    session = values["session"] or f"session-{os.urandom(8).hex()}"
-    about = {"host": "fire", "project": project, "session": session, "mode": mode}
-    if not journal.append(record(safe_head(event, about), decision, (), secrets_of(os.environ))):  # type: ignore[arg-type]
+    session = str(values["session"] or f"session-{os.urandom(8).hex()}")
+    head = safe_head(event, about("fire", project, mode), session)
+    if not journal.append(record(head, decision, (), secrets_of(os.environ))):
         decision = decision.replace(problems=(journal.problem(),))
     return answer(decision, bool(values["json"]))

@@ -18,6 +18,8 @@ STRENGTH = {NONE: 0, ALLOW: 1, ASK: 2, BLOCK: 3}
 
 # What a block does, weakest first: where two dialects block the same event, the stronger effect is the decision's.
 EFFECTS = ("advisory", "feedback", "keep_working", "skip", "deny_permission", "deny_tool", "end_turn", "abort")
+STOPPING = frozenset(EFFECTS) - {"advisory", "feedback"}
+"""Effects that keep something from happening; the other two come too late, or are only heard."""
 
 
 class Failure(Record):

@@ -4,6 +4,7 @@ like secrets never get into it, not even where a hook printed them."""
 from __future__ import annotations
 
 import time
+from _operator import attrgetter  # `operator` is this and more, from one more file
 
 from anyhook.model import lean_json as json
 
@@ -25,6 +26,7 @@ ASKED_FOR = (
     "effect", "reason", "hook", "tool_input", "tool_output", "prompt", "context", "messages", "follow_ups", "history",
     "recipe", "end_turn",
 )  # fmt: skip
+_asked_for = attrgetter(*ASKED_FOR)
 SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH", "COOKIE", "PRIVATE")
 
 
@@ -46,10 +48,15 @@ def without_secrets(line: str, secrets: Sequence[tuple[str, str]]) -> str:
     return line
 
 
-def head_of(event: Event, about: Mapping[str, Json]) -> str:
-    """The part of a line that is known before anything is started; `about` says who fired, where and how."""
-    session = event.data.get("session") or about.get("session")
-    return json.dumps({**about, "session": session, "event": event.name, "data": clipped(event.data)})[1:-1]
+def about(host: str, project: str, mode: str) -> str:
+    """Who fires, where and how: the same in every line of one engine, so it is made once."""
+    return json.dumps({"host": host, "project": project, "mode": mode})[1:-1]
+
+
+def head_of(event: Event, who: str, session: str, data: Json) -> str:
+    """The part of a line that is known before anything is started; `who` is made by `about`."""
+    named = json.dumps(event.data.get("session") or session)
+    return f'{who}, "session": {named}, "event": "{event.name}", "data": {json.dumps(data)}'
 
 
 def call_text(hook: str, call: Call, model: str = "") -> str:
@@ -90,7 +97,7 @@ def clipped(value: Json, depth: int = 0) -> Json:
 
 
 def record_quiet(
-    taken: Sequence[tuple[int, Event, Decision]], about: Mapping[str, Json], secrets: Sequence[tuple[str, str]]
+    taken: Sequence[tuple[int, Event, Decision]], who: str, session: str, secrets: Sequence[tuple[str, str]]
 ) -> list[bytes]:
     """The lines of events that reached no hook: time, event, answer. Beyond what an agent can cause, those with
     the same answer are only counted."""
@@ -100,20 +107,20 @@ def record_quiet(
     made: list[bytes] = []
     for entries in kinds.values():
         for at, event, answer in entries[:EACH_MOST]:
-            made.append(record(safe_head(event, about), answer, (), secrets, at))
+            made.append(record(safe_head(event, who, session), answer, (), secrets, at))
         if len(entries) > EACH_MOST:
             at, event, answer = entries[-1]
-            counted = {**about, "events": len(entries) - EACH_MOST}
-            made.append(record(head_of(event.replace(data={}), counted), answer, (), secrets, at))
+            head = f'{head_of(event, who, session, {})}, "events": {len(entries) - EACH_MOST}'
+            made.append(record(head, answer, (), secrets, at))
     return made
 
 
-def safe_head(event: Event, about: Mapping[str, Json]) -> str:
-    """The same for an event of an embedding program, which may hold what is no JSON: then without its data."""
+def safe_head(event: Event, who: str, session: str) -> str:
+    """The same with the event's data; without it where an embedding program put something into it that is no JSON."""
     try:
-        return head_of(event, about)
+        return head_of(event, who, session, clipped(event.data))
     except (TypeError, ValueError, RecursionError) as error:
-        return head_of(event.replace(data={}), {**about, "lost": str(error)})
+        return f'{head_of(event.replace(data={}), who, session, {})}, "lost": {json.dumps(str(error))}'
 
 
 def _decision_text(decision: Decision) -> str:
@@ -126,9 +133,8 @@ def _decision_text(decision: Decision) -> str:
 def _decision(decision: Decision) -> dict[str, Json]:
     """The decision without what it does not ask for, and every hook in one short row."""
     made: dict[str, Json] = {"verdict": decision.verdict, "enforced": decision.enforced}
-    for field in ASKED_FOR:
-        value = getattr(decision, field)
-        if value not in (None, (), False):
+    for field, value in zip(ASKED_FOR, _asked_for(decision), strict=True):
+        if value is not None and value is not False and value != ():
             made[field] = clipped(list(value) if isinstance(value, tuple) else value)
     made["hooks"] = [
         {"id": report.id, "status": report.status, "why": report.why, "verdict": report.verdict}
