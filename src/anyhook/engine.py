@@ -71,7 +71,7 @@ class Engine:
         self.model: AnyModel | None = None
         """For every handler that asks one; without it, the user's settings name one for each role."""
         self.spare_model: AnyModel | None = None
-        """The host's own, for roles that the user's settings name none for."""
+        """The host's own, where the settings name none."""
         self.journal: Journal | None = Journal(own_state_dir(setup.env))
         self.secrets = secrets_of(setup.env)
         self._env = dict(setup.env)
@@ -244,7 +244,6 @@ class Engine:
         return []
 
     def _acts(self, step: Step, event: Event) -> bool:
-        """Whether a hook that a product brings along has anything to say."""
         return bool(step.dialect.builtin(step.hook.name).act(self.scene(event, step.dialect, step.row)))
 
     def _nothing_to_do(self, event: Event, route: Route, mode: str | None) -> Decision:
@@ -310,10 +309,9 @@ class Engine:
         """Whom a handler asks that asks a model, and its name; nobody for any other, and where none is configured."""
         if hook.handler not in ASKING:
             return None, ""
-        from anyhook.runners.roles import model_for, name_of
+        from anyhook.runners.roles import asked
 
-        found = model_for(hook, table, self.model, self.catalog.config, self.spare_model)
-        return found, name_of(found) if found else ""
+        return asked(hook, table, self.model, self.catalog.config, self.spare_model)
 
     def posture_of(self, hook: Hook, on_failure: str | None) -> str:
         return on_failure or self.catalog.config.hooks.get(hook.id) or self.on_failure

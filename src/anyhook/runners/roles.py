@@ -15,15 +15,16 @@ def role_of(hook: Hook, asking: Asking) -> str:
     return asking.roles.get(str(hook.spec.get("model") or ""), next(iter(asking.roles.values())))
 
 
-def model_for(
-    hook: Hook, dialect: Dialect, model: AnyModel | None, config: Config, spare: AnyModel | None = None
-) -> AnyModel | None:
-    """The model that the handler asks; None where nobody named one. `spare` is the host's, for roles that the user
-    named none for."""
+def asked(
+    hook: Hook, dialect: Dialect, model: AnyModel | None, config: Config, spare: AnyModel | None
+) -> tuple[AnyModel | None, str]:
+    """The model that the handler asks, and its name; nobody where none was named. `spare` is the host's, for roles
+    that the user named none for."""
     if dialect.asking is None:
-        return None
+        return None, ""
     role = role_of(hook, dialect.asking)
-    return model or config.models.get(role) or config.models.get("fast") or spare
+    found = model or config.models.get(role) or config.models.get("fast") or spare
+    return found, name_of(found) if found else ""
 
 
 def name_of(model: AnyModel) -> str:
