@@ -228,7 +228,8 @@ REPLY = Reply(
     ),
 )
 
-# The document names bash (with `command`); the rest are the product's own tools at the document's commit.
+# The document names bash (with `command`); the rest are the product's own tools at the document's commit, except that
+# the fields of glob_tool are not checked against it.
 TOOLS = {
     "shell": ToolRow("bash", {"timeout_seconds": "timeout"}),
     "read_file": ToolRow("file_read", {"path": "file_path", "limit": "line_limit"}),

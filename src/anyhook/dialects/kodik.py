@@ -161,8 +161,8 @@ REPLY = Reply(
     ),
 )
 
-# The document names Bash (with `command`), Edit and Write; the vendor's own plugins read `file_path`, `old_string` and
-# `new_string` of these, and its pages name `rg` and `sub_agent`. Of the other tools nothing is known but that some have
+# The document names Bash (with `command`), Edit and Write, whose fields are taken from the agent that this system follows
+# (`file_path`, `old_string`, `new_string`); the vendor's pages name `rg` and `sub_agent`. Of the other tools nothing is known but that some have
 # the host's own names (`read_file`, `web_fetch`), so they go through as they are.
 TOOLS = {
     "shell": ToolRow("Bash"),
