@@ -173,8 +173,8 @@ REPLY = Reply(
 )
 
 # The document names Shell (with `command`) and WriteFile. StrReplaceFile, Glob and Grep are as in the product's source;
-# the limits of Shell and ReadFile are not checked against it. Its `line_offset` counts from 1 and the host's `offset` from
-# 0, so that field keeps the host's name.
+# the limits of Shell and ReadFile are not checked against it. Its `line_offset` counts from 1 and the host's `offset`
+# from 0, so that field keeps the host's name.
 TOOLS = {
     "shell": ToolRow("Shell", {"timeout_seconds": "timeout"}),
     "read_file": ToolRow("ReadFile", {"limit": "n_lines"}),

@@ -161,9 +161,9 @@ REPLY = Reply(
     ),
 )
 
-# The document names Bash (with `command`), Edit and Write, whose fields are taken from the agent that this system follows
-# (`file_path`, `old_string`, `new_string`); the vendor's pages name `rg` and `sub_agent`. Of the other tools nothing is known but that some have
-# the host's own names (`read_file`, `web_fetch`), so they go through as they are.
+# The document names Bash (with `command`), Edit and Write, whose fields are taken from the agent that this system
+# follows (`file_path`, `old_string`, `new_string`); the vendor's pages name `rg` and `sub_agent`. Of the other tools
+# nothing is known but that some have the host's own names (`read_file`, `web_fetch`), so they go through as they are.
 TOOLS = {
     "shell": ToolRow("Bash"),
     "write_file": ToolRow("Write", {"path": "file_path"}),
