@@ -26,6 +26,7 @@ VERBS = {
     "conform": ("anyhook.cli.verb_conform", "Run the conformance vectors."),
     "agent": ("anyhook.cli.verb_agent", "Run the agent whose loop fires every event."),
     "log": ("anyhook.cli.verb_log", "Print the journal of fired events."),
+    "stats": ("anyhook.cli.verb_stats", "Show what each hook did, and what it cost."),
     "completion": ("anyhook.cli.verb_completion", "Print a shell's completion script."),
 }
 
