@@ -1,15 +1,22 @@
-"""Redact: what looks like a secret in a line of JSON → a word that says so. It knows names of keys, shapes of tokens and
-passwords in addresses, at any depth of JSON inside JSON. It never lengthens what it cannot name, never breaks the JSON, and
-works without regular expressions: loading them would cost the path an agent waits on half an interpreter start."""
+"""Redact: what looks like a secret in a line of JSON → a word that says so. It knows names of keys, shapes of tokens
+and passwords in addresses, at any depth of JSON inside JSON, and never breaks the JSON. It does without regular
+expressions: loading them would cost the path an agent waits on half an interpreter start."""
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    Span = tuple[int, int, str]
+    """From, to, and what stands there instead."""
+
 INSTEAD = "[redacted]"
 
+STEMS = ("passw", "passph", "secret", "token", "key", "authori", "credential", "cookie", "connection")
+"""Every key below has one of these in it: most lines have none, and are done with."""
 KEYS = (
     "password", "passwd", "passphrase", "secret", "token", "api_key", "apikey", "api-key", "access_key", "accesskey",
     "access-key", "private_key", "privatekey", "private-key", "authorization", "credential", "cookie", "auth_key",
-    "x-auth", "_auth", "signing_key", "encryption_key", "connectionstring", "connection_string",
+    "signing_key", "encryption_key", "connectionstring", "connection_string",
 )  # fmt: skip
 """Parts of names whose values are secrets."""
 COUNTS = ("tokens", "token_count", "tokenize", "tokenizer", "secretary", "passwordless")
@@ -24,32 +31,31 @@ TOKENS = (
     ("sntrys_", 20), ("AGE-SECRET-KEY-1", 20), ("tskey-", 16), ("ATATT3", 20), ("r8_", 30), ("pplx-", 20),
 )  # fmt: skip
 """How known tokens begin, and how many letters must follow at least."""
-BEARER = ("bearer ", "basic ")
-PEM, PEM_END = "-----BEGIN ", "PRIVATE KEY-----"
+SCHEMES = ("bearer ", "basic ")
+PEM, PEM_KIND = "-----BEGIN ", "PRIVATE KEY"
 
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
-_OF_TOKEN = _LETTERS | frozenset("_-.")
-_OF_NAME = _LETTERS | frozenset("_-.")
+_OF_NAME = _OF_TOKEN = _LETTERS | frozenset("_-.")
 _OF_BASE64 = _LETTERS | frozenset("_-.+/=~")
-_ENDS_BARE = frozenset(" \t\"'\\,;&|<>(){}[]`")
+_BLANKS, _BACKSLASH = frozenset(" \t"), frozenset("\\")
+_ENDS_BARE = frozenset(" \t\"',;&|<>(){}[]`")
 _ENDS_ADDRESS = frozenset(" \t\"'\\/?#<>,;()[]{}`")
 
 
 def redact(line: str) -> str:
     """The line without what looks like a secret; the very same line where nothing does."""
     low = line.lower()
-    spans: list[tuple[int, int]] = []
-    for key in KEYS:
-        place = low.find(key)
-        while place >= 0:
-            _after_name(line, low, place, place + len(key), spans)
-            place = low.find(key, place + len(key))
+    spans: list[Span] = []
+    for stem in STEMS:
+        if stem in low:
+            _named(line, low, spans)
+            break
     for start, least in TOKENS:
         if start in line:
             _tokens(line, start, least, spans)
-    for scheme in BEARER:
+    for scheme in SCHEMES:
         if scheme in low:
-            _schemes(line, low, scheme, spans)
+            _after_schemes(line, low, scheme, spans)
     if "://" in line and "@" in line:
         _addresses(line, spans)
     if PEM in line:
@@ -57,15 +63,13 @@ def redact(line: str) -> str:
     return _without(line, spans) if spans else line
 
 
-def _without(line: str, spans: list[tuple[int, int]]) -> str:
+def _without(line: str, spans: list[Span]) -> str:
     parts: list[str] = []
     done = 0
-    for start, end in sorted(spans):
-        if end <= done:
-            continue
-        if start >= done:
-            parts += (line[done:start], INSTEAD)
-        done = end
+    for start, end, instead in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if start >= done:  # one inside another goes with it
+            parts += (line[done:start], instead)
+            done = end
     parts.append(line[done:])
     return "".join(parts)
 
@@ -80,124 +84,128 @@ def _run(line: str, place: int, letters: frozenset[str]) -> int:
 # -- values by the names of their keys
 
 
-def _after_name(line: str, low: str, start: int, end: int, spans: list[tuple[int, int]]) -> None:
-    """The value that follows a name: `"name": "value"` at any depth, `NAME=value`, `--name value`."""
+def _named(line: str, low: str, spans: list[Span]) -> None:
+    for key in KEYS:
+        place = low.find(key)
+        while place >= 0:
+            value = _place_of_value(line, low, place, place + len(key))
+            span = _value(line, value) if value is not None else None
+            if span is not None:
+                spans.append(span)
+            place = low.find(key, place + len(key))
+
+
+def _place_of_value(line: str, low: str, start: int, end: int) -> int | None:
+    """Where the value after a name begins: `"name": "value"` at any depth, `NAME=value`, `--name value`."""
     if any(low.startswith(word, start) for word in COUNTS):
-        return
-    end = _run(line, end, _OF_NAME)
-    option = (
-        low[:start].rstrip("abcdefghijklmnopqrstuvwxyz0123456789_-").endswith((" ", '"', "'"))
-        and "--" in low[max(0, start - 24) : start]
-    )
-    place, level = _quotes(line, end)
-    gap = _blanks(line, place)
-    if gap < len(line) and line[gap] in ":=":
-        place = _blanks(line, gap + (2 if line.startswith(":=", gap) or line.startswith("=>", gap) else 1))
-    elif option and gap > place:
-        place = gap
-    elif option and level >= 0 and line.startswith(", ", place):  # the next word of an argv
-        place += 2
-    else:
-        return
-    value = _value(line, place)
-    if value is not None:
-        spans.append(value)
+        return None
+    place, level = _quoted(line, _run(line, end, _OF_NAME))
+    sign = _run(line, place, _BLANKS)
+    option = "--" in low[max(0, start - 24) : start]
+    if line[sign : sign + 1] in (":", "="):
+        value = _run(line, sign + (2 if line[sign : sign + 2] in (":=", "=>") else 1), _BLANKS)
+        # `secret:name` is a name with a colon in it.
+        is_name = level < 0 and line[sign] == ":" and value == sign + 1 and line[value : value + 1] not in ("\\", "'")
+        return None if is_name else value
+    if option and sign > place:
+        return sign
+    if option and level >= 0 and line.startswith(", ", place):  # the next word of an argv
+        return place + 2
+    return None
 
 
-def _blanks(line: str, place: int) -> int:
-    while place < len(line) and line[place] in " \t":
-        place += 1
+def _quoted(line: str, place: int) -> tuple[int, int]:
+    """The place behind a quote that stands here, and how many backslashes are before it; -1 where there is no quote."""
+    end = _run(line, place, _BACKSLASH)
+    return (end + 1, end - place) if line[end : end + 1] in ('"', "'") else (place, -1)
+
+
+def _value(line: str, place: int) -> Span | None:
+    """The value that stands here, without its quotes."""
+    inside, level = _quoted(line, place)
+    if level >= 0:
+        end = _end_of_text(line, inside, level) if line[inside - 1] == '"' else _end_of_single(line, inside)
+        return (inside, end, INSTEAD) if end > inside else None
+    if line[place : place + 1] in ("{", "["):
+        return _nested(line, place)
+    for scheme in SCHEMES:
+        if line[place : place + len(scheme)].lower() == scheme:
+            place += len(scheme)
+    end = _end_of_bare(line, place)
+    word = line[place:end]
+    number = word.replace(".", "", 1).lstrip("-").isdigit() and len(word) < 16
+    harmless = not word or word in ("null", "true", "false", "None") or word[0] == "$" or number
+    return None if harmless else (place, end, INSTEAD)
+
+
+def _end_of_bare(line: str, place: int) -> int:
+    """Where a value without quotes ends. A letter that JSON has escaped, at whatever depth, belongs to it."""
+    while place < len(line) and line[place] not in _ENDS_BARE:
+        if line[place] == "\\":
+            after = _run(line, place, _BACKSLASH)
+            if line[after : after + 1] != "u":
+                return place
+            place = after + 5
+        else:
+            place += 1
     return place
 
 
-def _quotes(line: str, place: int) -> tuple[int, int]:
-    """Behind a quote that stands here, and how many backslashes it has before it; -1 where there is no quote."""
-    end = place
-    while end < len(line) and line[end] == "\\":
-        end += 1
-    if end < len(line) and line[end] in "\"'":
-        return end + 1, end - place
-    return place, -1
+def _end_of_single(line: str, place: int) -> int:
+    """A text in single quotes ends with one, or with the JSON text that it is in."""
+    double = line.find('"', place)
+    double = len(line) if double < 0 else double
+    single = line.find("'", place, double)
+    return single if single >= 0 else double - _backslashes(line, double)
 
 
-def _value(line: str, place: int) -> tuple[int, int] | None:
-    """Where the value that stands here begins and ends, without its quotes."""
-    inside, level = _quotes(line, place)
-    if level >= 0:
-        end = _closing(line, inside, level, line[inside - 1])
-        return (inside, end) if end > inside else None
-    if place < len(line) and line[place] in "{[":
-        return _nested(line, place)
-    low = line[place : place + 8].lower()
-    for scheme in BEARER:
-        if low.startswith(scheme):
-            place += len(scheme)
-    end = place
-    while end < len(line) and line[end] not in _ENDS_BARE:
-        end += 1
-    word = line[place:end]
-    harmless = not word or word in ("null", "true", "false", "None", "$") or word[0] == "$" or _is_number(word)
-    return None if harmless else (place, end)
-
-
-def _is_number(word: str) -> bool:
-    return word.replace(".", "", 1).lstrip("-").isdigit() and len(word) < 16
-
-
-def _closing(line: str, place: int, level: int, quote: str) -> int:
-    """Where a text that was opened by a quote with so many backslashes before it is closed: by a quote with as many, or
-    with fewer, which closes what is around it."""
+def _end_of_text(line: str, place: int, level: int) -> int:
+    """Where a text ends that a quote with so many backslashes before it has opened."""
     while True:
-        end = line.find(quote, place)
+        end = line.find('"', place)
         if end < 0:
-            return _before_outer_quote(line, place, len(line), level)
-        back = end
-        while back > 0 and line[back - 1] == "\\":
-            back -= 1
-        if end - back <= level:
-            return _before_outer_quote(line, place, back, level)
+            return len(line)
+        count = _backslashes(line, end)
+        if _closes(count, level):
+            return end - min(count, level)  # further backslashes are the text's own
         place = end + 1
 
 
-def _before_outer_quote(line: str, start: int, end: int, level: int) -> int:
-    """A single quote's text still ends where the JSON text around it does."""
-    place = start
-    while True:
-        quote = line.find('"', place, end)
-        if quote < 0:
-            return end
-        back = quote
-        while back > start and line[back - 1] == "\\":
-            back -= 1
-        if quote - back < max(level, 1):
-            return back
-        place = quote + 1
+def _backslashes(line: str, place: int) -> int:
+    """How many backslashes stand right before a place."""
+    start = place
+    while start > 0 and line[start - 1] == "\\":
+        start -= 1
+    return place - start
 
 
-def _nested(line: str, place: int) -> tuple[int, int] | None:
-    """An object or a list inside a text. It ends with its bracket, and never beyond the text that it stands in. On the
-    outermost level, where its end must be found exactly, names inside it are looked at one by one."""
-    inside = place + 1
-    while inside < len(line) and line[inside] in " \t":
-        inside += 1
-    first, level = _quotes(line, inside)
-    if level <= 0 or first == inside:
-        return None
-    depth, end = 0, place
+def _closes(count: int, level: int) -> bool:
+    """Whether a quote with so many backslashes before it closes a text that was opened with `level` of them, or what
+    is around that text. With each depth of JSON inside JSON, k backslashes before a quote become 2k + 1, and one
+    backslash of the text itself takes 2(k + 1)."""
+    return count < level or (count - level) % (2 * (level + 1)) == 0
+
+
+def _nested(line: str, place: int) -> Span | None:
+    """An object or a list as a whole; what stands for it is a text at the same depth. None where it holds no text at
+    all, or where it does not end before the text that it is in."""
+    end = place
+    level, depth, outside = -1, 0, True
     while end < len(line):
         char = line[end]
         if char == '"':
-            back = end
-            while line[back - 1] == "\\":
-                back -= 1
-            if end - back < level:
+            count = _backslashes(line, end)
+            level = count if level < 0 else level
+            if count < level:
                 return None
-        elif char in "{[":
+            outside = outside != _closes(count, level)
+        elif outside and char in "{[":
             depth += 1
-        elif char in "}]":
+        elif outside and char in "}]":
             depth -= 1
             if depth == 0:
-                return place, end + 1
+                quote = "\\" * level + '"'
+                return None if level < 0 else (place, end + 1, f"{quote}{INSTEAD}{quote}")
         end += 1
     return None
 
@@ -205,53 +213,50 @@ def _nested(line: str, place: int) -> tuple[int, int] | None:
 # -- shapes
 
 
-def _tokens(line: str, start: str, least: int, spans: list[tuple[int, int]]) -> None:
+def _tokens(line: str, start: str, least: int, spans: list[Span]) -> None:
     place = line.find(start)
     while place >= 0:
         end = _run(line, place + len(start), _OF_TOKEN)
         alone = place == 0 or line[place - 1] not in _LETTERS or line[place - 2 : place] in ("\\n", "\\t", "\\r")
         if alone and end - place - len(start) >= least:
-            spans.append((place, end))
+            spans.append((place, end, INSTEAD))
         place = line.find(start, max(end, place + 1))
 
 
-def _schemes(line: str, low: str, scheme: str, spans: list[tuple[int, int]]) -> None:
+def _after_schemes(line: str, low: str, scheme: str, spans: list[Span]) -> None:
     place = low.find(scheme)
     while place >= 0:
         begin = place + len(scheme)
         end = _run(line, begin, _OF_BASE64)
         if end - begin >= 12 and not line[begin:end].isalpha():
-            spans.append((begin, end))
+            spans.append((begin, end, INSTEAD))
         place = low.find(scheme, begin)
 
 
-def _addresses(line: str, spans: list[tuple[int, int]]) -> None:
-    """`scheme://user:password@host`: the password; a user without one may be a token, so both go."""
+def _addresses(line: str, spans: list[Span]) -> None:
+    """`scheme://user:password@host`: the password; a long user without one may be a token, and goes as well."""
     place = line.find("://")
     while place >= 0:
         begin = end = place + 3
         while end < len(line) and line[end] not in _ENDS_ADDRESS:
             end += 1
         user = line[begin:end].rpartition("@")[0]
-        if user:
-            name, colon, _ = user.partition(":")
-            if colon:
-                spans.append((begin + len(name) + 1, begin + len(user)))
-            elif len(user) >= 16:
-                spans.append((begin, begin + len(user)))
+        name, colon, password = user.partition(":")
+        if password or len(user) >= 16:
+            spans.append((begin + (len(name) + 1 if colon else 0), begin + len(user), INSTEAD))
         place = line.find("://", begin)
 
 
-def _pem_blocks(line: str, spans: list[tuple[int, int]]) -> None:
+def _pem_blocks(line: str, spans: list[Span]) -> None:
+    """The body of a private key: up to its last line, or to the end of the text that it is in."""
     place = line.find(PEM)
     while place >= 0:
         head = line.find("-----", place + len(PEM))
-        kind = line[place : head + 5] if head >= 0 else ""
-        if kind.endswith(PEM_END) or "PRIVATE KEY" in kind:
-            stop = line.find("-----END ", head)
-            quote = line.find('"', head)
-            end = stop if 0 <= stop and (quote < 0 or stop < quote) else quote if quote >= 0 else len(line)
-            while end > head + 5 and line[end - 1] == "\\":
-                end -= 1
-            spans.append((head + 5, end))
+        if head >= 0 and PEM_KIND in line[place:head]:
+            begin = head + 5
+            stops = [stop for stop in (line.find("-----END ", begin), line.find('"', begin)) if stop >= 0]
+            end = min(stops, default=len(line))
+            end -= _backslashes(line, end) if line[end : end + 1] == '"' else 0
+            if end > begin:
+                spans.append((begin, end, INSTEAD))
         place = line.find(PEM, place + 1)
