@@ -34,8 +34,13 @@ if TYPE_CHECKING:
     from anyhook.runners.model_client import AnyModel
 
     class Switches(TypedDict, total=False):
-        """What `fire` takes besides its own: the switches of `open` that decide which hooks there are."""
+        """What `fire` takes: a posture and a mode for this event, and the switches of `open` that decide which hooks
+        there are, at the price of another catalog the first time."""
 
+        on_failure: str | None
+        mode: str | None
+        spent: frozenset[str]
+        """Dialects that have kept the agent working as often as they may; their blocks are ignored."""
         dialects: Sequence[str]
         dialect: str | Sequence[str]
         trust: str
@@ -112,23 +117,13 @@ class Engine:
 
     # -- firing
 
-    async def fire(
-        self,
-        event: Event,
-        *,
-        on_failure: str | None = None,
-        mode: str | None = None,
-        spent: frozenset[str] = frozenset(),
-        **switches: Unpack[Switches],
-    ) -> Decision:
-        """Run the hooks of one event and answer with one decision. The loop is never held for more than a moment. Other
-        switches of `open` are taken as well, at the price of another catalog the first time. `spent` are dialects that
-        have kept the agent working as often as they may; their blocks are ignored."""
-        if switches:
-            event = _in_session(event, switches)
-            if switches:
-                return await self._other(switches).fire(event, on_failure=on_failure, mode=mode, spent=spent)
-        begun = self._begin(event, on_failure, mode, spent)
+    async def fire(self, event: Event, **switches: Unpack[Switches]) -> Decision:
+        """Run the hooks of one event and answer with one decision. The loop is never held for more than a moment."""
+        if not switches:
+            quiet = self._at_once(event)
+            if quiet is not None:
+                return quiet
+        begun = self._begin(event, switches)
         if isinstance(begun, Decision):
             return begun
         state, walk = begun
@@ -147,15 +142,13 @@ class Engine:
         finally:
             walk.close()
 
-    def fire_sync(
-        self, event: Event, *, on_failure: str | None = None, mode: str | None = None, **switches: Unpack[Switches]
-    ) -> Decision:
+    def fire_sync(self, event: Event, **switches: Unpack[Switches]) -> Decision:
         """The same for callers without an event loop."""
-        if switches:
-            event = _in_session(event, switches)
-            if switches:
-                return self._other(switches).fire_sync(event, on_failure=on_failure, mode=mode)
-        begun = self._begin(event, on_failure, mode)
+        if not switches:
+            quiet = self._at_once(event)
+            if quiet is not None:
+                return quiet
+        begun = self._begin(event, switches)
         if isinstance(begun, Decision):
             return begun
         _, walk = begun
@@ -169,11 +162,29 @@ class Engine:
         finally:
             walk.close()
 
-    def _begin(
-        self, event: Event, on_failure: str | None, mode: str | None, spent: frozenset[str] = frozenset()
-    ) -> Decision | tuple[Walk, Generator[Waitable, Run, Decision]]:
+    def _at_once(self, event: Event) -> Decision | None:
+        """The answer to an event that reaches no hook, as nearly all do: within a microsecond. None where there is more
+        to it."""
+        route = self.routes.find(event)
+        journal = self.journal
+        if route.quiet is None or route.callbacks or journal is None or not journal.soon or self.outlived:
+            return None
+        self._unwritten.append((time_ns(), event, route.quiet))
+        if len(self._unwritten) > UNWRITTEN_MOST:
+            journal.flush()
+        return route.quiet
+
+    def _begin(self, event: Event, switches: Switches) -> Decision | tuple[Walk, Generator[Waitable, Run, Decision]]:
         """The decision, where nothing has to be started; else the walk."""
-        if on_failure is not None or mode is not None:
+        on_failure = mode = None
+        spent: frozenset[str] = frozenset()
+        if switches:
+            on_failure, mode = switches.pop("on_failure", None), switches.pop("mode", None)
+            spent, session = switches.pop("spent", spent), switches.pop("session", None)
+            if session is not None:
+                event = event.replace(data={**event.data, "session": session})
+            if switches:
+                return self._other(switches)._begin(event, {"on_failure": on_failure, "mode": mode, "spent": spent})
             checked("on_failure", on_failure, ON_FAILURE)
             checked("mode", mode, MODE)
         route = self.routes.find(event)
@@ -369,9 +380,3 @@ def _ended(waitable: Waitable) -> Run:
 def listed(many: Sequence[str], one: str | Sequence[str]) -> list[str]:
     """A switch that may be repeated, in the library's plural or the command's singular."""
     return [*many, *([one] if isinstance(one, str) else one)]
-
-
-def _in_session(event: Event, switches: Switches) -> Event:
-    """The event with the session that was named with it, which is no matter of the catalog's."""
-    session = switches.pop("session", None)
-    return event if session is None else event.replace(data={**event.data, "session": session})

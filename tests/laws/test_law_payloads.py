@@ -16,6 +16,7 @@ from anyhook.cli.options import FIRE
 from anyhook.grammar.rows import Scene
 from anyhook.model.event import FIELDS, Event
 from anyhook.model.json_types import Json
+from anyhook.steps import present
 from anyhook.steps.present import encode, payload
 
 if TYPE_CHECKING:
@@ -265,3 +266,13 @@ def test_real_hooks_read_it(world: World, canonical: str) -> None:
                 assert found[key.name] == data.get(key.field, FIELDS[key.field])
             else:
                 assert key.name in found
+
+
+@given(value=objects, long=st.integers(1, 5))
+def test_a_long_text_is_encoded_like_any_other(value: dict[str, Json], long: int) -> None:
+    """Long texts are escaped piece by piece; here nearly every text is long."""
+    given_data: Json = {"input": {"text": 'a\\"\n\t\r\x00\x1f\x7fé\u2028', **value}, "plain": value}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(present, "LONG", long)
+        made = encode(given_data)
+    assert made == json.dumps(given_data, ensure_ascii=False).encode()

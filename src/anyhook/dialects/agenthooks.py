@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from anyhook.grammar.cells import local_time, native_name, project, session
 from anyhook.grammar.folders import FolderShape, load_folders
 from anyhook.grammar.matchers import tool_and_content
@@ -101,8 +103,6 @@ def claim(path: str, document: Json) -> tuple[str, int]:
 
 
 def launch(hook: Hook, scene: Scene) -> Launch:
-    import os
-
     entry = str(hook.spec["entry"])
     path = f"{hook.root}/{entry}"
     env = {

@@ -99,6 +99,8 @@ class _Reading:
     def read_keys(self, answer: dict[str, Json]) -> None:
         answer = {key.lower(): value for key, value in answer.items()} if self.reply.any_case else answer
         for key in self.reply.keys:
+            if key.path[0] not in answer:
+                continue
             value = self.fetch(answer, key)
             if value is None:
                 continue
@@ -200,6 +202,11 @@ class _Reading:
 
 
 DEPTH_LIMIT = 64
+PLAIN_TYPES: dict[str, tuple[type, str]] = {
+    "string": (str, "text"),
+    "bool": (bool, "true or false"),
+    "object": (dict, "an object"),
+}
 
 
 def _too_deep(value: Json) -> bool:
@@ -236,10 +243,5 @@ def _wrong_type(value: Json, kind: str) -> str:
             for item in value
         )
         return "" if right else "it must be a list of {role, content}"
-    types: dict[str, tuple[type, str]] = {
-        "string": (str, "text"),
-        "bool": (bool, "true or false"),
-        "object": (dict, "an object"),
-    }
-    wanted, words = types[kind]
+    wanted, words = PLAIN_TYPES[kind]
     return "" if isinstance(value, wanted) else f"it must be {words}"

@@ -4,6 +4,7 @@ like secrets never get into it, not even where a hook printed them."""
 from __future__ import annotations
 
 import time
+from _operator import attrgetter  # `operator` is this and more, from one more file
 
 from anyhook.model import lean_json as json
 
@@ -25,6 +26,7 @@ ASKED_FOR = (
     "effect", "reason", "hook", "tool_input", "tool_output", "prompt", "context", "messages", "follow_ups", "history",
     "recipe", "end_turn",
 )  # fmt: skip
+_asked_for = attrgetter(*ASKED_FOR)
 SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH", "COOKIE", "PRIVATE")
 
 
@@ -123,9 +125,8 @@ def _decision_text(decision: Decision) -> str:
 def _decision(decision: Decision) -> dict[str, Json]:
     """The decision without what it does not ask for, and every hook in one short row."""
     made: dict[str, Json] = {"verdict": decision.verdict, "enforced": decision.enforced}
-    for field in ASKED_FOR:
-        value = getattr(decision, field)
-        if value not in (None, (), False):
+    for field, value in zip(ASKED_FOR, _asked_for(decision), strict=True):
+        if value is not None and value is not False and value != ():
             made[field] = clipped(list(value) if isinstance(value, tuple) else value)
     made["hooks"] = [
         {"id": report.id, "status": report.status, "why": report.why, "verdict": report.verdict}
