@@ -27,6 +27,7 @@ VERBS = {
     "agent": ("anyhook.cli.verb_agent", "Run the agent whose loop fires every event."),
     "log": ("anyhook.cli.verb_log", "Print the journal of fired events."),
     "stats": ("anyhook.cli.verb_stats", "Show what each hook did, and what it cost."),
+    "verify": ("anyhook.cli.verb_verify", "Check that nobody has touched the journal."),
     "completion": ("anyhook.cli.verb_completion", "Print a shell's completion script."),
 }
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-import sys
-import time
 from contextlib import contextmanager
 
-from anyhook.cli.bars import bar
 from anyhook.cli.failure import BadCall
+from anyhook.cli.progress import progress
 from anyhook.journal.index import index_path, open_index, update
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 
 @contextmanager
@@ -32,22 +30,3 @@ def indexed(folder: str, kind: str) -> Iterator[sqlite3.Connection]:
     finally:
         if index is not None:
             index.close()
-
-
-def progress(what: str) -> Callable[[int, int], None]:
-    """Says on a terminal how far a long reading has come, and wipes that out at the end."""
-    shown = 0.0
-
-    def tell(done: int, all_of_it: int) -> None:
-        nonlocal shown
-        if not sys.stderr.isatty() or (time.monotonic() - shown < 0.2 and done < all_of_it):
-            return
-        part = done / all_of_it if all_of_it else 1.0
-        if part < 1.0:
-            shown = time.monotonic()
-            sys.stderr.write(f"\r{what} {bar(part, 1.0, 30)} {part:4.0%}")
-        elif shown:
-            sys.stderr.write("\r\x1b[K")
-        sys.stderr.flush()
-
-    return tell

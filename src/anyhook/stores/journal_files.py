@@ -18,9 +18,9 @@ def current_path(state_dir: str) -> str:
     return f"{state_dir}/{CURRENT}"
 
 
-def full_path(state_dir: str, first: int) -> str:
-    """The name that a full file gets, by the number of its first record."""
-    return f"{state_dir}/journal-{first:012d}.jsonl"
+def full_path(state_dir: str, last: int) -> str:
+    """The name that a full file gets, by the number of its last record."""
+    return f"{state_dir}/journal-{last:012d}.jsonl"
 
 
 def full_paths(state_dir: str) -> list[str]:
