@@ -99,9 +99,10 @@ async def one_command_hook(folder: Path, rounds: int) -> list[Row]:
         raise SystemExit(f"bench: the hook did not run as it should: {decision}")
     call = Call((program,), KB, place.env, str(place.project), 60.0, "")
     done = run(call)
+    hook = engine.catalog.hooks[0]
 
     def line() -> bytes:
-        return record(head_of(small, engine.about("enforce")), decision, [(call_text("id", call), done)])
+        return record(head_of(small, engine.about("enforce")), decision, [(call_text(hook, call, "native"), done, "")])
 
     journal = engine.journal
     if journal is None:

@@ -15,11 +15,12 @@ from anyhook.model.decision import Decision
 from anyhook.model.event import Event
 from anyhook.model.hook import Hook
 from anyhook.model.problem import Problem
-from anyhook.model.words import MODE, ON_FAILURE, checked
+from anyhook.model.words import FULL, MODE, ON_FAILURE, checked
 from anyhook.routes import Routes
 from anyhook.runners import inside_hook
-from anyhook.steps.record import record, record_quiet, safe_head, secrets_of
+from anyhook.steps.record import Keeping, record, record_quiet, safe_head, secrets_of
 from anyhook.stores.journal import Journal
+from anyhook.stores.journal_writer import bounds_of
 from anyhook.stores.places import state_dir as own_state_dir
 
 TYPE_CHECKING = False
@@ -71,8 +72,8 @@ class Engine:
         """Whether this process ends before its background hooks do, so that another has to see them through."""
         self.model: AnyModel | None = None
         """For every handler that asks one; without it, the user's settings name one for each role."""
-        self.journal: Journal | None = Journal(own_state_dir(setup.env))
-        self.secrets = secrets_of(setup.env)
+        self.journal: Journal | None = Journal(own_state_dir(setup.env), bounds_of(catalog.config.journal))
+        self.keeping = Keeping(secrets_of(setup.env), str(catalog.config.journal.get("bodies", FULL)))
         self._env = dict(setup.env)
         self.routes = Routes(setup, catalog, enforced=mode != "shadow")
         self._unwritten: list[tuple[int, Event, Decision]] = []
@@ -265,14 +266,14 @@ class Engine:
         return quiet.replace(problems=(*quiet.problems, *self.journal_problem()))
 
     def _line(self, event: Event, decision: Decision, mode: str) -> bytes:
-        return record(safe_head(event, self.about(mode)), decision, (), self.secrets)
+        return record(safe_head(event, self.about(mode), self.keeping), decision, (), self.keeping)
 
     def _lines(self) -> list[bytes]:
         """The lines of events that reached no hook. One thread at a time takes them, while others may add to the
         end."""
         taken = self._unwritten[:]
         del self._unwritten[: len(taken)]
-        return record_quiet(taken, self.about(self.mode), self.secrets)
+        return record_quiet(taken, self.about(self.mode), self.keeping)
 
     def explain(self, event: Event) -> list[dict[str, Json]]:
         """What firing the event would start, hook by hook, and why it would not start the rest. Starts nothing."""
@@ -330,8 +331,8 @@ class Engine:
         from anyhook.runners import background
 
         if self.outlived:
-            background.hand_over(hook.id, call, own_state_dir(self.setup.env))
-        elif watched := background.watch(hook.id, call, self.journal):
+            background.hand_over(hook.id, call, own_state_dir(self.setup.env), self.keeping.bodies)
+        elif watched := background.watch(hook.id, call, self.journal, self.keeping.bodies):
             self._background = [other for other in self._background if other.wait(0.0) is None]
             self._background.append(watched)
 

@@ -51,6 +51,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("steps/explain.py", "steps.present"): "explain is the corridor up to the door: present",
     ("steps/run.py", "steps.child"): "one step in several files: starting and waiting",
     ("steps/run.py", "steps.start_failure"): "one step in several files: why it could not be started",
+    ("steps/record.py", "steps.redact"): "one step in two files: what is never written down",
     ("steps/child.py", "steps.spawn"): "one step in several files: the start itself",
     ("steps/child.py", "steps.process_tree"): "one step in several files: ending",
 }

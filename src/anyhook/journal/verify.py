@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from anyhook.journal.search import parsed
 from anyhook.model import lean_json
+from anyhook.model.digest import hasher
 from anyhook.model.record import Record
-from anyhook.stores.journal_chain import START, follows, hasher, link_of
+from anyhook.stores.journal_chain import START, follows, link_of
 from anyhook.stores.journal_files import open_all, whole_lines
 
 if TYPE_CHECKING:

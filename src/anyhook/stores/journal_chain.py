@@ -19,19 +19,6 @@ _HASHED = len(_HASH) + 64 + len(_END)
 """How many bytes at the end of a line its hash does not cover."""
 
 
-def hasher() -> Callable[[bytes], str]:
-    """BLAKE2b with 256 bits. The C module itself, since `hashlib` loads a whole library of others with it."""
-    try:
-        from _blake2 import blake2b
-    except ImportError:
-        from hashlib import blake2b
-
-    def digest(data: bytes) -> str:
-        return blake2b(data, digest_size=32).hexdigest()
-
-    return digest
-
-
 def sealed(lines: Iterable[bytes], last: Link, digest: Callable[[bytes], str]) -> tuple[list[bytes], Link]:
     """The lines, each with its seal, and the last link. A line is a JSON object and its line break."""
     number, before = last

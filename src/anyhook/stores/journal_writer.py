@@ -7,15 +7,17 @@ import os
 from _thread import allocate_lock
 from time import monotonic, sleep, time, time_ns
 
+from anyhook.model.digest import hasher
 from anyhook.model.record import Record
-from anyhook.stores.journal_chain import SEAL_MOST, START, hasher, link_of, sealed
+from anyhook.stores.journal_chain import SEAL_MOST, START, link_of, sealed
 from anyhook.stores.journal_files import current_path, full_path, full_paths, lines_backwards, number_of
 from anyhook.stores.places import make_private_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
+    from anyhook.model.json_types import Json
     from anyhook.stores.journal_chain import Link
 
 LOCK_S = 5.0
@@ -38,6 +40,12 @@ class Bounds(Record):
     def file_bytes(self) -> int:
         """When a file is full: a part of everything, so that deleting one deletes a part only."""
         return min(64, max(1, self.keep_mb // 8)) << 20
+
+
+def bounds_of(settings: Mapping[str, Json]) -> Bounds:
+    """The bounds of the user's settings, which are checked already."""
+    chosen = {key: value for key, value in settings.items() if key in Bounds.fields and isinstance(value, int)}
+    return Bounds(**chosen)
 
 
 class JournalWriter:
