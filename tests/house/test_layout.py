@@ -32,6 +32,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "steps": ("model", "grammar"),
     "adapters": ("model", "grammar", "adapters"),
     "agent": ("model", "grammar", "stores", "engine", "adapters", "agent"),
+    "journal": ("model", "grammar", "stores", "steps", "journal"),
     "runners": ("model", "grammar", "stores", "steps", "runners"),
 }
 """What the modules of a folder may import, inside functions included; imports for type checkers alone are free."""
