@@ -7,7 +7,7 @@ from anyhook.model.call import Call, Run
 from anyhook.model.decision import Report, idle_report
 from anyhook.model.event import GATES
 from anyhook.model.hook import BROKEN, Hook
-from anyhook.model.outcome import BLOCK, SILENT, STRENGTH, Failure, Outcome
+from anyhook.model.outcome import BLOCK, SILENT, STOPS_NOTHING, STRENGTH, Failure, Outcome
 from anyhook.model.problem import WARNING, Problem
 from anyhook.runners import inside_hook, start
 from anyhook.steps.interpret import interpret
@@ -34,7 +34,6 @@ REWRITES = (("input", "tool_input"), ("prompt", "prompt"), ("output", "tool_outp
 GRACE_S, GRACE_PER_BYTE_S, GRACE_MOST_S = 0.002, 4e-9, 0.01
 """How long an async caller's loop is held for a hook that is about to answer, more for a large payload: a hop to a
 thread costs more than most native hooks take."""
-STOPS_NOTHING = ("advisory", "feedback")
 
 
 class Walk:

@@ -73,7 +73,8 @@ class Engine:
         self.model: AnyModel | None = None
         """For every handler that asks one; without it, the user's settings name one for each role."""
         self.journal: Journal | None = Journal(own_state_dir(setup.env), bounds_of(catalog.config.journal))
-        self.keeping = Keeping(secrets_of(setup.env), str(catalog.config.journal.get("bodies", FULL)))
+        bodies = str(catalog.config.journal.get("bodies", FULL))
+        self.keeping = Keeping(secrets_of(setup.env), bodies, frozenset(setup.env))
         self._env = dict(setup.env)
         self.routes = Routes(setup, catalog, enforced=mode != "shadow")
         self._unwritten: list[tuple[int, Event, Decision]] = []

@@ -28,6 +28,7 @@ VERBS = {
     "log": ("anyhook.cli.verb_log", "Print the journal of fired events."),
     "stats": ("anyhook.cli.verb_stats", "Show what each hook did, and what it cost."),
     "verify": ("anyhook.cli.verb_verify", "Check that nobody has touched the journal."),
+    "replay": ("anyhook.cli.verb_replay", "Judge recorded runs again with today's tables."),
     "completion": ("anyhook.cli.verb_completion", "Print a shell's completion script."),
 }
 

@@ -50,6 +50,8 @@ class Keeping(Record):
     """Texts that never are, and what stands there instead."""
     bodies: str = FULL
     """Payloads: `full`, `hashed` (to see that two are the same) or `none`."""
+    inherited: frozenset[str] = frozenset()
+    """Names of variables that every hook may have from its host; of a hook's own, only the others are told."""
 
 
 ALL = Keeping()
@@ -97,6 +99,8 @@ def head_of(event: Event, about: Mapping[str, Json], keeping: Keeping = ALL) -> 
     made: dict[str, Json] = {**about, "session": session, "event": event.name, "data": data}
     if event.hosted:
         made["hosted"] = True
+    if keeping.bodies != FULL:
+        made["bodies"] = keeping.bodies
     return clean(json.dumps(made)[1:-1], keeping)
 
 
@@ -113,7 +117,9 @@ def call_text(hook: Hook, call: Call, posture: str, keeping: Keeping = ALL) -> s
         made["handler"] = hook.handler
     if posture != "native":
         made["posture"] = posture
-    made.update(argv=[*call.argv], cwd=call.cwd, env=[*call.env], limit_s=call.limit_s)
+    inherited = keeping.inherited
+    own: list[Json] = [name for name in call.env if name not in inherited]
+    made.update(argv=[*call.argv], cwd=call.cwd, env=own, limit_s=call.limit_s)
     return clean(json.dumps(made)[:-1], keeping)
 
 
