@@ -38,7 +38,7 @@ BATCH = 200
 LOOK_S = 0.2
 TYPING_S = 0.3
 """A filter counts once nobody has typed for so long."""
-COLUMNS = (("time", 12), ("from", 9), ("event", 18), ("tool", 14), ("verdict", 14), ("ms", 7), ("hook", None))
+COLUMNS = (("time", 8), ("from", 8), ("event", 16), ("tool", 12), ("verdict", 8), ("ms", 7), ("hook", None))
 STYLES = {"block": "bold red", "ask": "yellow", "allow": "green", DAMAGED: "bold magenta"}
 NOTHING = "Nothing yet. Events stand here as soon as an agent fires them."
 NOTHING_FITS = "No record fits this filter. New ones that do will stand here."
@@ -290,10 +290,12 @@ class Watch(App[None]):
 
 def _cells(row: Row) -> list[Text]:
     """Text objects, never strings: a string would be read as markup."""
-    verdict = f"{row.verdict}{' (shadow)' if row.shadow else ''}"
+    verdict = row.verdict
     quiet = row.verdict == "none" and row.ms is None
     event = f"{row.event} ×{row.events:,}" if row.events > 1 else row.event
-    hook = Text.assemble(row.hook, (f"  {row.reason}", "dim") if row.reason else "")
+    hook = Text.assemble(row.hook, (f"  {row.reason}" if row.reason else "", "dim"))
+    if row.shadow:
+        hook.append("  not enforced: shadow", "italic dim")
     took = "" if row.ms is None else f"{row.ms:,.0f}" if row.ms >= 10 else f"{row.ms:.1f}"
     if row.failed:
         verdict, style = f"{verdict} !", "yellow" if row.verdict != "block" else STYLES["block"]
@@ -313,4 +315,4 @@ def _cells(row: Row) -> list[Text]:
 
 def _time(at: int) -> str:
     today = when(at, "%Y-%m-%d") == time.strftime("%Y-%m-%d")
-    return when(at, "%H:%M:%S" if today else "%d %b %H:%M") if at else ""
+    return when(at, "%H:%M:%S" if today else "%d %b") if at else ""
