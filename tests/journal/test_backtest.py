@@ -75,9 +75,10 @@ def counts(found: dict[str, Any]) -> tuple[int, ...]:
 def test_what_a_script_would_have_done(box: Box, pool: list[int]) -> None:
     recorded(box)
     script(box)
-    found = tried(box, "guard.py")
+    found = tried(box, "guard.py", "--jobs", "1")
     assert counts(found) == (7, 5, 2, 1, 1)
     assert found["cold_only"] == []
+    assert [row["warm"] for row in found["hooks"].values()] == [2], "all but the first of the batch"
     kinds = [(each["n"], each["kind"]) for each in found["findings"]]
     assert kinds == [(2, "blocks"), (3, "rewrites"), (4, "fails"), (7, "blocks")]
     assert found["findings"][0]["what"] == "no rm -rf x"
@@ -120,11 +121,19 @@ def test_a_hook_that_let_go(box: Box, pool: list[int]) -> None:
     assert (finding["kind"], finding["what"]) == ("lets go", "was bad")
 
 
+REMEMBERS = """
+import sys
+if hasattr(sys, "seen"):
+    sys.exit(0)
+sys.seen = 1
+print("r", file=sys.stderr)
+sys.exit(2)
+"""
 STRANGE = {
     "past sys.stdout": 'import os; os.write(1, b\'{"decision": "block", "reason": "r"}\')',
     "by another process": "import subprocess; subprocess.run(['sh', '-c', 'echo r >&2; exit 2']); raise SystemExit(2)",
     "ends at once": "import os; os.write(2, b'r'); os._exit(2)",
-    "remembers": "import sys\nif hasattr(sys, 'seen'): sys.exit(0)\nsys.seen = 1\nprint('r', file=sys.stderr)\nsys.exit(2)",
+    "remembers": REMEMBERS,
 }
 
 
@@ -135,6 +144,7 @@ def test_a_script_that_wants_a_process_of_its_own(box: Box, pool: list[int], how
     script(box, STRANGE[how])
     found = tried(box, "guard.py", "--jobs", "1")
     assert counts(found) == (6, 6, 6, 0, 0)
+    assert [row["warm"] for row in found["hooks"].values()] == [0]
 
 
 def test_out_of_time(box: Box, pool: list[int]) -> None:
@@ -157,8 +167,9 @@ def test_a_callable(box: Box, pool: list[int]) -> None:
     )
     box.world.kolega("PreToolUse", {"type": "python", "callable": "rules:check"}, scope="project")
     box.world.approve()
-    found = tried(box, "rules:check")
+    found = tried(box, "rules:check", "--jobs", "1")
     assert counts(found) == (7, 5, 2, 0, 0)
+    assert found["cold_only"] == []
 
 
 def test_a_shell_command(box: Box, pool: list[int]) -> None:

@@ -63,7 +63,7 @@ def backtest(hooks: tuple[str, ...], values: Values) -> int:
         try:
             test.run(executor, jobs, sandbox, progress("running the hooks"))
         finally:
-            executor.shutdown(cancel_futures=True)
+            executor.shutdown()
         tallies, findings = test.tally()
     except sqlite3.Error as error:
         raise BadCall(

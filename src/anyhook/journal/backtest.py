@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from anyhook.model.outcome import Outcome
     from anyhook.steps.record import Keeping
 
-BATCH_MOST = 2_000
+BATCH_LEAST, BATCH_MOST = 25, 2_000
+"""A living interpreter has to start first, so a batch should be worth it."""
 AHEAD = 3
 """How many batches wait for each worker."""
 EXAMPLES = 1_000
@@ -72,7 +73,7 @@ class Tally:
     """What one hook did with all the events."""
 
     def __init__(self) -> None:
-        self.events = self.blocks = self.rewrites = self.failures = self.asks = 0
+        self.events = self.blocks = self.rewrites = self.failures = self.asks = self.warm = 0
         self.keys: set[str] = set()
         self.cold_s: list[float] = []
 
@@ -83,6 +84,7 @@ class Tally:
         return {
             "events": self.events,
             "runs": len(self.keys),
+            "warm": self.warm,
             "blocks": self.blocks,
             "asks": self.asks,
             "rewrites": self.rewrites,
@@ -121,24 +123,18 @@ class Backtest:
     def run(self, executor: Executor, workers: int, sandbox: tuple[str, ...], tell: Callable[[int, int], None]) -> None:
         """Run every pair that has no result yet."""
         todo = self._missing()
-        done = 0
         for again in (False, True):  # the second round is for hooks that turned out to need a process of their own
             count = len(todo)
-            size = max(1, min(BATCH_MOST, -(-count // (workers * AHEAD))))
-            waiting: list[Future[tuple[list[Result], list[str]]]] = []
-            for batch in self._batches(todo, size):
-                waiting.append(executor.submit(run_batch, [values_of(trial) for trial in batch], sandbox))
-                while len(waiting) > workers * AHEAD:
-                    done += self._take(waiting.pop(0), todo)
-                    tell(done, count)
-            for future in waiting:
-                done += self._take(future, todo)
+            size = min(BATCH_MOST, max(BATCH_LEAST, -(-count // (workers * AHEAD))))
+            done = 0
+            for results, strange in _in_turn(executor, self._batches(todo, size), workers * AHEAD, sandbox):
+                done += self._take(results, strange, todo)
                 tell(done, count)
             if again or not self.cold_only:
                 return
             for hook in self.cold_only:
                 self._results.execute("DELETE FROM results WHERE hook = ? AND warm = 1", (hook,))
-            todo, done = self._missing(), 0
+            todo = self._missing()
 
     def _missing(self) -> dict[str, tuple[str, Callable[[], Trial]]]:
         """Key → hook and how its trial is made, for each pair without a result."""
@@ -163,10 +159,7 @@ class Backtest:
                     trials = [trial.replace(interpreter="", task=_cold_task(trial.task)) for trial in trials]
                 yield trials
 
-    def _take(
-        self, future: Future[tuple[list[Result], list[str]]], todo: dict[str, tuple[str, Callable[[], Trial]]]
-    ) -> int:
-        results, strange = future.result()
+    def _take(self, results: list[Result], strange: list[str], todo: dict[str, tuple[str, Callable[[], Trial]]]) -> int:
         self.cold_only.update(todo[key][0] for key in strange)
         self._results.execute("BEGIN")
         for key, values, warm in results:
@@ -213,6 +206,8 @@ class Backtest:
         tally.failures += read.failure is not None
         if key not in tally.keys and cold_s is not None:
             tally.cold_s.append(cold_s)
+        elif key not in tally.keys:
+            tally.warm += 1
         tally.keys.add(key)
 
     # -- the events
@@ -241,6 +236,23 @@ class Backtest:
         """The same hook, the same event: the same key."""
         text = lean_json.dumps([subject.content, event.name, event.hosted, session, event.data])
         return self._digest(text.encode())
+
+
+def _in_turn(
+    executor: Executor, batches: Iterator[list[Trial]], most: int, sandbox: tuple[str, ...]
+) -> Iterator[tuple[list[Result], list[str]]]:
+    """The answers to the batches, with so many of them under way; whatever interrupts that calls off the rest."""
+    waiting: list[Future[tuple[list[Result], list[str]]]] = []
+    try:
+        for batch in batches:
+            waiting.append(executor.submit(run_batch, [values_of(trial) for trial in batch], sandbox))
+            if len(waiting) > most:
+                yield waiting.pop(0).result()
+        while waiting:
+            yield waiting.pop(0).result()
+    finally:
+        for future in waiting:
+            future.cancel()
 
 
 def _cold_task(task: tuple[object, ...]) -> tuple[object, ...]:

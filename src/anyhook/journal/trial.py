@@ -28,6 +28,8 @@ EVERY = 200
 FIRST = 3
 """And so are this many at the beginning of each batch."""
 SHELLS = ("sh", "bash", "dash", "zsh")
+DEATHS = 3
+"""How often a living interpreter may die of a hook before the rest of a batch is run cold."""
 START_S = 20.0
 """How long a living interpreter may take to start."""
 
@@ -144,13 +146,16 @@ def _cold(trial: Trial, sandbox: tuple[str, ...]) -> Run:
 def _warm(trials: list[Trial], sandbox: tuple[str, ...]) -> Iterator[tuple[str, Run]]:
     """What a living interpreter answers; nothing for those that it died of, which are run cold then."""
     rest = trials
-    while rest:
+    for _ in range(DEATHS + 1):
+        if not rest:
+            return
         worker = _Worker(rest[0], sandbox)
         done = 0
         try:
             worker.give([trial.task for trial in rest])
+            worker.answer(START_S)
             for trial in rest:
-                answer = worker.answer(trial.limit_s + (START_S if done == 0 else 0.0))
+                answer = worker.answer(trial.limit_s)
                 done += 1
                 if answer is None:
                     break

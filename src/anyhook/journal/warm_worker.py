@@ -1,9 +1,9 @@
 """A living interpreter that runs Python hooks one after the other, as if each had a process of its own. A program by
 itself: it is started with the hook's own interpreter, and imports nothing of ours unless a callable is asked for.
 
-It reads one list of tasks after the other from stdin, and answers each task on its own: (exit status, stdout, stderr,
-seconds). What escapes it (other processes' output, ends of the whole process) shows in the samples that are also run
-cold."""
+It says "ready", reads one list of tasks after the other from stdin, and answers each task on its own: (exit status,
+stdout, stderr, seconds). What escapes it (other processes' output, ends of the whole process) shows in the samples that
+are also run cold."""
 
 from __future__ import annotations
 
@@ -16,9 +16,13 @@ import time
 
 def main() -> None:
     tasks, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    if sys.path and sys.path[0] == os.path.dirname(os.path.abspath(__file__)):
+        del sys.path[0]  # a hook must not find our modules where it looks for its own
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nowhere, descriptor)
+    marshal.dump("ready", answers)
+    answers.flush()
     code_of: dict[str, object] = {}
     while True:
         try:
@@ -30,9 +34,16 @@ def main() -> None:
             answers.flush()
 
 
+class Kept(io.BytesIO):
+    """Holds what was written, though whoever wrote it closes it."""
+
+    def close(self) -> None:
+        return
+
+
 def run_one(task: tuple[object, ...], code_of: dict[str, object]) -> tuple[int, bytes, bytes, float]:
     kind, *rest = task
-    stdout, stderr = io.BytesIO(), io.BytesIO()
+    stdout, stderr = Kept(), Kept()
     kept = sys.stdin, sys.stdout, sys.stderr, sys.argv, sys.path[:], os.getcwd()
     sys.stdout = io.TextIOWrapper(stdout, "utf-8", "surrogateescape", write_through=True)
     sys.stderr = io.TextIOWrapper(stderr, "utf-8", "backslashreplace", write_through=True)
@@ -42,6 +53,7 @@ def run_one(task: tuple[object, ...], code_of: dict[str, object]) -> tuple[int, 
         if kind == "script":
             script(*rest, code_of)  # type: ignore[call-arg, arg-type]
         else:
+            sys.stdout = sys.stderr  # what a callable prints is talk
             stdout.write(callable_answer(*rest))  # type: ignore[arg-type]
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
@@ -51,7 +63,6 @@ def run_one(task: tuple[object, ...], code_of: dict[str, object]) -> tuple[int, 
         status = 1
         failure(kind, error)
     took = time.perf_counter() - begun
-    sys.stdout.flush()
     sys.stdin, sys.stdout, sys.stderr, sys.argv, sys.path[:] = kept[:5]
     if os.getcwd() != kept[5]:
         os.chdir(kept[5])
