@@ -50,6 +50,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("steps/review.py", "stores.ledger"): "what is approved is what the ledger keeps",
     ("steps/explain.py", "steps.match"): "explain is the corridor up to the door: match",
     ("steps/explain.py", "steps.present"): "explain is the corridor up to the door: present",
+    ("journal/warm_worker.py", "runners.python"): "a callable is called as its runner calls it",
     ("steps/run.py", "steps.child"): "one step in several files: starting and waiting",
     ("steps/run.py", "steps.start_failure"): "one step in several files: why it could not be started",
     ("steps/record.py", "steps.redact"): "one step in two files: what is never written down",

@@ -31,6 +31,7 @@ VERBS = {
     "stats": ("anyhook.cli.verb_stats", "Show what each hook did, and what it cost."),
     "verify": ("anyhook.cli.verb_verify", "Check that nobody has touched the journal."),
     "replay": ("anyhook.cli.verb_replay", "Judge recorded runs again with today's tables."),
+    "backtest": ("anyhook.cli.verb_backtest", "Try hooks on the events of the past."),
     "completion": ("anyhook.cli.verb_completion", "Print a shell's completion script."),
 }
 

@@ -133,7 +133,7 @@ class Judge:
         if found is None:
             if len(self._outcomes) >= REMEMBERED_MOST:
                 self._outcomes.clear()
-            read = interpret(hook, table.replies[hook.handler], event, _run_of(run))
+            read = interpret(hook, table.replies[hook.handler], event, run_from(run))
             found = judge(hook, table, row, read, posture, self.settings.get(table.name, {}))
             self._outcomes[key] = found
         return found
@@ -173,7 +173,10 @@ def _hook_of(call: dict[str, Json], event: str) -> tuple[Hook, Dialect, EventRow
     return hook, table, row
 
 
-def _run_of(run: dict[str, Json]) -> Run:
+def run_from(run: Json) -> Run:
+    """The run that a record tells of; Unjudgeable where it does not tell all of it."""
+    if not isinstance(run, dict):
+        raise Unjudgeable("its run was not kept")
     code, error = run.get("exit_code"), run.get("error")
     streams = []
     for name in ("stdout", "stderr"):
@@ -183,13 +186,14 @@ def _run_of(run: dict[str, Json]) -> Run:
         if text.endswith(CUT):
             raise Unjudgeable("its output was too long to be kept whole")
         streams.append(text.encode("utf-8", "surrogatepass"))
+    spent = run.get("duration_s")
     return Run(
         str(run.get("ending")),
         code if isinstance(code, int) else None,
         streams[0],
         streams[1],
         0,
-        0.0,
+        float(spent) if isinstance(spent, (int, float)) else 0.0,
         error if isinstance(error, str) else None,
     )
 

@@ -44,7 +44,8 @@ _ENDS_ADDRESS = frozenset(" \t\"'\\/?#<>,;()[]{}`")
 _WORDS = bytes(code if chr(code) in _OF_TOKEN else 32 for code in range(256))
 """Turns everything that is not part of a token into blanks."""
 _LONG = min(len(start) + least for start, least in TOKENS)
-_STARTS = tuple(start for start, _ in TOKENS)
+_STARTS = tuple(start.encode() for start, _ in TOKENS)
+_SIGNS = (b"-", b"_", b".")
 
 
 def redact(line: str) -> str:
@@ -69,13 +70,18 @@ def redact(line: str) -> str:
 
 
 def _has_token(words: list[bytes]) -> bool:
-    """Whether a long word has the beginning of a token in it. Few words are long, so this is quickly said."""
+    """Whether a long word begins like a token, or goes on like one after a sign. Few words are long, so this is quickly
+    said."""
     for word in words:
         if len(word) >= _LONG:
-            text = word.decode()  # in bytes, each of the next questions would take ten times as long
-            for start in _STARTS:
-                if start in text:
-                    return True
+            if word.startswith(_STARTS):
+                return True
+            for sign in _SIGNS:
+                place = word.find(sign)
+                while place >= 0:
+                    if word.startswith(_STARTS, place + 1):
+                        return True
+                    place = word.find(sign, place + 1)
     return False
 
 

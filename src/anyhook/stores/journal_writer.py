@@ -25,6 +25,8 @@ LOCK_S = 5.0
 LOOK_S = 1.0
 """How often to look whether the file was moved away by somebody else."""
 DAY_S = 86_400
+LOCK_EX, LOCK_NB, LOCK_UN = 2, 4, 8
+"""As in `fcntl`, which is loaded when there is something to write."""
 NO_LOCKS = (22, 37, 38, 95)
 """EINVAL, ENOLCK, ENOSYS, ENOTSUP: a file system without locks. Lines are whole there all the same; where two processes
 write at the very same time, the chain shows it."""
@@ -65,16 +67,13 @@ class JournalWriter:
 
     def append(self, lines: list[bytes]) -> None:
         """Write the lines, or none of them."""
-        from fcntl import LOCK_UN, flock
-
         with self._threads:
             try:
-                self._open_and_lock()
-                self._write(lines)
+                self._write(lines, self._open_and_lock())
             except BaseException:
                 self._close()  # which lets go of the lock as well
                 raise
-            flock(self._descriptor, LOCK_UN)
+            self._flock(self._descriptor, LOCK_UN)
 
     def close(self) -> None:
         with self._threads:
@@ -90,30 +89,34 @@ class JournalWriter:
 
     # -- the file and its lock
 
-    def _open_and_lock(self) -> None:
-        """Have the current file open and locked. It may stop being the current one while we wait for the lock."""
+    def _open_and_lock(self) -> int:
+        """Have the current file open and locked; its length. It may stop being the current one while we wait for the
+        lock."""
         deadline = monotonic() + LOCK_S
         while True:
             fresh = self._descriptor < 0 or self._owner != os.getpid()  # a lock is shared with a forked child
             if fresh:
                 self._open()
-            _lock(self._descriptor, deadline)
+            self._lock(deadline)
             end = os.lseek(self._descriptor, 0, os.SEEK_END)
             full = end >= self.bounds.file_bytes or (fresh and self._is_old())
             if not full and not fresh and monotonic() - self._looked < LOOK_S:
-                return
+                return end
             self._looked = monotonic()
             if not self._is_current():
                 self._close()
                 continue
             if not full or end == 0:
-                return
+                return end
             number = (self._link(end) or START)[0]
             os.rename(self.path, _free_name(self.state_dir, number))
             self._close()
             _delete_old(self.state_dir, self.bounds)
 
     def _open(self) -> None:
+        from fcntl import flock
+
+        self._flock = flock
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
         try:
             self._descriptor = os.open(self.path, flags, 0o600)
@@ -121,6 +124,23 @@ class JournalWriter:
             make_private_dir(self.state_dir)
             self._descriptor = os.open(self.path, flags, 0o600)
         self._owner, self._end = os.getpid(), -1
+
+    def _lock(self, deadline: float) -> None:
+        """Wait for the lock, but not for ever: its holder may have been stopped."""
+        pause = 0.00005
+        while True:
+            try:
+                self._flock(self._descriptor, LOCK_EX | LOCK_NB)
+                return
+            except BlockingIOError:
+                if monotonic() > deadline:
+                    raise OSError(11, "another process holds the journal's lock and does not let go") from None
+            except OSError as error:
+                if error.errno in NO_LOCKS:
+                    return
+                raise
+            sleep(pause)
+            pause = min(pause * 1.5, 0.002)
 
     def _is_current(self) -> bool:
         try:
@@ -136,9 +156,8 @@ class JournalWriter:
 
     # -- the chain
 
-    def _write(self, lines: list[bytes]) -> None:
+    def _write(self, lines: list[bytes], end: int) -> None:
         descriptor = self._descriptor
-        end = os.lseek(descriptor, 0, os.SEEK_END)
         mend = b""
         if end == self._end:
             last: Link | None = self._last
@@ -196,26 +215,6 @@ class JournalWriter:
 
 def _with(line: bytes, more: bytes) -> bytes:
     return b"%b, %b}\n" % (line[:-2], more)
-
-
-def _lock(descriptor: int, deadline: float) -> None:
-    """Wait for the lock, but not for ever: its holder may have been stopped."""
-    from fcntl import LOCK_EX, LOCK_NB, flock
-
-    pause = 0.00005
-    while True:
-        try:
-            flock(descriptor, LOCK_EX | LOCK_NB)
-            return
-        except BlockingIOError:
-            if monotonic() > deadline:
-                raise OSError(11, "another process holds the journal's lock and does not let go") from None
-        except OSError as error:
-            if error.errno in NO_LOCKS:
-                return
-            raise
-        sleep(pause)
-        pause = min(pause * 1.5, 0.002)
 
 
 def _free_name(state_dir: str, number: int) -> str:
