@@ -32,7 +32,7 @@ function timeOf(at) {
   const moment = new Date(at / 1e6);
   const today = moment.toDateString() === new Date().toDateString();
   return today ? moment.toLocaleTimeString([], { hour12: false })
-    : moment.toLocaleDateString([], { day: "numeric", month: "short" });
+    : moment.toLocaleString([], { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hour12: false });
 }
 
 function millis(ms) {
@@ -197,8 +197,8 @@ function hookCard(hook, dearest) {
   numbers.append(figure("runs", hook.runs.toLocaleString()), figure("p50", span(hook.p50_ms / 1000)),
     figure("p95", span(hook.p95_ms / 1000)), figure("waited", span(hook.cost_s)));
   if (hook.blocks) numbers.append(figure("blocked", hook.blocks.toLocaleString(), "bad"));
-  if (hook.failures) numbers.append(figure("failed", hook.failures.toLocaleString(), "poor"));
-  if (hook.timeouts) numbers.append(figure("timed out", hook.timeouts.toLocaleString(), "poor"));
+  const timedOut = hook.timeouts ? ` (${hook.timeouts.toLocaleString()} timed out)` : "";
+  if (hook.failures) numbers.append(figure("failed", hook.failures.toLocaleString() + timedOut, "poor"));
   card.append(name, chart, numbers, share);
   return card;
 }
