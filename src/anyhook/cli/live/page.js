@@ -207,6 +207,7 @@ async function showFigures() {
   view.figuresDue = 0;
   const since = by("span").value;
   const query = /(^|\s)since:/.test(view.query) || !since ? view.query : `${view.query} since:${since}`;
+  if (!by("hooks").childElementCount) by("hooks-note").textContent = "reading the journal …";
   try {
     const answer = await (await fetch(`hooks?q=${encodeURIComponent(query.trim())}`)).json();
     if (answer.problem) {

@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections import deque
+from collections import Counter, deque
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
@@ -16,7 +16,7 @@ from textual.binding import Binding
 from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import DataTable, Footer, Input, Static
-from textual.worker import get_current_worker
+from textual.worker import Worker, get_current_worker
 
 from anyhook.cli.failure import BadCall
 from anyhook.cli.live.query import wanted_by
@@ -34,11 +34,12 @@ KEPT = 1_000
 """How many rows the list has at most."""
 SLACK = 250
 """So many more may come before the oldest are let go: making the list anew costs more than adding to it."""
-BATCH = 200
 LOOK_S = 0.2
+SHOW_S = 0.5
+"""How often rows are shown while they pour in; of those that came meanwhile only the newest are."""
 TYPING_S = 0.3
 """A filter counts once nobody has typed for so long."""
-COLUMNS = (("time", 8), ("from", 8), ("event", 16), ("tool", 12), ("verdict", 8), ("ms", 7), ("hook", None))
+COLUMNS = (("time", 8), ("from", 8), ("event", 16), ("tool", 12), ("verdict", 8), ("ms", 7), ("hook", 160))
 STYLES = {"block": "bold red", "ask": "yellow", "allow": "green", DAMAGED: "bold magenta"}
 NOTHING = "Nothing yet. Events stand here as soon as an agent fires them."
 NOTHING_FITS = "No record fits this filter. New ones that do will stand here."
@@ -103,7 +104,7 @@ class Watch(App[None]):
         self._held: deque[Row] = deque(maxlen=KEPT)
         self._waiting = 0
         self._number = 0
-        self._counts = {"events": 0, "block": 0, "failed": 0}
+        self._counts = Counter[str]()
         self._paused = False
         self._typed_at = 0.0
         self._timer_set = False
@@ -145,7 +146,7 @@ class Watch(App[None]):
         self._rows.clear()
         self._held.clear()
         self._waiting = 0
-        self._counts = dict.fromkeys(self._counts, 0)
+        self._counts.clear()
         self.grid.clear()
         self._tell()
         self._read(wanted)
@@ -154,30 +155,30 @@ class Watch(App[None]):
     def _read(self, wanted: Wanted) -> None:
         """Ends when another filter has begun a reader of its own, or the program ends."""
         worker = get_current_worker()
-        batch: list[Row] = []
+        fresh, counts, shown_at = deque[Row](maxlen=KEPT), Counter[str](), 0.0
         for found in follow(self._folder, wanted, KEPT):
             if worker.is_cancelled:
                 return
             if found is not None:
-                batch.append(row_of(found))
-            if batch and (found is None or len(batch) >= BATCH):
-                self.call_from_thread(self._take, batch, worker)
-                batch = []
+                row = row_of(found)
+                fresh.append(row)
+                counts.update(rows=1, events=row.events, block=row.verdict == "block", failed=row.failed)
+            if fresh and (found is None or time.monotonic() - shown_at >= SHOW_S):
+                self.call_from_thread(self._take, tuple(fresh), counts, worker)
+                fresh.clear()
+                counts, shown_at = Counter(), time.monotonic()
             if found is None:
                 time.sleep(LOOK_S)
 
-    def _take(self, batch: Sequence[Row], worker: object) -> None:
-        if getattr(worker, "is_cancelled", False):
+    def _take(self, fresh: Sequence[Row], counts: Counter[str], worker: Worker[None]) -> None:
+        if worker.is_cancelled:
             return  # of a filter that nobody wants any more
-        for row in batch:
-            self._counts["events"] += row.events
-            self._counts["block"] += row.verdict == "block"
-            self._counts["failed"] += row.failed
+        self._counts.update(counts)
         if self._paused:
-            self._held.extend(batch)
-            self._waiting += len(batch)
+            self._held.extend(fresh)
+            self._waiting += counts["rows"]
         else:
-            self._add(batch)
+            self._add(fresh)
         self._tell()
 
     def _add(self, batch: Sequence[Row]) -> None:
