@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
-KEPT = 1_000
+KEPT = 500
 """How many rows the list has at most."""
-SLACK = 250
+SLACK = 200
 """So many more may come before the oldest are let go: making the list anew costs more than adding to it."""
 LOOK_S = 0.2
-SHOW_S = 0.5
+SHOW_S = 1.0
 """How often rows are shown while they pour in; of those that came meanwhile only the newest are."""
 TYPING_S = 0.3
 """A filter counts once nobody has typed for so long."""
