@@ -17,7 +17,7 @@ import yaml
 from anyhook import Engine, Event
 from anyhook.grammar.documents import split_front_matter
 from anyhook.model.call import Call
-from anyhook.steps.record import call_text, head_of, record
+from anyhook.steps.record import call_text, record
 from anyhook.steps.run import run
 from bench.floor import build, floor
 from bench.spawn import KB, MB, measure
@@ -104,13 +104,13 @@ async def one_command_hook(folder: Path, rounds: int) -> list[Row]:
     keeping = engine.keeping
 
     def line() -> bytes:
-        return whole(head_of(small, engine.about("enforce"), keeping), call_text(hook, call, "native", keeping))
+        return whole(engine.head(small, "enforce"), call_text(hook, call, "native", keeping))
 
     def whole(head: str, text: str) -> bytes:
         return record(head, decision, [(text, done, "")], keeping)
 
     # In the corridor these are made while the hook runs, so nobody waits for them.
-    head, text = head_of(small, engine.about("enforce"), keeping), call_text(hook, call, "native", keeping)
+    head, text = engine.head(small, "enforce"), call_text(hook, call, "native", keeping)
     journal = engine.journal
     if journal is None:
         raise SystemExit("bench: the journal cannot be written")

@@ -7,7 +7,7 @@ from anyhook.model.call import Call, Run
 from anyhook.model.decision import Report, idle_report
 from anyhook.model.event import GATES
 from anyhook.model.hook import BROKEN, Hook
-from anyhook.model.outcome import BLOCK, SILENT, STOPS_NOTHING, STRENGTH, Failure, Outcome
+from anyhook.model.outcome import BLOCK, SILENT, STOPPING, STRENGTH, Failure, Outcome
 from anyhook.model.problem import WARNING, Problem
 from anyhook.runners import inside_hook, start
 from anyhook.steps.interpret import interpret
@@ -15,7 +15,7 @@ from anyhook.steps.judge import judge
 from anyhook.steps.match import match
 from anyhook.steps.merge import Entry, merge
 from anyhook.steps.present import present
-from anyhook.steps.record import call_text, record, safe_head
+from anyhook.steps.record import call_text, record
 from anyhook.steps.translate import to_host, to_native
 
 TYPE_CHECKING = False
@@ -116,7 +116,7 @@ class Walk:
             )
             self.grace_s = min(GRACE_S + len(call.stdin) * GRACE_PER_BYTE_S, GRACE_MOST_S)
             # Made while the hook runs: this is time that nobody waits for.
-            self.head = self.head or safe_head(self.event, self.engine.about(self.mode), self.engine.keeping)
+            self.head = self.head or self.engine.head(self.event, self.mode)
             text = call_text(hook, call, posture, self.engine.keeping)
             try:
                 run = started if isinstance(started, Run) else (yield started)
@@ -179,7 +179,7 @@ class Walk:
                     self.seen = self.seen.replace(data={**self.seen.data, field: value})
         if outcome.verdict == BLOCK:
             self.ended, self.blocker = True, f"a block by {step.hook.id}"
-            self.stopped = self.event.name in GATES and step.row.block not in STOPS_NOTHING
+            self.stopped = self.event.name in GATES and step.row.block in STOPPING
         elif step.hook.scope == "builtin" and outcome.recipe is not None:
             self.ended, self.blocker = True, step.hook.id
 
@@ -211,7 +211,7 @@ class Walk:
         decision = merge(self.event.name, self.entries, tuple(self.reports), self.problems, enforced)
         journal = engine.journal
         if journal is not None:
-            head = self.head or safe_head(self.event, engine.about(self.mode), engine.keeping)
+            head = self.head or engine.head(self.event, self.mode)
             line = record(head, decision, self.calls, engine.keeping)
             if not journal.append(line):
                 decision = decision.replace(problems=(*decision.problems, *engine.journal_problem()))

@@ -18,7 +18,7 @@ from anyhook.model.problem import Problem
 from anyhook.model.words import FULL, MODE, ON_FAILURE, checked
 from anyhook.routes import Routes
 from anyhook.runners import inside_hook
-from anyhook.steps.record import Keeping, record, record_quiet, safe_head, secrets_of
+from anyhook.steps.record import Keeping, about, record, record_quiet, safe_head, secrets_of
 from anyhook.stores.journal import Journal
 from anyhook.stores.journal_writer import bounds_of
 from anyhook.stores.places import state_dir as own_state_dir
@@ -79,6 +79,7 @@ class Engine:
         self.routes = Routes(setup, catalog, enforced=mode != "shadow")
         self._unwritten: list[tuple[int, Event, Decision]] = []
         """Events that the journal has yet to hear of, with their times and answers."""
+        self._whos: dict[str, str] = {}
         self._warned: set[tuple[str, str]] = set()
         self._background: list[Waitable] = []
         self._others: dict[str, Engine] = {}
@@ -267,14 +268,14 @@ class Engine:
         return quiet.replace(problems=(*quiet.problems, *self.journal_problem()))
 
     def _line(self, event: Event, decision: Decision, mode: str) -> bytes:
-        return record(safe_head(event, self.about(mode), self.keeping), decision, (), self.keeping)
+        return record(self.head(event, mode), decision, (), self.keeping)
 
     def _lines(self) -> list[bytes]:
         """The lines of events that reached no hook. One thread at a time takes them, while others may add to the
         end."""
         taken = self._unwritten[:]
         del self._unwritten[: len(taken)]
-        return record_quiet(taken, self.about(self.mode), self.keeping)
+        return record_quiet(taken, self._who(self.mode), self.session, self.keeping)
 
     def explain(self, event: Event) -> list[dict[str, Json]]:
         """What firing the event would start, hook by hook, and why it would not start the rest. Starts nothing."""
@@ -320,8 +321,15 @@ class Engine:
             kept.append(problem)
         return kept
 
-    def about(self, mode: str) -> dict[str, Json]:
-        return {"host": self.host, "project": self.setup.project, "session": self.session, "mode": mode}
+    def head(self, event: Event, mode: str) -> str:
+        """The part of the event's line in the journal that is known before anything is started."""
+        return safe_head(event, self._who(mode), self.session, self.keeping)
+
+    def _who(self, mode: str) -> str:
+        made = self._whos.get(mode)
+        if made is None:
+            made = self._whos[mode] = about(self.host, self.setup.project, mode, self.keeping)
+        return made
 
     def journal_problem(self) -> list[Problem]:
         """Said once; the journal is not tried again by this engine."""

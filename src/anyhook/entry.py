@@ -22,12 +22,17 @@ def main() -> None:
 
 
 def _give_up(error: Exception) -> int:
-    """Something that nobody thought of: what, where, and what to do."""
+    """Something that nobody thought of: what, where, and what to do. A full disk under stdout is nobody's mistake."""
+    if isinstance(error, OSError) and error.errno == 28 and error.filename is None:
+        return _tell(f"anyhook: the answer could not be written: {error.strerror}\n")
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace is not None else "?"
-    what = f"anyhook could not go on: {type(error).__name__}: {error} (at {place}). Please report this.\n"
+    return _tell(f"anyhook could not go on: {type(error).__name__}: {error} (at {place}). Please report this.\n")
+
+
+def _tell(what: str) -> int:
     try:
         sys.stderr.write(what)
     except (OSError, ValueError, AttributeError):

@@ -119,6 +119,14 @@ def test_a_block_is_a_block_though_nobody_reads_why(world: World, as_json: list[
     assert (done.returncode, b"Traceback" in done.stderr) == (2, False)
 
 
+@pytest.mark.parametrize("verb", [["list"], ["dialects", "--json"], ["--help"]])
+def test_a_full_disk_under_stdout_is_said_in_a_sentence(world: World, verb: list[str]) -> None:
+    with open("/dev/full", "wb") as full:
+        done = run(world, verb, stdout=full, stderr=subprocess.PIPE)
+    said = done.stderr.decode()
+    assert (done.returncode, said.count("\n"), "could not be written" in said, "report" in said) == (1, 1, True, False)
+
+
 def test_a_directory_that_is_gone_and_a_closed_stdin_are_bad_calls(world: World) -> None:
     gone = "mkdir gone && cd gone && rmdir ../gone && exec " + " ".join(ANYHOOK) + " fire stop"
     done = subprocess.run(["sh", "-c", gone], env=world.env, cwd=world.project, capture_output=True, check=False)

@@ -32,6 +32,7 @@ VERBS = {
     "verify": ("anyhook.cli.verb_verify", "Check that nobody has touched the journal."),
     "replay": ("anyhook.cli.verb_replay", "Judge recorded runs again with today's tables."),
     "backtest": ("anyhook.cli.verb_backtest", "Try hooks on the events of the past."),
+    "export": ("anyhook.cli.verb_export", "Write records for other programs."),
     "completion": ("anyhook.cli.verb_completion", "Print a shell's completion script."),
 }
 

@@ -112,7 +112,7 @@ def _nothing_hooked(event: Event, project: str, values: Values, settings: dict[s
     """The same answer and the same line in the journal as the engine's, without loading the engine."""
     from anyhook.model.decision import Decision
     from anyhook.model.words import FULL
-    from anyhook.steps.record import Keeping, record, safe_head, secrets_of
+    from anyhook.steps.record import Keeping, about, record, safe_head, secrets_of
     from anyhook.stores.journal import Journal
     from anyhook.stores.journal_writer import bounds_of
 
@@ -120,8 +120,8 @@ def _nothing_hooked(event: Event, project: str, values: Values, settings: dict[s
     decision = Decision(event.name, enforced=mode != "shadow")
     journal = Journal(state_dir(os.environ), bounds_of(settings))
     keeping = Keeping(secrets_of(os.environ), str(settings.get("bodies", FULL)))
-    session = values["session"] or f"session-{os.urandom(8).hex()}"
-    about = {"host": "fire", "project": project, "session": session, "mode": mode}
-    if not journal.append(record(safe_head(event, about, keeping), decision, (), keeping)):  # type: ignore[arg-type]
+    session = str(values["session"] or f"session-{os.urandom(8).hex()}")
+    head = safe_head(event, about("fire", project, mode, keeping), session, keeping)
+    if not journal.append(record(head, decision, (), keeping)):
         decision = decision.replace(problems=(journal.problem(),))
     return answer(decision, bool(values["json"]))

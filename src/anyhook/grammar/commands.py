@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
 
+SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh"})
+INTERPRETERS = SHELLS | {"python", "python3", "node", "ruby", "perl", "deno", "bun"}
+"""Programs that run the script that is named after them."""
+
 
 def check_pattern(pattern: Json) -> str | None:
     """What is wrong with a matcher that is text, or None."""

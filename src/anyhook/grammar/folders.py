@@ -7,6 +7,7 @@ from anyhook.grammar import documents
 from anyhook.grammar.commands import check_pattern
 from anyhook.grammar.shapes import canonical, guess, numbered, read_limit, slug, type_name
 from anyhook.model.hook import BROKEN, Hook, Layer
+from anyhook.model.outcome import STOPPING
 from anyhook.model.record import Record
 
 TYPE_CHECKING = False
@@ -208,7 +209,7 @@ class _Declaration:
                 "Correct it.",
             )
             return False
-        if value and self.rows[trigger].block in ("deny_tool", "abort", "skip", "keep_working", "end_turn"):
+        if value and self.rows[trigger].block in STOPPING:
             self.say(
                 "async-gate",
                 f"an async hook can never block, and {trigger} is there to block",

@@ -10,7 +10,7 @@ import shutil
 import stat
 import sys
 
-from anyhook.grammar.commands import loose_words
+from anyhook.grammar.commands import INTERPRETERS, SHELLS, loose_words
 from anyhook.model.record import Record
 
 TYPE_CHECKING = False
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from anyhook.model.json_types import Json
 
-SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh"})
-INTERPRETERS = SHELLS | {"python", "python3", "node", "ruby", "perl", "deno", "bun"}
 SCRIPT_ENDINGS = (".sh", ".bash", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl")
 # What a shell finds without looking on the PATH: its own commands and the words of its grammar.
 SHELL_WORDS = frozenset({

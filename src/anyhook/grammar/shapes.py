@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 
+from anyhook.grammar.commands import INTERPRETERS
 from anyhook.model.hook import BROKEN, Hook
 from anyhook.model.problem import ERROR, WARNING
 from anyhook.model.record import Record
@@ -20,9 +21,7 @@ if TYPE_CHECKING:
 
     Place = tuple[str | int, ...]
 
-INTERPRETERS = frozenset(
-    {"bash", "sh", "zsh", "python", "python3", "node", "ruby", "perl", "uv", "npx", "deno", "bun", "env"}
-)
+STARTERS = INTERPRETERS | {"uv", "npx", "env"}
 
 
 class HandlerShape(Record):
@@ -85,7 +84,7 @@ def short_name(argv: list[str]) -> str:
     for word in words:
         if word == "-c":  # what follows is a program's text, and no name
             break
-        if word and word not in INTERPRETERS and not word.startswith("-"):
+        if word and word not in STARTERS and not word.startswith("-"):
             return word
     return words[0] if words else "hook"
 

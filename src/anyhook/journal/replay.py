@@ -9,7 +9,7 @@ from anyhook.grammar.registry import DIALECTS, dialect
 from anyhook.model.call import Run
 from anyhook.model.event import GATES, Event
 from anyhook.model.hook import Hook
-from anyhook.model.outcome import BLOCK, STOPS_NOTHING
+from anyhook.model.outcome import BLOCK, STOPPING
 from anyhook.model.record import Record
 from anyhook.steps.interpret import interpret
 from anyhook.steps.judge import judge
@@ -108,7 +108,7 @@ class Judge:
             upstream = self.settings.get(table.name, {}).get("chaining") == "upstream"
             entries.append(Entry(position, hook, table, row, to_host(outcome, event, table), upstream))
             if outcome.verdict == BLOCK:
-                ended, stopped = table.name, name in GATES and row.block not in STOPS_NOTHING
+                ended, stopped = table.name, name in GATES and row.block in STOPPING
             elif hook.scope == "builtin" and outcome.recipe is not None:
                 ended = table.name
         return merge(name, entries, enforced=record.get("mode") != "shadow")

@@ -16,11 +16,10 @@ ASK = "ask"
 BLOCK = "block"
 STRENGTH = {NONE: 0, ALLOW: 1, ASK: 2, BLOCK: 3}
 
-STOPS_NOTHING = ("advisory", "feedback")
-"""Blocks that keep nothing from happening."""
-
 # What a block does, weakest first: where two dialects block the same event, the stronger effect is the decision's.
 EFFECTS = ("advisory", "feedback", "keep_working", "skip", "deny_permission", "deny_tool", "end_turn", "abort")
+STOPPING = frozenset(EFFECTS) - {"advisory", "feedback"}
+"""Effects that keep something from happening; the other two come too late, or are only heard."""
 
 
 class Failure(Record):

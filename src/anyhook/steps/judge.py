@@ -3,7 +3,7 @@ the caller's; an effect that the event cannot have is dropped, with a problem. I
 
 from __future__ import annotations
 
-from anyhook.model.outcome import BLOCK, NONE, Outcome
+from anyhook.model.outcome import BLOCK, NONE, STOPPING, Outcome
 from anyhook.model.problem import ERROR, WARNING, Problem
 
 TYPE_CHECKING = False
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from anyhook.grammar.rows import Dialect, EventRow
     from anyhook.model.hook import Hook
 
-GATING = frozenset({"abort", "deny_tool", "end_turn", "deny_permission", "skip"})
+GATING = STOPPING - {"keep_working"}
+"""What a hook that cannot be started stops, where its dialect fails closed: never the end of the agent's work."""
 CODES = {
     "timed_out": "hook-timed-out",
     "signalled": "hook-signalled",

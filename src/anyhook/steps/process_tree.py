@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 _PASSES = 20
 _LOOKS = 100
 """How often one pass looks for new members: a fork bomb needs many looks, a usual hook two."""
+_BLURRED_LOOKS = 8
+"""How many looks in a row may find nobody while processes were being started: one of those that came after the list was
+made may be a member's, who had left before it was looked at."""
 _DEATH_S = 2.0
 """How long to wait until killed processes are gone; one that hangs inside the kernel may never be."""
 
@@ -123,11 +126,16 @@ class Tree:
 
     def _stop_members(self) -> list[Process]:
         stopped: dict[tuple[int, int], Process] = {}
+        blurred = 0
         for _ in range(_LOOKS):
-            before = len(stopped)
+            before, newest = len(stopped), _newest_pid()
             self._stop_once(stopped)
-            if len(stopped) == before:
+            if len(stopped) > before:
+                blurred = 0
+            elif blurred == _BLURRED_LOOKS or _newest_pid() == newest:
                 break
+            else:
+                blurred += 1
         return list(stopped.values())
 
     def _stop_once(self, stopped: dict[tuple[int, int], Process]) -> None:
@@ -161,6 +169,11 @@ class Tree:
         if self.is_orphan is None or row.parent != me or (row.born == self.eldest and row.pid < self.leader):
             return False
         return self.is_orphan(row.pid, entries)
+
+
+def _newest_pid() -> bytes:
+    """The number that was given out last, or nothing where the system does not tell."""
+    return _read("/proc/loadavg").rpartition(b" ")[2]
 
 
 def _descends(row: Process, members: dict[int, Process]) -> bool:

@@ -92,16 +92,19 @@ def body(value: Json, keeping: Keeping) -> Json:
     return {"blake2b": hasher()(text), "bytes": len(text)}
 
 
-def head_of(event: Event, about: Mapping[str, Json], keeping: Keeping = ALL) -> str:
-    """The part of a line that is known before anything is started; `about` says who fired, where and how."""
-    session = event.data.get("session") or about.get("session")
-    data: Json = clipped(event.data) if keeping.bodies == FULL else _named_only(event.data, keeping)
-    made: dict[str, Json] = {**about, "session": session, "event": event.name, "data": data}
-    if event.hosted:
-        made["hosted"] = True
+def about(host: str, project: str, mode: str, keeping: Keeping) -> str:
+    """Who fires, where and how: the same in every line of one engine, so it is made once."""
+    return clean(json.dumps({"host": host, "project": project, "mode": mode})[1:-1], keeping)
+
+
+def head_of(event: Event, who: str, session: str, data: Json, keeping: Keeping) -> str:
+    """The part of a line that is known before anything is started; `who` is made by `about`."""
+    named = json.dumps(event.data.get("session") or session)
+    marks = ', "hosted": true' if event.hosted else ""
     if keeping.bodies != FULL:
-        made["bodies"] = keeping.bodies
-    return clean(json.dumps(made)[1:-1], keeping)
+        marks += f', "bodies": "{keeping.bodies}"'
+    said = clean(f'"session": {named}, "event": "{event.name}", "data": {json.dumps(data)}', keeping)
+    return f"{who}, {said}{marks}"
 
 
 def _named_only(data: Mapping[str, Json], keeping: Keeping) -> Json:
@@ -153,9 +156,7 @@ def clipped(value: Json, depth: int = 0) -> Json:
     return [clipped(item, depth + 1) for item in value] if isinstance(value, list) else value
 
 
-def record_quiet(
-    taken: Sequence[tuple[int, Event, Decision]], about: Mapping[str, Json], keeping: Keeping
-) -> list[bytes]:
+def record_quiet(taken: Sequence[tuple[int, Event, Decision]], who: str, session: str, keeping: Keeping) -> list[bytes]:
     """The lines of events that reached no hook: time, event, answer. Beyond what an agent can cause, those with
     the same answer are only counted."""
     kinds: dict[int, list[tuple[int, Event, Decision]]] = {}
@@ -164,20 +165,22 @@ def record_quiet(
     made: list[bytes] = []
     for entries in kinds.values():
         for at, event, answer in entries[:EACH_MOST]:
-            made.append(record(safe_head(event, about, keeping), answer, (), keeping, at))
+            made.append(record(safe_head(event, who, session, keeping), answer, (), keeping, at))
         if len(entries) > EACH_MOST:
             at, event, answer = entries[-1]
-            counted = {**about, "events": len(entries) - EACH_MOST}
-            made.append(record(head_of(event.replace(data={}), counted, keeping), answer, (), keeping, at))
+            head = f'{head_of(event, who, session, {}, keeping)}, "events": {len(entries) - EACH_MOST}'
+            made.append(record(head, answer, (), keeping, at))
     return made
 
 
-def safe_head(event: Event, about: Mapping[str, Json], keeping: Keeping = ALL) -> str:
-    """The same for an event of an embedding program, which may hold what is no JSON: then without its data."""
+def safe_head(event: Event, who: str, session: str, keeping: Keeping = ALL) -> str:
+    """The same with the event's data; without it where an embedding program put something into it that is no JSON."""
     try:
-        return head_of(event, about, keeping)
+        data: Json = clipped(event.data) if keeping.bodies == FULL else _named_only(event.data, keeping)
+        return head_of(event, who, session, data, keeping)
     except (TypeError, ValueError, RecursionError) as error:
-        return head_of(event.replace(data={}), {**about, "lost": str(error)}, keeping)
+        head = head_of(event.replace(data={}), who, session, {}, keeping)
+        return f'{head}, "lost": {json.dumps(str(error))}'
 
 
 def _decision_text(decision: Decision, keeping: Keeping) -> str:
