@@ -22,10 +22,10 @@ $(READY): pyproject.toml scripts/setup.sh
 	@sh scripts/setup.sh $(VENV)
 	@touch $@
 
-# Programs that the documents' own example hooks call. Where they are missing and cannot be installed, the vectors that
-# need them are skipped and counted, so this never fails.
+# Programs that the documents' own example hooks call, and a browser for the page. Where they are missing and cannot be
+# installed, what needs them is skipped and counted, so this never fails.
 $(TOOLS): scripts/tools.sh
-	@sh scripts/tools.sh jq bc
+	@sh scripts/tools.sh jq bc chromium
 	@mkdir -p $(@D) && touch $@
 
 setup: $(READY)

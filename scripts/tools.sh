@@ -36,7 +36,7 @@ for name in "$@"; do
         echo "Installing $name …"
         install "$name"
         command -v "$name" >/dev/null 2>&1 ||
-            echo "note: $name is missing and could not be installed; the vectors that need it are skipped and counted."
+            echo "note: $name is missing and could not be installed; what needs it is skipped and counted."
         ;;
     esac
 done

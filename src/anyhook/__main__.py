@@ -2,4 +2,5 @@
 
 from anyhook.entry import main
 
-main()
+if __name__ == "__main__":  # a pool of processes imports this file again
+    main()

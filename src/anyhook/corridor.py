@@ -63,7 +63,8 @@ class Walk:
         self.ended = self.stopped = False
         self.entries: list[Entry] = []
         self.reports: list[Report] = []
-        self.calls: list[tuple[str, Run | None]] = []
+        self.calls: list[tuple[str, Run | None, str]] = []
+        """Each as text, its run, and why it failed."""
         self.head = ""
         self.waiting: list[tuple[Hook, Call]] = []
 
@@ -101,6 +102,7 @@ class Walk:
 
     def run(self, position: int, step: Step) -> Generator[Waitable, Run, None]:
         hook, table, row = step.hook, step.dialect, step.row
+        posture = self.engine.posture_of(hook, self.on_failure)
         scene = self.engine.scene(self.seen, table, row)
         if hook.handler == "callable":
             outcome, run = self.call_back(hook), None
@@ -116,17 +118,16 @@ class Walk:
             self.grace_s = min(GRACE_S + len(call.stdin) * GRACE_PER_BYTE_S, GRACE_MOST_S)
             # Made while the hook runs: this is time that nobody waits for.
             self.head = self.head or self.engine.head(self.event, self.mode)
-            text = call_text(hook.id, call, model)
+            text = call_text(hook, call, posture, self.engine.keeping, model)
             try:
                 run = started if isinstance(started, Run) else (yield started)
             except GeneratorExit:
                 run = started if isinstance(started, Run) else started.wait(0.0)
-                self.calls.append((text, run))
+                self.calls.append((text, run, "cancelled"))
                 self.report(hook, "ran", run=run)
                 raise
-            self.calls.append((text, run))
             outcome = interpret(hook, table.replies[hook.handler], self.event.name, run)
-        posture = self.engine.posture_of(hook, self.on_failure)
+            self.calls.append((text, run, outcome.failure.cause if outcome.failure else ""))
         outcome = judge(hook, table, row, outcome, posture, scene.settings)
         if outcome.verdict == BLOCK and table.name in self.spent:
             outcome = _let_go(hook, row, outcome)
@@ -212,7 +213,7 @@ class Walk:
         journal = engine.journal
         if journal is not None:
             head = self.head or engine.head(self.event, self.mode)
-            line = record(head, decision, self.calls, engine.secrets)
+            line = record(head, decision, self.calls, engine.keeping)
             if not journal.append(line):
                 decision = decision.replace(problems=(*decision.problems, *engine.journal_problem()))
         return decision
@@ -226,7 +227,8 @@ class Walk:
                         status="skipped", why=f"{self.blocker} came first"
                     )
             else:
-                self.calls.append((call_text(hook.id, call), None))
+                posture = self.engine.posture_of(hook, self.on_failure)
+                self.calls.append((call_text(hook, call, posture, self.engine.keeping), None, ""))
                 self.engine.start_in_background(hook, call)
 
 

@@ -14,11 +14,12 @@ from anyhook.model.decision import Decision
 from anyhook.model.event import Event
 from anyhook.model.hook import ASKING, Hook
 from anyhook.model.problem import Problem
-from anyhook.model.words import MODE, ON_FAILURE, checked
+from anyhook.model.words import FULL, MODE, ON_FAILURE, checked
 from anyhook.routes import Routes
 from anyhook.runners import ended, inside_hook
-from anyhook.steps.record import about, record, record_quiet, safe_head, secrets_of
+from anyhook.steps.record import Keeping, about, record, record_quiet, safe_head, secrets_of
 from anyhook.stores.journal import Journal
+from anyhook.stores.journal_writer import bounds_of
 from anyhook.stores.places import state_dir as own_state_dir
 
 TYPE_CHECKING = False
@@ -72,8 +73,9 @@ class Engine:
         """For every handler that asks one; without it, the user's settings name one for each role."""
         self.spare_model: AnyModel | None = None
         """The host's own, where the settings name none."""
-        self.journal: Journal | None = Journal(own_state_dir(setup.env))
-        self.secrets = secrets_of(setup.env)
+        self.journal: Journal | None = Journal(own_state_dir(setup.env), bounds_of(catalog.config.journal))
+        bodies = str(catalog.config.journal.get("bodies", FULL))
+        self.keeping = Keeping(secrets_of(setup.env), bodies, frozenset(setup.env))
         self._env = dict(setup.env)
         self.routes = Routes(setup, catalog, enforced=mode != "shadow")
         self._unwritten: list[tuple[int, Event, Decision]] = []
@@ -272,14 +274,14 @@ class Engine:
         return quiet.replace(problems=(*quiet.problems, *self.journal_problem()))
 
     def _line(self, event: Event, decision: Decision, mode: str) -> bytes:
-        return record(self.head(event, mode), decision, (), self.secrets)
+        return record(self.head(event, mode), decision, (), self.keeping)
 
     def _lines(self) -> list[bytes]:
         """The lines of events that reached no hook. One thread at a time takes them, while others may add to the
         end."""
         taken = self._unwritten[:]
         del self._unwritten[: len(taken)]
-        return record_quiet(taken, self._who(self.mode), self.session, self.secrets)
+        return record_quiet(taken, self._who(self.mode), self.session, self.keeping)
 
     def explain(self, event: Event) -> list[dict[str, Json]]:
         """What firing the event would start, hook by hook, and why it would not start the rest. Starts nothing."""
@@ -330,12 +332,12 @@ class Engine:
 
     def head(self, event: Event, mode: str) -> str:
         """The part of the event's line in the journal that is known before anything is started."""
-        return safe_head(event, self._who(mode), self.session)
+        return safe_head(event, self._who(mode), self.session, self.keeping)
 
     def _who(self, mode: str) -> str:
         made = self._whos.get(mode)
         if made is None:
-            made = self._whos[mode] = about(self.host, self.setup.project, mode)
+            made = self._whos[mode] = about(self.host, self.setup.project, mode, self.keeping)
         return made
 
     def journal_problem(self) -> list[Problem]:
@@ -347,8 +349,8 @@ class Engine:
         from anyhook.runners import background
 
         if self.outlived:
-            background.hand_over(hook.id, call, own_state_dir(self.setup.env))
-        elif watched := background.watch(hook.id, call, self.journal):
+            background.hand_over(hook.id, call, own_state_dir(self.setup.env), self.keeping.bodies)
+        elif watched := background.watch(hook.id, call, self.journal, self.keeping.bodies):
             self._background = [other for other in self._background if other.wait(0.0) is None]
             self._background.append(watched)
 

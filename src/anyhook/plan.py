@@ -59,6 +59,7 @@ def to_plan(catalog: Catalog) -> dict[str, object]:
         "config": _values(catalog.config),
         "events": catalog.by_event(),
         "natives": native_names(),
+        "journal": catalog.config.journal,
     }
 
 

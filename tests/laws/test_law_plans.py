@@ -260,6 +260,8 @@ def test_the_quick_answer_is_the_engines(
         slow, fast = world.journal()[-2:]
         for line in (slow, fast):
             line.pop("at")
+            assert line.pop("n")
+            assert len(line.pop("hash")) == 64
         if "--session" not in options:
             assert slow.pop("session") != fast.pop("session")
         if "--tool" in options:

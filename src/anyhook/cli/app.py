@@ -26,6 +26,13 @@ VERBS = {
     "conform": ("anyhook.cli.verb_conform", "Run the conformance vectors."),
     "agent": ("anyhook.cli.verb_agent", "Run the agent whose loop fires every event."),
     "log": ("anyhook.cli.verb_log", "Print the journal of fired events."),
+    "watch": ("anyhook.cli.verb_watch", "Watch events in the terminal as they are fired."),
+    "serve": ("anyhook.cli.verb_serve", "Show the journal as a local page, live."),
+    "stats": ("anyhook.cli.verb_stats", "Show what each hook did, and what it cost."),
+    "verify": ("anyhook.cli.verb_verify", "Check that nobody has touched the journal."),
+    "replay": ("anyhook.cli.verb_replay", "Judge recorded runs again with today's tables."),
+    "backtest": ("anyhook.cli.verb_backtest", "Try hooks on the events of the past."),
+    "export": ("anyhook.cli.verb_export", "Write records for other programs."),
     "completion": ("anyhook.cli.verb_completion", "Print a shell's completion script."),
 }
 

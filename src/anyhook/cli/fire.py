@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from anyhook.engine import Engine
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
+    from anyhook.model.json_types import Json
 
 
 def fire(name: str, values: Values) -> int:
@@ -28,7 +29,7 @@ def fire(name: str, values: Values) -> int:
     natives = plan["natives"] if plan else None
     event, unknown = event_of(name, values, natives)  # type: ignore[arg-type]
     if plan is not None and not unknown and not plan["problems"] and event.name not in plan["events"]:  # type: ignore[operator]
-        return _nothing_hooked(event, project, values)
+        return _nothing_hooked(event, project, values, plan.get("journal") or {})  # type: ignore[arg-type]
     from anyhook.cli.signals import OnDuty
 
     with OnDuty():
@@ -107,17 +108,20 @@ def answer(decision: Decision, as_json: bool) -> int:
     return status
 
 
-def _nothing_hooked(event: Event, project: str, values: Values) -> int:
+def _nothing_hooked(event: Event, project: str, values: Values, settings: dict[str, Json]) -> int:
     """The same answer and the same line in the journal as the engine's, without loading the engine."""
     from anyhook.model.decision import Decision
-    from anyhook.steps.record import about, record, safe_head, secrets_of
+    from anyhook.model.words import FULL
+    from anyhook.steps.record import Keeping, about, record, safe_head, secrets_of
     from anyhook.stores.journal import Journal
+    from anyhook.stores.journal_writer import bounds_of
 
     mode = str(values["mode"] or "enforce")
     decision = Decision(event.name, enforced=mode != "shadow")
-    journal = Journal(state_dir(os.environ))
+    journal = Journal(state_dir(os.environ), bounds_of(settings))
+    keeping = Keeping(secrets_of(os.environ), str(settings.get("bodies", FULL)))
     session = str(values["session"] or f"session-{os.urandom(8).hex()}")
-    head = safe_head(event, about("fire", project, mode), session)
-    if not journal.append(record(head, decision, (), secrets_of(os.environ))):
+    head = safe_head(event, about("fire", project, mode, keeping), session, keeping)
+    if not journal.append(record(head, decision, (), keeping)):
         decision = decision.replace(problems=(journal.problem(),))
     return answer(decision, bool(values["json"]))

@@ -1,4 +1,5 @@
-"""`anyhook explain`: what an event would start, and why the rest would not run. It starts nothing."""
+"""`anyhook explain`: what an event would start, and why the rest would not run; or what a recorded event did. It starts
+nothing."""
 
 from __future__ import annotations
 
@@ -27,7 +28,10 @@ if TYPE_CHECKING:
 )
 def explain(event: str, values: Values) -> int:
     """Show which hooks an event would run, in what order, with what argv, env names, cwd, stdin and limit; and which it
-    would not run, and why. Starts nothing."""
+    would not run, and why. Or, with the number of a record of the journal (or `last`), what that event did. Starts
+    nothing."""
+    if event.isdecimal() or event == "last":
+        return _recorded(event, values)
     from anyhook.catalog import build
     from anyhook.cli.catalog_input import setup_of
     from anyhook.engine import Engine
@@ -47,6 +51,25 @@ def explain(event: str, values: Values) -> int:
         render.out(line)
     for line in render.problem_lines(engine.routes.problems(made.name)):
         render.say(line)
+    return 0
+
+
+def _recorded(name: str, values: Values) -> int:
+    from anyhook.cli.failure import BadCall
+    from anyhook.cli.record_text import record_page
+    from anyhook.journal.search import record_of
+    from anyhook.stores.places import state_dir
+
+    found = record_of(state_dir(os.environ), name)
+    if found is None:
+        raise BadCall(f"the journal has no record {name}. `anyhook log` shows the number of each.")
+    if found.record is None:
+        raise BadCall(f"record {name} of the journal is damaged. `anyhook verify` shows what is.")
+    if values["json"]:
+        render.json_out(found.record, indent=2)
+        return 0
+    for line in record_page(found.record):
+        render.out(line)
     return 0
 
 

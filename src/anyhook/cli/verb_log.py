@@ -1,52 +1,77 @@
-"""`anyhook log`: the journal, oldest first."""
+"""`anyhook log`: the journal, oldest first; all of it, or what was asked for."""
 
 from __future__ import annotations
 
 import os
 import time
+from itertools import chain
 
 from anyhook.cli import render
-from anyhook.cli.options import JSON
+from anyhook.cli.failure import BadCall
+from anyhook.cli.journal_input import WANTED, count_of, wanted_of
+from anyhook.cli.options import JSON, Option
+from anyhook.cli.record_text import record_line
 from anyhook.cli.verbs import verb
-from anyhook.model import lean_json
-from anyhook.stores.journal import Journal
+from anyhook.journal.search import Found, follow, newest, parsed, search
 from anyhook.stores.places import state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from anyhook.cli.options import Values
-    from anyhook.model.json_types import Json
+    from anyhook.journal.search import Wanted
+
+LAST = Option("--last", "Only the last so many.", "N", short="-n")
+FOLLOW = Option("--follow", "Go on with what comes, after the last ten; Ctrl-C ends it.", short="-f")
+SEARCH = Option("--search", "Only where all these words are found, by a full-text index.", "WORDS")
+SEARCH_MOST = 10_000
+LOOK_S = 0.2
+"""How often a follower looks for more."""
 
 
-@verb("log", (JSON,), "anyhook log --json | tail -1")
+@verb("log", (*WANTED, SEARCH, LAST, FOLLOW, JSON), "anyhook log --since 2h --verdict block")
 def log(values: Values) -> int:
     """Print the journal of fired events; with --json one record per line."""
-    for line in Journal(state_dir(os.environ)).lines():
-        text = line.decode("utf-8", "replace").rstrip("\n")
-        if values["json"]:
-            render.exact_out(text)
-            continue
-        try:
-            record = lean_json.loads(text)
-        except ValueError:
-            render.say(f"a line of the journal is damaged: {text[:60]!r}")
-            continue
-        if isinstance(record, dict):
-            render.out(_line(record))
+    wanted, folder, as_json = wanted_of(values), state_dir(os.environ), bool(values["json"])
+    if values["follow"]:
+        if values["search"]:
+            raise BadCall("--search looks through what is there, --follow waits for more. Use --text with --follow.")
+        for found in follow(folder, wanted, count_of(values, "last", 10)):
+            if found is None:
+                time.sleep(LOOK_S)
+            else:
+                _show([found], as_json)
+    most = count_of(values, "last", 0)
+    records: Iterable[Found]
+    if values["search"]:
+        records = _with_words(folder, wanted, str(values["search"]))[-most:]
+    else:
+        records = newest(folder, wanted, most) if most else search(folder, wanted)
+    first = next(iter(records := iter(records)), None)
+    if first is None:
+        render.say("The journal has no such record." if os.path.isdir(folder) else "Nothing was recorded yet.")
+        return 0
+    _show(chain([first], records), as_json)
     return 0
 
 
-def _line(record: dict[str, Json]) -> str:
-    at = record.get("at")
-    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at / 1e9)) if isinstance(at, int) else "?"
-    if "background" in record:
-        run = record.get("run")
-        ending = run.get("ending") if isinstance(run, dict) else "?"
-        return f"{when}  background  {record['background']}  {ending}"
-    decision, data = record.get("decision"), record.get("data")
-    decision = decision if isinstance(decision, dict) else {}
-    tool = data.get("tool") if isinstance(data, dict) else None
-    line = f"{when}  {record.get('event')}" + (f" {tool}" if tool else "") + f"  {decision.get('verdict')}"
-    if decision.get("hook"):
-        line += f" by {decision['hook']}: {decision.get('reason')}"
-    return line
+def _with_words(folder: str, wanted: Wanted, words: str) -> list[Found]:
+    from anyhook.cli.indexed import indexed
+    from anyhook.journal.index import find_words
+
+    with indexed(folder, "words") as index:
+        lines = find_words(index, folder, words, SEARCH_MOST)
+    right = wanted.looks_right()
+    found = [Found(line, parsed(line)) for line in lines if right(line)]
+    return [each for each in found if each.record is not None and wanted.fits(each.record)]
+
+
+def _show(records: Iterable[Found], as_json: bool) -> None:
+    for found in records:
+        if as_json:
+            render.exact_out(found.line.decode("utf-8", "replace").rstrip("\n"))
+        elif found.record is None:
+            render.say(f"a line of the journal is damaged: {found.line[:60].decode('utf-8', 'replace')!r}")
+        else:
+            render.out(record_line(found.record))

@@ -40,11 +40,12 @@ def verb(
 
 
 def _option(option: Option) -> click.Option:
+    names = [option.flag, *([option.short] if option.short else [])]
     if not option.metavar:
-        return click.Option([option.flag], is_flag=True, help=option.help)
+        return click.Option(names, is_flag=True, help=option.help)
     kind = click.Choice(option.choices) if option.choices else None
     return click.Option(
-        [option.flag, *([option.short] if option.short else [])],
+        names,
         metavar=None if option.choices else option.metavar,
         type=kind,
         multiple=option.many,

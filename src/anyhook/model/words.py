@@ -5,6 +5,9 @@ from __future__ import annotations
 TRUST = ("ask", "all", "native", "none")
 ON_FAILURE = ("native", "deny", "allow")
 MODE = ("enforce", "shadow")
+FULL, HASHED = "full", "hashed"
+BODIES = (FULL, HASHED, "none")
+"""What the journal keeps of payloads."""
 
 
 def checked(switch: str, value: str | None, known: tuple[str, ...]) -> None:

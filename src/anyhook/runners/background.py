@@ -18,18 +18,19 @@ if TYPE_CHECKING:
     from anyhook.stores.journal import Journal
 
 
-def line_of(hook: str, call: Call, run: Run) -> bytes:
+def line_of(hook: str, call: Call, run: Run, bodies: str) -> bytes:
     """What the journal keeps of a background run."""
     import time
 
-    from anyhook.steps.record import run_fields, secrets_of, without_secrets
+    from anyhook.steps.record import Keeping, clean, run_fields, secrets_of
 
     made: dict[str, Json] = {"v": 1, "at": time.time_ns(), "background": hook, "argv": [*call.argv], "cwd": call.cwd}
-    made["run"] = run_fields(run)
-    return without_secrets(json.dumps(made), secrets_of(call.env)).encode() + b"\n"
+    keeping = Keeping(secrets_of(call.env), bodies)
+    made["run"] = run_fields(run, keeping)
+    return clean(json.dumps(made), keeping).encode() + b"\n"
 
 
-def watch(hook: str, call: Call, journal: Journal | None) -> Waitable | None:
+def watch(hook: str, call: Call, journal: Journal | None, bodies: str) -> Waitable | None:
     """Start it here, and let a thread see it through."""
     from anyhook.model.call import Run
     from anyhook.steps.run import start
@@ -37,14 +38,14 @@ def watch(hook: str, call: Call, journal: Journal | None) -> Waitable | None:
     started = start(call)
     if isinstance(started, Run):
         if journal is not None:
-            journal.append(line_of(hook, call, started))
+            journal.append(line_of(hook, call, started, bodies))
         return None
     watched = _Watched(started)
 
     def see_through() -> None:
         run = started.wait()
         if journal is not None and run is not None:
-            journal.append(line_of(hook, call, run))
+            journal.append(line_of(hook, call, run, bodies))
         watched.conclude(run)
 
     threading.Thread(target=see_through, name=f"anyhook-{hook}", daemon=True).start()
@@ -70,13 +71,13 @@ class _Watched:
         self._child.end(ending)
 
 
-def hand_over(hook: str, call: Call, own_dir: str) -> None:
+def hand_over(hook: str, call: Call, own_dir: str, bodies: str) -> None:
     """Give it to a process that outlives us. The payload goes by a pipe into memory, so nothing is left on disk."""
     import subprocess
 
     from anyhook.steps.run import leave_alone
 
-    task = marshal.dumps((hook, own_dir, tuple(getattr(call, field) for field in call.fields)))
+    task = marshal.dumps((hook, own_dir, bodies, tuple(getattr(call, field) for field in call.fields)))
     child = subprocess.Popen(
         [sys.executable, "-P", "-m", "anyhook.runners.background"],
         stdin=subprocess.PIPE,
@@ -101,10 +102,10 @@ def main() -> None:
     from anyhook.steps.run import adopt_orphans, run
     from anyhook.stores.journal import Journal
 
-    hook, own_dir, values = marshal.loads(sys.stdin.buffer.read())  # noqa: S302 (from the process that started us)
+    hook, own_dir, bodies, values = marshal.loads(sys.stdin.buffer.read())  # noqa: S302 (from the process that started us)
     call = Call(*values)
     adopt_orphans()
-    Journal(own_dir).append(line_of(hook, call, run(call)))
+    Journal(own_dir).append(line_of(hook, call, run(call), bodies))
     os._exit(0)
 
 

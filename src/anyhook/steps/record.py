@@ -1,5 +1,5 @@
-"""Record: one fired event → one line for the journal: event, calls, runs, decision. Values of the environment that look
-like secrets never get into it, not even where a hook printed them."""
+"""Record: one fired event → one line for the journal: event, calls, runs, decision. What looks like a secret never
+gets into it, nor does a secret of the environment, not even where a hook printed it; payloads do where they may."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import time
 from _operator import attrgetter  # `operator` is this and more, from one more file
 
 from anyhook.model import lean_json as json
+from anyhook.model.record import Record
+from anyhook.model.words import FULL, HASHED
+from anyhook.steps.redact import redact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
     from anyhook.model.call import Call, Run
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
+    from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
 
 EACH_MOST = 100
@@ -27,7 +31,30 @@ ASKED_FOR = (
     "recipe", "end_turn",
 )  # fmt: skip
 _asked_for = attrgetter(*ASKED_FOR)
+BODY_FIELDS = frozenset(
+    {
+        "input", "output", "tool_error", "prompt", "message", "messages", "last_message", "final_message",
+        "attachments", "task", "result", "context", "sub_agent_info",
+    }
+)  # fmt: skip
+"""Fields of an event that hold what people and tools said; the others are names and numbers."""
+NO_BODIES = frozenset({"effect", "hook", "end_turn"})
+"""The same of a decision, the other way round."""
 SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH", "COOKIE", "PRIVATE")
+
+
+class Keeping(Record):
+    """What of an event is written down."""
+
+    secrets: tuple[tuple[str, str], ...] = ()
+    """Texts that never are, and what stands there instead."""
+    bodies: str = FULL
+    """Payloads: `full`, `hashed` (to see that two are the same) or `none`."""
+    inherited: frozenset[str] = frozenset()
+    """Names of variables that every hook may have from its host; of a hook's own, only the others are told."""
+
+
+ALL = Keeping()
 
 
 def secrets_of(env: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
@@ -48,41 +75,76 @@ def without_secrets(line: str, secrets: Sequence[tuple[str, str]]) -> str:
     return line
 
 
-def about(host: str, project: str, mode: str) -> str:
+def clean(text: str, keeping: Keeping) -> str:
+    """A piece of a line, without anything secret."""
+    return redact(without_secrets(text, keeping.secrets))
+
+
+def body(value: Json, keeping: Keeping) -> Json:
+    """A payload as far as it is written down; None where it is not."""
+    if keeping.bodies == FULL:
+        return clipped(value)
+    if keeping.bodies != HASHED or value is None:
+        return None
+    from anyhook.model.digest import hasher
+
+    text = json.dumps(value).encode()
+    return {"blake2b": hasher()(text), "bytes": len(text)}
+
+
+def about(host: str, project: str, mode: str, keeping: Keeping) -> str:
     """Who fires, where and how: the same in every line of one engine, so it is made once."""
-    return json.dumps({"host": host, "project": project, "mode": mode})[1:-1]
+    return clean(json.dumps({"host": host, "project": project, "mode": mode})[1:-1], keeping)
 
 
-def head_of(event: Event, who: str, session: str, data: Json) -> str:
+def head_of(event: Event, who: str, session: str, data: Json, keeping: Keeping) -> str:
     """The part of a line that is known before anything is started; `who` is made by `about`."""
     named = json.dumps(event.data.get("session") or session)
-    return f'{who}, "session": {named}, "event": "{event.name}", "data": {json.dumps(data)}'
+    marks = ', "hosted": true' if event.hosted else ""
+    if keeping.bodies != FULL:
+        marks += f', "bodies": "{keeping.bodies}"'
+    said = clean(f'"session": {named}, "event": "{event.name}", "data": {json.dumps(data)}', keeping)
+    return f"{who}, {said}{marks}"
 
 
-def call_text(hook: str, call: Call, model: str = "") -> str:
-    """The part of a line that is known once a hook is started: made while it runs. `model` is whom the hook asks."""
-    made: dict[str, Json] = {
-        "hook": hook, "argv": [*call.argv], "cwd": call.cwd, "env": [*call.env], "limit_s": call.limit_s,
-    }  # fmt: skip
+def _named_only(data: Mapping[str, Json], keeping: Keeping) -> Json:
+    made = {key: body(value, keeping) if key in BODY_FIELDS else clipped(value) for key, value in data.items()}
+    return {key: value for key, value in made.items() if value is not None}
+
+
+def call_text(hook: Hook, call: Call, posture: str, keeping: Keeping = ALL, model: str = "") -> str:
+    """The part of a line that is known once a hook is started: made while it runs. What a run means can be found out
+    again from this, when neither the hook nor its files are there any more. `model` is whom the hook asks."""
+    made: dict[str, Json] = {"hook": hook.id, "name": hook.name, "dialect": hook.dialect, "native": hook.native_event}
+    if hook.handler != "command":
+        made["handler"] = hook.handler
+    if posture != "native":
+        made["posture"] = posture
     if model:
         made["model"] = model
-    return json.dumps(made)[:-1]
+    inherited = keeping.inherited
+    own: list[Json] = [name for name in call.env if name not in inherited]
+    made.update(argv=[*call.argv], cwd=call.cwd, env=own, limit_s=call.limit_s)
+    return clean(json.dumps(made)[:-1], keeping)
 
 
 def record(
     head: str,
     decision: Decision,
-    calls: Sequence[tuple[str, Run | None]] = (),
-    secrets: Sequence[tuple[str, str]] = (),
+    calls: Sequence[tuple[str, Run | None, str]] = (),
+    keeping: Keeping = ALL,
     at_ns: int | None = None,
 ) -> bytes:
-    """The line: what was fired, what was started (text and run of each call), what was decided."""
-    started = [f'{text}, "run": {"null" if run is None else json.dumps(run_fields(run))}}}' for text, run in calls]
+    """The line: what was fired, what was started (text, run and cause of failure of each call), what was decided."""
+    started = [
+        f'{text}, "failed": {json.dumps(failed or None)}, "run": {_run_text(run, keeping)}}}'
+        for text, run, failed in calls
+    ]
     line = (
         f'{{"v": 1, "at": {at_ns or time.time_ns()}, {head}, "calls": [{", ".join(started)}], '
-        f'"decision": {_decision_text(decision)}}}'
+        f'"decision": {_decision_text(decision, keeping)}}}\n'
     )
-    return without_secrets(line, secrets).encode() + b"\n"
+    return line.encode()
 
 
 def clipped(value: Json, depth: int = 0) -> Json:
@@ -96,9 +158,7 @@ def clipped(value: Json, depth: int = 0) -> Json:
     return [clipped(item, depth + 1) for item in value] if isinstance(value, list) else value
 
 
-def record_quiet(
-    taken: Sequence[tuple[int, Event, Decision]], who: str, session: str, secrets: Sequence[tuple[str, str]]
-) -> list[bytes]:
+def record_quiet(taken: Sequence[tuple[int, Event, Decision]], who: str, session: str, keeping: Keeping) -> list[bytes]:
     """The lines of events that reached no hook: time, event, answer. Beyond what an agent can cause, those with
     the same answer are only counted."""
     kinds: dict[int, list[tuple[int, Event, Decision]]] = {}
@@ -107,54 +167,77 @@ def record_quiet(
     made: list[bytes] = []
     for entries in kinds.values():
         for at, event, answer in entries[:EACH_MOST]:
-            made.append(record(safe_head(event, who, session), answer, (), secrets, at))
+            made.append(record(safe_head(event, who, session, keeping), answer, (), keeping, at))
         if len(entries) > EACH_MOST:
             at, event, answer = entries[-1]
-            head = f'{head_of(event, who, session, {})}, "events": {len(entries) - EACH_MOST}'
-            made.append(record(head, answer, (), secrets, at))
+            head = f'{head_of(event, who, session, {}, keeping)}, "events": {len(entries) - EACH_MOST}'
+            made.append(record(head, answer, (), keeping, at))
     return made
 
 
-def safe_head(event: Event, who: str, session: str) -> str:
+def safe_head(event: Event, who: str, session: str, keeping: Keeping = ALL) -> str:
     """The same with the event's data; without it where an embedding program put something into it that is no JSON."""
     try:
-        return head_of(event, who, session, clipped(event.data))
+        data: Json = clipped(event.data) if keeping.bodies == FULL else _named_only(event.data, keeping)
+        return head_of(event, who, session, data, keeping)
     except (TypeError, ValueError, RecursionError) as error:
-        return f'{head_of(event.replace(data={}), who, session, {})}, "lost": {json.dumps(str(error))}'
+        head = head_of(event.replace(data={}), who, session, {}, keeping)
+        return f'{head}, "lost": {json.dumps(str(error))}'
 
 
-def _decision_text(decision: Decision) -> str:
+def _decision_text(decision: Decision, keeping: Keeping) -> str:
     try:
-        return json.dumps(_decision(decision))
+        made = _decision(decision, keeping)
+        text = json.dumps(made)
     except (TypeError, ValueError, RecursionError) as error:  # a callable's answer that is no JSON costs no event
         return json.dumps({"verdict": decision.verdict, "enforced": decision.enforced, "lost": str(error)})
+    quotes_nobody = len(made) == 3
+    return text if quotes_nobody else clean(text, keeping)
 
 
-def _decision(decision: Decision) -> dict[str, Json]:
+def _decision(decision: Decision, keeping: Keeping) -> dict[str, Json]:
     """The decision without what it does not ask for, and every hook in one short row."""
     made: dict[str, Json] = {"verdict": decision.verdict, "enforced": decision.enforced}
     for field, value in zip(ASKED_FOR, _asked_for(decision), strict=True):
         if value is not None and value is not False and value != ():
-            made[field] = clipped(list(value) if isinstance(value, tuple) else value)
+            plain: Json = list(value) if isinstance(value, tuple) else value
+            kept = clipped(plain) if field in NO_BODIES else body(plain, keeping)
+            if kept is not None:
+                made[field] = kept
     made["hooks"] = [
-        {"id": report.id, "status": report.status, "why": report.why, "verdict": report.verdict}
+        {
+            "id": report.id,
+            "status": report.status,
+            "why": report.why,
+            "verdict": report.verdict,
+            "source": report.source,
+        }
         for report in decision.hooks
     ]
     if decision.problems:
-        made["problems"] = [dict(problem.as_dict()) for problem in decision.problems]
+        made["problems"] = [
+            dict(problem.as_dict()) if keeping.bodies == FULL else {"code": problem.code, "where": problem.where}
+            for problem in decision.problems
+        ]
     return made
 
 
-def run_fields(run: Run) -> dict[str, Json]:
-    return {
-        "ending": run.ending,
-        "exit_code": run.exit_code,
-        "stdout": clip(run.stdout),
-        "stderr": clip(run.stderr),
-        "started_ns": run.started_ns,
-        "duration_s": round(run.duration_s, 6),
-        "error": run.error,
-    }
+def _run_text(run: Run | None, keeping: Keeping) -> str:
+    if run is None:
+        return "null"
+    text = json.dumps(run_fields(run, keeping))
+    return clean(text, keeping) if run.stdout or run.stderr or run.error else text
+
+
+def run_fields(run: Run, keeping: Keeping) -> dict[str, Json]:
+    made: dict[str, Json] = {"ending": run.ending, "exit_code": run.exit_code}
+    for name, stream in (("stdout", run.stdout), ("stderr", run.stderr)):
+        whole = keeping.bodies == FULL or not stream
+        said = clip(stream) if whole else body(stream.decode("utf-8", "replace"), keeping)
+        if said is not None:
+            made[name] = said
+    made.update(started_ns=run.started_ns, duration_s=round(run.duration_s, 6), error=run.error)
+    return made
 
 
 def clip(data: bytes) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from anyhook.model.problem import WARNING
 from anyhook.model.record import Record
-from anyhook.model.words import ON_FAILURE
+from anyhook.model.words import BODIES, ON_FAILURE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 ROLES = ("fast", "long", "thinking")
 """What models are for; handlers name one of these, in their dialect's words."""
+JOURNAL_BOUNDS = {"keep_days": 36_500, "keep_mb": 1_000_000}
+"""The bounds of the journal, and the most that each may be."""
 ENDPOINT = ("base_url", "api_key_env")
 
 
@@ -30,6 +32,8 @@ class Config(Record):
     """Role → provider:name."""
     providers: dict[str, dict[str, str]] = {}  # noqa: RUF012 (never changed)
     """Provider → where it is and which variable holds its key."""
+    journal: dict[str, Json] = {}  # noqa: RUF012 (never changed)
+    """What the journal keeps, and how much of it."""
 
 
 def read_config(path: str, files: Files, home: str) -> Config:
@@ -53,8 +57,8 @@ def read_config(path: str, files: Files, home: str) -> Config:
         warn("on_failure", f"must be one of {', '.join(ON_FAILURE)}", "Correct it.")
         posture = "native"
     for key in document:
-        if key not in ("plugins", "on_failure", "dialect", "hooks", "models", "providers", "agent"):
-            known = 'plugins, on_failure, [dialect.NAME], [hooks."ID"], [models], [providers.NAME], [agent]'
+        if key not in ("plugins", "on_failure", "dialect", "hooks", "models", "providers", "journal", "agent"):
+            known = 'plugins, on_failure, [dialect.NAME], [hooks."ID"], [models], [providers.NAME], [journal], [agent]'
             warn(key, "is no setting", f"Settings: {known}.")
     return Config(
         tuple(plugins),
@@ -63,7 +67,26 @@ def read_config(path: str, files: Files, home: str) -> Config:
         _hooks(document.get("hooks"), warn),
         _models(document.get("models"), warn),
         _providers(document.get("providers"), warn),
+        _journal(document.get("journal"), warn),
     )
+
+
+def _journal(value: Json, warn: _Warn) -> dict[str, Json]:
+    if value is not None and not isinstance(value, dict):
+        warn("journal", "must be a table", f"Settings: bodies, {', '.join(JOURNAL_BOUNDS)}.")
+    found: dict[str, Json] = {}
+    for key, chosen in value.items() if isinstance(value, dict) else ():
+        if key == "bodies" and chosen in BODIES:
+            found[key] = chosen
+        elif key == "bodies":
+            warn("journal.bodies", f"must be one of {', '.join(BODIES)}", "Correct it.")
+        elif key not in JOURNAL_BOUNDS:
+            warn(f"journal.{key}", "is no setting", f"Settings: bodies, {', '.join(JOURNAL_BOUNDS)}.")
+        elif isinstance(chosen, bool) or not isinstance(chosen, int) or not 1 <= chosen <= JOURNAL_BOUNDS[key]:
+            warn(f"journal.{key}", f"must be a whole number from 1 to {JOURNAL_BOUNDS[key]}", "Correct it.")
+        else:
+            found[key] = chosen
+    return found
 
 
 def _texts(value: Json) -> list[str]:

@@ -1,16 +1,15 @@
-"""The journal: one JSON line per fired event, by one append, from many processes at once. It never fails an event."""
+"""The journal: one JSON line per fired event, from many processes at once. It never fails an event."""
 
 from __future__ import annotations
 
-import os
 import sys
 from _thread import allocate_lock
 
-from anyhook.stores.places import make_private_dir
+from anyhook.stores.journal_writer import Bounds, JournalWriter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from anyhook.model.problem import Problem
 
@@ -18,10 +17,10 @@ LATER_S = 0.25
 
 
 class Journal:
-    """Appends whole lines. Opened for each line, so that a file that was moved away is simply begun anew."""
+    """Takes lines, now or in a moment, and remembers why it could not."""
 
-    def __init__(self, state_dir: str) -> None:
-        self.path = f"{state_dir}/journal.jsonl"
+    def __init__(self, state_dir: str, bounds: Bounds | None = None) -> None:
+        self._writer = JournalWriter(state_dir, bounds or Bounds())
         self.broken: str | None = None
         """Why the last line could not be written."""
         self.soon = False
@@ -29,22 +28,16 @@ class Journal:
         self._later: Callable[[], list[bytes]] | None = None
         self._flushing = allocate_lock()
 
-    def append(self, line: bytes) -> bool:
+    @property
+    def path(self) -> str:
+        return self._writer.path
+
+    def append(self, *lines: bytes) -> bool:
+        """Write the lines, all or none; whether that was possible."""
         try:
-            try:
-                descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            except FileNotFoundError:
-                make_private_dir(os.path.dirname(self.path))
-                descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            try:
-                written = os.write(descriptor, line)
-            finally:
-                os.close(descriptor)
+            self._writer.append([*lines])
         except OSError as error:
             self.broken = error.strerror or str(error)
-            return False
-        if written != len(line):
-            self.broken = "the disk is full"
             return False
         return True
 
@@ -68,11 +61,12 @@ class Journal:
             self.soon = False  # before the lines are taken: one that comes after that asks for another flush
             made = self._later() if self._later is not None else []
             if made:
-                self.append(b"".join(made))
+                self.append(*made)
 
     def close(self) -> None:
         """Write what was put off; nothing of it is left to be done at the end of the program."""
         self.flush()
+        self._writer.close()
         if "atexit" in sys.modules:
             sys.modules["atexit"].unregister(self.flush)
 
@@ -88,11 +82,3 @@ class Journal:
             "Make the state directory writable.",
             WARNING,
         )
-
-    def lines(self) -> Iterator[bytes]:
-        """Every line, oldest first; none where there is no journal."""
-        try:
-            with open(self.path, "rb") as file:
-                yield from file
-        except FileNotFoundError:
-            return

@@ -1,0 +1,152 @@
+"""The words of a `backtest` call → hooks, their trials and the sandbox. It starts no hook."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from anyhook.cli.catalog_input import setup_of
+from anyhook.cli.failure import BadCall
+from anyhook.model.digest import hasher
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from anyhook.cli.options import Values
+    from anyhook.engine import Engine
+    from anyhook.journal.backtest import Backtest, Subject
+    from anyhook.journal.search import Wanted
+    from anyhook.journal.trial import Trial
+    from anyhook.model.call import Call
+    from anyhook.model.event import Event
+    from anyhook.model.hook import Hook
+
+HANDLERS = ("command", "python")
+
+
+def prepared(
+    folder: str, names: tuple[str, ...], values: Values, wanted: Wanted
+) -> tuple[Backtest, tuple[str, ...], list[str]]:
+    """The backtest, the sandbox's words, and the hooks' ids."""
+    from anyhook.engine import Engine
+    from anyhook.journal.backtest import Backtest
+    from anyhook.plan import open_catalog
+
+    setup = setup_of({**values, "state_dir": None})
+    catalog = open_catalog(setup)
+    posture = str(values["on_failure"]) if values["on_failure"] else None
+    engine = Engine(setup, catalog, on_failure=posture, mode="shadow", session=None, host="backtest")
+    engine.outlived = True
+    chosen = [_chosen(engine, name) for name in names]
+    subjects = {hook.id: _subject(engine, hook) for hook in chosen}
+    if not values["everywhere"]:
+        wanted = wanted.replace(project=setup.project)
+    needed = [sys.prefix, sys.base_prefix, os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
+    needed += [os.path.dirname(path) for hook in chosen for path in (hook.source, *hook.files)]
+    sandbox = _sandbox(str(values["sandbox"] or "bwrap"), setup.project, needed)
+
+    def pairs(event: Event, session: str) -> Iterator[tuple[Subject, Callable[[str], Trial]]]:
+        event = event if event.data.get("session") else event.replace(data={**event.data, "session": session})
+        yield from _pairs(engine, subjects, event)
+
+    return Backtest(folder, wanted, pairs, engine.keeping), sandbox, [*subjects]
+
+
+def _chosen(engine: Engine, name: str) -> Hook:
+    """The one hook of the catalog that a name means: its id, its name, or a part of the id."""
+    hooks = engine.catalog.hooks
+    exact = [hook for hook in hooks if hook.id == name]
+    found = exact or [hook for hook in hooks if hook.name == name] or [hook for hook in hooks if name in hook.id]
+    if len(found) != 1:
+        known = ", ".join(hook.id for hook in (found or hooks)[:10]) or "none"
+        what = "several hooks have this in their ids" if found else "there is no such hook"
+        raise BadCall(f"{name}: {what}: {known}. `anyhook list` shows the ids.")
+    (hook,) = found
+    if not hook.trusted:
+        raise BadCall(f"{hook.id} is not approved, so it does not run here either. Look at it first: anyhook trust")
+    if hook.status != "armed":
+        raise BadCall(f"{hook.id} cannot run: {hook.why or hook.status}.")
+    if hook.handler not in HANDLERS:
+        raise BadCall(
+            f"{hook.id}: a `{hook.handler}` handler cannot be backtested; {' and '.join(HANDLERS)} handlers can."
+        )
+    return hook
+
+
+def _subject(engine: Engine, hook: Hook) -> Subject:
+    from anyhook.grammar.files import Files
+    from anyhook.grammar.registry import dialect
+    from anyhook.journal.backtest import Subject
+    from anyhook.model import lean_json
+    from anyhook.steps.trust import pin
+
+    table = dialect(hook.dialect)
+    row = table.row(hook.native_event)
+    if row is None:
+        raise BadCall(f"{hook.id}: its event is not known yet; fire it once.")
+    item = pin(hook, table, engine.setup.roots(engine.catalog.config.plugins), Files())
+    content = lean_json.dumps([item.id, item.definition, dict(item.files)])
+    return Subject(hook, table, row, hasher()(content.encode()), engine.posture_of(hook, None))
+
+
+def _pairs(
+    engine: Engine, subjects: dict[str, Subject], event: Event
+) -> Iterator[tuple[Subject, Callable[[str], Trial]]]:
+    from anyhook.steps.match import match
+    from anyhook.steps.translate import to_native
+
+    for step in engine.routes.find(event).steps:
+        subject = subjects.get(step.hook.id)
+        if subject is None or step.why:
+            continue
+        seen = to_native(event, step.dialect)
+        if step.why is None:
+            why, _ = match(step.hook, step.dialect, step.row, seen)
+            if why:
+                continue
+
+        def make(key: str, subject: Subject = subject, seen: Event = seen) -> Trial:
+            return _trial(engine, subject, seen, key)
+
+        yield subject, make
+
+
+def _trial(engine: Engine, subject: Subject, event: Event, key: str) -> Trial:
+    from anyhook.journal.trial import Trial, python_script
+    from anyhook.steps.present import present
+
+    hook, table = subject.hook, subject.dialect
+    scene = engine.scene(event, table, subject.row)
+    call, missing = present(hook, table, subject.row, scene, "backtest")
+    interpreter, task = "", ()  # type: tuple[str, tuple[object, ...]]
+    env = call.env
+    if hook.handler == "python":
+        own = scene.project if hook.scope == "project" else None
+        interpreter, env = sys.executable, dict(scene.env)
+        task = ("callable", table.python_api, hook.spec["callable"], own, scene.native, scene.project, scene.session)
+        task = (*task, call.stdin)
+    elif not missing and (script := _script(call, python_script)):
+        interpreter, path, arguments = script
+        task = ("script", path, arguments, call.stdin)
+    return Trial(key, hook.id, call.argv, call.stdin, env, call.cwd, call.limit_s, interpreter, task)
+
+
+def _script(
+    call: Call, python_script: Callable[[tuple[str, ...], str, str], tuple[str, str, tuple[str, ...]] | None]
+) -> tuple[str, str, tuple[str, ...]] | None:
+    return python_script(call.argv, call.cwd, call.env.get("PATH", os.defpath))
+
+
+def _sandbox(kind: str, project: str, needed: list[str]) -> tuple[str, ...]:
+    from anyhook.journal.trial import sandbox_of, works
+
+    instead = "Install bubblewrap, or let the hooks run without a sandbox: --sandbox none"
+    try:
+        words = sandbox_of(kind, project, needed)
+    except LookupError as error:
+        raise BadCall(f"there is no sandbox: {error}. {instead}") from None
+    wrong = works(words)
+    if wrong:
+        raise BadCall(f"the sandbox does not work here: {wrong}. {instead}")
+    return words

@@ -1,0 +1,31 @@
+"""What a person types into a live view → what is wanted of the journal: `tool:Bash verdict:block rm -rf`. The names
+are the options of `anyhook log`; the rest is a text to be found."""
+
+from __future__ import annotations
+
+from anyhook.cli.failure import BadCall
+from anyhook.cli.journal_input import WANTED, wanted_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.cli.options import Values
+    from anyhook.journal.search import Wanted
+
+NAMED = {option.key: option for option in WANTED if option.key != "text"}
+
+
+def wanted_by(query: str) -> Wanted:
+    """BadCall with a sentence where a value cannot be."""
+    values: Values = {option.key: None for option in WANTED}
+    words: list[str] = []
+    for word in query.split():
+        name, colon, value = word.partition(":")
+        if not colon or name not in NAMED:
+            words.append(word)
+            continue
+        choices = NAMED[name].choices
+        if choices and value and value not in choices:
+            raise BadCall(f"{name}:{value}: one of {', '.join(choices)} is needed.")
+        values[name] = value or None  # a value that is just being typed
+    values["text"] = " ".join(words) or None
+    return wanted_of(values)

@@ -1,0 +1,227 @@
+"""The journal as a page for the person at this machine: the page, its live rows, one record, figures per hook. It
+answers on the loopback alone, to those who have the token, and changes nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sqlite3
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from secrets import compare_digest
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import uvicorn
+from sse_starlette import EventSourceResponse, JSONServerSentEvent
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from anyhook.cli.failure import BadCall
+from anyhook.cli.live.query import wanted_by
+from anyhook.cli.live.rows import row_of, told_in_full
+from anyhook.cli.visible import visible
+from anyhook.journal.figures import figures
+from anyhook.journal.index import open_index, update
+from anyhook.journal.search import follow
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import AsyncIterator, Iterator
+
+    from starlette.requests import Request
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from anyhook.journal.search import Found, Wanted
+    from anyhook.model.json_types import Json
+
+SHOWN = 500
+"""How many of the newest records a page begins with."""
+BATCH = 200
+LOOK_S = 0.25
+CONNECTIONS = 64
+"""More at once than a person with many windows needs."""
+CLOSING_S = 1
+PAGE = "page.html"
+FILES = {PAGE: "text/html", "page.css": "text/css", "page.js": "text/javascript", "page.svg": "image/svg+xml"}
+HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",  # the address is the key
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": "no-store",
+}
+ELSEWHERE = "This page answers to 127.0.0.1 and localhost only.\n"
+NO_TOKEN = "This address has no valid token. `anyhook serve` printed the whole address.\n"  # noqa: S105
+
+
+class Door:
+    """Lets in who asked for this machine by one of its own names, and has the token; puts the headers on every answer.
+
+    A page of another site can make a browser send requests here under its own name (DNS rebinding): the Host header
+    shows that."""
+
+    def __init__(self, app: ASGIApp, token: str, port: int) -> None:
+        self._app, self._start = app, f"/{token}/".encode()
+        self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
+        if port == 80:
+            self._hosts |= {"127.0.0.1", "localhost"}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+            await send(message)
+
+        if scope["type"] != "http":
+            return
+        hosts = Headers(scope=scope).getlist("host")
+        if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
+            await PlainTextResponse(ELSEWHERE, 403)(scope, receive, with_headers)
+            return
+        path = scope["path"].encode("utf-8", "surrogateescape")
+        if not compare_digest(path[: len(self._start)], self._start):
+            await PlainTextResponse(NO_TOKEN, 401)(scope, receive, with_headers)
+            return
+        inside = path[len(self._start) - 1 :].decode("utf-8", "replace")
+        await self._app({**scope, "path": inside, "raw_path": inside.encode()}, receive, with_headers)
+
+
+class Journal:
+    """What the page asks for."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._indexing = Lock()
+
+    async def file(self, request: Request) -> Response:
+        name = request.path_params.get("name", PAGE)
+        if name not in FILES:
+            return PlainTextResponse("There is no such page.\n", 404)
+        return Response((Path(__file__).parent / name).read_bytes(), media_type=FILES[name])
+
+    async def record(self, request: Request) -> Response:
+        try:
+            lines, record = await run_in_threadpool(told_in_full, self._folder, request.path_params["number"])
+        except (LookupError, OSError) as error:
+            return JSONResponse({"problem": str(error)}, 404)
+        return JSONResponse({"lines": lines, "json": _readable(record)})
+
+    async def figures(self, request: Request) -> Response:
+        try:
+            wanted = wanted_by(request.query_params.get("q", ""))
+        except BadCall as error:
+            return JSONResponse({"problem": str(error)}, 400)
+        try:
+            return JSONResponse(await run_in_threadpool(self._figures, wanted))
+        except (sqlite3.Error, OSError) as error:
+            return JSONResponse({"problem": f"The journal's index cannot be used: {error}"}, 503)
+
+    def _figures(self, wanted: Wanted) -> dict[str, Json]:
+        with self._indexing:  # one at a time brings the index up to date
+            index = open_index(self._folder)
+            try:
+                update(index, self._folder, "runs", lambda _done, _all: None)
+                found = figures(index, wanted, time.time_ns())
+            finally:
+                index.close()
+        shown: list[Json] = [{**hook.as_dict(), "hook": visible(hook.hook)} for hook in found]
+        return {"hooks": shown, "regardless_of_text": wanted.text is not None}
+
+    async def events(self, request: Request) -> Response:
+        """Rows as they come: `rows` for several at once, `ready` when all that was there has been sent, `problem` for a
+        search that cannot be."""
+        return EventSourceResponse(self._events(request.query_params.get("q", "")), ping=15)
+
+    async def _events(self, query: str) -> AsyncIterator[JSONServerSentEvent]:
+        try:
+            wanted = wanted_by(query)
+        except BadCall as error:
+            yield JSONServerSentEvent({"problem": str(error)}, event="problem")
+            return
+        more, ready = follow(self._folder, wanted, SHOWN), False
+        while True:
+            try:
+                batch, at_end = await run_in_threadpool(_batch, more)
+            except OSError as error:
+                yield JSONServerSentEvent({"problem": f"The journal cannot be read: {error}"}, event="problem")
+                return
+            if batch:
+                yield JSONServerSentEvent([row_of(found).as_dict() for found in batch], event="rows")
+            if at_end and not ready:
+                ready = True
+                yield JSONServerSentEvent({}, event="ready")
+            if at_end:
+                await asyncio.sleep(LOOK_S)
+
+
+def _batch(more: Iterator[Found | None]) -> tuple[list[Found], bool]:
+    """The next records, and whether there are no more for the moment."""
+    batch: list[Found] = []
+    for found in more:
+        if found is None:
+            return batch, True
+        batch.append(found)
+        if len(batch) >= BATCH:
+            break
+    return batch, False
+
+
+def _readable(record: dict[str, Json]) -> str:
+    import json
+
+    return visible(json.dumps(record, indent=2, ensure_ascii=False), keep="\n")
+
+
+def page(folder: str, token: str, port: int) -> ASGIApp:
+    """The whole site."""
+    journal = Journal(folder)
+    routes = [
+        Route("/", journal.file),
+        Route("/events", journal.events),
+        Route("/hooks", journal.figures),
+        Route("/record/{number:int}", journal.record),
+        Route("/{name}", journal.file),
+    ]
+    return Door(Starlette(routes=routes), token, port)
+
+
+class Server(uvicorn.Server):
+    """Ends on SIGINT and SIGTERM as on any other wish of its user: without an error."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def serve(folder: str, token: str, at: socket.socket) -> None:
+    """Answer until told to end. The socket is bound already."""
+    app = page(folder, token, at.getsockname()[1])
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        log_level="critical",
+        lifespan="off",
+        ws="none",
+        proxy_headers=False,
+        server_header=False,
+        limit_concurrency=CONNECTIONS,
+        timeout_graceful_shutdown=CLOSING_S,
+    )
+    Server(config).run(sockets=[at])

@@ -1,0 +1,319 @@
+"""The journal in the terminal, as it grows: a list, one record in full, a filter, a pause. It holds the newest rows
+and no others, and writes nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections import Counter, deque
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.text import Text
+from textual import on, work
+from textual.app import App
+from textual.binding import Binding
+from textual.containers import VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import DataTable, Footer, Input, Static
+from textual.worker import Worker, get_current_worker
+
+from anyhook.cli.failure import BadCall
+from anyhook.cli.live.query import wanted_by
+from anyhook.cli.live.rows import DAMAGED, Row, row_of, told_in_full
+from anyhook.cli.record_text import when
+from anyhook.journal.search import Wanted, follow
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+
+KEPT = 500
+"""How many rows the list has at most."""
+SLACK = 200
+"""So many more may come before the oldest are let go: making the list anew costs more than adding to it."""
+LOOK_S = 0.2
+SHOW_S = 1.0
+"""How often rows are shown while they pour in; of those that came meanwhile only the newest are."""
+TYPING_S = 0.3
+"""A filter counts once nobody has typed for so long."""
+COLUMNS = (("time", 8), ("from", 8), ("event", 16), ("tool", 12), ("verdict", 8), ("ms", 7), ("hook", 160))
+STYLES = {"block": "bold red", "ask": "yellow", "allow": "green", DAMAGED: "bold magenta"}
+NOTHING = "Nothing yet. Events stand here as soon as an agent fires them."
+NOTHING_FITS = "No record fits this filter. New ones that do will stand here."
+
+
+class InFull(ModalScreen[None]):
+    """One record, as `anyhook explain` tells it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,enter,q", "dismiss", "Back")]
+
+    def __init__(self, title: str, lines: Sequence[str]) -> None:
+        super().__init__()
+        self._title, self._lines = title, lines
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(id="full") as whole:
+            whole.border_title = self._title
+            text = Text("\n", overflow="fold").join(Text(line, _line_style(line)) for line in self._lines)
+            yield Static(text, markup=False)
+        yield Footer()
+
+
+def _line_style(line: str) -> str:
+    if line.startswith("decision"):
+        return STYLES.get(line.split()[1].rstrip(","), "bold")
+    return "bold red" if line.startswith("  ✗") else "bold" if not line.startswith(" ") else ""
+
+
+class Grid(DataTable[Text]):
+    """The list; its footer says what Enter does."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "select_cursor", "In full")]
+
+
+class Watch(App[None]):
+    """The list, newest at the bottom. It stays at the end as long as the cursor is there."""
+
+    TITLE = "anyhook watch"
+    ENABLE_COMMAND_PALETTE = False
+    CSS = """
+    #head { height: 1; padding: 0 1; background: $primary-background; color: $text; }
+    #filter { height: 1; border: none; padding: 0 1; background: $surface; }
+    #filter:focus { background: $boost; }
+    #said { height: 1; padding: 0 1; color: $warning; display: none; }
+    #nothing { height: 1fr; content-align: center middle; color: $text-muted; }
+    DataTable { height: 1fr; scrollbar-size-horizontal: 0; }
+    InFull { align: center middle; }
+    #full { width: 96%; height: 94%; border: round $primary; background: $surface; padding: 0 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "filter", "Filter", key_display="/"),
+        Binding("escape", "leave_filter", "Clear filter"),
+        Binding("p,space", "pause", "Pause"),
+        Binding("end,G", "newest", "Newest", key_display="End"),
+        Binding("q,ctrl+c", "quit", "Quit", priority=False),
+    ]
+
+    def __init__(self, folder: str, query: str = "") -> None:
+        super().__init__()
+        self._folder, self._query = folder, query
+        self._rows: dict[str, Row] = {}
+        self._held: deque[Row] = deque(maxlen=KEPT)
+        self._waiting = 0
+        self._number = 0
+        self._counts = Counter[str]()
+        self._paused = False
+        self._typed_at = 0.0
+        self._timer_set = False
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="head", markup=False)
+        yield Input(self._query, placeholder="/ to filter: tool:Bash verdict:block since:2h any text", id="filter")
+        yield Static(id="said", markup=False)
+        yield Static(NOTHING, id="nothing", markup=False)
+        yield Grid(cursor_type="row", zebra_stripes=True, id="list")
+        yield Footer()
+
+    def on_mount(self) -> None:
+        for name, width in COLUMNS:
+            self.grid.add_column(Text(name, justify="right" if name == "ms" else "left"), width=width, key=name)
+        self.set_focus(self.grid)
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP):  # so that the terminal is left as it was
+            try:
+                loop.add_signal_handler(number, self.exit)
+            except (ValueError, RuntimeError):  # not the main thread: somebody else's to see to
+                pass
+        self._begin()
+
+    @property
+    def grid(self) -> Grid:
+        return self.query_one(Grid)
+
+    def _begin(self) -> None:
+        """Read the journal anew, for what is wanted now."""
+        said = self.query_one("#said", Static)
+        try:
+            wanted = wanted_by(self._query)
+        except BadCall as error:
+            said.update(str(error))
+            said.display = True
+            return
+        said.display = False
+        self._rows.clear()
+        self._held.clear()
+        self._waiting = 0
+        self._counts.clear()
+        self.grid.clear()
+        self._tell()
+        self._read(wanted)
+
+    @work(thread=True, exclusive=True)
+    def _read(self, wanted: Wanted) -> None:
+        """Ends when another filter has begun a reader of its own, or the program ends."""
+        worker = get_current_worker()
+        fresh, counts, shown_at = deque[Row](maxlen=KEPT), Counter[str](), 0.0
+        for found in follow(self._folder, wanted, KEPT):
+            if worker.is_cancelled:
+                return
+            if found is not None:
+                row = row_of(found)
+                fresh.append(row)
+                counts.update(rows=1, events=row.events, block=row.verdict == "block", failed=row.failed)
+            if fresh and (found is None or time.monotonic() - shown_at >= SHOW_S):
+                self.call_from_thread(self._take, tuple(fresh), counts, worker)
+                fresh.clear()
+                counts, shown_at = Counter(), time.monotonic()
+            if found is None:
+                time.sleep(LOOK_S)
+
+    def _take(self, fresh: Sequence[Row], counts: Counter[str], worker: Worker[None]) -> None:
+        if worker.is_cancelled:
+            return  # of a filter that nobody wants any more
+        self._counts.update(counts)
+        if self._paused:
+            self._held.extend(fresh)
+            self._waiting += counts["rows"]
+        else:
+            self._add(fresh)
+        self._tell()
+
+    def _add(self, batch: Sequence[Row]) -> None:
+        at_end = self.grid.cursor_row >= self.grid.row_count - 1
+        for row in batch:
+            self._number += 1
+            self._rows[str(self._number)] = row
+        if len(self._rows) > KEPT + SLACK:
+            self._let_go()
+        else:
+            for key, row in list(self._rows.items())[-len(batch) :]:
+                self.grid.add_row(*_cells(row), key=key)
+        if at_end:
+            self.action_newest()
+
+    def _let_go(self) -> None:
+        """Only the newest rows stay; the cursor stays where it was, or at the oldest that is left."""
+        chosen = self._chosen()
+        self._rows = dict(list(self._rows.items())[-KEPT:])
+        self.grid.clear()
+        for key, row in self._rows.items():
+            self.grid.add_row(*_cells(row), key=key)
+        if chosen in self._rows:
+            self.grid.move_cursor(row=self.grid.get_row_index(chosen), animate=False)
+
+    def _chosen(self) -> str:
+        if not self.grid.row_count:
+            return ""
+        return str(self.grid.coordinate_to_cell_key(self.grid.cursor_coordinate).row_key.value)
+
+    def _tell(self) -> None:
+        """Head and hints, as things are now."""
+        state = f"paused, {self._waiting:,} waiting" if self._paused else "live"
+        head = Text.assemble(
+            ("anyhook watch", "bold"), "   ",
+            (f"● {state}", "yellow" if self._paused else "green"),
+            f"   {self._counts['events']:,} events   ",
+            (f"{self._counts['block']:,} blocked", "red" if self._counts["block"] else "dim"), "   ",
+            (f"{self._counts['failed']:,} with a failure", "yellow" if self._counts["failed"] else "dim"),
+        )  # fmt: skip
+        self.query_one("#head", Static).update(head)
+        nothing = self.query_one("#nothing", Static)
+        nothing.update(NOTHING_FITS if self._query.strip() else NOTHING)
+        nothing.display = not self._rows
+        self.grid.display = bool(self._rows)
+        if self._rows and self.focused is None:
+            self.set_focus(self.grid)
+
+    @on(Input.Changed, "#filter")
+    def _typed(self, event: Input.Changed) -> None:
+        if event.value != self._query:
+            self._typed_at = time.monotonic()
+            if not self._timer_set:
+                self._timer_set = True
+                self.set_timer(TYPING_S, self._maybe_filter)
+
+    def _maybe_filter(self) -> None:
+        left = TYPING_S - (time.monotonic() - self._typed_at)
+        if left > 0:
+            self.set_timer(left, self._maybe_filter)
+            return
+        self._timer_set = False
+        self._filter_now()
+
+    def _filter_now(self) -> None:
+        typed = self.query_one("#filter", Input).value
+        if typed != self._query:
+            self._query = typed
+            self._begin()
+
+    @on(Input.Submitted, "#filter")
+    def _entered(self) -> None:
+        self._filter_now()
+        self.set_focus(self.grid)
+
+    @on(DataTable.RowSelected)
+    def action_in_full(self) -> None:
+        row = self._rows.get(self._chosen())
+        if row is None:
+            return
+        if row.n is None:
+            self.push_screen(InFull("a record without a number", [row.reason or "It has no number to find it by."]))
+            return
+        try:
+            lines, _ = told_in_full(self._folder, row.n)
+        except (LookupError, OSError) as error:
+            lines = [str(error)]
+        self.push_screen(InFull(f"record {row.n}", lines))
+
+    def action_filter(self) -> None:
+        self.set_focus(self.query_one("#filter", Input))
+
+    def action_leave_filter(self) -> None:
+        self.query_one("#filter", Input).value = ""
+        self._filter_now()
+        self.set_focus(self.grid)
+
+    def action_pause(self) -> None:
+        self._paused = not self._paused
+        if not self._paused:
+            held = list(self._held)
+            self._held.clear()
+            self._waiting = 0
+            self._add(held)
+        self._tell()
+
+    def action_newest(self) -> None:
+        self.grid.move_cursor(row=max(0, self.grid.row_count - 1), animate=False)
+
+
+def _cells(row: Row) -> list[Text]:
+    """Text objects, never strings: a string would be read as markup."""
+    verdict = row.verdict
+    quiet = row.verdict == "none" and row.ms is None
+    event = f"{row.event} ×{row.events:,}" if row.events > 1 else row.event
+    hook = Text.assemble(row.hook, (f"  {row.reason}" if row.reason else "", "dim"))
+    if row.shadow:
+        hook.append("  not enforced: shadow", "italic dim")
+    took = "" if row.ms is None else f"{row.ms:,.0f}" if row.ms >= 10 else f"{row.ms:.1f}"
+    if row.failed:
+        verdict, style = f"{verdict} !", "yellow" if row.verdict != "block" else STYLES["block"]
+    else:
+        style = STYLES.get(row.verdict, "dim")
+    base = "dim" if quiet else ""
+    return [
+        Text(_time(row.at), "dim"),
+        Text(row.host, base, overflow="ellipsis"),
+        Text(event, base, overflow="ellipsis"),
+        Text(row.tool, base, overflow="ellipsis"),
+        Text(verdict, style),
+        Text(took, base, justify="right"),
+        hook,
+    ]
+
+
+def _time(at: int) -> str:
+    today = when(at, "%Y-%m-%d") == time.strftime("%Y-%m-%d")
+    return when(at, "%H:%M:%S" if today else "%d %b") if at else ""

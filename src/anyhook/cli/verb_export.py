@@ -1,0 +1,96 @@
+"""`anyhook export`: records for other programs: JSON Lines, Parquet, OpenTelemetry."""
+
+from __future__ import annotations
+
+import os
+
+from anyhook.cli import render
+from anyhook.cli.failure import BadCall
+from anyhook.cli.journal_input import WANTED, wanted_of
+from anyhook.cli.options import JSON, Option
+from anyhook.cli.verbs import verb
+from anyhook.stores.places import state_dir
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from anyhook.cli.options import Values
+    from anyhook.journal.search import Found
+    from anyhook.model.json_types import Json
+
+FORMATS = ("jsonl", "parquet", "otlp")
+OPTIONS = (
+    *WANTED,
+    Option("--format", "jsonl (default), parquet or otlp.", "FORMAT", choices=FORMATS),
+    Option("--output", "The file to write; default for jsonl: stdout.", "FILE", short="-o"),
+    Option("--endpoint", "The collector, for otlp; default: OTEL_EXPORTER_OTLP_ENDPOINT.", "URL"),
+    JSON,
+)
+
+
+@verb("export", OPTIONS, "anyhook export --since 30d --format parquet -o hooks.parquet")
+def export(values: Values) -> int:
+    """Write records of the journal for other programs: as JSON Lines, as Parquet with one row per event (needs
+    `anyhook[analytics]`), or as OpenTelemetry traces and metrics to a collector (needs `anyhook[otel]`)."""
+    from anyhook.journal.search import search
+
+    kind, path = str(values["format"] or "jsonl"), values["output"]
+    if kind == "parquet" and not path:
+        raise BadCall("--format parquet needs a file: --output FILE.")
+    if kind == "otlp" and path:
+        raise BadCall("--format otlp goes to a collector (--endpoint URL), not into a file.")
+    found = (each for each in search(state_dir(os.environ), wanted_of(values)) if each.record is not None)
+    if kind == "otlp":
+        count = _otlp(_records(found), str(values["endpoint"] or os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or ""))
+    elif not path:
+        for each in found:
+            render.exact_out(each.line.decode("utf-8", "replace").rstrip("\n"))
+        return 0
+    else:
+        count = _to_file(kind, found, str(path))
+    if values["json"]:
+        render.json_out({"format": kind, "exported": count})
+    else:
+        render.say(f"{count} {'spans' if kind == 'otlp' else 'records'} exported")
+    return 0
+
+
+def _records(found: Iterator[Found]) -> Iterator[dict[str, Json]]:
+    return (each.record for each in found if each.record is not None)
+
+
+def _to_file(kind: str, found: Iterator[Found], path: str) -> int:
+    try:
+        if kind == "parquet":
+            from anyhook.journal.export_parquet import write_parquet
+
+            return write_parquet(_records(found), path)
+        count = 0
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:
+            for each in found:
+                file.write(each.line)
+                count += 1
+        return count
+    except ImportError:
+        raise BadCall("--format parquet needs DuckDB: pip install 'anyhook[analytics]'.") from None
+    except OSError as error:
+        raise BadCall(f"--output {path}: the file cannot be written ({error.strerror}).") from None
+
+
+def _otlp(records: Iterator[dict[str, Json]], endpoint: str) -> int:
+    if not endpoint.startswith(("http://", "https://")):
+        raise BadCall(f"--endpoint {endpoint or '(none)'}: name a collector, such as http://localhost:4318.")
+    import logging
+
+    from anyhook.journal.export_otlp import NotSent, send
+
+    logging.disable(logging.CRITICAL)  # what the exporter would say there is said below, once
+    try:
+        return send(records, endpoint)
+    except ImportError:
+        raise BadCall("--format otlp needs the exporter: pip install 'anyhook[otel]'.") from None
+    except NotSent as error:
+        raise BadCall(f"--endpoint {endpoint}: the collector did not take it ({error}). Is it running?") from None
+    finally:
+        logging.disable(logging.NOTSET)

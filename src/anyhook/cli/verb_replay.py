@@ -1,0 +1,85 @@
+"""`anyhook replay`: recorded runs, judged again with today's tables. It starts nothing."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+
+from anyhook.cli import render
+from anyhook.cli.journal_input import WANTED, wanted_of
+from anyhook.cli.options import JSON, Option
+from anyhook.cli.record_text import when
+from anyhook.cli.verbs import verb
+from anyhook.model.words import ON_FAILURE
+from anyhook.stores.places import state_dir
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.cli.options import Values
+    from anyhook.journal.replay import Change
+    from anyhook.model.json_types import Json
+
+POSTURE = Option("--on-failure", "Judge broken hooks by this rule, not the recorded one.", "RULE", choices=ON_FAILURE)
+SHOWN_MOST = 1_000
+
+
+@verb("replay", (*WANTED, POSTURE, JSON), "anyhook replay --since 30d --on-failure deny")
+def replay(values: Values) -> int:
+    """Judge recorded runs again with today's tables and settings, without starting anything, and show which events
+    would be decided differently."""
+    from anyhook.journal.replay import Judge, Unjudgeable
+    from anyhook.journal.search import search
+
+    wanted = wanted_of(values)
+    judge = Judge(_settings(), str(values["on_failure"]) if values["on_failure"] else None)
+    changes: list[Change] = []
+    judged = changed = 0
+    unjudged: Counter[str] = Counter()
+    for found in search(state_dir(os.environ), wanted):
+        if found.record is None or "decision" not in found.record:
+            continue
+        try:
+            change = judge.judge(found.record)
+        except Unjudgeable as why:
+            unjudged[str(why)] += 1
+            continue
+        judged += 1
+        if change is not None:
+            changed += 1
+            if len(changes) < SHOWN_MOST:
+                changes.append(change)
+    if values["json"]:
+        shown: list[Json] = [change.as_dict() for change in changes]
+        counted: dict[str, Json] = dict(unjudged)
+        render.json_out({"judged": judged, "changed": changed, "changes": shown, "not_judged": counted}, indent=2)
+        return 0
+    for change in changes:
+        _print(change)
+    if changed > len(changes):
+        render.say(f"… and {changed - len(changes)} more")
+    for reason, count in unjudged.most_common():
+        render.say(f"{count} not judged: {reason}")
+    render.out(f"{judged} events judged again, {changed} decided differently")
+    return 0
+
+
+def _settings() -> dict[str, dict[str, str]]:
+    """What the user's settings say of the dialects today."""
+    from anyhook.grammar.files import Files
+    from anyhook.grammar.xdg import home_of
+    from anyhook.stores.config import read_config
+    from anyhook.stores.places import config_file
+
+    return read_config(config_file(os.environ), Files(), home_of(os.environ)).dialects
+
+
+def _print(change: Change) -> None:
+    from anyhook.model import lean_json
+
+    tool = f" {change.tool}" if change.tool else ""
+    render.out(f"{change.n}  {when(change.at)}  {change.event}{tool}")
+    for field, before in change.before.items():
+        was, now = lean_json.dumps(before, False), lean_json.dumps(change.after[field], False)
+        render.out(f"    {field}: {was} → {now}")
+    if change.unknown:
+        render.out(f"    not known: what {', '.join(change.unknown)} would have said")

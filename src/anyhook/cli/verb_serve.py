@@ -1,0 +1,60 @@
+"""`anyhook serve`: the journal as a page in the browser, on this machine alone."""
+
+from __future__ import annotations
+
+import os
+
+from anyhook.cli import render
+from anyhook.cli.failure import BadCall
+from anyhook.cli.options import Option
+from anyhook.cli.verbs import verb
+from anyhook.stores.places import state_dir
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import socket
+
+    from anyhook.cli.options import Values
+
+PORT = Option("--port", "The port; default: one that is free.", "N")
+
+
+@verb("serve", (PORT,), "anyhook serve --port 8080")
+def serve(values: Values) -> int:
+    """Show the journal as a page: live activity, search, one record in full, charts per hook. It answers on this
+    machine only, to those who have the address that is printed; Ctrl-C ends it."""
+    port = _port(values)
+    try:
+        from anyhook.cli.live import server
+    except ImportError as error:
+        raise BadCall(f"the page is not installed ({error}). Install it: pip install 'anyhook[web]'") from None
+    from secrets import token_urlsafe
+
+    at, token = _bound(port), token_urlsafe(24)
+    with at:
+        render.out(f"http://127.0.0.1:{at.getsockname()[1]}/{token}/")
+        render.say("The page is there as long as this runs. Ctrl-C ends it.")
+        server.serve(state_dir(os.environ), token, at)
+    return 0
+
+
+def _port(values: Values) -> int:
+    given = str(values["port"] or "0")
+    if not (given.isascii() and given.isdecimal() and int(given) <= 65_535):
+        raise BadCall(f"--port {given}: this must be a number from 1 to 65535, or 0 for one that is free.")
+    return int(given)
+
+
+def _bound(port: int) -> socket.socket:
+    """Listening before the address is printed, so that whoever reads it can call at once."""
+    import socket
+
+    at = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    at.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        at.bind(("127.0.0.1", port))
+        at.listen()
+    except OSError as error:
+        at.close()
+        raise BadCall(f"--port {port} cannot be used: {error.strerror}. Leave it out for one that is free.") from None
+    return at

@@ -1,0 +1,68 @@
+"""`anyhook stats`: what each hook did and what it cost, as a table with pictures."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from anyhook.cli import render
+from anyhook.cli.bars import bar, sparkline
+from anyhook.cli.journal_input import WANTED, wanted_of
+from anyhook.cli.options import JSON
+from anyhook.cli.verbs import verb
+from anyhook.stores.places import state_dir
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.cli.options import Values
+    from anyhook.journal.figures import HookFigures
+
+OPTIONS = tuple(option for option in WANTED if option.flag != "--text")
+BAR = 12
+
+
+@verb("stats", (*OPTIONS, JSON), "anyhook stats --since 30d --project .")
+def stats(values: Values) -> int:
+    """Show what each hook did: runs, median and 95th percentile, blocks, failures, timeouts, and how long it kept the
+    agent waiting; the last seven days, unless --since says otherwise."""
+    from anyhook.cli.indexed import indexed
+    from anyhook.journal.figures import figures
+
+    wanted, folder = wanted_of(values, since="7d"), state_dir(os.environ)
+    with indexed(folder, "runs") as index:
+        found = figures(index, wanted, time.time_ns())
+    if values["json"]:
+        render.json_out({"hooks": [hook.as_dict() for hook in found]}, indent=2)
+    elif not found:
+        render.say("No hook ran in this time." if values["since"] else "No hook ran in the last seven days.")
+    else:
+        for line in _table(found, str(values["since"] or "7d")):
+            render.out(line)
+    return 0
+
+
+def _table(found: list[HookFigures], since: str) -> list[str]:
+    """The cost's bar is its share of the dearest hook; the last column is how the runs lie in time."""
+    name = max(len("hook"), *(len(hook.hook) for hook in found))
+    most = max(hook.cost_s for hook in found)
+    head = f"{'hook':<{name}}  {'runs':>7}  {'p50':>8}  {'p95':>8}  {'blocks':>6}  {'failed':>6}  {'timeout':>7}"
+    lines = [f"{head}  {'waited':>8}  {'':<{BAR}}  since {since}"]
+    for hook in found:
+        lines.append(
+            f"{hook.hook:<{name}}  {hook.runs:>7}  {span(hook.p50_ms / 1000):>8}  {span(hook.p95_ms / 1000):>8}  "
+            f"{hook.blocks:>6}  {hook.failures:>6}  {hook.timeouts:>7}  {span(hook.cost_s):>8}  "
+            f"{bar(hook.cost_s, most, BAR)}  {sparkline(hook.over_time)}".rstrip()
+        )
+    total = sum(hook.cost_s for hook in found)
+    runs = sum(hook.runs for hook in found)
+    lines.append(f"{'all':<{name}}  {runs:>7}  {'':>8}  {'':>8}  {'':>6}  {'':>6}  {'':>7}  {span(total):>8}")
+    return lines
+
+
+def span(seconds: float) -> str:
+    """A duration with the unit that suits it."""
+    if seconds < 0.9995:
+        return f"{seconds * 1000:.1f} ms" if seconds < 0.1 else f"{seconds * 1000:.0f} ms"
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

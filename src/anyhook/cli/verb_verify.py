@@ -1,0 +1,74 @@
+"""`anyhook verify`: whether the journal is as it was written."""
+
+from __future__ import annotations
+
+import os
+
+from anyhook.cli import render
+from anyhook.cli.failure import DONE, FINDINGS, BadCall
+from anyhook.cli.options import JSON, Option
+from anyhook.cli.progress import progress
+from anyhook.cli.verbs import verb
+from anyhook.stores.places import state_dir
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.cli.options import Values
+    from anyhook.stores.journal_chain import Link
+
+HEAD = Option("--head", "A head that was exported earlier: the journal must still hold it.", "FILE")
+EXPORT = Option("--export-head", "Write the head to this file, to be kept elsewhere.", "FILE")
+
+
+@verb("verify", (HEAD, EXPORT, JSON), "anyhook verify --export-head /media/usb/journal-head.json")
+def verify(values: Values) -> int:
+    """Check that no record of the journal was edited, deleted or moved since it was written. What was cut off at the
+    end shows only against a head that was exported before. Exit status 1 where something is wrong."""
+    from anyhook.journal.verify import verify as check
+
+    folder = state_dir(os.environ)
+    expected = _expected(str(values["head"])) if values["head"] else None
+    proof = check(folder, expected, progress("checking the journal"))
+    if values["export_head"]:
+        _export(str(values["export_head"]), proof.head)
+    if values["json"]:
+        made = {field: getattr(proof, field) for field in proof.fields}
+        render.json_out({**made, "damage": [each.as_dict() for each in proof.damage]}, indent=2)
+        return FINDINGS if proof.damage else DONE
+    for each in proof.damage:
+        render.out(f"{each.kind}: {each.what} ({each.where})")
+    if proof.unsealed:
+        render.say(f"{proof.unsealed} line(s) are from before the journal was chained; nothing can be said about them.")
+    if proof.first > 1:
+        render.say(f"The journal begins with record {proof.first}; what was before is not there any more.")
+    if proof.damage:
+        render.out(f"{proof.records} records, {len(proof.damage)} place(s) are not as they were written")
+        return FINDINGS
+    head = proof.head
+    until = f"; the head is record {head['n']}, {head['hash']}" if isinstance(head, dict) else ""
+    render.out(f"{proof.records} records, all as they were written{until}")
+    return DONE
+
+
+def _expected(path: str) -> Link:
+    from anyhook.journal.verify import head_of
+
+    try:
+        with open(path, encoding="utf-8") as file:
+            return head_of(file.read())
+    except OSError as error:
+        raise BadCall(f"--head {path}: the file cannot be read ({error.strerror}).") from None
+    except ValueError as error:
+        raise BadCall(f"--head {path}: {error}. `anyhook verify --export-head FILE` writes one.") from None
+
+
+def _export(path: str, head: object) -> None:
+    from anyhook.model import lean_json
+
+    if not isinstance(head, dict):
+        raise BadCall("the journal has no records, so it has no head to export.")
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(lean_json.dumps(head) + "\n")
+    except OSError as error:
+        raise BadCall(f"--export-head {path}: the file cannot be written ({error.strerror}).") from None

@@ -1,0 +1,35 @@
+"""`anyhook watch`: the journal in the terminal, as it grows."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from anyhook.cli.failure import BadCall
+from anyhook.cli.verbs import verb
+from anyhook.stores.places import state_dir
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.cli.options import Values
+
+
+@verb("watch", (), "anyhook watch verdict:block", [click.Argument(["filter"], nargs=-1)])
+def watch(words: tuple[str, ...], _values: Values) -> int:
+    """Watch events as agents fire them. FILTER is what could be typed behind `/`: options of `anyhook log` as
+    name:value, and any text. Enter shows a record in full, p pauses, q quits."""
+    from anyhook.cli.live.query import wanted_by
+
+    query = " ".join(words)
+    wanted_by(query)  # what is wrong with it is said before anything is drawn
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise BadCall("this needs a terminal. `anyhook log --follow` prints the same line by line.")
+    try:
+        from anyhook.cli.live.terminal import Watch
+    except ImportError as error:
+        raise BadCall(f"the view is not installed ({error}). Install it: pip install 'anyhook[tui]'") from None
+    app = Watch(state_dir(os.environ), query)
+    app.run()
+    return app.return_code or 0

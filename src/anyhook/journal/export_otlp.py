@@ -1,0 +1,128 @@
+"""OTLP: a span for each event with one for each hook under it, and figures of the runs, sent to a collector. From the
+journal, so never on a path that an agent waits on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from opentelemetry.sdk.trace import ReadableSpan
+    from opentelemetry.trace import Tracer
+
+    from anyhook.model.json_types import Json
+
+BATCH = 500
+
+
+class NotSent(Exception):  # noqa: N818 (it says what happened)
+    """The collector did not take it."""
+
+
+def send(records: Iterable[dict[str, Json]], endpoint: str, timeout_s: float = 10.0) -> int:
+    """Send the records; how many spans. ImportError without the exporter, NotSent where nobody takes them."""
+    from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.metrics import MeterProvider
+    from opentelemetry.sdk.metrics.export import InMemoryMetricReader, MetricExportResult
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExportResult
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    base = endpoint.rstrip("/")
+    resource = Resource.create({"service.name": "anyhook"})
+    ended, reader = InMemorySpanExporter(), InMemoryMetricReader()
+    tracing = TracerProvider(resource=resource, shutdown_on_exit=False)
+    tracing.add_span_processor(SimpleSpanProcessor(ended))
+    measuring = MeterProvider([reader], resource=resource, shutdown_on_exit=False)
+    meter = measuring.get_meter("anyhook")
+    runs = meter.create_counter("anyhook.hook.runs", description="Runs of hooks")
+    durations = meter.create_histogram("anyhook.hook.duration", unit="s", description="How long hooks took")
+    spans = OTLPSpanExporter(f"{base}/v1/traces", timeout=int(timeout_s))
+    tracer = tracing.get_tracer("anyhook")
+    sent = 0
+
+    def flush() -> int:
+        made: tuple[ReadableSpan, ...] = ended.get_finished_spans()
+        if made and spans.export(made) is not SpanExportResult.SUCCESS:
+            raise NotSent(f"{base}/v1/traces")
+        ended.clear()
+        return len(made)
+
+    for number, record in enumerate(records, 1):
+        for hook, verdict, seconds, failed in _spans(tracer, record):
+            about = {"hook.id": hook, "hook.verdict": verdict, "hook.failed": failed}
+            runs.add(1, about)
+            durations.record(seconds, {"hook.id": hook})
+        if number % BATCH == 0:
+            sent += flush()
+    sent += flush()
+    figures = reader.get_metrics_data()
+    if figures is not None and sent:
+        taken = OTLPMetricExporter(f"{base}/v1/metrics", timeout=int(timeout_s)).export(figures)
+        if taken is not MetricExportResult.SUCCESS:
+            raise NotSent(f"{base}/v1/metrics")
+    return sent
+
+
+def _spans(tracer: Tracer, record: dict[str, Json]) -> Iterator[tuple[str, str, float, str]]:
+    """Makes the spans of one record, and gives each run: hook, verdict, seconds, cause of failure."""
+    from opentelemetry.trace import Status, StatusCode, set_span_in_context
+
+    at = record.get("at")
+    if not isinstance(at, int):
+        return
+    background = "background" in record
+    found = [{**record, "hook": record["background"]}] if background else record.get("calls")
+    calls = [call for call in found if isinstance(call, dict)] if isinstance(found, list) else []
+    decision = record.get("decision")
+    made = decision if isinstance(decision, dict) else {}
+    rows = made.get("hooks")
+    verdicts = (
+        {row.get("id"): row.get("verdict") for row in rows if isinstance(row, dict)} if isinstance(rows, list) else {}
+    )
+    spent = [_times(call.get("run"), at) for call in calls]
+    start = min([at, *(begun for begun, _ in spent)])
+    name = f"hooks {'background' if background else record.get('event')}"
+    span = tracer.start_span(name, start_time=start, attributes=_about(record, made))
+    inside = set_span_in_context(span)
+    for call, (begun, ended) in zip(calls, spent, strict=True):
+        run = call.get("run")
+        if not isinstance(run, dict):
+            continue
+        identity, failed = str(call.get("hook")), str(call.get("failed") or "")
+        verdict = str(verdicts.get(identity, "none"))
+        about = {"hook.id": identity, "hook.verdict": verdict, "hook.ending": str(run.get("ending"))}
+        child = tracer.start_span(f"hook {identity}", inside, start_time=begun, attributes=about)
+        if failed:
+            child.set_status(Status(StatusCode.ERROR, failed))
+        child.end(ended)
+        yield identity, verdict, (ended - begun) / 1e9, failed
+    span.end(max([at, *(ended for _, ended in spent)]))
+
+
+def _times(run: Json, at: int) -> tuple[int, int]:
+    if not isinstance(run, dict):
+        return at, at
+    begun, spent = run.get("started_ns"), run.get("duration_s")
+    start = begun if isinstance(begun, int) and begun > 0 else at
+    return start, start + int(float(spent) * 1e9 if isinstance(spent, (int, float)) else 0)
+
+
+def _about(record: dict[str, Json], decision: dict[str, Json]) -> dict[str, str | int]:
+    """No payloads: names, the verdict and who gave it."""
+    data, number = record.get("data"), record.get("n")
+    named: dict[str, Json] = {
+        "hook.event": record.get("event"),
+        "hook.host": record.get("host"),
+        "hook.project": record.get("project"),
+        "session.id": record.get("session"),
+        "gen_ai.tool.name": data.get("tool") if isinstance(data, dict) else None,
+        "hook.decision": decision.get("verdict"),
+        "hook.effect": decision.get("effect"),
+        "hook.blocked_by": decision.get("hook"),
+    }
+    made: dict[str, str | int] = {key: str(value) for key, value in named.items() if value is not None}
+    return {**made, "hook.record": number} if isinstance(number, int) else made

@@ -1,0 +1,32 @@
+"""Moments as people write them: `2h`, `yesterday`, `2026-11-15`, `2026-11-15T10:30`. It knows no journal."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
+FORMS = "90s, 30m, 2h, 3d, 1w (that long ago), today, yesterday, 2026-11-15, 2026-11-15T10:30"
+
+
+def moment(text: str, now: datetime) -> int:
+    """Nanoseconds since 1970; ValueError with the forms that are known."""
+    word = text.strip().lower()
+    if word[:-1].isdigit() and word[-1:] in UNITS:
+        try:
+            return _ns(now - timedelta(seconds=int(word[:-1]) * UNITS[word[-1]]))
+        except OverflowError:
+            return 0  # so long ago that everything is younger
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    if word == "now":
+        return _ns(now)
+    if word in ("today", "yesterday"):
+        return _ns(midnight - timedelta(days=word == "yesterday"))
+    try:
+        return _ns(datetime.fromisoformat(text.strip()))
+    except (ValueError, OverflowError, OSError):
+        raise ValueError(f"{text!r} is no moment. Known: {FORMS}.") from None
+
+
+def _ns(at: datetime) -> int:
+    """A moment without a zone is in the zone of this machine."""
+    return int(at.timestamp() * 1e9)

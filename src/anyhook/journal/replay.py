@@ -1,0 +1,226 @@
+"""Replay: recorded runs, judged again with today's tables. It starts nothing, and says what it cannot judge."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+from anyhook.grammar.registry import DIALECTS, dialect
+from anyhook.model.call import Run
+from anyhook.model.event import GATES, Event
+from anyhook.model.hook import Hook
+from anyhook.model.outcome import BLOCK, STOPPING
+from anyhook.model.record import Record
+from anyhook.steps.interpret import interpret
+from anyhook.steps.judge import judge
+from anyhook.steps.merge import Entry, merge
+from anyhook.steps.record import ASKED_FOR, NO_BODIES, clipped
+from anyhook.steps.translate import to_host
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from anyhook.grammar.rows import Dialect, EventRow
+    from anyhook.model.decision import Decision
+    from anyhook.model.json_types import Json
+    from anyhook.model.outcome import Outcome
+
+REMEMBERED_MOST = 20_000
+COMPARED = ("verdict", *ASKED_FOR)
+_compared = attrgetter(*COMPARED)
+CUT = (" bytes in all]", " characters in all]")
+UNJUDGED = "bound-reached"
+"""A problem after which a block did not count, for a reason that no record has."""
+
+
+class Unjudgeable(Exception):  # noqa: N818 (it says what the record is)
+    """Why a record cannot be judged again, in a few words that are the same for all of its kind."""
+
+
+class Change(Record):
+    """One record that would be decided differently today."""
+
+    n: Json
+    at: Json
+    event: str
+    tool: Json
+    before: dict[str, Json]
+    """The fields of the decision that differ, as they were."""
+    after: dict[str, Json]
+    unknown: tuple[str, ...]
+    """Hooks that a block kept from running then, and would not today: what they say, nobody knows."""
+
+    def as_dict(self) -> dict[str, Json]:
+        made: dict[str, Json] = {field: getattr(self, field) for field in self.fields}
+        made["unknown"] = list(self.unknown)
+        return made
+
+
+class Judge:
+    """Judges record after record; the same run of the same hook only once."""
+
+    def __init__(self, settings: Mapping[str, Mapping[str, str]], posture: str | None = None) -> None:
+        """`settings` of the dialects, as the user has them today; `posture` in place of the recorded ones."""
+        self.settings, self.posture = settings, posture
+        self._hooks: dict[tuple[Json, ...], tuple[Hook, Dialect, EventRow]] = {}
+        self._outcomes: dict[tuple[Json, ...], Outcome] = {}
+
+    def judge(self, record: dict[str, Json]) -> Change | None:
+        """What would be different today; None where nothing is. Unjudgeable where that cannot be said."""
+        before = record.get("decision")
+        if not isinstance(before, dict) or "lost" in before:
+            raise Unjudgeable("its decision was not kept")
+        rows = before.get("hooks")
+        hooks = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+        calls = record.get("calls")
+        foreground = [call for call in calls if isinstance(call, dict) and call.get("run")] if calls else []  # type: ignore[union-attr]
+        _check(before, hooks, foreground)
+        if not foreground:
+            return None
+        after = self.decision(record, foreground)
+        differing = _differing(after, before, NO_BODIES if "bodies" in record else None)
+        if not differing:
+            return None
+        lifted = before.get("verdict") == BLOCK and after.verdict != BLOCK
+        skipped = tuple(str(row.get("id")) for row in hooks if row.get("status") == "skipped") if lifted else ()
+        data = record.get("data")
+        return Change(
+            record.get("n"),
+            record.get("at"),
+            str(record.get("event")),
+            data.get("tool") if isinstance(data, dict) else None,
+            {field: before.get(field, _nothing(field)) for field in differing},
+            {field: _plain(after, field) for field in differing},
+            skipped,
+        )
+
+    def decision(self, record: dict[str, Json], calls: list[dict[str, Json]]) -> Decision:
+        data = record.get("data")
+        name = str(record.get("event"))
+        event = Event(name, data if isinstance(data, dict) else {}, b"", bool(record.get("hosted")))
+        entries: list[Entry] = []
+        ended, stopped = "", False
+        for position, call in enumerate(calls):
+            hook, table, row = self.hook(call, name)
+            if stopped or ended == table.name:
+                continue
+            outcome = self.outcome(call, hook, table, row, name)
+            upstream = self.settings.get(table.name, {}).get("chaining") == "upstream"
+            entries.append(Entry(position, hook, table, row, to_host(outcome, event, table), upstream))
+            if outcome.verdict == BLOCK:
+                ended, stopped = table.name, name in GATES and row.block in STOPPING
+            elif hook.scope == "builtin" and outcome.recipe is not None:
+                ended = table.name
+        return merge(name, entries, enforced=record.get("mode") != "shadow")
+
+    def hook(self, call: dict[str, Json], event: str) -> tuple[Hook, Dialect, EventRow]:
+        key = (call.get("hook"), call.get("native"), call.get("handler"), call.get("limit_s"), event)
+        found = self._hooks.get(key)
+        if found is None:
+            found = self._hooks[key] = _hook_of(call, event)
+        return found
+
+    def outcome(self, call: dict[str, Json], hook: Hook, table: Dialect, row: EventRow, event: str) -> Outcome:
+        run, posture = call["run"], self.posture or str(call.get("posture", "native"))
+        if not isinstance(run, dict):
+            raise Unjudgeable("its run was not kept")
+        said = run.get("stdout"), run.get("stderr")
+        key = (hook.id, event, posture, run.get("ending"), run.get("exit_code"), *said, run.get("error"))
+        try:
+            found = self._outcomes.get(key)
+        except TypeError:
+            raise Unjudgeable("its payloads were not kept") from None
+        if found is None:
+            if len(self._outcomes) >= REMEMBERED_MOST:
+                self._outcomes.clear()
+            read = interpret(hook, table.replies[hook.handler], event, run_from(run))
+            found = judge(hook, table, row, read, posture, self.settings.get(table.name, {}))
+            self._outcomes[key] = found
+        return found
+
+
+def _check(before: dict[str, Json], hooks: list[dict[str, Json]], calls: list[dict[str, Json]]) -> None:
+    """Unjudgeable where something took part in the decision that no recorded run tells of."""
+    problems = before.get("problems")
+    if isinstance(problems, list):
+        for problem in problems:
+            if isinstance(problem, dict) and problem.get("code") == UNJUDGED:
+                raise Unjudgeable("a hook had kept the agent working as often as it may")
+    if len(hooks) > len(calls):
+        ran = {call.get("hook") for call in calls}
+        for row in hooks:
+            if row.get("status") in ("ran", "broken") and row.get("id") not in ran:
+                if row.get("status") == "broken":
+                    raise Unjudgeable("a hook could not even be matched or loaded")
+                if row.get("verdict") != "none" or any(field in before for field in ASKED_FOR):
+                    raise Unjudgeable("a callable of the program itself had a say")
+
+
+def _hook_of(call: dict[str, Json], event: str) -> tuple[Hook, Dialect, EventRow]:
+    name, identity = call.get("dialect"), str(call.get("hook"))
+    if name not in DIALECTS:
+        raise Unjudgeable("it is from before runs were recorded with their dialect")
+    table = dialect(str(name))
+    native, handler = str(call.get("native")), str(call.get("handler", "command"))
+    row = table.row(native) or table.row_for(event)
+    if row is None or handler not in table.replies:
+        raise Unjudgeable("its dialect has no such event or handler any more")
+    limit = call.get("limit_s")
+    scope = (*identity.split(":"), "")[1]
+    limit_s = float(limit) if isinstance(limit, (int, float)) else 0.0
+    shown = str(call.get("name", identity))
+    hook = Hook(identity, shown, table.name, scope, "", (), "", "", native, (event,), None, handler, {}, limit_s)
+    return hook, table, row
+
+
+def run_from(run: Json) -> Run:
+    """The run that a record tells of; Unjudgeable where it does not tell all of it."""
+    if not isinstance(run, dict):
+        raise Unjudgeable("its run was not kept")
+    code, error = run.get("exit_code"), run.get("error")
+    streams = []
+    for name in ("stdout", "stderr"):
+        text = run.get(name)
+        if not isinstance(text, str):
+            raise Unjudgeable("its payloads were not kept")
+        if text.endswith(CUT):
+            raise Unjudgeable("its output was too long to be kept whole")
+        streams.append(text.encode("utf-8", "surrogatepass"))
+    spent = run.get("duration_s")
+    return Run(
+        str(run.get("ending")),
+        code if isinstance(code, int) else None,
+        streams[0],
+        streams[1],
+        0,
+        float(spent) if isinstance(spent, (int, float)) else 0.0,
+        error if isinstance(error, str) else None,
+    )
+
+
+_NOTHING: dict[str, Json] = {"verdict": "none", "context": [], "messages": [], "follow_ups": [], "end_turn": False}
+
+
+def _nothing(field: str) -> Json:
+    return _NOTHING.get(field)
+
+
+def _differing(after: Decision, before: dict[str, Json], only: frozenset[str] | None) -> list[str]:
+    """The fields in which two decisions differ, the recorded one being without what it did not ask for."""
+    found: list[str] = []
+    for field, value in zip(COMPARED, _compared(after), strict=True):
+        if value is None or value is False or value == ():
+            same = field not in before
+        elif field in before:
+            plain = list(value) if value.__class__ is tuple else value
+            same = before[field] == plain or before[field] == clipped(plain)
+        else:
+            same = False
+        if not same and (only is None or field in only or field == "verdict"):
+            found.append(field)
+    return found
+
+
+def _plain(decision: Decision, field: str) -> Json:
+    value = getattr(decision, field)
+    return clipped(list(value) if isinstance(value, tuple) else value)

@@ -1,0 +1,211 @@
+"""Search: which records of the journal a person asked for, in constant memory. A line is parsed only where its bytes
+hold what is looked for."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from anyhook.model import lean_json
+from anyhook.model.record import Record
+from anyhook.stores.journal_files import BLOCK, lines_backwards, number_of, open_all, seek_first, whole_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import BinaryIO
+
+    from anyhook.model.json_types import Json
+
+SLACK_NS = 60_000_000_000
+"""Records stand in the order in which they were written, which is nearly that of their times."""
+
+
+class Wanted(Record):
+    """What a record must be to be shown; what is None does not matter."""
+
+    since_ns: int | None = None
+    until_ns: int | None = None
+    session: str | None = None
+    project: str | None = None
+    agent: str | None = None
+    """Who fired: `fire`, `library`, `agent` or a bridged agent's name."""
+    event: str | None = None
+    tool: str | None = None
+    hook: str | None = None
+    """Part of the id of a hook that was reached."""
+    verdict: str | None = None
+    text: str | None = None
+
+    def fits(self, record: dict[str, Json]) -> bool:
+        at, data, decision = record.get("at"), _table(record.get("data")), _table(record.get("decision"))
+        if not isinstance(at, int) or at < (self.since_ns or 0) or (self.until_ns is not None and at >= self.until_ns):
+            return False
+        plain = (
+            (self.session, record.get("session")),
+            (self.project, record.get("project")),
+            (self.agent, record.get("host")),
+            (self.event, record.get("event")),
+            (self.tool, data.get("tool")),
+            (self.verdict, decision.get("verdict")),
+        )
+        if any(wanted is not None and wanted != found for wanted, found in plain):
+            return False
+        return self.hook is None or any(self.hook in name for name in reached(record))
+
+    def marks(self) -> tuple[bytes, ...]:
+        """Bytes that every line that fits has in it, each as JSON writes it."""
+        texts = (self.session, self.project, self.agent, self.event, self.tool, self.hook, self.verdict)
+        return tuple(lean_json.dumps(text)[1:-1].encode() for text in texts if text)
+
+    def looks_right(self) -> Callable[[bytes], bool]:
+        """A cheap question that every line that fits answers with yes."""
+        marks = self.marks()
+        low = lean_json.dumps(self.text)[1:-1].lower().encode() if self.text else b""
+
+        def right(line: bytes) -> bool:
+            for mark in marks:
+                if mark not in line:
+                    return False
+            return low in line.lower() if low else True
+
+        return right
+
+
+def reached(record: dict[str, Json]) -> list[str]:
+    """The hooks that had a part in it: started, broken, or kept from running; not those that did not match."""
+    if "background" in record:
+        return [str(record["background"])]
+    rows = _table(record.get("decision")).get("hooks")
+    return [
+        str(row.get("id"))
+        for row in (rows if isinstance(rows, list) else ())
+        if isinstance(row, dict) and row.get("status") not in ("unmatched", "disabled")
+    ]
+
+
+def _table(value: Json) -> dict[str, Json]:
+    return value if isinstance(value, dict) else {}
+
+
+class Found(Record):
+    """One line that was looked at and may be shown."""
+
+    line: bytes
+    record: dict[str, Json] | None
+    """None for a damaged line."""
+
+
+def parsed(line: bytes) -> dict[str, Json] | None:
+    try:
+        record = lean_json.loads(line.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def search(state_dir: str, wanted: Wanted) -> Iterator[Found]:
+    """The records, oldest first; damaged lines among them."""
+    right = wanted.looks_right()
+    for _, file in open_all(state_dir):
+        with file:
+            if wanted.since_ns is not None:
+                seek_first(file, b"at", wanted.since_ns - SLACK_NS)
+            yield from _fitting(file, wanted, right)
+
+
+def _fitting(file: BinaryIO, wanted: Wanted, right: Callable[[bytes], bool]) -> Iterator[Found]:
+    past = None if wanted.until_ns is None else wanted.until_ns + SLACK_NS
+    for line in whole_lines(file):
+        if past is not None and (number_of(line, b"at") or 0) > past:
+            return
+        if right(line):
+            record = parsed(line)
+            if record is None or wanted.fits(record):
+                yield Found(line, record)
+
+
+def newest(state_dir: str, wanted: Wanted, most: int) -> list[Found]:
+    """The last so many records, oldest first, read from the end."""
+    files = open_all(state_dir)
+    try:
+        return _last(files, wanted, most, None)
+    finally:
+        _close(files)
+
+
+def _last(files: list[tuple[str, BinaryIO]], wanted: Wanted, most: int, end: int | None) -> list[Found]:
+    right = wanted.looks_right()
+    found: list[Found] = []
+    for _, file in reversed(files):
+        for line in lines_backwards(file, end):
+            if len(found) >= most or (number_of(line, b"at") or SLACK_NS) < (wanted.since_ns or 0) - SLACK_NS:
+                return found[::-1]
+            if right(line):
+                record = parsed(line)
+                if record is None or wanted.fits(record):
+                    found.append(Found(line, record))
+        end = None
+    return found[::-1]
+
+
+def _close(files: list[tuple[str, BinaryIO]]) -> None:
+    for _, file in files:
+        file.close()
+
+
+def follow(state_dir: str, wanted: Wanted, most: int) -> Iterator[Found | None]:
+    """The last so many records, and then those that come, whatever file they come into; None whenever there is no
+    more for the moment."""
+    right = wanted.looks_right()
+    files = open_all(state_dir)
+    place = files[-1][1].seek(0, os.SEEK_END) if files else 0
+    seen = os.fstat(files[-1][1].fileno()).st_ino if files else None
+    found = _last(files, wanted, most, place)
+    if files:  # a line that is being written has its end still to come
+        place = _end_of_lines(files[-1][1], place)
+    _close(files)
+    yield from found
+    while True:
+        yield None
+        files = open_all(state_dir)
+        inodes = [os.fstat(file.fileno()).st_ino for _, file in files]
+        start = inodes.index(seen) if seen in inodes else 0
+        for index, (_, file) in enumerate(files):
+            with file:
+                if index < start:
+                    continue
+                file.seek(place if inodes[index] == seen else 0)
+                yield from _fitting(file, wanted, right)
+                place, seen = file.tell(), inodes[index]
+
+
+def _end_of_lines(file: BinaryIO, end: int) -> int:
+    """Where the last whole line before a place ends."""
+    at = end
+    while at > 0:
+        start = max(0, at - BLOCK)
+        file.seek(start)
+        cut = file.read(at - start).rfind(b"\n")
+        if cut >= 0:
+            return start + cut + 1
+        at = start
+    return 0
+
+
+def record_of(state_dir: str, name: str) -> Found | None:
+    """The record of that number; `last` for the newest."""
+    if name == "last":
+        return next(iter(newest(state_dir, Wanted(), 1)), None)
+    number = int(name)
+    files = open_all(state_dir)
+    try:
+        for _, file in reversed(files):
+            if (number_of(file.readline(), b"n") or 0) > number:
+                continue
+            seek_first(file, b"n", number)
+            line = file.readline()
+            if number_of(line, b"n") == number:
+                return Found(line, parsed(line))
+        return None
+    finally:
+        _close(files)

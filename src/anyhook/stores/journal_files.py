@@ -1,0 +1,125 @@
+"""The journal's files: the one that is written to, and those that were full before it. It names them and reads them in
+constant memory; it writes nothing."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import BinaryIO
+
+CURRENT = "journal.jsonl"
+BLOCK = 65_536
+
+
+def current_path(state_dir: str) -> str:
+    return f"{state_dir}/{CURRENT}"
+
+
+def full_path(state_dir: str, last: int) -> str:
+    """The name that a full file gets, by the number of its last record."""
+    return f"{state_dir}/journal-{last:012d}.jsonl"
+
+
+def full_paths(state_dir: str) -> list[str]:
+    """The files that are full, oldest first."""
+    try:
+        names = os.listdir(state_dir)
+    except OSError:
+        return []
+    return [f"{state_dir}/{name}" for name in sorted(names) if is_full_name(name)]
+
+
+def is_full_name(name: str) -> bool:
+    return name.startswith("journal-") and name.endswith(".jsonl") and name[8:-6].isdigit()
+
+
+def open_all(state_dir: str) -> list[tuple[str, BinaryIO]]:
+    """Every file, oldest first, open. The current one is opened first: if it becomes a full one meanwhile, it is seen
+    twice and taken once, and nothing is missed."""
+    found: list[tuple[str, BinaryIO]] = []
+    last: BinaryIO | None = None
+    try:
+        last = open(current_path(state_dir), "rb")  # noqa: SIM115 (the caller closes it)
+    except FileNotFoundError:
+        pass
+    for path in full_paths(state_dir):
+        try:
+            file = open(path, "rb")  # noqa: SIM115 (the caller closes it)
+        except FileNotFoundError:
+            continue  # it became too old this very moment
+        if last is not None and os.path.sameopenfile(file.fileno(), last.fileno()):
+            file.close()
+        else:
+            found.append((path, file))
+    if last is not None:
+        found.append((current_path(state_dir), last))
+    return found
+
+
+def whole_lines(file: BinaryIO) -> Iterator[bytes]:
+    """The lines from here on; the last one only where it is whole, since it may be just being written."""
+    for line in file:
+        if not line.endswith(b"\n"):
+            file.seek(-len(line), os.SEEK_CUR)
+            return
+        yield line
+
+
+def lines_backwards(file: BinaryIO, end: int | None = None) -> Iterator[bytes]:
+    """The whole lines of a file up to a place, the last one first."""
+    position = file.seek(0, os.SEEK_END) if end is None else end
+    rest = b""
+    begun = False
+    while position > 0:
+        step = min(BLOCK, position)
+        position -= step
+        file.seek(position)
+        rest = file.read(step) + rest
+        if b"\n" not in rest:
+            continue
+        first, *lines = rest.split(b"\n")
+        # What stands behind the last line break is a line that is being written.
+        for line in reversed(lines if begun else lines[:-1]):
+            yield line + b"\n"
+        begun, rest = True, first
+    if begun:
+        yield rest + b"\n"
+
+
+def seek_first(file: BinaryIO, key: bytes, least: int) -> None:
+    """Go to the first line whose number under this key is at least so much, in a file in which it grows."""
+    low, high = 0, file.seek(0, os.SEEK_END)
+    while high - low > BLOCK:
+        middle = (low + high) // 2
+        file.seek(middle)
+        file.readline()
+        here = file.tell()
+        value = number_of(file.readline(), key)
+        while value is None and file.tell() < high:  # a damaged line is passed over
+            value = number_of(file.readline(), key)
+        if value is None or value >= least:
+            high = middle
+        else:
+            low = here
+    file.seek(low)
+    while True:
+        here = file.tell()
+        line = file.readline()
+        value = number_of(line, key)
+        if not line or (value is not None and value >= least):
+            file.seek(here)
+            return
+
+
+def number_of(line: bytes, key: bytes) -> int | None:
+    """The number that a line has under a key of its outermost object, without reading the whole line. `at` stands
+    among its first keys and `n` among its last."""
+    mark = b'"%s": ' % key
+    place = line.find(mark) if key == b"at" else line.rfind(mark)
+    if place < 0:
+        return None
+    digits = line[place + len(mark) : place + len(mark) + 20].partition(b",")[0]
+    return int(digits) if digits.isdigit() else None

@@ -1,0 +1,287 @@
+"""Backtest: what hooks would have said; each pair once, warm as cold, on a pool as on a cluster."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from journal_box import Box, made
+
+from anyhook.journal.trial import python_script, sandbox_of, works
+from conftest import World
+
+GUARD = """
+import json, sys
+event = json.load(sys.stdin)
+command = event["tool_input"]["command"]
+if "rm" in command:
+    print(f"no {command}", file=sys.stderr)
+    sys.exit(2)
+if command == "old":
+    print(json.dumps({"modified_input": {"command": "new"}}))
+if command == "crash":
+    raise ValueError("broken")
+"""
+COMMANDS = ["ls", "rm -rf x", "old", "crash", "ls", "ls", "rm y"]
+
+
+@pytest.fixture
+def box(world: World, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Box:
+    return Box(world, capfd, monkeypatch)
+
+
+@pytest.fixture
+def pool(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Threads in place of processes, which take long to start; and how many trials were sent."""
+    sent: list[int] = []
+
+    class Threads(ThreadPoolExecutor):
+        def submit(self, task: Any, /, *words: Any, **more: Any) -> Future[Any]:
+            sent.append(len(words[0]))
+            return super().submit(task, *words, **more)
+
+    def threads(_: object, jobs: int) -> Executor:
+        return Threads(jobs)
+
+    monkeypatch.setattr("anyhook.cli.verb_backtest._executor", threads)
+    return sent
+
+
+def recorded(box: Box, commands: list[str] = COMMANDS) -> None:
+    project = str(box.world.project.resolve())
+    box.write(*(made(project=project, data={"tool": "Bash", "input": {"command": each}}) for each in commands))
+
+
+def script(box: Box, text: str = GUARD, **more: Any) -> Path:
+    path = box.world.write(box.world.root / "guard.py", text)
+    box.world.hook("kodik", "PreToolUse", f"python3 {path}", **more)
+    return path
+
+
+def tried(box: Box, *words: str) -> dict[str, Any]:
+    found: dict[str, Any] = box.json("backtest", *words, "--sandbox", "none")
+    return found
+
+
+def counts(found: dict[str, Any]) -> tuple[int, ...]:
+    (row,) = found["hooks"].values()
+    return tuple(row[key] for key in ("events", "runs", "blocks", "rewrites", "failures"))
+
+
+def test_what_a_script_would_have_done(box: Box, pool: list[int]) -> None:
+    recorded(box)
+    script(box)
+    found = tried(box, "guard.py", "--jobs", "1")
+    assert counts(found) == (7, 5, 2, 1, 1)
+    assert found["cold_only"] == []
+    assert [row["warm"] for row in found["hooks"].values()] == [2], "all but the first of the batch"
+    kinds = [(each["n"], each["kind"]) for each in found["findings"]]
+    assert kinds == [(2, "blocks"), (3, "rewrites"), (4, "fails"), (7, "blocks")]
+    assert found["findings"][0]["what"] == "no rm -rf x"
+    assert found["findings"][1]["what"] == '{"command": "old"} → {"command": "new"}'
+    assert sum(pool) == 5
+    assert counts(tried(box, "guard.py")) == (7, 5, 2, 1, 1)
+    assert sum(pool) == 5, "what has run once does not run again"
+    status, out, _ = box.call("backtest", "guard.py", "--sandbox", "none", "-n", "2")
+    assert status == 0
+    assert out.startswith("… 2 before these; -n shows more\n")
+
+
+def test_a_changed_hook_runs_again(box: Box, pool: list[int]) -> None:
+    recorded(box)
+    path = script(box)
+    assert counts(tried(box, "guard.py"))[2] == 2
+    path.write_text("pass\n")
+    assert counts(tried(box, "guard.py"))[2] == 0
+    assert sum(pool) == 10
+
+
+def test_new_events_only_are_run(box: Box, pool: list[int]) -> None:
+    recorded(box)
+    script(box)
+    tried(box, "guard.py")
+    recorded(box, ["rm z", "ls"])
+    assert counts(tried(box, "guard.py")) == (9, 6, 3, 1, 1)
+    assert pool[-1] == 1
+
+
+def test_a_hook_that_let_go(box: Box, pool: list[int]) -> None:
+    recorded(box, ["ls"])
+    script(box, "pass")
+    identity = "kodik:user:PreToolUse:guard.py"
+    project = str(box.world.project.resolve())
+    blocked = made(project=project, data={"tool": "Bash", "input": {"command": "x"}})
+    blocked["decision"].update(verdict="block", hook=identity, reason="was bad")
+    box.write(blocked)
+    (finding,) = tried(box, identity)["findings"]
+    assert (finding["kind"], finding["what"]) == ("lets go", "was bad")
+
+
+REMEMBERS = """
+import sys
+if hasattr(sys, "seen"):
+    sys.exit(0)
+sys.seen = 1
+print("r", file=sys.stderr)
+sys.exit(2)
+"""
+STRANGE = {
+    "past sys.stdout": 'import os; os.write(1, b\'{"decision": "block", "reason": "r"}\')',
+    "by another process": "import subprocess; subprocess.run(['sh', '-c', 'echo r >&2; exit 2']); raise SystemExit(2)",
+    "ends at once": "import os; os.write(2, b'r'); os._exit(2)",
+    "remembers": REMEMBERS,
+}
+
+
+@pytest.mark.parametrize("how", STRANGE)
+def test_a_script_that_wants_a_process_of_its_own(box: Box, pool: list[int], how: str) -> None:
+    """The samples show it, and then all of its events get one."""
+    recorded(box, [f"c{number}" for number in range(6)])
+    script(box, STRANGE[how])
+    found = tried(box, "guard.py", "--jobs", "1")
+    assert counts(found) == (6, 6, 6, 0, 0)
+    assert [row["warm"] for row in found["hooks"].values()] == [0]
+
+
+def test_out_of_time(box: Box, pool: list[int]) -> None:
+    recorded(box, ["slow", "fast"])
+    script(box, "import sys, time\nif 'slow' in sys.stdin.read(): time.sleep(60)", timeout=1)
+    found = tried(box, "guard.py")
+    assert counts(found) == (2, 2, 0, 0, 1)
+    assert "did not end within its limit" in found["findings"][0]["what"]
+
+
+def test_a_callable(box: Box, pool: list[int]) -> None:
+    recorded(box)
+    box.world.module(
+        "rules",
+        "from kolega_code.hooks import HookOutcome\n"
+        "def check(event):\n"
+        "    command = event.payload['tool_input']['command']\n"
+        "    print('talk')\n"
+        "    return HookOutcome.deny('no') if 'rm' in command else None\n",
+    )
+    box.world.kolega("PreToolUse", {"type": "python", "callable": "rules:check"}, scope="project")
+    box.world.approve()
+    found = tried(box, "rules:check", "--jobs", "1")
+    assert counts(found) == (7, 5, 2, 0, 0)
+    assert found["cold_only"] == []
+
+
+def test_a_shell_command(box: Box, pool: list[int]) -> None:
+    recorded(box)
+    box.world.hook("kodik", "PreToolUse", "! grep -q rm || { echo no >&2; exit 2; }", name="x")
+    assert counts(tried(box, "kodik:user"))[:3] == (7, 5, 2)
+
+
+def test_events_that_were_not_kept(box: Box, pool: list[int]) -> None:
+    project = str(box.world.project.resolve())
+    box.write(
+        made(project=project, bodies="none"),
+        made(project=project, lost="x"),
+        made(project=project, data={"tool": "Bash", "input": {"command": "x… [20000 characters in all]"}}),
+        made(project="/elsewhere"),
+    )
+    script(box)
+    found = tried(box, "guard.py")
+    assert (found["hooks"], sum(found["left_out"].values())) == ({}, 3)
+    status, _, err = box.call("backtest", "guard.py", "--sandbox", "none")
+    assert status == 0
+    assert "no recorded event is one that it wants" in err
+
+
+def test_wrong_calls(box: Box, pool: list[int]) -> None:
+    script(box)
+    box.world.hook("kodik", "Stop", "true", scope="project")
+    box.world.kolega("Stop", {"type": "prompt", "prompt": "Fine?"})
+    for words, why in (
+        (["nothing"], "nothing: there is no such hook: "),
+        (["kodik"], "kodik: several hooks have this in their ids: "),
+        (["kodik:project"], "kodik:project:Stop:true is not approved"),
+        (["kolega:user"], "a `prompt` handler cannot be backtested"),
+        (["guard.py", "--jobs", "0"], "--jobs 0: "),
+    ):
+        status, out, err = box.call("backtest", *words, "--sandbox", "none")
+        assert (status, out) == (3, "")
+        assert why in err
+
+
+def test_no_sandbox_no_run(box: Box, pool: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    recorded(box)
+    script(box)
+    monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
+    status, out, err = box.call("backtest", "guard.py")
+    assert (status, out) == (3, "")
+    assert "bubblewrap (`bwrap`) is not installed" in err
+    assert "--sandbox none" in err
+    assert pool == []
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+def test_a_sandbox_keeps_everything_as_it_is(box: Box, pool: list[int]) -> None:
+    if wrong := works(sandbox_of("bwrap", str(box.world.project), [])):
+        pytest.skip(f"no sandbox here: {wrong}")
+    recorded(box, ["ls"])
+    marks = [box.world.project / "mark", box.world.home / "mark", Path("/tmp") / f"{box.world.root.name}-mark"]
+    writes = "; ".join(f"echo x > {mark}" for mark in marks)
+    box.world.hook("kodik", "PreToolUse", f"{writes}; cat < /dev/tcp/127.0.0.1/1; echo seen >&2; exit 2", name="x")
+    found = box.json("backtest", "kodik:user")
+    assert counts(found)[:3] == (1, 1, 1)
+    assert [mark for mark in marks if mark.exists()] == []
+
+
+def test_a_pool_of_processes_and_a_cluster_agree(world: World) -> None:
+    """The command itself, with its pool; and with a cluster of two workers."""
+    distributed = pytest.importorskip("distributed")
+    from anyhook.stores.journal import Journal
+
+    journal = Journal(str(world.state))
+    project = str(world.project.resolve())
+    for number in range(120):
+        record = made(project=project, data={"tool": "Bash", "input": {"command": f"{'rm' * (number % 3)} {number}"}})
+        journal.append(json.dumps(record).encode() + b"\n")
+    path = world.write(world.root / "guard.py", GUARD)
+    world.hook("kodik", "PreToolUse", f"python3 {path}")
+    words = ["backtest", "guard.py", "--sandbox", "none", "--jobs", "2", "--json"]
+    pooled = world.command(*words)
+    assert pooled.returncode == 0, pooled.stderr
+    (world.state / "backtest.sqlite").unlink()
+    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None, processes=True) as cluster:
+        spread = world.command(*words, "--dask", cluster.scheduler_address)
+    assert spread.returncode == 0, spread.stderr
+    one, other = json.loads(pooled.stdout), json.loads(spread.stdout)
+    for found in (one, other):
+        for row in found["hooks"].values():
+            for clock in ("p50_ms", "p95_ms", "cost_s"):
+                assert row.pop(clock) > 0
+    assert one == other
+    assert counts(one)[:3] == (120, 120, 80)
+
+
+def test_what_is_a_python_script(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_text("#!/usr/bin/env python3\n")
+    search = "/usr/bin:/bin:" + str(Path(shutil.which("python3") or "").parent)
+    for argv in (
+        ["python3", str(path), "x"],
+        ["sh", "-c", f"python3 {path} x"],
+        ["python3", "a.py", "x"],
+        [str(path), "x"],
+    ):
+        found = python_script(argv, str(tmp_path), search)
+        assert found is not None
+        assert found[1:] == (str(path), ("x",))
+    for argv in (
+        ["sh", "-c", f"python3 {path} | cat"],
+        ["sh", "-c", f"X=1 python3 {path}"],
+        ["python3", "-c", "pass"],
+        ["python3", "none.py"],
+        ["cat", str(path)],
+        ["python3"],
+        [],
+    ):
+        assert python_script(argv, str(tmp_path), search) is None, argv

@@ -1,0 +1,154 @@
+"""Replay: what was recorded is judged again to the same decision, without starting anything; and differently where the
+rules are others."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any
+
+import pytest
+from journal_box import Box, made
+
+from anyhook import Event, Outcome
+from anyhook.grammar.registry import dialect
+from conftest import World
+
+ANSWERS: dict[str, list[dict[str, Any]]] = {
+    "kode": [{"block": True, "reason": "r"}, {"annotation": "a", "replace_tool_input": {"command": "pwd"}}, {"x": 1}],
+    "kodik": [{"decision": "block", "reason": "r"}, {"modified_input": {"command": "ls"}, "additional_context": "c"}],
+    "agenthooks": [{"decision": "deny", "reason": "r"}, {"decision": "ask", "reason": "?"}, {"decision": "allow"}],
+    "kolega": [
+        {"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecisionReason": "r"}},
+        {"hookSpecificOutput": {"permissionDecision": "allow", "additionalContext": "c"}, "systemMessage": "m"},
+        {"continue": False, "stopReason": "s"},
+    ],
+    "kodelet": [{"blocked": True, "reason": "r"}, {"input": {"command": "echo"}}],
+}
+NATIVE = {
+    "kode": "tool_call_pre",
+    "kodik": "PreToolUse",
+    "agenthooks": "before_tool",
+    "kolega": "PreToolUse",
+    "kodelet": "before_tool_call",
+}
+SCRIPTS = [
+    "true",
+    "exit 1",
+    "echo no >&2; exit 2",
+    "echo '{'",
+    "echo plain text",
+    "kill -9 $$",
+    "no-such-program",
+]
+
+
+@pytest.fixture
+def box(world: World, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Box:
+    return Box(world, capfd, monkeypatch)
+
+
+@pytest.mark.parametrize("table", NATIVE)
+def test_every_answer_is_judged_the_same(box: Box, table: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One world per dialect whose hook does what a file says, so that one engine sees every answer."""
+    world = box.world
+    script = world.root / "script"
+    world.hook(table, NATIVE[table], f". {script}")
+    world.hook(table, NATIVE[table], "true", name="second")
+    engine = world.engine()
+    scripts = [*SCRIPTS, *(f"echo {shlex.quote(json.dumps(answer))}" for answer in ANSWERS[table])]
+    for text in scripts:
+        script.write_text(f"{text}\n")
+        engine.fire_sync(Event.pre_tool("Bash", {"command": "ls"}))
+        engine.fire_sync(Event.pre_tool("Bash", {"command": "ls"}), on_failure="deny")
+        engine.fire_sync(Event("pre_tool", {"tool": "shell", "input": {"command": "x"}}, hosted=True), mode="shadow")
+    engine.close_sync()
+
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("replay starts nothing")
+
+    monkeypatch.setattr("subprocess.Popen", never)
+    monkeypatch.setattr("anyhook.steps.run.start", never)
+    found = box.json("replay")
+    assert found == {"judged": 3 * len(scripts), "changed": 0, "changes": [], "not_judged": {}}
+
+
+def test_another_posture(box: Box) -> None:
+    box.world.hook("kodik", "PreToolUse", "exit 7")
+    box.world.hook("kodelet", "before_tool_call", "true")
+    engine = box.world.engine()
+    engine.fire_sync(Event.pre_tool("Bash", {}))
+    engine.fire_sync(Event.pre_tool("Bash", {}), on_failure="deny")
+    engine.close_sync()
+    assert box.json("replay")["changed"] == 0
+    deny = box.json("replay", "--on-failure", "deny")
+    (change,) = deny["changes"]
+    assert (change["n"], change["before"]["verdict"], change["after"]["verdict"]) == (1, "none", "block")
+    allow = box.json("replay", "--on-failure", "allow")
+    (change,) = allow["changes"]
+    assert (change["n"], change["after"]["verdict"], change["unknown"]) == (2, "none", ["kodelet:user:it"])
+    status, out, _ = box.call("replay", "--on-failure", "deny")
+    assert status == 0
+    assert 'verdict: "none" → "block"' in out
+    assert out.endswith("2 events judged again, 1 decided differently\n")
+
+
+def test_another_table(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a table says today counts, not what it said then."""
+    box.world.hook("kodik", "PreToolUse", "echo why >&2; exit 5")
+    engine = box.world.engine()
+    engine.fire_sync(Event.pre_tool("Bash", {}))
+    engine.close_sync()
+    table = dialect("kodik")
+    reply = table.replies["command"].replace(exits={0: "pass", 5: "block"})
+    changed = table.replace(replies={**table.replies, "command": reply})
+    monkeypatch.setattr("anyhook.journal.replay.dialect", lambda _: changed)
+    (change,) = box.json("replay")["changes"]
+    assert (change["after"]["verdict"], change["after"]["reason"]) == ("block", "why")
+
+
+CANNOT: dict[str, tuple[dict[str, Any], str]] = {
+    "before": (made(hooks=[("a", "none", 0.1, "exited")]), "it is from before"),
+    "lost": (made(decision={"verdict": "none", "lost": "x"}), "its decision was not kept"),
+    "broken": (
+        made(decision={"verdict": "none", "hooks": [{"id": "a", "status": "broken"}]}),
+        "a hook could not even be matched or loaded",
+    ),
+    "bound": (
+        made(decision={"verdict": "none", "problems": [{"code": "bound-reached"}], "hooks": []}),
+        "a hook had kept the agent working",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CANNOT)
+def test_what_cannot_be_judged_is_said(box: Box, case: str) -> None:
+    record, why = CANNOT[case]
+    box.write(record)
+    found = box.json("replay")
+    ((reason, count),) = found["not_judged"].items()
+    assert (found["judged"], count, reason.startswith(why)) == (0, 1, True)
+
+
+@pytest.mark.parametrize("bodies", ["hashed", "none"])
+def test_payloads_that_were_not_kept(box: Box, bodies: str) -> None:
+    box.world.config(f'[journal]\nbodies = "{bodies}"\n')
+    box.world.hook("kodik", "PreToolUse", "echo no >&2; exit 2")
+    box.world.hook("kodik", "Stop", "exit 2")  # no word: nothing was left out
+    engine = box.world.engine()
+    engine.fire_sync(Event.pre_tool("Bash", {}))
+    engine.fire_sync(Event.stop())
+    engine.close_sync()
+    found = box.json("replay")
+    assert (found["judged"], found["changed"], found["not_judged"]) == (1, 0, {"its payloads were not kept": 1})
+
+
+def test_long_output_and_callables(box: Box) -> None:
+    box.world.hook("kodik", "Stop", "head -c 20000 /dev/zero | tr '\\0' x")
+    engine = box.world.engine()
+    engine.on("pre_tool", lambda _: Outcome.block("no"))
+    engine.fire_sync(Event.pre_tool("Bash", {}))
+    engine.fire_sync(Event.stop())
+    engine.close_sync()
+    reasons = box.json("replay")["not_judged"]
+    assert sorted(reasons) == ["a callable of the program itself had a say", "its output was too long to be kept whole"]

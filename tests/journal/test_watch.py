@@ -1,0 +1,339 @@
+"""`anyhook watch`: the list as the journal grows, in this process by Textual's pilot, and once in a real terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from journal_box import Box, made
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from anyhook.cli.failure import BadCall
+from anyhook.cli.live import terminal
+from anyhook.cli.live.query import wanted_by
+from anyhook.cli.live.rows import CELL_MOST, DAMAGED, row_of
+from anyhook.cli.live.terminal import InFull, Watch
+from anyhook.journal.search import Found
+from anyhook.stores.journal_writer import Bounds, JournalWriter
+from conftest import World
+
+Steps = Callable[[Pilot[None]], Awaitable[None]]
+BLOCKS = [("kodik:user:PreToolUse:guard", "block", 0.012, "exited")]
+HOSTILE = "\x1b[2J\x1b]0;owned\x07 [bold red]x[/] \u202e <script>alert(1)</script>"
+
+
+@pytest.fixture
+def box(world: World, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Box:
+    return Box(world, capfd, monkeypatch)
+
+
+def watched(box: Box, steps: Steps, query: str = "") -> None:
+    async def whole() -> None:
+        async with Watch(str(box.world.state), query).run_test(size=(130, 30)) as pilot:
+            await steps(pilot)
+
+    asyncio.run(whole())
+
+
+async def until(pilot: Pilot[None], true: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 30
+    while not true():
+        assert time.monotonic() < deadline, shown(pilot)
+        await pilot.pause(0.05)
+
+
+def shown(pilot: Pilot[None]) -> list[list[str]]:
+    grid = app_of(pilot).grid
+    return [[cell.plain for cell in grid.get_row_at(number)] for number in range(grid.row_count)]
+
+
+def app_of(pilot: Pilot[None]) -> Watch:
+    app = pilot.app
+    assert isinstance(app, Watch)
+    return app
+
+
+def text_of(pilot: Pilot[None], name: str) -> str:
+    return str(app_of(pilot).query_one(name, Static).render())
+
+
+def test_what_was_and_what_comes(box: Box) -> None:
+    box.write(made(3), made(2, hooks=BLOCKS))
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: len(shown(pilot)) == 2)
+        assert shown(pilot)[1][1:] == ["fire", "pre_tool", "Bash", "block", "12", BLOCKS[0][0]]
+        box.write(made(1, event="stop", data={}, host="agent"))
+        await until(pilot, lambda: len(shown(pilot)) == 3)
+        assert shown(pilot)[2][1:] == ["agent", "stop", "", "none", "", ""]
+        assert "3 events" in text_of(pilot, "#head")
+        assert "1 blocked" in text_of(pilot, "#head")
+        assert app_of(pilot).grid.cursor_row == 2, "the cursor stays at the newest"
+        await pilot.press("up")
+        box.write(made(1))
+        await until(pilot, lambda: len(shown(pilot)) == 4)
+        assert app_of(pilot).grid.cursor_row == 1, "a cursor that was moved stays"
+
+    watched(box, steps)
+
+
+def test_an_empty_journal_and_its_first_event(box: Box) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await pilot.pause()
+        assert text_of(pilot, "#nothing") == terminal.NOTHING
+        assert not app_of(pilot).grid.display
+        box.write(made(1))
+        await until(pilot, lambda: len(shown(pilot)) == 1)
+        assert app_of(pilot).grid.display
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, InFull))
+
+    watched(box, steps)
+
+
+def test_one_record_in_full_is_what_explain_tells(box: Box) -> None:
+    box.write(made(2, hooks=BLOCKS), made(1))
+    told = box.call("explain", "1")[1]
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: len(shown(pilot)) == 2)
+        await pilot.press("up", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, InFull))
+        assert str(pilot.app.screen.query_one(Static).render()).rstrip() == told.rstrip()
+        await pilot.press("escape")
+        await until(pilot, lambda: not isinstance(pilot.app.screen, InFull))
+
+    watched(box, steps)
+
+
+def test_a_filter_by_typing(box: Box) -> None:
+    box.write(made(4, tag="hay"), made(3, hooks=BLOCKS, tag="a Needle"), made(2, tag="needle"))
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: len(shown(pilot)) == 3)
+        await pilot.press("slash", *"needle")
+        await until(pilot, lambda: len(shown(pilot)) == 2)
+        await pilot.press(*" verdict", "colon", *"block", "enter")
+        await until(pilot, lambda: len(shown(pilot)) == 1)
+        box.write(made(1, tag="needle"), made(1, hooks=BLOCKS, tag="needle"))
+        await until(pilot, lambda: len(shown(pilot)) == 2)
+        assert "2 events" in text_of(pilot, "#head")
+        await pilot.press("escape")
+        await until(pilot, lambda: len(shown(pilot)) == 5)
+        assert app_of(pilot).query_one(Input).value == ""
+
+    watched(box, steps)
+
+
+def test_a_filter_that_cannot_be(box: Box) -> None:
+    box.write(made(1))
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: len(shown(pilot)) == 1)
+        await pilot.press("slash", *"verdict", "colon", *"maybe", "enter")
+        await until(pilot, lambda: app_of(pilot).query_one("#said").display)
+        assert "verdict:maybe: one of" in text_of(pilot, "#said")
+        assert len(shown(pilot)) == 1, "what was there stays"
+
+    watched(box, steps)
+
+
+def test_a_pause(box: Box) -> None:
+    box.write(made(2))
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: len(shown(pilot)) == 1)
+        await pilot.press("p")
+        box.write(made(1), made(1))
+        await until(pilot, lambda: "paused, 2 waiting" in text_of(pilot, "#head"))
+        assert len(shown(pilot)) == 1
+        await pilot.press("p")
+        await until(pilot, lambda: len(shown(pilot)) == 3)
+        assert "live" in text_of(pilot, "#head")
+
+    watched(box, steps)
+
+
+def test_rows_are_bounded_and_files_may_be_rotated(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Records come into many files while they are watched; the list keeps the newest, paused or not."""
+    monkeypatch.setattr(terminal, "KEPT", 30)
+    monkeypatch.setattr(terminal, "SLACK", 10)
+    monkeypatch.setattr(Bounds, "file_bytes", 4_000)
+    writer = JournalWriter(str(box.world.state), Bounds())
+
+    def write(start: int, end: int) -> None:
+        for number in range(start, end):
+            writer.append([_line(made(1, data={"tool": f"T{number}"}))])
+
+    async def steps(pilot: Pilot[None]) -> None:
+        for start in range(0, 200, 20):
+            write(start, start + 20)
+            await until(pilot, lambda end=start + 19: shown(pilot) and shown(pilot)[-1][3] == f"T{end}")  # type: ignore[misc]
+            tools = [row[3] for row in shown(pilot)]
+            assert len(tools) <= 40
+            assert tools == [f"T{number}" for number in range(start + 20 - len(tools), start + 20)]
+        assert "200 events" in text_of(pilot, "#head")
+        assert len([name for name in os.listdir(box.world.state) if name.startswith("journal-")]) > 3
+        await pilot.press("p")
+        write(200, 300)
+        await until(pilot, lambda: "100 waiting" in text_of(pilot, "#head"))
+        assert len(app_of(pilot)._held) <= 30
+        await pilot.press("p")
+        await until(pilot, lambda: shown(pilot)[-1][3] == "T299")
+        assert len(shown(pilot)) <= 40
+
+    watched(box, steps)
+    writer.close()
+
+
+def _line(record: dict[str, Any]) -> bytes:
+    import json
+
+    return json.dumps(record).encode() + b"\n"
+
+
+def test_hostile_text_steers_no_terminal(box: Box) -> None:
+    decision = {"verdict": "block", "hook": HOSTILE, "reason": HOSTILE, "enforced": True, "hooks": []}
+    box.write(made(1, event=HOSTILE, host=HOSTILE, data={"tool": HOSTILE, "input": HOSTILE}, decision=decision))
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: len(shown(pilot)) == 1)
+        (row,) = shown(pilot)
+        assert all(cell.isprintable() for cell in row)
+        assert "\\x1b[2J" in row[2]
+        assert "[bold red]x[/]" in row[3], "no markup is read out of it"
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, InFull))
+        text = str(pilot.app.screen.query_one(Static).render())
+        assert text.replace("\n", "").isprintable()
+        assert "[bold red]x[/]" in text
+
+    watched(box, steps)
+
+
+ODD_RECORDS: list[dict[str, Any]] = [
+    {},
+    {"at": "no", "event": None, "data": [], "calls": {}, "decision": "x"},
+    {"at": 10**30, "n": True, "calls": [1, {"run": []}, {"run": {"duration_s": "x"}}], "decision": {"hooks": [None]}},
+    {"background": {"a": 1}, "run": None},
+    {"at": 1, "events": -1, "decision": {"verdict": ["x"], "hook": 7, "reason": {"a": 1}}},
+]
+
+
+@pytest.mark.parametrize("record", ODD_RECORDS)
+def test_a_record_of_any_shape_is_a_row(record: dict[str, Any]) -> None:
+    row = row_of(Found(b"", record))
+    assert all(text.isprintable() for text in (row.host, row.event, row.hook, row.verdict))
+    assert len(terminal._cells(row)) == len(terminal.COLUMNS)
+
+
+def test_rows_are_short_and_damage_is_told() -> None:
+    row = row_of(Found(b"", made(1, event="x" * 5_000)))
+    assert len(row.event) <= CELL_MOST + 1
+    damaged = row_of(Found(b'{"v": 1, \x1b', None))
+    assert (damaged.verdict, damaged.n) == (DAMAGED, None)
+    assert damaged.reason == '{"v": 1, \\x1b'
+
+
+def test_queries() -> None:
+    wanted = wanted_by("tool:Bash rm  -rf event:PreToolUse http://x since: hook:a:b")
+    assert (wanted.tool, wanted.text, wanted.event) == ("Bash", "rm -rf http://x", "pre_tool")
+    assert (wanted.since_ns, wanted.hook) == (None, "a:b")
+    for bad in ("verdict:maybe", "since:soon", "event:Nonsense"):
+        with pytest.raises(BadCall):
+            wanted_by(bad)
+
+
+def test_no_terminal_and_a_bad_filter(world: World) -> None:
+    done = world.command("watch")
+    assert (done.returncode, "needs a terminal" in done.stderr) == (3, True), done.stderr
+    done = world.command("watch", "since:soon")
+    assert done.returncode == 3
+    assert "'soon' is no moment" in done.stderr
+
+
+def test_without_the_extra(world: World) -> None:
+    """One sentence, which says how to get it."""
+    script = (
+        "import sys; sys.modules['textual'] = None; sys.modules['uvicorn'] = None\n"
+        "sys.stdin.isatty = sys.stdout.isatty = lambda: True\n"
+        "from anyhook.cli.app import run; sys.exit(run(sys.argv[1:]))"
+    )
+    for verb, extra in (("watch", "anyhook[tui]"), ("serve", "anyhook[web]")):
+        command = [sys.executable, "-c", script, verb]
+        done = subprocess.run(command, env=world.env, cwd=world.project, capture_output=True, text=True, check=False)
+        assert done.returncode == 3
+        assert f"pip install '{extra}'" in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+class Terminal:
+    """A real pseudo-terminal with the command in it."""
+
+    def __init__(self, world: World, *words: str) -> None:
+        ours, theirs = pty.openpty()
+        os.set_blocking(ours, False)
+        env = {**world.env, "TERM": "xterm-256color", "LINES": "30", "COLUMNS": "120"}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "anyhook", *words],
+            stdin=theirs, stdout=theirs, stderr=theirs, env=env, cwd=world.project, start_new_session=True,
+        )  # fmt: skip
+        os.close(theirs)
+        self.ours, self.said = ours, ""
+
+    def read(self, until: str) -> None:
+        deadline = time.monotonic() + 60
+        while until not in re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.said):
+            assert time.monotonic() < deadline, self.said[-2000:]
+            if select.select([self.ours], [], [], 0.2)[0]:
+                try:
+                    self.said += os.read(self.ours, 65_536).decode("utf-8", "replace")
+                except OSError:  # the other side is closed
+                    return
+
+    def end(self) -> int:
+        """Reads on, so that the process can write its last words, and waits."""
+        while self.process.poll() is None:
+            if select.select([self.ours], [], [], 0.1)[0]:
+                try:
+                    self.said += os.read(self.ours, 65_536).decode("utf-8", "replace")
+                except OSError:
+                    break
+        status = self.process.wait(30)
+        try:
+            self.said += os.read(self.ours, 65_536).decode("utf-8", "replace")
+        except OSError:
+            pass
+        os.close(self.ours)
+        return status
+
+
+@pytest.mark.parametrize("way", ["q", "SIGTERM"])
+def test_in_a_real_terminal(world: World, box: Box, way: str) -> None:
+    """A hook really blocks while it is watched; the terminal is left as it was, whichever way it ends."""
+    world.hook("kodik", "PreToolUse", "echo 'not today' >&2; exit 2")
+    box.write(made(5, event="stop", data={"tool": HOSTILE}))
+    seen = Terminal(world, "watch")
+    seen.read("stop")
+    assert world.fire("pre_tool", "--tool", "Bash")["verdict"] == "block"
+    seen.read("not today")
+    if way == "q":
+        os.write(seen.ours, b"q")
+    else:
+        seen.process.send_signal(signal.SIGTERM)
+    assert seen.end() == 0, seen.said[-500:]
+    assert "\x1b[?1049h" in seen.said, "the other screen"
+    assert "\x1b[?1049l" in seen.said, "and back"
+    assert "owned\x07" not in seen.said
+    assert "Traceback" not in seen.said

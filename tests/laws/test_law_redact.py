@@ -1,0 +1,131 @@
+"""What looks like a secret is gone from a line, however deep in JSON inside JSON it stands; the line stays JSON, and
+everything else stays as it is."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from law_strategies import texts, values
+
+from anyhook.model.json_types import Json
+from anyhook.steps.redact import INSTEAD, TOKENS, redact
+
+CANARY = "Zebra7Canary9Secret0x"
+
+NAMED = [
+    "{name}={secret}",
+    "export {name}='{secret}'",
+    'export {name}="{secret}"',
+    "{name}: {secret}",
+    "curl -H '{name}: Bearer {secret}' x",
+    "tool --{name} {secret} -v",
+    "tool --{name}={secret}",
+    "{{'{name}': '{secret}'}}",
+    "x?{name}={secret}&y=1",
+]
+NAMES = ["password", "DB_PASSWORD", "api_key", "X-Api-Key", "github_token", "client_secret", "Authorization", "apiKey"]
+
+
+def deep(value: Json, depth: int) -> str:
+    """A line of JSON with the value so many levels of JSON text down."""
+    for _ in range(depth):
+        value = {"stdout": json.dumps({"inner": value})}
+    return json.dumps({"v": 1, "data": value, "end": "here"})
+
+
+def opened(line: str, depth: int) -> Json:
+    value: Json = json.loads(line)["data"]
+    for _ in range(depth):
+        assert isinstance(value, dict)
+        value = json.loads(str(value["stdout"]))["inner"]
+    return value
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2, 3, 4])
+@pytest.mark.parametrize("form", NAMED)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_named_secret_in_a_text(name: str, form: str, depth: int) -> None:
+    line = redact(deep(form.format(name=name, secret=CANARY), depth))
+    assert CANARY not in line
+    assert INSTEAD in str(opened(line, depth))
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2, 3, 4])
+@given(secret=texts.filter(lambda text: len(text) > 0), shape=st.integers(0, 3))
+def test_a_named_secret_as_a_value(depth: int, secret: str, shape: int) -> None:
+    """Whatever the secret is made of, quotes and backslashes included."""
+    secret = f"{secret}{CANARY}{secret}"
+    shapes: list[Json] = [secret, [1, secret], {"user": "me", "is": secret}, {"x": [{"y": secret}]}]
+    held = shapes[shape]
+    line = redact(deep({"before": 1, "db_password": held, "after": [secret[:0], "kept"]}, depth))
+    assert opened(line, depth) == {"before": 1, "db_password": INSTEAD, "after": ["", "kept"]}
+    assert json.loads(line)["end"] == "here"
+
+
+@pytest.mark.parametrize("depth", [0, 1, 3])
+@pytest.mark.parametrize(("start", "least"), TOKENS)
+def test_a_token_by_its_shape(start: str, least: int, depth: int) -> None:
+    token = start + ("a1B2" * 20)[: least + 4]
+    line = redact(deep(["run", f"git clone {token}\nnext", f"({token})"], depth))
+    assert token not in line
+    assert opened(line, depth) == ["run", f"git clone {INSTEAD}\nnext", f"({INSTEAD})"]
+
+
+@pytest.mark.parametrize("depth", [0, 1, 3])
+def test_other_shapes(depth: int) -> None:
+    pem = f"-----BEGIN RSA PRIVATE KEY-----\n{CANARY}\n{CANARY}\n-----END RSA PRIVATE KEY-----"
+    cases: dict[str, Json] = {
+        "address": f"postgres://me:{CANARY}@db.example/x?y=1",
+        "user": f"https://{CANARY}@example.org/x.git",
+        "header": f"authorisation is Bearer {CANARY}",
+        "pem": pem,
+        "cut": pem[:60],
+        "argv": ["tool", "--password", CANARY, "--verbose"],
+    }
+    line = redact(deep(cases, depth))
+    assert CANARY not in line
+    found = opened(line, depth)
+    assert isinstance(found, dict)
+    assert found["address"] == f"postgres://me:{INSTEAD}@db.example/x?y=1"
+    assert found["argv"] == ["tool", "--password", INSTEAD, "--verbose"]
+
+
+PLAIN: list[Json] = [
+    {"usage": {"input_tokens": 512, "max_tokens": "4096 tokens"}},
+    {"id": "kodik:plugin:secret-guard:PreToolUse:token-check", "env": ["GITHUB_TOKEN", "PATH"]},
+    "the tokenizer and the secretary have passwordless logins",
+    "see https://example.org/a@b and mail me@example.org",
+    {"token": None, "password": "", "secret": False, "api_key": 12},
+    "sk-short AKIA and eyJ are no tokens",
+    "echo $PASSWORD; token=$TOKEN",
+    "-----BEGIN CERTIFICATE-----\nMIIC\n-----END CERTIFICATE-----",
+]
+
+
+@pytest.mark.parametrize("value", PLAIN, ids=str)
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_what_is_no_secret_stays(value: Json, depth: int) -> None:
+    line = deep(value, depth)
+    assert redact(line) == line
+
+
+words = st.sampled_from(
+    ["password", "token", '"', "'", "\\", ":", "=", " ", "{", "}", "[", "]", ",", "--", "\n", "://", "@", "Bearer ",
+     "é", "-----BEGIN PRIVATE KEY-----", "-----END ", "sk-" + "a" * 24, "x1"]
+)  # fmt: skip
+
+
+@given(st.lists(words, max_size=25).map("".join), st.integers(0, 3))
+def test_hostile_texts_never_break_the_line(text: str, depth: int) -> None:
+    line = redact(deep([text, {text: text}], depth))
+    found = json.loads(line)
+    assert (found["v"], found["end"]) == (1, "here")
+
+
+@given(values)
+def test_any_value_stays_json(value: Json) -> None:
+    line = json.dumps({"data": value, "end": "here"})
+    assert json.loads(redact(line))["end"] == "here"
