@@ -24,7 +24,7 @@ from anyhook.stores.places import state_dir as own_state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
     from typing import TypedDict, Unpack
 
     from anyhook.model.call import Call, Run
@@ -66,6 +66,10 @@ class Engine:
         """Whether this process ends before its background hooks do, so that another has to see them through."""
         self.model: AnyModel | None = None
         """For every handler that asks one; without it, the user's settings name one for each role."""
+        self.note: Callable[[Decision], Decision] | None = None
+        """Adds to a decision what its host cannot do, before the decision is written down."""
+        self.answer_by_s: float | None = None
+        """The moment, by the monotonic clock, by which the host wants its answer: no hook runs beyond it."""
         self.journal: Journal | None = Journal(own_state_dir(setup.env))
         self.secrets = secrets_of(setup.env)
         self._env = dict(setup.env)

@@ -24,11 +24,11 @@ def fire(name: str, values: Values) -> int:
     """Carry out a checked call; the exit status."""
     project = os.path.realpath(project_of(values))
     env = os.environ
-    plan = read_plan(believed_dir(env, project), _key(project, values))
+    plan = read_plan(believed_dir(env, project), key_of(project, values))
     natives = plan["natives"] if plan else None
     event, unknown = event_of(name, values, natives)  # type: ignore[arg-type]
     if plan is not None and not unknown and not plan["problems"] and event.name not in plan["events"]:  # type: ignore[operator]
-        return _nothing_hooked(event, project, values)
+        return answer(silence(event, project, values, "fire"), bool(values["json"]))
     from anyhook.cli.signals import OnDuty
 
     with OnDuty():
@@ -39,7 +39,7 @@ def fire(name: str, values: Values) -> int:
     return answer(_with_unknown(decision, unknown), bool(values["json"]))
 
 
-def _key(project: str, values: Values) -> tuple[object, ...]:
+def key_of(project: str, values: Values) -> tuple[object, ...]:
     chosen = values["dialect"] or ()
     dialects = tuple(name for name in DIALECTS if name in chosen) if chosen else DIALECTS  # type: ignore[operator]
     folders = tuple(os.path.realpath(folder) for folder in values["plugin_dir"] or ())  # type: ignore[union-attr]
@@ -67,7 +67,7 @@ def open_engine(project: str, values: Values, host: str) -> Engine:
         mode=str(values["mode"] or "enforce"),
         plugin_dirs=[str(folder) for folder in values["plugin_dir"] or ()],  # type: ignore[union-attr]
         state_dir=str(values["state_dir"]) if values["state_dir"] else None,
-        session=str(values["session"]) if values["session"] else None,
+        session=str(values["session"]) if values.get("session") else None,
         model=str(values["model"]) if values["model"] else None,
         host=host,
     )
@@ -107,8 +107,8 @@ def answer(decision: Decision, as_json: bool) -> int:
     return status
 
 
-def _nothing_hooked(event: Event, project: str, values: Values) -> int:
-    """The same answer and the same line in the journal as the engine's, without loading the engine."""
+def silence(event: Event, project: str, values: Values, host: str) -> Decision:
+    """Nothing is hooked: the same decision and line in the journal as the engine's, without loading the engine."""
     from anyhook.model.decision import Decision
     from anyhook.steps.record import record, safe_head, secrets_of
     from anyhook.stores.journal import Journal
@@ -116,8 +116,8 @@ def _nothing_hooked(event: Event, project: str, values: Values) -> int:
     mode = str(values["mode"] or "enforce")
     decision = Decision(event.name, enforced=mode != "shadow")
     journal = Journal(state_dir(os.environ))
-    session = values["session"] or f"session-{os.urandom(8).hex()}"
-    about = {"host": "fire", "project": project, "session": session, "mode": mode}
+    session = values.get("session") or f"session-{os.urandom(8).hex()}"
+    about = {"host": host, "project": project, "session": session, "mode": mode}
     if not journal.append(record(safe_head(event, about), decision, (), secrets_of(os.environ))):  # type: ignore[arg-type]
         decision = decision.replace(problems=(journal.problem(),))
-    return answer(decision, bool(values["json"]))
+    return decision

@@ -310,6 +310,24 @@ CODES = {
         "A record of approvals inside the project could be written by the project.",
         "Set XDG_STATE_HOME to a folder outside the project.",
     ),
+    "bridge-failed": Code(
+        OWN,
+        ERROR,
+        "An agent's event could not be judged, so the posture for broken hooks decided.",
+        "Report it with the line that is shown; `on_failure` in the settings says what happens meanwhile.",
+    ),
+    "effect-degraded": Code(
+        ANSWER,
+        WARNING,
+        "The agent cannot do what a hook asked for, and was told the nearest thing that it can do.",
+        "See what each agent can do, and let the hook ask for that.",
+    ),
+    "effect-lost": Code(
+        ANSWER,
+        WARNING,
+        "The agent has nothing like what a hook asked for at this event.",
+        "See what each agent can do, and let the hook ask for that.",
+    ),
     "journal-failed": Code(
         OWN, WARNING, "The journal cannot be written, so events are not recorded.", "Make the state directory writable."
     ),
