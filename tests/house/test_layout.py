@@ -20,7 +20,7 @@ PRODUCT_FOLDERS = ("dialects/", "hosts/", "conformance/vectors/")
 PRODUCT_LINES = {
     "grammar/registry.py": r"(DIALECTS|VARIABLES) = ",
     "cli/app.py": r"  anyhook ",
-    "cli/verb_*.py": r"@verb\(|EXAMPLE = ",
+    "cli/verb_*.py": r"@verb\(|EXAMPLE = |TAKEN_OUT = ",
 }
 """Elsewhere a product is named only in the registry's two tables and in the examples of the command's help."""
 
@@ -29,6 +29,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "grammar": ("model", "grammar"),
     "dialects": ("model", "grammar", "dialects"),
     "hosts": ("model", "grammar", "hosts"),
+    "install": ("model", "grammar", "hosts", "stores", "install"),
     "stores": ("model", "grammar", "stores"),
     "steps": ("model", "grammar"),
     "adapters": ("model", "grammar", "adapters"),

@@ -25,6 +25,8 @@ VERBS = {
     "dialects": ("anyhook.cli.verb_dialects", "Show what each dialect's hooks can do."),
     "conform": ("anyhook.cli.verb_conform", "Run the conformance vectors."),
     "agent": ("anyhook.cli.verb_agent", "Run the agent whose loop fires every event."),
+    "install": ("anyhook.cli.verb_install", "Let an agent call anyhook, so that your hooks run in it."),
+    "uninstall": ("anyhook.cli.verb_install", "Take anyhook out of an agent's config again."),
     "bridge": ("anyhook.cli.verb_bridge", "Answer an agent that calls its hooks."),
     "log": ("anyhook.cli.verb_log", "Print the journal of fired events."),
     "completion": ("anyhook.cli.verb_completion", "Print a shell's completion script."),

@@ -87,6 +87,8 @@ class Entry(Record):
     """What a group holds beside its handlers."""
     top: Mapping[str, Json] = {}
     """What a new file needs beside its hooks."""
+    owned: bool = False
+    """Whether the file is ours alone; else it belongs to the agent and its user, and others' entries stay."""
     beside: Mapping[str, str] = {}
     """Further files of our own, by their path from the main one's folder."""
     module: str = ""

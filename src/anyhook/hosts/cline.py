@@ -84,10 +84,10 @@ HOST = Host(
         "apply_patch": HostTool("edit_file", split=split_patch),
         "search_codebase": HostTool("grep"),
     },
-    entry=Entry("scripts", {"user": "{home}/.cline/hooks", "project": "{project}/.cline/hooks"}),
+    entry=Entry("scripts", {"user": "{home}/.cline/hooks", "project": "{project}/.cline/hooks"}, owned=True),
     project=("workspaceRoots.0", "workspaceInfo.rootPath", "cwd"),
     marks=("CLINE_BUILD_ENV",),
     program="cline",
-    confirm="Cline asks for nothing, but runs no hooks with `--yolo`.",
+    confirm="nothing to confirm, but it runs no hooks with `--yolo`.",
     gaps=("a reason for the model: a refusal ends the run", "runs with --yolo"),
 )

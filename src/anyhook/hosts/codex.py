@@ -88,6 +88,6 @@ HOST = Host(
     ),
     marks=("CODEX_MANAGED_BY_NPM", "CODEX_MANAGED_PACKAGE_ROOT"),
     program="codex",
-    confirm="Codex runs a new or changed hook only after you have approved it: start `codex` and open `/hooks`.",
+    confirm="a new or changed hook waits until you have approved it there: start `codex` and open `/hooks`.",
     gaps=("hosted web search", "a rewritten part of a patch"),
 )

@@ -107,6 +107,7 @@ HOST = Host(
         {"config": ("COPILOT_HOME", "{home}/.copilot")},
         {"type": "command", "bash": "{command}", "timeoutSec": "{seconds}"},
         top={"version": 1},
+        owned=True,
     ),
     project_variables=("COPILOT_PROJECT_DIR",),
     marks=("COPILOT_CLI", "COPILOT_HOOK_DIR"),

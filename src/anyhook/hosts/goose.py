@@ -50,12 +50,13 @@ HOST = Host(
             "project": "{project}/.agents/plugins/anyhook/hooks/hooks.json",
         },
         handler=grouped(),
+        owned=True,
         beside={
             "../plugin.json": '{"name": "anyhook", "version": "1.0.0", "description": "Calls the hooks of anyhook"}\n'
         },
     ),
     project=("working_dir", "cwd"),
     program="goose",
-    confirm="goose asks for nothing: the plugin is active as soon as it is there.",
+    confirm="nothing to confirm: the plugin is active as soon as it is there.",
     gaps=("context", "rewritten input and output", "refusing a prompt"),
 )

@@ -65,6 +65,6 @@ HOST = Host(
         {"event": "{event}", "command": "{command}", "timeout": "{seconds}"},
     ),
     program="kimi",
-    confirm="Kimi Code asks for nothing: it reads its user config alone.",
+    confirm="nothing to confirm: it reads its user config alone.",
     gaps=("context after a tool", "rewritten input and output", "asking the user"),
 )

@@ -117,10 +117,11 @@ HOST = Host(
         {"user": "{config}/opencode/plugins/anyhook.js", "project": "{project}/.opencode/plugins/anyhook.js"},
         {"config": ("XDG_CONFIG_HOME", "{home}/.config")},
         module=MODULE,
+        owned=True,
     ),
     project=("directory", "properties.info.directory", "cwd"),
     program="opencode",
-    confirm="opencode asks for nothing: it loads plugins from this folder.",
+    confirm="nothing to confirm: it loads plugins from this folder.",
     gaps=("permission requests", "refusing a prompt", "keeping a turn going"),
     result=_result,
 )
