@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from hosts_page import hosts_page
+
 from anyhook.grammar.describe import WORDS, describe
 from anyhook.grammar.error_page import CAUSES
 from anyhook.grammar.error_page import page as errors_page
@@ -64,6 +66,7 @@ def pages() -> dict[Path, str]:
     made = {ROOT / "docs" / "dialects" / f"{name}.md": dialect_page(dialect(name)) for name in DIALECTS}
     made[ROOT / "docs" / "events.md"] = events_page()
     made[ROOT / "docs" / "errors.md"] = errors_page()
+    made[ROOT / "docs" / "hosts.md"] = hosts_page(NOTE)
     return made
 
 
