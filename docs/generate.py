@@ -22,6 +22,7 @@ BEGIN, END = "<!-- generated: {} -->", "<!-- end of generated -->"
 
 LAYERING = {
     "concatenate": "All layers count, in this order.",
+    "once": "All layers count, in this order; a declaration that several settings files hold counts once.",
     "replace_lists": "A later file's list for an event replaces an earlier file's list for that event.",
     "later_name_wins": "A hook of a later layer replaces an earlier one of the same name.",
     "earlier_name_wins": "A hook of an earlier layer hides a later one of the same name.",

@@ -64,7 +64,8 @@ class Walk:
         self.seen = event
         """The same as far as the next hook of this dialect may see it."""
         self.group = ""
-        self.blocker = ""
+        self.blocker = self.blocked_in = ""
+        """The hook that ended the row, and the dialect in which it did."""
         self.ended = self.stopped = False
         self.entries: list[Entry] = []
         self.reports: list[Report] = []
@@ -93,7 +94,7 @@ class Walk:
                 why, failed = wanted(step.hook, step.dialect, step.row, self.seen, self.current)
             if why:
                 self.reports.append(idle_report(self.engine.routes.where(step.hook), step.hook, why))
-            elif self.stopped or self.ended:
+            elif (self.stopped or self.ended) and not (step.dialect.together and self.blocked_in == self.group):
                 self.report(step.hook, "skipped", f"{self.blocker} came first")
             elif failed:
                 self.give_up(position, step, failed)
@@ -186,8 +187,9 @@ class Walk:
                 if field in step.dialect.chains and not upstream:
                     self.seen = self.seen.replace(data={**self.seen.data, field: value})
         if outcome.verdict == BLOCK:
-            self.ended, self.blocker = True, f"a block by {step.hook.id}"
-            self.stopped = self.event.name in GATES and step.row.block not in STOPS_NOTHING
+            if not self.ended:
+                self.ended, self.blocker, self.blocked_in = True, f"a block by {step.hook.id}", step.dialect.name
+            self.stopped = self.stopped or (self.event.name in GATES and step.row.block not in STOPS_NOTHING)
         elif step.hook.scope == "builtin" and outcome.recipe is not None:
             self.ended, self.blocker = True, step.hook.id
 

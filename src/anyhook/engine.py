@@ -13,7 +13,7 @@ from anyhook.grammar.rows import Dialect, EventRow, Scene
 from anyhook.model.catalog import Catalog, Setup
 from anyhook.model.decision import Decision
 from anyhook.model.event import Event
-from anyhook.model.hook import Hook
+from anyhook.model.hook import DISABLED, Hook
 from anyhook.model.problem import Problem
 from anyhook.model.words import MODE, ON_FAILURE, checked
 from anyhook.routes import Routes
@@ -336,6 +336,16 @@ class Engine:
         self.routes.add(Event.of(event).name, callback, name, matcher)
         for other in self._others.values():
             other.routes.forget()
+
+    def leave_to_host(self, reads: Mapping[str, Sequence[str]], title: str) -> None:
+        """Let hooks alone that the host runs itself: by dialect, those of these scopes."""
+        why = f"{title} runs it itself"
+        hooks = [
+            hook.replace(status=DISABLED, why=why) if hook.scope in reads.get(hook.dialect, ()) else hook
+            for hook in self.catalog.hooks
+        ]
+        self.catalog = self.routes.catalog = self.catalog.replace(hooks=hooks)
+        self.routes.forget()
 
     # -- the end
 

@@ -82,6 +82,7 @@ def _answer(table: Host, row: HostEvent, values: Values, begun_s: float) -> Answ
     with OnDuty():
         engine = open_engine(project, values, table.name)
         engine.outlived = True
+        engine.leave_to_host(table.reads, table.title)
         engine.note = recorder(row.says, f"{table.name} {row.native}")
         engine.answer_by_s = begun_s + row.limit_s - max(row.limit_s * MARGIN, MARGIN_LEAST_S)
         decision = _fire(engine, received, f"{table.name} {row.native}")

@@ -108,6 +108,8 @@ class Host(Record):
     """Where the payload names the project's folder."""
     project_variables: tuple[str, ...] = ()
     """Variables that name it better: the session's own folder may be one below."""
+    reads: Mapping[str, tuple[str, ...]] = {}
+    """Dialect → scopes whose hooks the host runs itself, so that we do not."""
     marks: tuple[str, ...] = ()
     """Variables that only this host sets for its hooks."""
     program: str = ""

@@ -134,6 +134,7 @@ HOST = Host(
         grouped(),
     ),
     project_variables=("CLAUDE_PROJECT_DIR",),
+    reads={"claude": ("user", "project", "plugin")},
     marks=("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"),
     program="claude",
     confirm="Interactive sessions run the project's hooks once the workspace is trusted; `/hooks` shows them.",

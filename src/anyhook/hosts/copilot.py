@@ -110,6 +110,7 @@ HOST = Host(
         owned=True,
     ),
     project_variables=("COPILOT_PROJECT_DIR",),
+    reads={"claude": ("project",)},
     marks=("COPILOT_CLI", "COPILOT_HOOK_DIR"),
     program="copilot",
     confirm="Project hooks run once the folder is trusted.",

@@ -46,5 +46,6 @@ HOST = Host(
         "write": HostTool("write_file", FILE),
     },
     entry=None,
+    reads={"kolega": ("user", "project")},
     program="kolega-code",
 )

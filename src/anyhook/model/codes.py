@@ -310,6 +310,18 @@ CODES = {
         "A record of approvals inside the project could be written by the project.",
         "Set XDG_STATE_HOME to a folder outside the project.",
     ),
+    "all-disabled": Code(
+        ENTRY,
+        WARNING,
+        "A switch of this file turns all of its hooks off.",
+        "Remove the switch where the hooks are meant to run.",
+    ),
+    "unsupported-event": Code(
+        ENTRY,
+        WARNING,
+        "The event is one of the product's own that happens in no other host, so its hooks are not run here.",
+        "Nothing, unless they were expected to run.",
+    ),
     "bridge-failed": Code(
         OWN,
         ERROR,
