@@ -253,3 +253,63 @@ def test_a_bad_call(world: World, words: list[str], said: str) -> None:
     done = world.command("bridge", *words)
     assert (done.returncode, done.stdout) == (3, "")
     assert said in done.stderr
+
+
+LOG = "cat > /dev/null; echo ran >> {}/ran; exit 2"
+
+
+def test_two_entries_of_one_agent_run_hooks_once(world: World) -> None:
+    """The user's and the project's config both hold our entry: the agent calls us twice about one call, and hears the
+    same twice."""
+    world.hook("kodik", "PreToolUse", LOG.format(world.root))
+    given = payload(world, "claude/PreToolUse")
+    first = call(world, "claude", "PreToolUse", given)
+    assert "deny" in json.dumps(first[1])
+    assert call(world, "claude", "PreToolUse", given) == first
+    assert (world.root / "ran").read_text() == "ran\n"
+    assert [problem["code"] for problem in world.journal()[1]["decision"]["problems"]] == ["fired-twice"]
+    call(world, "claude", "PreToolUse", payload(world, "claude/PreToolUse", tool_input={"command": "other"}))
+    call(world, "claude", "PreToolUse", payload(world, "claude/PreToolUse", tool_use_id="next"))
+    assert (world.root / "ran").read_text() == "ran\n" * 3, "another input or id is another call"
+
+
+def test_calls_without_an_id_are_never_taken_for_one(world: World) -> None:
+    world.hook("kodik", "PreToolUse", LOG.format(world.root))
+    for _ in range(2):
+        assert call(world, "gemini", "BeforeTool", payload(world, "gemini/BeforeTool"))[1] != ""
+    assert (world.root / "ran").read_text() == "ran\n" * 2
+
+
+def test_a_changed_hook_is_asked_again(world: World) -> None:
+    world.hook("kodik", "PreToolUse", "exit 0")
+    given = payload(world, "claude/PreToolUse")
+    assert call(world, "claude", "PreToolUse", given)[1] == ""
+    world.hook("kodik", "PreToolUse", "echo no >&2; exit 2")
+    assert call(world, "claude", "PreToolUse", given)[1] != ""
+
+
+def test_an_agent_that_also_reads_anothers_files(world: World) -> None:
+    """Copilot runs the entries in Claude's file as well, but honours its own spelling only: the hooks run once, and
+    each entry says the same in its own words, whichever comes first."""
+    script = LOG.format(world.root).replace("exit 2", """echo '{"modified_input": {"file_path": "b"}}'""")
+    world.hook("kodik", "PreToolUse", script)
+    session = {"session_id": "s", "sessionId": "s"}
+    theirs = payload(world, "claude/PreToolUse.Write", tool_input={"file_path": "a", "content": "x"}, **session)
+    own = payload(world, "copilot/preToolUse.create", toolArgs={"path": "a", "file_text": "x"}, **session)
+    for count in (1, 2):
+        if count == 2:
+            theirs = json.dumps({**json.loads(theirs), "tool_use_id": "next"})
+        said = call(world, "claude", "PreToolUse", theirs)[1]
+        assert said["hookSpecificOutput"]["updatedInput"] == {"file_path": "b"}
+        assert call(world, "copilot", "preToolUse", own)[1] == {"modifiedArgs": {"path": "b"}}
+        assert (world.root / "ran").read_text() == "ran\n" * count
+
+
+def test_what_an_agent_runs_itself_is_left_to_it(world: World) -> None:
+    """Hooks of Claude's own files run in Claude already; under any other agent they are ours to run."""
+    world.hook("claude", "PreToolUse", LOG.format(world.root))
+    assert call(world, "claude", "PreToolUse", payload(world, "claude/PreToolUse"))[1] == ""
+    assert world.journal()[0]["decision"]["hooks"][0]["status"] == "disabled"
+    assert not (world.root / "ran").exists()
+    assert call(world, "goose", "PreToolUse", payload(world, "goose/PreToolUse"))[1]["decision"] == "block"
+    assert (world.root / "ran").exists()

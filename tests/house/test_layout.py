@@ -18,7 +18,7 @@ TREES = {name: ast.parse(path.read_text()) for name, path in MODULES.items()}
 PRODUCTS = re.compile(r"kode|kodik|agenthooks|kimi|kolega|kodelet|claude|codex|gemini|opencode|copilot", re.IGNORECASE)
 PRODUCT_FOLDERS = ("dialects/", "hosts/", "conformance/vectors/")
 PRODUCT_LINES = {
-    "grammar/registry.py": r"(DIALECTS|VARIABLES) = ",
+    "grammar/registry.py": r'(DIALECTS|VARIABLES) = |    "[A-Z_]+",$',
     "cli/app.py": r"  anyhook ",
     "cli/verb_*.py": r"@verb\(|EXAMPLE = |TAKEN_OUT = ",
 }

@@ -76,6 +76,7 @@ def _answer(table: Host, row: HostEvent, values: Values, begun_s: float) -> Answ
         for event in received.events:
             silence(event, project, values, table.name)
         return NO_OPINION
+    from anyhook.cli.bridge_once import once
     from anyhook.cli.signals import OnDuty
     from anyhook.steps.settle import recorder
 
@@ -85,9 +86,26 @@ def _answer(table: Host, row: HostEvent, values: Values, begun_s: float) -> Answ
         engine.leave_to_host(table.reads, table.title)
         engine.note = recorder(row.says, f"{table.name} {row.native}")
         engine.answer_by_s = begun_s + row.limit_s - max(row.limit_s * MARGIN, MARGIN_LEAST_S)
-        decision = _fire(engine, received, f"{table.name} {row.native}")
+        where = f"{table.name} {row.native}"
+        decision, again = once(table.name, engine, received, lambda: _fire(engine, received, where))
+        if again:
+            _note_twice(table, received, project, values)
         engine.close_sync(0.0)
     return _said(table, row, received, decision)
+
+
+def _note_twice(table: Host, received: Received, project: str, values: Values) -> None:
+    from anyhook.model.problem import WARNING, Problem
+
+    problem = Problem(
+        "fired-twice",
+        "another entry of ours had run the hooks already; its decision is repeated",
+        table.name,
+        "agents have several entries of anyhook for one event",
+        f"Take one of them out: anyhook uninstall {table.name}, with --scope user or project.",
+        WARNING,
+    )
+    silence(received.events[0], project, values, table.name, (problem,))
 
 
 def _parsed(raw: bytes) -> dict[str, Json]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from anyhook.engine import Engine
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
+    from anyhook.model.problem import Problem
 
 
 def fire(name: str, values: Values) -> int:
@@ -107,14 +108,14 @@ def answer(decision: Decision, as_json: bool) -> int:
     return status
 
 
-def silence(event: Event, project: str, values: Values, host: str) -> Decision:
+def silence(event: Event, project: str, values: Values, host: str, problems: tuple[Problem, ...] = ()) -> Decision:
     """Nothing is hooked: the same decision and line in the journal as the engine's, without loading the engine."""
     from anyhook.model.decision import Decision
     from anyhook.steps.record import record, safe_head, secrets_of
     from anyhook.stores.journal import Journal
 
     mode = str(values["mode"] or "enforce")
-    decision = Decision(event.name, enforced=mode != "shadow")
+    decision = Decision(event.name, enforced=mode != "shadow", problems=problems)
     journal = Journal(state_dir(os.environ))
     session = values.get("session") or f"session-{os.urandom(8).hex()}"
     about = {"host": host, "project": project, "session": session, "mode": mode}

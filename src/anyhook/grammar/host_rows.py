@@ -110,8 +110,6 @@ class Host(Record):
     """Variables that name it better: the session's own folder may be one below."""
     reads: Mapping[str, tuple[str, ...]] = {}
     """Dialect → scopes whose hooks the host runs itself, so that we do not."""
-    marks: tuple[str, ...] = ()
-    """Variables that only this host sets for its hooks."""
     program: str = ""
     """The command by which people start it."""
     confirm: str = ""

@@ -135,7 +135,6 @@ HOST = Host(
     ),
     project_variables=("CLAUDE_PROJECT_DIR",),
     reads={"claude": ("user", "project", "plugin")},
-    marks=("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"),
     program="claude",
     confirm="Interactive sessions run the project's hooks once the workspace is trusted; `/hooks` shows them.",
     gaps=("tools that run on the maker's servers",),

@@ -86,7 +86,6 @@ HOST = Host(
     },
     entry=Entry("scripts", {"user": "{home}/.cline/hooks", "project": "{project}/.cline/hooks"}, owned=True),
     project=("workspaceRoots.0", "workspaceInfo.rootPath", "cwd"),
-    marks=("CLINE_BUILD_ENV",),
     program="cline",
     confirm="nothing to confirm, but it runs no hooks with `--yolo`.",
     gaps=("a reason for the model: a refusal ends the run", "runs with --yolo"),

@@ -86,7 +86,6 @@ HOST = Host(
         {"config": ("CODEX_HOME", "{home}/.codex")},
         grouped(),
     ),
-    marks=("CODEX_MANAGED_BY_NPM", "CODEX_MANAGED_PACKAGE_ROOT"),
     program="codex",
     confirm="a new or changed hook waits until you have approved it there: start `codex` and open `/hooks`.",
     gaps=("hosted web search", "a rewritten part of a patch"),

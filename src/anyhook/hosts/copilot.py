@@ -111,7 +111,6 @@ HOST = Host(
     ),
     project_variables=("COPILOT_PROJECT_DIR",),
     reads={"claude": ("project",)},
-    marks=("COPILOT_CLI", "COPILOT_HOOK_DIR"),
     program="copilot",
     confirm="Project hooks run once the folder is trusted.",
     gaps=("refusing a prompt", "MCP calls of the cloud agent"),

@@ -97,7 +97,6 @@ HOST = Host(
         group={"matcher": "*"},
     ),
     project_variables=("GEMINI_PROJECT_DIR",),
-    marks=("GEMINI_SESSION_ID", "GEMINI_CWD"),
     program="gemini",
     confirm="Project hooks run in trusted folders only, and Gemini warns once about each new one.",
     gaps=("model requests and answers", "compression"),

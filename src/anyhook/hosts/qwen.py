@@ -95,7 +95,6 @@ HOST = Host(
         group={"matcher": "*"},
     ),
     project_variables=("QWEN_PROJECT_DIR",),
-    marks=("QWEN_CODE_CLI", "QWEN_CODE_SESSION_ID"),
     program="qwen",
     confirm="Project hooks run in trusted folders only.",
     gaps=("rewritten input",),

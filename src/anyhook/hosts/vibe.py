@@ -57,7 +57,6 @@ HOST = Host(
         {"config": ("VIBE_HOME", "{home}/.vibe")},
         {"name": "anyhook-{event}", "type": "{event}", "command": "{command}", "timeout": "{seconds}"},
     ),
-    marks=("VIBE_APP_SERVER_BIN",),
     program="vibe",
     confirm="Project hooks run once the folder is trusted (`--trust`).",
     gaps=("sessions", "prompts", "asking the user"),

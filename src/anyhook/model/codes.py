@@ -328,6 +328,12 @@ CODES = {
         "An agent's event could not be judged, so the posture for broken hooks decided.",
         "Report it with the line that is shown; `on_failure` in the settings says what happens meanwhile.",
     ),
+    "fired-twice": Code(
+        OWN,
+        WARNING,
+        "An agent called several entries of anyhook for one event; the hooks were run for one of them.",
+        "Take all but one of the entries out with `anyhook uninstall`.",
+    ),
     "effect-degraded": Code(
         ANSWER,
         WARNING,
