@@ -29,6 +29,18 @@ If anyhook itself fails, the posture for broken hooks decides (`on_failure` in t
 the agent goes on as without hooks, with `deny` it is refused. The agent never gets an exit status that means
 something else to it.
 
+## What anyhook keeps agents from
+
+A bridged agent may not edit anyhook's own files (approvals, journal, settings), take our entry out of a config, or
+call `anyhook trust` and the like: such a tool call is refused by a built-in guard. It goes by names and texts, so it is
+a fence and no sandbox; `protect = false` in the [settings](config.md) turns it off.
+
+Where an agent calls several entries of ours about one event (its user's and its project's config, or another agent's
+file that it reads as well), the hooks run once, and every entry gives the same answer in its own agent's words. Hooks
+in an agent's own files are left to that agent.
+
+`anyhook doctor` shows which agents there are, where the entry is, and what would keep it from working.
+
 ## What an agent cannot do
 
 An effect that an agent lacks becomes the first of these that it has; what is left is lost. Either stands in the

@@ -313,3 +313,50 @@ def test_what_an_agent_runs_itself_is_left_to_it(world: World) -> None:
     assert not (world.root / "ran").exists()
     assert call(world, "goose", "PreToolUse", payload(world, "goose/PreToolUse"))[1]["decision"] == "block"
     assert (world.root / "ran").exists()
+
+
+def shell_call(world: World, command: str) -> str:
+    return payload(world, "codex/PreToolUse", tool_input={"command": command}, tool_use_id=command)
+
+
+REFUSED_COMMANDS = [
+    "rm -rf {state}", "echo x > {state}/journal.jsonl", "sed -i s/a/b/ {state}/ledger.json", "anyhook trust --yes",
+    "cd /tmp && anyhook uninstall codex", "python3 -m anyhook disable x", "cp evil {config}/anyhook/config.toml",
+    "cat x >> ~/.codex/hooks.json", "tee state/anyhook/journal.jsonl",
+]  # fmt: skip
+FINE_COMMANDS = [
+    "cat {state}/journal.jsonl", "anyhook list", "anyhook log --json", "pip install anyhook", "ls -la {state}",
+    "grep anyhook README.md > notes", "echo hi",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", [*REFUSED_COMMANDS, *FINE_COMMANDS])
+def test_an_agent_leaves_our_files_alone(world: World, command: str) -> None:
+    assert world.command("install", "codex").returncode == 0
+    line = command.format(state=world.state, config=world.env["XDG_CONFIG_HOME"])
+    _, said, _ = call(world, "codex", "PreToolUse", shell_call(world, line))
+    assert (said != "") == (command in REFUSED_COMMANDS), said
+    if said:
+        assert "protect = false" in said["hookSpecificOutput"]["permissionDecisionReason"]
+        assert world.journal()[-1]["decision"]["hook"] == "inprocess:managed:pre_tool:self-protection"
+        world.config("protect = false\n")
+        again = shell_call(world, line).replace("s/a/b/", "s/a/c/")
+        assert call(world, "codex", "PreToolUse", again)[1] == ""
+
+
+def test_an_edit_that_takes_our_entry_out(world: World) -> None:
+    assert world.command("install", "claude").returncode == 0
+    path = str(world.home / ".claude/settings.json")
+
+    def edit(tool: str, given: dict[str, Any]) -> bool:
+        told = payload(world, "claude/PreToolUse", tool_name=tool, tool_input={"file_path": path, **given})
+        return bool(call(world, "claude", "PreToolUse", told)[1])
+
+    assert edit("Edit", {"old_string": '"python -m anyhook bridge claude Stop"', "new_string": '"true"'})
+    assert not edit("Edit", {"old_string": '"theme": 1', "new_string": '"theme": 2'})
+    assert edit("Write", {"content": "{}"})
+    assert not edit("Write", {"content": '{"hooks": "… anyhook bridge claude Stop …"}'})
+    path = str(world.state / "ledger.json")
+    assert edit("Write", {"content": "{}"})
+    path = str(world.project / "settings.json")
+    assert not edit("Write", {"content": "{}"})

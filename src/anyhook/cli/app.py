@@ -27,6 +27,7 @@ VERBS = {
     "agent": ("anyhook.cli.verb_agent", "Run the agent whose loop fires every event."),
     "install": ("anyhook.cli.verb_install", "Let an agent call anyhook, so that your hooks run in it."),
     "uninstall": ("anyhook.cli.verb_install", "Take anyhook out of an agent's config again."),
+    "doctor": ("anyhook.cli.verb_doctor", "Look at agents, and at what keeps anyhook from working in them."),
     "bridge": ("anyhook.cli.verb_bridge", "Answer an agent that calls its hooks."),
     "log": ("anyhook.cli.verb_log", "Print the journal of fired events."),
     "completion": ("anyhook.cli.verb_completion", "Print a shell's completion script."),

@@ -12,6 +12,7 @@ from anyhook.cli.failure import BLOCKED, BadCall
 from anyhook.cli.fire import key_of, open_engine, silence
 from anyhook.hosts import HOSTS, host
 from anyhook.model import lean_json
+from anyhook.protection import NAME, guard, refusal
 from anyhook.steps.express import NO_OPINION, Answer, express
 from anyhook.steps.receive import project_of, receive
 from anyhook.stores.places import believed_dir
@@ -72,7 +73,8 @@ def _answer(table: Host, row: HostEvent, values: Values, begun_s: float) -> Answ
     project = _project(table, payload, values)
     plan = read_plan(believed_dir(os.environ, project), key_of(project, values))
     names = {event.name for event in received.events}
-    if plan is not None and not plan["problems"] and not names & set(plan["events"]):  # type: ignore[call-overload]
+    wary = any(refusal(event, os.environ, project) for event in received.events)
+    if plan is not None and not wary and not plan["problems"] and not names & set(plan["events"]):  # type: ignore[call-overload]
         for event in received.events:
             silence(event, project, values, table.name)
         return NO_OPINION
@@ -84,6 +86,8 @@ def _answer(table: Host, row: HostEvent, values: Values, begun_s: float) -> Answ
         engine = open_engine(project, values, table.name)
         engine.outlived = True
         engine.leave_to_host(table.reads, table.title)
+        if wary and engine.catalog.config.protect:
+            engine.on("pre_tool", lambda event: guard(event, os.environ, project), name=NAME)
         engine.note = recorder(row.says, f"{table.name} {row.native}")
         engine.answer_by_s = begun_s + row.limit_s - max(row.limit_s * MARGIN, MARGIN_LEAST_S)
         where = f"{table.name} {row.native}"

@@ -30,6 +30,8 @@ class Config(Record):
     """Role → provider:name."""
     providers: dict[str, dict[str, str]] = {}  # noqa: RUF012 (never changed)
     """Provider → where it is and which variable holds its key."""
+    protect: bool = True
+    """Whether agents are kept from editing our own files and entries."""
 
 
 def read_config(path: str, files: Files, home: str) -> Config:
@@ -53,8 +55,8 @@ def read_config(path: str, files: Files, home: str) -> Config:
         warn("on_failure", f"must be one of {', '.join(ON_FAILURE)}", "Correct it.")
         posture = "native"
     for key in document:
-        if key not in ("plugins", "on_failure", "dialect", "hooks", "models", "providers", "agent"):
-            known = 'plugins, on_failure, [dialect.NAME], [hooks."ID"], [models], [providers.NAME], [agent]'
+        if key not in ("plugins", "on_failure", "dialect", "hooks", "models", "providers", "agent", "protect"):
+            known = 'plugins, on_failure, protect, [dialect.NAME], [hooks."ID"], [models], [providers.NAME], [agent]'
             warn(key, "is no setting", f"Settings: {known}.")
     return Config(
         tuple(plugins),
@@ -63,6 +65,7 @@ def read_config(path: str, files: Files, home: str) -> Config:
         _hooks(document.get("hooks"), warn),
         _models(document.get("models"), warn),
         _providers(document.get("providers"), warn),
+        _protect(document.get("protect", True), warn),
     )
 
 
@@ -115,6 +118,13 @@ def _models(value: Json, warn: _Warn) -> dict[str, str]:
         else:
             found[role] = name
     return found
+
+
+def _protect(value: Json, warn: _Warn) -> bool:
+    if not isinstance(value, bool):
+        warn("protect", "must be true or false", "Write protect = true or false.")
+        return True
+    return value
 
 
 def _providers(value: Json, warn: _Warn) -> dict[str, dict[str, str]]:
