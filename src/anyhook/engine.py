@@ -152,14 +152,20 @@ class Engine:
             walk.close()
 
     def fire_sync(
-        self, event: Event, *, on_failure: str | None = None, mode: str | None = None, **switches: Unpack[Switches]
+        self,
+        event: Event,
+        *,
+        on_failure: str | None = None,
+        mode: str | None = None,
+        spent: frozenset[str] = frozenset(),
+        **switches: Unpack[Switches],
     ) -> Decision:
         """The same for callers without an event loop."""
         if switches:
             event = _in_session(event, switches)
             if switches:
-                return self._other(switches).fire_sync(event, on_failure=on_failure, mode=mode)
-        begun = self._begin(event, on_failure, mode)
+                return self._other(switches).fire_sync(event, on_failure=on_failure, mode=mode, spent=spent)
+        begun = self._begin(event, on_failure, mode, spent)
         if isinstance(begun, Decision):
             return begun
         _, walk = begun

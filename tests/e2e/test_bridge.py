@@ -360,3 +360,15 @@ def test_an_edit_that_takes_our_entry_out(world: World) -> None:
     assert edit("Write", {"content": "{}"})
     path = str(world.project / "settings.json")
     assert not edit("Write", {"content": "{}"})
+
+
+def test_an_agent_is_not_kept_working_for_ever(world: World) -> None:
+    """goose has no bound of its own; the dialect's holds: five blocks, then it may stop. A prompt begins anew."""
+    world.hook("kodik", "Stop", "echo more >&2; exit 2")
+    given = payload(world, "goose/Stop")
+    assert [bool(call(world, "goose", "Stop", given)[1]) for _ in range(6)] == [True] * 5 + [False]
+    codes = [problem["code"] for problem in world.journal()[-1]["decision"]["problems"]]
+    assert "bound-reached" in codes
+    session = json.loads(given)["session_id"]
+    call(world, "goose", "UserPromptSubmit", payload(world, "goose/UserPromptSubmit", session_id=session))
+    assert call(world, "goose", "Stop", given)[1]["decision"] == "block"

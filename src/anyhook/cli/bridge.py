@@ -15,8 +15,9 @@ from anyhook.model import lean_json
 from anyhook.protection import NAME, guard, refusal
 from anyhook.steps.express import NO_OPINION, Answer, express
 from anyhook.steps.receive import project_of, receive
-from anyhook.stores.places import believed_dir
+from anyhook.stores.places import believed_dir, state_dir
 from anyhook.stores.plans import read_plan
+from anyhook.stores.turns import Turn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ def _answer(table: Host, row: HostEvent, values: Values, begun_s: float) -> Answ
     if not received.events:
         return NO_OPINION
     project = _project(table, payload, values)
+    if received.events[0].name == "user_prompt_submit" or payload.get("stop_hook_active") is False:
+        Turn(state_dir(os.environ), table.name, str(received.events[0].data.get("session"))).begin()
     plan = read_plan(believed_dir(os.environ, project), key_of(project, values))
     names = {event.name for event in received.events}
     wary = any(refusal(event, os.environ, project) for event in received.events)
@@ -139,9 +142,11 @@ def _project(table: Host, payload: dict[str, Json], values: Values) -> str:
 
 
 def _fire(engine: Engine, received: Received, where: str) -> Decision:
+    from anyhook.cli.bridge_once import fire_in_turn
+
     parts = []
     for event in received.events:
-        decision = engine.fire_sync(event)
+        decision = fire_in_turn(engine, event)
         parts.append((event, decision))
         if decision.stops:
             break  # the call is refused as a whole

@@ -5,19 +5,25 @@ from __future__ import annotations
 
 import os
 
+from anyhook.grammar.registry import dialect
 from anyhook.model.decision import Decision
 from anyhook.steps.translate import renamed, restored
 from anyhook.stores.firings import Firing
 from anyhook.stores.places import state_dir
+from anyhook.stores.turns import Turn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from anyhook.engine import Engine
+    from anyhook.grammar.rows import EventRow
+    from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.steps.receive import Received
 
+KEEPING = ("stop", "subagent_stop")
+"""Events whose block keeps the agent working."""
 TEXTS = ("context", "messages", "follow_ups")
 KEPT = ("verdict", "effect", "reason", "hook", "tool_input", "tool_output", "prompt", "end_turn", "enforced", *TEXTS)
 
@@ -52,6 +58,30 @@ def once(agent: str, engine: Engine, received: Received, fire: Callable[[], Deci
         made["tool_input"] = restored(decision.tool_input, inputs)
     firing.keep(made)
     return decision, False
+
+
+def fire_in_turn(engine: Engine, event: Event) -> Decision:
+    """Fires one event. Blocks that keep the agent working are counted, and ignored once their dialect's bound is
+    reached: not every agent has a bound of its own."""
+    used = {hook.dialect for hook in engine.catalog.hooks}
+    bounds = {name: row.bound for name in used if (row := _bounded(name, event.name)) is not None}
+    if not bounds:
+        return engine.fire_sync(event)
+    turn = Turn(state_dir(os.environ), engine.host, str(event.data.get("session")))
+    counts = turn.counts()
+    spent = frozenset(name for name, bound in bounds.items() if counts.get(name, 0) >= bound)
+    decision = engine.fire_sync(event, spent=spent)
+    if decision.effect == "keep_working" and decision.stops:
+        name = next((report.dialect for report in decision.hooks if report.id == decision.hook), "")
+        turn.count(name)
+    return decision
+
+
+def _bounded(name: str, event: str) -> EventRow | None:
+    if event not in KEEPING:
+        return None
+    row = dialect(name).row_for(event)
+    return row if row is not None and row.bound else None
 
 
 def _remembered(event: str, known: dict[str, Json], inputs: dict[str, str], split: bool) -> Decision:
