@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from hosts_page import hosts_page
+
 from anyhook.grammar.describe import WORDS, describe
 from anyhook.grammar.error_page import CAUSES
 from anyhook.grammar.error_page import page as errors_page
@@ -20,6 +22,7 @@ BEGIN, END = "<!-- generated: {} -->", "<!-- end of generated -->"
 
 LAYERING = {
     "concatenate": "All layers count, in this order.",
+    "once": "All layers count, in this order; a declaration that several settings files hold counts once.",
     "replace_lists": "A later file's list for an event replaces an earlier file's list for that event.",
     "later_name_wins": "A hook of a later layer replaces an earlier one of the same name.",
     "earlier_name_wins": "A hook of an earlier layer hides a later one of the same name.",
@@ -64,6 +67,7 @@ def pages() -> dict[Path, str]:
     made = {ROOT / "docs" / "dialects" / f"{name}.md": dialect_page(dialect(name)) for name in DIALECTS}
     made[ROOT / "docs" / "events.md"] = events_page()
     made[ROOT / "docs" / "errors.md"] = errors_page()
+    made[ROOT / "docs" / "hosts.md"] = hosts_page(NOTE)
     return made
 
 

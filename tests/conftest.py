@@ -70,6 +70,9 @@ class World:
         elif table == "kodik":
             path = base / ("Documents/Kodik/Hooks" if scope == "user" else ".kodik/hooks") / "hooks.json"
             self._declare(path, native, {"hooks": [{"type": "command", "command": script, **more}]}, {})
+        elif table == "claude":
+            path = base / ".claude" / "settings.json"
+            self._declare(path, native, {"hooks": [{"type": "command", "command": script, **more}]}, {})
         elif table == "kolega":
             command = f"/bin/sh -c {shlex.quote(script)}"
             self.kolega(native, {"type": "command", "command": command, **more}, scope)

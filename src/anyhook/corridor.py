@@ -3,16 +3,18 @@ the event, and yields what has to be waited for, so that callers with and withou
 
 from __future__ import annotations
 
+from time import monotonic
+
 from anyhook.model.call import Call, Run
 from anyhook.model.decision import Report, idle_report
 from anyhook.model.event import GATES
 from anyhook.model.hook import BROKEN, Hook
 from anyhook.model.outcome import BLOCK, SILENT, STOPPING, STRENGTH, Failure, Outcome
 from anyhook.model.problem import WARNING, Problem
+from anyhook.routes import wanted
 from anyhook.runners import inside_hook, start
 from anyhook.steps.interpret import interpret
 from anyhook.steps.judge import judge
-from anyhook.steps.match import match
 from anyhook.steps.merge import Entry, merge
 from anyhook.steps.present import present
 from anyhook.steps.record import call_text, record
@@ -34,6 +36,8 @@ REWRITES = (("input", "tool_input"), ("prompt", "prompt"), ("output", "tool_outp
 GRACE_S, GRACE_PER_BYTE_S, GRACE_MOST_S = 0.002, 4e-9, 0.01
 """How long an async caller's loop is held for a hook that is about to answer, more for a large payload: a hop to a
 thread costs more than most native hooks take."""
+LEAST_S = 0.01
+"""What a hook gets where the host's time is up: it is started and ended, and counts as one that took too long."""
 
 
 class Walk:
@@ -59,7 +63,8 @@ class Walk:
         self.seen = event
         """The same as far as the next hook of this dialect may see it."""
         self.group = ""
-        self.blocker = ""
+        self.blocker = self.blocked_in = ""
+        """The hook that ended the row, and the dialect in which it did."""
         self.ended = self.stopped = False
         self.entries: list[Entry] = []
         self.reports: list[Report] = []
@@ -86,12 +91,10 @@ class Walk:
             if step.hook.status == BROKEN:
                 failed = step.hook.why
             elif why is None:
-                why, failed = match(step.hook, step.dialect, step.row, self.seen)
-                if why and self.event.hosted:  # a hook may be written for the host's own names as well
-                    why, failed = match(step.hook, step.dialect, step.row, self.current)
+                why, failed = wanted(step.hook, step.dialect, step.row, self.seen, self.current)
             if why:
                 self.reports.append(idle_report(self.engine.routes.where(step.hook), step.hook, why))
-            elif self.stopped or self.ended:
+            elif (self.stopped or self.ended) and not (step.dialect.together and self.blocked_in == self.group):
                 self.report(step.hook, "skipped", f"{self.blocker} came first")
             elif failed:
                 self.give_up(position, step, failed)
@@ -109,6 +112,7 @@ class Walk:
             self.report(hook, "ran", verdict=outcome.verdict)
         else:
             call, missing = present(hook, table, row, scene, self.engine.run_id())
+            call = self.in_time(call)
             asked, model = self.engine.asked(hook, table)
             started = (
                 Run("not_started", None, b"", b"", 0, 0.0, missing)
@@ -135,6 +139,11 @@ class Walk:
             broken = run.ending == "not_started"
             self.report(hook, "broken" if broken else "ran", (run.error or "") if broken else "", run, outcome.verdict)
         self.take(position, step, outcome, scene.settings.get("chaining") == "upstream")
+
+    def in_time(self, call: Call) -> Call:
+        """The call with no more time than the host has left for all of us."""
+        by_s = self.engine.answer_by_s
+        return call if by_s is None else call.replace(limit_s=min(call.limit_s, max(by_s - monotonic(), LEAST_S)))
 
     def give_up(self, position: int, step: Step, why: str) -> None:
         """Its matcher failed, so it cannot be said whether it wanted the event: a broken hook."""
@@ -179,8 +188,9 @@ class Walk:
                 if field in step.dialect.chains and not upstream:
                     self.seen = self.seen.replace(data={**self.seen.data, field: value})
         if outcome.verdict == BLOCK:
-            self.ended, self.blocker = True, f"a block by {step.hook.id}"
-            self.stopped = self.event.name in GATES and step.row.block in STOPPING
+            if not self.ended:
+                self.ended, self.blocker, self.blocked_in = True, f"a block by {step.hook.id}", step.dialect.name
+            self.stopped = self.stopped or (self.event.name in GATES and step.row.block in STOPPING)
         elif step.hook.scope == "builtin" and outcome.recipe is not None:
             self.ended, self.blocker = True, step.hook.id
 
@@ -210,6 +220,8 @@ class Walk:
             self.start_background()
         enforced = self.mode != "shadow"
         decision = merge(self.event.name, self.entries, tuple(self.reports), self.problems, enforced)
+        if engine.note is not None:
+            decision = engine.note(decision)
         journal = engine.journal
         if journal is not None:
             head = self.head or engine.head(self.event, self.mode)

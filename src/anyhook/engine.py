@@ -12,9 +12,9 @@ from anyhook.grammar.rows import Dialect, EventRow, Scene
 from anyhook.model.catalog import Catalog, Setup
 from anyhook.model.decision import Decision
 from anyhook.model.event import Event
-from anyhook.model.hook import ASKING, Hook
+from anyhook.model.hook import ASKING, DISABLED, Hook
 from anyhook.model.problem import Problem
-from anyhook.model.words import FULL, MODE, ON_FAILURE, checked
+from anyhook.model.words import FULL, MODE, ON_FAILURE, checked, listed
 from anyhook.routes import Routes
 from anyhook.runners import ended, inside_hook
 from anyhook.steps.record import Keeping, about, record, record_quiet, safe_head, secrets_of
@@ -24,7 +24,7 @@ from anyhook.stores.places import state_dir as own_state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
     from typing import TypedDict, Unpack
 
     from anyhook.model.call import Call, Run
@@ -73,6 +73,10 @@ class Engine:
         """For every handler that asks one; without it, the user's settings name one for each role."""
         self.spare_model: AnyModel | None = None
         """The host's own, where the settings name none."""
+        self.note: Callable[[Decision], Decision] | None = None
+        """Adds to a decision what its host cannot do, before the decision is written down."""
+        self.answer_by_s: float | None = None
+        """The moment, by the monotonic clock, by which the host wants its answer: no hook runs beyond it."""
         self.journal: Journal | None = Journal(own_state_dir(setup.env), bounds_of(catalog.config.journal))
         bodies = str(catalog.config.journal.get("bodies", FULL))
         self.keeping = Keeping(secrets_of(setup.env), bodies, frozenset(setup.env))
@@ -363,6 +367,16 @@ class Engine:
         for other in self._others.values():
             other.routes.forget()
 
+    def leave_to_host(self, reads: Mapping[str, Sequence[str]], title: str) -> None:
+        """Let hooks alone that the host runs itself: by dialect, those of these scopes."""
+        why = f"{title} runs it itself"
+        hooks = [
+            hook.replace(status=DISABLED, why=why) if hook.scope in reads.get(hook.dialect, ()) else hook
+            for hook in self.catalog.hooks
+        ]
+        self.catalog = self.routes.catalog = self.catalog.replace(hooks=hooks)
+        self.routes.forget()
+
     # -- the end
 
     async def close(self, limit_s: float = 5.0) -> None:
@@ -382,8 +396,3 @@ class Engine:
         self._background.clear()
         if self.journal is not None:
             self.journal.close()
-
-
-def listed(many: Sequence[str], one: str | Sequence[str]) -> list[str]:
-    """A switch that may be repeated, in the library's plural or the command's singular."""
-    return [*many, *([one] if isinstance(one, str) else one)]

@@ -10,8 +10,8 @@ def main() -> None:
     words = sys.argv[1:]
     status: int | None = None
     try:
-        if words[:1] == ["fire"]:
-            status = _fast(words[1:])
+        if words[:1] == ["fire"] or words[:1] == ["bridge"]:
+            status = _fast(words[0], words[1:])
         if status is None:
             from anyhook.cli.app import run
 
@@ -40,22 +40,29 @@ def _tell(what: str) -> int:
     return 1
 
 
-def _fast(words: list[str]) -> int | None:
-    """The exit status of a plain `fire` call; None where the full command line has to look at it."""
+def _fast(verb: str, words: list[str]) -> int | None:
+    """The exit status of a plain call of a verb that an agent waits for; None where the full command line has to look
+    at it."""
     from anyhook.cli.failure import BAD_CALL, BadCall
-    from anyhook.cli.fire import fire
-    from anyhook.cli.options import FIRE, parse
+    from anyhook.cli.options import BRIDGE, FIRE, parse
     from anyhook.grammar.registry import DIALECTS
 
-    parsed = parse(words, FIRE)
-    if parsed is None or len(parsed[0]) != 1 or any(name not in DIALECTS for name in parsed[1]["dialect"] or ()):  # type: ignore[union-attr]
+    options, count = (FIRE, 1) if verb == "fire" else (BRIDGE, 2)
+    parsed = parse(words, options)
+    if parsed is None or len(parsed[0]) != count or any(name not in DIALECTS for name in parsed[1]["dialect"] or ()):  # type: ignore[union-attr]
         return None
     try:
-        return fire(parsed[0][0], parsed[1])
+        if verb == "fire":
+            from anyhook.cli.fire import fire
+
+            return fire(parsed[0][0], parsed[1])
+        from anyhook.cli.bridge import bridge
+
+        return bridge(parsed[0][0], parsed[0][1], parsed[1])
     except BadCall as error:
         from anyhook.cli import render
 
-        render.say(f"anyhook fire: {error}")
+        render.say(f"anyhook {verb}: {error}")
         return BAD_CALL
 
 

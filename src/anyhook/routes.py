@@ -11,7 +11,7 @@ from anyhook.model.problem import WARNING, Problem
 from anyhook.model.record import Record
 from anyhook.steps.match import match
 from anyhook.steps.present import RUN_VARIABLE
-from anyhook.steps.translate import to_native
+from anyhook.steps.translate import spellings, to_native
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Routes:
         fields = EVENTS[name]
         key = (name, data.get(fields[0])) if len(fields) == 1 else (name, *[data.get(field) for field in fields])
         if event.hosted:
-            key = (*key, "hosted", data.get("invoked_by"))
+            key = (*key, "hosted", data.get("invoked_by"), event.ours, *event.also)
         try:
             return self._found[key]
         except KeyError:
@@ -209,6 +209,17 @@ def _step(hook: Hook, event: Event) -> Step | None:
     return Step(hook, table, row, _known(hook, table, row, event)) if row else None
 
 
+def wanted(hook: Hook, table: Dialect, row: EventRow, native: Event, event: Event) -> tuple[str | None, str]:
+    """What `match` says of the first spelling that matches, else of the last."""
+    why: str | None = None
+    failed = ""
+    for spelled in spellings(native, event):
+        why, failed = match(hook, table, row, spelled)
+        if not why:
+            break
+    return why, failed
+
+
 def _known(hook: Hook, table: Dialect, row: EventRow, event: Event) -> str | None:
     """Why a hook does not run, as far as that depends on the event's target only; see `Step.why`."""
     if hook.status == BROKEN and hook.native_event:
@@ -220,7 +231,5 @@ def _known(hook: Hook, table: Dialect, row: EventRow, event: Event) -> str | Non
         hook = hook.replace(matcher={key: value for key, value in hook.matcher.items() if key != "pattern"})
     if event.hosted and not row.in_subagents and event.data.get("invoked_by") == "subagent":
         return "not for sub-agents"
-    why, failed = match(hook, table, row, to_native(event, table))
-    if why and event.hosted:  # a hook may be written for the host's own names as well
-        why, failed = match(hook, table, row, event)
+    why, failed = wanted(hook, table, row, to_native(event, table), event)
     return why or (None if by_content or failed else "")

@@ -58,14 +58,16 @@ def keep_a_plan(world: World) -> None:
         world.engine()
 
 
-def loaded_by(world: World, *words: str) -> tuple[int, set[str], str]:
+def loaded_by(world: World, *words: str, stdin: str = "") -> tuple[int, set[str], str]:
     """The exit status of a call, the modules it loaded, and what it printed."""
     keep_a_plan(world)
     report = world.root / "modules"
     report.unlink(missing_ok=True)
     source = str(Path(anyhook.__file__).parents[1])
     command = [sys.executable, "-I", "-S", "-c", PROBE, source, str(report), *words]
-    done = subprocess.run(command, env=world.env, cwd=world.project, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, input=stdin, env=world.env, cwd=world.project, capture_output=True, text=True, check=False
+    )
     assert report.exists(), done.stderr
     status, *modules = report.read_text().splitlines()
     return int(status), set(modules), done.stdout
@@ -106,6 +108,21 @@ def test_one_command_hook(world: World, dialect: str, script: str, status: int) 
     others = {f"anyhook.dialects.{name}" for name in EVENTS if name != dialect}
     assert modules & others == set(), "only the tables of dialects that are used"
     assert f"anyhook.dialects.{dialect}" in modules
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "cline"])
+@pytest.mark.parametrize("hooked", [False, True], ids=["nothing", "one"])
+def test_an_agent_that_calls_us(world: World, agent: str, hooked: bool) -> None:
+    if hooked:
+        world.hook("kodik", "PreToolUse", "true")
+    found, modules, said = loaded_by(world, "bridge", agent, "PreToolUse", stdin='{"session_id": "s"}')
+    assert (found, said) == (0, "")
+    assert too_much(modules) == set()
+    hosts = {name for name in modules if name.startswith("anyhook.hosts.")}
+    assert f"anyhook.hosts.{agent}" in hosts
+    assert hosts <= {f"anyhook.hosts.{name}" for name in (agent, "claude_shape", "patches", "results")}
+    if not hooked:
+        assert {name for name in modules if name.startswith(NOT_FOR_NOTHING)} == set()
 
 
 def test_a_hook_that_does_not_match(world: World) -> None:

@@ -16,11 +16,11 @@ MODULES = {str(path.relative_to(ROOT)): path for path in sorted(ROOT.rglob("*.py
 TREES = {name: ast.parse(path.read_text()) for name, path in MODULES.items()}
 
 PRODUCTS = re.compile(r"kode|kodik|agenthooks|kimi|kolega|kodelet|claude|codex|gemini|opencode|copilot", re.IGNORECASE)
-PRODUCT_FOLDERS = ("dialects/", "bridges/", "conformance/vectors/")
+PRODUCT_FOLDERS = ("dialects/", "hosts/", "conformance/vectors/")
 PRODUCT_LINES = {
-    "grammar/registry.py": r"(DIALECTS|VARIABLES) = ",
+    "grammar/registry.py": r'(DIALECTS|VARIABLES) = |    "[A-Z_]+",$',
     "cli/app.py": r"  anyhook ",
-    "cli/verb_*.py": r"@verb\(|EXAMPLE = ",
+    "cli/verb_*.py": r"@verb\(|EXAMPLE = |TAKEN_OUT = ",
 }
 """Elsewhere a product is named only in the registry's two tables and in the examples of the command's help."""
 
@@ -28,6 +28,8 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "model": ("model",),
     "grammar": ("model", "grammar"),
     "dialects": ("model", "grammar", "dialects"),
+    "hosts": ("model", "grammar", "hosts"),
+    "install": ("model", "grammar", "hosts", "stores", "install"),
     "stores": ("model", "grammar", "stores"),
     "steps": ("model", "grammar"),
     "adapters": ("model", "grammar", "adapters"),

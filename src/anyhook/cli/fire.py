@@ -19,17 +19,19 @@ if TYPE_CHECKING:
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
+    from anyhook.model.problem import Problem
 
 
 def fire(name: str, values: Values) -> int:
     """Carry out a checked call; the exit status."""
     project = os.path.realpath(project_of(values))
     env = os.environ
-    plan = read_plan(believed_dir(env, project), _key(project, values))
+    plan = read_plan(believed_dir(env, project), key_of(project, values))
     natives = plan["natives"] if plan else None
     event, unknown = event_of(name, values, natives)  # type: ignore[arg-type]
     if plan is not None and not unknown and not plan["problems"] and event.name not in plan["events"]:  # type: ignore[operator]
-        return _nothing_hooked(event, project, values, plan.get("journal") or {})  # type: ignore[arg-type]
+        settings = plan.get("journal") or {}
+        return answer(silence(event, project, values, "fire", settings), bool(values["json"]))  # type: ignore[arg-type]
     from anyhook.cli.signals import OnDuty
 
     with OnDuty():
@@ -40,7 +42,7 @@ def fire(name: str, values: Values) -> int:
     return answer(_with_unknown(decision, unknown), bool(values["json"]))
 
 
-def _key(project: str, values: Values) -> tuple[object, ...]:
+def key_of(project: str, values: Values) -> tuple[object, ...]:
     chosen = values["dialect"] or ()
     dialects = tuple(name for name in DIALECTS if name in chosen) if chosen else DIALECTS  # type: ignore[operator]
     folders = tuple(os.path.realpath(folder) for folder in values["plugin_dir"] or ())  # type: ignore[union-attr]
@@ -68,7 +70,7 @@ def open_engine(project: str, values: Values, host: str) -> Engine:
         mode=str(values["mode"] or "enforce"),
         plugin_dirs=[str(folder) for folder in values["plugin_dir"] or ()],  # type: ignore[union-attr]
         state_dir=str(values["state_dir"]) if values["state_dir"] else None,
-        session=str(values["session"]) if values["session"] else None,
+        session=str(values["session"]) if values.get("session") else None,
         model=str(values["model"]) if values["model"] else None,
         host=host,
     )
@@ -108,8 +110,11 @@ def answer(decision: Decision, as_json: bool) -> int:
     return status
 
 
-def _nothing_hooked(event: Event, project: str, values: Values, settings: dict[str, Json]) -> int:
-    """The same answer and the same line in the journal as the engine's, without loading the engine."""
+def silence(
+    event: Event, project: str, values: Values, host: str, settings: dict[str, Json], problems: tuple[Problem, ...] = ()
+) -> Decision:
+    """Nothing is hooked: the same decision and line in the journal as the engine's, without loading the engine.
+    `settings` are the journal's."""
     from anyhook.model.decision import Decision
     from anyhook.model.words import FULL
     from anyhook.steps.record import Keeping, about, record, safe_head, secrets_of
@@ -117,11 +122,11 @@ def _nothing_hooked(event: Event, project: str, values: Values, settings: dict[s
     from anyhook.stores.journal_writer import bounds_of
 
     mode = str(values["mode"] or "enforce")
-    decision = Decision(event.name, enforced=mode != "shadow")
+    decision = Decision(event.name, enforced=mode != "shadow", problems=problems)
     journal = Journal(state_dir(os.environ), bounds_of(settings))
     keeping = Keeping(secrets_of(os.environ), str(settings.get("bodies", FULL)))
-    session = str(values["session"] or f"session-{os.urandom(8).hex()}")
-    head = safe_head(event, about("fire", project, mode, keeping), session, keeping)
+    session = str(values.get("session") or f"session-{os.urandom(8).hex()}")
+    head = safe_head(event, about(host, project, mode, keeping), session, keeping)
     if not journal.append(record(head, decision, (), keeping)):
         decision = decision.replace(problems=(journal.problem(),))
-    return answer(decision, bool(values["json"]))
+    return decision

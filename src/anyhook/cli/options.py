@@ -59,6 +59,7 @@ RUN = (
     Option("--model", "The model for handlers that ask one.", "PROVIDER:NAME"),
 )
 FIRE = (*WHERE, JSON, *EVENT, *RUN)
+BRIDGE = (*WHERE, *RUN)
 
 
 def parse(words: Sequence[str], options: Sequence[Option]) -> tuple[list[str], Values] | None:

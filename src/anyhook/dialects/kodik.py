@@ -88,6 +88,8 @@ def find(roots: Roots) -> list[Source]:
 
 def load(source: Source, files: Files) -> Layer:
     if source.scope == "plugin":
+        if _is_anothers(source.root, files):
+            return Layer(source, ())
         source = source.replace(label=_plugin_id(source.root, files))
     in_json, in_toml = f"{source.path}/hooks.json", f"{source.path}/hooks.toml"
     has_toml = source.scope != "plugin" and _there(in_toml, files)
@@ -104,6 +106,13 @@ def load(source: Source, files: Files) -> Layer:
     if document is None:
         return Layer(source, ())
     return Layer(source, tuple(Entries(source.replace(path=path), files, SHAPE).grouped(document)))
+
+
+def _is_anothers(folder: str, files: Files) -> bool:
+    """A plugin that says it is for another product, which keeps its hooks in the same place."""
+    return _there(f"{folder}/.claude-plugin/plugin.json", files) and not _there(
+        f"{folder}/.kodik-plugin/plugin.json", files
+    )
 
 
 def _there(path: str, files: Files) -> bool:

@@ -65,6 +65,18 @@ def object_or_text(stdout: bytes) -> tuple[str, Json]:
     return ("object", value) if isinstance(value, dict) else ("garbage", f"it is JSON, but not an object: {text[:40]}")
 
 
+def object_or_prose(stdout: bytes) -> tuple[str, Json]:
+    """What begins and ends like an object is one, if it parses; anything else is text."""
+    text = _text(stdout).strip()
+    if not text:
+        return NOTHING
+    if text.startswith("{") and text.endswith("}"):
+        kind, value = _parse(text)
+        if kind == "object":
+            return kind, value
+    return "text", text
+
+
 def yes_or_no(stdout: bytes) -> tuple[str, Json]:
     """A model's answer: an object with `ok`, alone or somewhere in the text."""
     text = _text(stdout).strip()

@@ -11,10 +11,18 @@ if TYPE_CHECKING:
     from anyhook.grammar.rows import Dialect
 
 # In the order in which their hooks run.
-DIALECTS = ("kode", "kodik", "agenthooks", "kolega", "kodelet")
+DIALECTS = ("kode", "kodik", "agenthooks", "kolega", "kodelet", "claude")
 
 # The variables that decide where hooks and their programs are looked for; no dialect's `find` sees any other.
-VARIABLES = ("HOME", "PATH", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "KOLEGA_CODE_STATE_DIR", "LOCALAPPDATA")
+VARIABLES = (
+    "HOME",
+    "PATH",
+    "XDG_CONFIG_HOME",
+    "XDG_STATE_HOME",
+    "KOLEGA_CODE_STATE_DIR",
+    "LOCALAPPDATA",
+    "CLAUDE_CONFIG_DIR",
+)
 
 
 MADE = "-"

@@ -131,6 +131,10 @@ class Reply(Record):
     """Whether the dialect warns about keys it does not know."""
     any_case: bool = False
     """Whether keys are read without regard to upper and lower case."""
+    text_on: tuple[str, ...] = ()
+    """The canonical events on which plain text is context; () for all."""
+    speaks_anyway: bool = False
+    """Whether a JSON object counts whatever the exit status."""
     finish: Callable[[Draft, str], Draft] | None = None
     """A last look at the draft, for rules that span several keys; gets the canonical event."""
 
@@ -233,7 +237,8 @@ class Dialect(Record):
     find: Callable[[Roots], list[Source]]
     load: Callable[[Source, Files], Layer]
     layering: str
-    """How layers meet: `concatenate`, `replace_lists`, `later_name_wins`, `earlier_name_wins`."""
+    """How layers meet: `concatenate`, `once` (the same, but a declaration that several of the user's and the project's
+    files hold counts once), `replace_lists`, `later_name_wins`, `earlier_name_wins`."""
     events: tuple[EventRow, ...]
     base: tuple[Field, ...]
     match: Callable[[Hook, Event, EventRow], str | None]
@@ -274,6 +279,8 @@ class Dialect(Record):
     """Whether the dialect itself keeps a project's hooks from running until its path is trusted."""
     trusted_natively: Callable[[Roots, Files], frozenset[str]] | None = None
     """The project paths that the dialect's own records trust."""
+    together: bool = False
+    """Whether all hooks of an event run, each on the event as it came, whatever another of them says."""
     closed_env: bool = False
     """Whether no variable of ours may be added to a hook's environment."""
     sort: Callable[[Hook], tuple[Json, ...]] | None = None

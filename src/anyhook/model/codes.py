@@ -310,6 +310,42 @@ CODES = {
         "A record of approvals inside the project could be written by the project.",
         "Set XDG_STATE_HOME to a folder outside the project.",
     ),
+    "all-disabled": Code(
+        ENTRY,
+        WARNING,
+        "A switch of this file turns all of its hooks off.",
+        "Remove the switch where the hooks are meant to run.",
+    ),
+    "unsupported-event": Code(
+        ENTRY,
+        WARNING,
+        "The event is one of the product's own that happens in no other host, so its hooks are not run here.",
+        "Nothing, unless they were expected to run.",
+    ),
+    "bridge-failed": Code(
+        OWN,
+        ERROR,
+        "An agent's event could not be judged, so the posture for broken hooks decided.",
+        "Report it with the line that is shown; `on_failure` in the settings says what happens meanwhile.",
+    ),
+    "fired-twice": Code(
+        OWN,
+        WARNING,
+        "An agent called several entries of anyhook for one event; the hooks were run for one of them.",
+        "Take all but one of the entries out with `anyhook uninstall`.",
+    ),
+    "effect-degraded": Code(
+        ANSWER,
+        WARNING,
+        "The agent cannot do what a hook asked for, and was told the nearest thing that it can do.",
+        "See what each agent can do, and let the hook ask for that.",
+    ),
+    "effect-lost": Code(
+        ANSWER,
+        WARNING,
+        "The agent has nothing like what a hook asked for at this event.",
+        "See what each agent can do, and let the hook ask for that.",
+    ),
     "journal-failed": Code(
         OWN, WARNING, "The journal cannot be written, so events are not recorded.", "Make the state directory writable."
     ),

@@ -100,6 +100,12 @@ class Event(Record):
     hosted: bool = False
     """Whether it comes from a host with words of its own: then each dialect's hooks see their own names and fields for
     the host's tools, and hear of sub-agents what their document says. Else everything is taken as it is."""
+    ours: str = ""
+    """Our own tools' name for the host's tool, where the host calls it otherwise: dialects translate from that."""
+    inputs: dict[str, str] | None = None
+    """Our own tools' input fields → the host's, as far as they differ."""
+    also: tuple[str, ...] = ()
+    """Further names of the tool that matchers are tried against."""
 
     def get(self, field: str) -> Json:
         """A field's value, or its empty value; an object with known keys has all of them."""

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 TRUST = ("ask", "all", "native", "none")
 ON_FAILURE = ("native", "deny", "allow")
 MODE = ("enforce", "shadow")
@@ -14,3 +18,8 @@ def checked(switch: str, value: str | None, known: tuple[str, ...]) -> None:
     """ValueError for a word that is none of the known ones."""
     if value is not None and value not in known:
         raise ValueError(f"{switch}={value!r}: it must be one of {', '.join(known)}")
+
+
+def listed(many: Sequence[str], one: str | Sequence[str]) -> list[str]:
+    """A switch that may be repeated, in the library's plural or the command's singular."""
+    return [*many, *([one] if isinstance(one, str) else one)]

@@ -33,7 +33,7 @@ def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
         return Outcome(failure=Failure("exit", run.error or "its exit status was lost"))
     code = run.exit_code
     meaning = reply.exits.get(code, reply.otherwise)
-    if meaning == "fail":
+    if meaning == "fail" and not (reply.speaks_anyway and reply.read(run.stdout)[0] == "object"):
         said = stderr_text(run)
         return Outcome(failure=Failure("exit", f"it left with status {code}" + (f": {said}" if said else "")))
     if not run.stdout and meaning == "pass":
@@ -85,7 +85,8 @@ class _Reading:
         if kind == "blank":
             self.problem("output-ignored", f"its output says nothing: {value}", "Print one JSON object, or nothing.")
         if kind == "text":
-            return Outcome(context=(str(value),))
+            heard = not self.reply.text_on or self.event in self.reply.text_on
+            return Outcome(context=(str(value),)) if heard else SILENT
         if not isinstance(value, dict):
             return Outcome(problems=tuple(self.problems))
         self.read_keys(value)

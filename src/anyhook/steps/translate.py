@@ -5,9 +5,9 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from anyhook.grammar.rows import Dialect
+    from anyhook.grammar.rows import Dialect, ToolRow
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.model.outcome import Outcome
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 def to_native(event: Event, dialect: Dialect) -> Event:
     """The event in the words of a dialect's hooks."""
-    row = dialect.tools.get(str(event.data.get("tool"))) if event.hosted else None
+    row = _row(event, dialect)
     if row is None:
         return event
     given = event.data.get("input")
     data = {**event.data, "tool": row.native}
     if isinstance(given, dict):
-        data["input"] = _renamed(given, row.inputs)
+        data["input"] = renamed(restored(given, event.inputs) if event.inputs else given, row.inputs)
     return event.replace(data=data)
 
 
@@ -29,15 +29,31 @@ def to_host(outcome: Outcome, event: Event, dialect: Dialect) -> Outcome:
     """What a hook of the dialect asked for, in the words of the event's host."""
     if not event.hosted:
         return outcome
-    row = dialect.tools.get(str(event.data.get("tool")))
+    row = _row(event, dialect)
     if outcome.tool_input is not None and row is not None:
-        outcome = outcome.replace(tool_input=_restored(outcome.tool_input, row.inputs))
+        given = restored(outcome.tool_input, row.inputs)
+        outcome = outcome.replace(tool_input=renamed(given, event.inputs) if event.inputs else given)
     if outcome.tool_output is not None and dialect.plain_output is not None:
         outcome = outcome.replace(tool_output=dialect.plain_output(outcome.tool_output))
     return outcome
 
 
-def _renamed(given: dict[str, Json], inputs: Mapping[str, str]) -> dict[str, Json]:
+def spellings(native: Event, event: Event) -> Iterator[Event]:
+    """The event in every spelling that a matcher may be written for: the dialect's, the host's, and the tool's other
+    names."""
+    yield native
+    if event.hosted:
+        yield event
+        for name in event.also:
+            yield event.replace(data={**event.data, "tool": name})
+
+
+def _row(event: Event, dialect: Dialect) -> ToolRow | None:
+    return dialect.tools.get(event.ours or str(event.data.get("tool"))) if event.hosted else None
+
+
+def renamed(given: dict[str, Json], inputs: Mapping[str, str]) -> dict[str, Json]:
+    """Fields of our own tools → another's; dots lead into nested objects."""
     made: dict[str, Json] = {}
     for key, value in given.items():
         *outer, last = inputs.get(key, key).split(".")
@@ -51,10 +67,10 @@ def _renamed(given: dict[str, Json], inputs: Mapping[str, str]) -> dict[str, Jso
     return made
 
 
-def _restored(given: dict[str, Json], inputs: Mapping[str, str]) -> dict[str, Json]:
-    """Host fields of a native input. A hook may have written the host's own names: they stay."""
+def restored(given: dict[str, Json], inputs: Mapping[str, str]) -> dict[str, Json]:
+    """Fields of our own tools out of another's input. A hook may have written our own names: they stay."""
     made = dict(given)
-    for host, native in inputs.items():
+    for ours, native in inputs.items():
         first, *rest = native.split(".")
         found: Json = given.get(first)
         for name in rest:
@@ -62,5 +78,5 @@ def _restored(given: dict[str, Json], inputs: Mapping[str, str]) -> dict[str, Js
         if first in given and found is not None:
             if first not in inputs:
                 made.pop(first, None)
-            made[host] = found
+            made[ours] = found
     return made

@@ -20,6 +20,10 @@ JOURNAL_BOUNDS = {"keep_days": 36_500, "keep_mb": 1_000_000}
 ENDPOINT = ("base_url", "api_key_env")
 
 
+SETTINGS = 'plugins, on_failure, protect, [dialect.NAME], [hooks."ID"], [models], [providers.NAME], [journal], [agent]'
+KEYS = ("plugins", "on_failure", "dialect", "hooks", "models", "providers", "journal", "agent", "protect")
+
+
 class Config(Record):
     """What the file says, checked."""
 
@@ -34,6 +38,8 @@ class Config(Record):
     """Provider → where it is and which variable holds its key."""
     journal: dict[str, Json] = {}  # noqa: RUF012 (never changed)
     """What the journal keeps, and how much of it."""
+    protect: bool = True
+    """Whether agents are kept from editing our own files and entries."""
 
 
 def read_config(path: str, files: Files, home: str) -> Config:
@@ -57,9 +63,8 @@ def read_config(path: str, files: Files, home: str) -> Config:
         warn("on_failure", f"must be one of {', '.join(ON_FAILURE)}", "Correct it.")
         posture = "native"
     for key in document:
-        if key not in ("plugins", "on_failure", "dialect", "hooks", "models", "providers", "journal", "agent"):
-            known = 'plugins, on_failure, [dialect.NAME], [hooks."ID"], [models], [providers.NAME], [journal], [agent]'
-            warn(key, "is no setting", f"Settings: {known}.")
+        if key not in KEYS:
+            warn(key, "is no setting", f"Settings: {SETTINGS}.")
     return Config(
         tuple(plugins),
         str(posture),
@@ -68,6 +73,7 @@ def read_config(path: str, files: Files, home: str) -> Config:
         _models(document.get("models"), warn),
         _providers(document.get("providers"), warn),
         _journal(document.get("journal"), warn),
+        _protect(document.get("protect", True), warn),
     )
 
 
@@ -138,6 +144,13 @@ def _models(value: Json, warn: _Warn) -> dict[str, str]:
         else:
             found[role] = name
     return found
+
+
+def _protect(value: Json, warn: _Warn) -> bool:
+    if not isinstance(value, bool):
+        warn("protect", "must be true or false", "Write protect = true or false.")
+        return True
+    return value
 
 
 def _providers(value: Json, warn: _Warn) -> dict[str, dict[str, str]]:

@@ -1,0 +1,189 @@
+"""`anyhook bridge`: an agent calls its hook, and that is us. Its payload comes in, the project's hooks are fired, and
+it gets exactly the answer that it honours. This is a path that an agent waits on. Whatever goes wrong here is answered
+by the posture for broken hooks, never by a stray exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+from time import monotonic
+
+from anyhook.cli.failure import BLOCKED, BadCall
+from anyhook.cli.fire import key_of, open_engine, silence
+from anyhook.hosts import HOSTS, host
+from anyhook.model import lean_json
+from anyhook.protection import NAME, guard, refusal
+from anyhook.steps.express import NO_OPINION, Answer, express
+from anyhook.steps.receive import project_of, receive
+from anyhook.stores.places import believed_dir, state_dir
+from anyhook.stores.plans import read_plan
+from anyhook.stores.turns import Turn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.cli.options import Values
+    from anyhook.engine import Engine
+    from anyhook.grammar.host_rows import Host, HostEvent
+    from anyhook.model.decision import Decision
+    from anyhook.model.json_types import Json
+    from anyhook.steps.receive import Received
+
+MARGIN, MARGIN_LEAST_S = 0.1, 0.4
+"""What is kept of the agent's time for ourselves: a share of it, but not less than it takes to start and to answer."""
+
+
+class Unusable(Exception):  # noqa: N818 (it says what is wrong)
+    """A payload that cannot be judged."""
+
+
+def bridge(agent: str, native: str, values: Values) -> int:
+    """Answer one call of an agent; the exit status that it expects."""
+    table, row = named(agent, native)
+    begun_s = monotonic()
+    try:
+        answer = _answer(table, row, values, begun_s)
+    except Exception as error:  # noqa: BLE001 (whatever it was: the agent gets an answer that it understands)
+        from anyhook.cli.bridge_failure import failed
+
+        answer = failed(table, row, values, error)
+    return _tell(answer)
+
+
+def named(agent: str, native: str) -> tuple[Host, HostEvent]:
+    """The tables of a call."""
+    if agent not in HOSTS:
+        from anyhook.grammar.shapes import guess
+
+        raise BadCall(f"there is no bridge to `{agent}`.{guess(agent, HOSTS)} Agents: {', '.join(HOSTS)}.")
+    table = host(agent)
+    row = table.row(native)
+    if row is None:
+        from anyhook.grammar.shapes import guess
+
+        known = [event.native for event in table.events]
+        raise BadCall(f"{table.title} has no event `{native}`.{guess(native, known)} Events: {', '.join(known)}.")
+    return table, row
+
+
+def _answer(table: Host, row: HostEvent, values: Values, begun_s: float) -> Answer:
+    raw = sys.stdin.buffer.read() if sys.stdin is not None else b""
+    payload = _parsed(raw)
+    received = receive(table, row, payload, raw)
+    if not received.events:
+        return NO_OPINION
+    project = _project(table, payload, values)
+    if received.events[0].name == "user_prompt_submit" or payload.get("stop_hook_active") is False:
+        Turn(state_dir(os.environ), table.name, str(received.events[0].data.get("session"))).begin()
+    plan = read_plan(believed_dir(os.environ, project), key_of(project, values))
+    names = {event.name for event in received.events}
+    wary = any(refusal(event, os.environ, project) for event in received.events)
+    if plan is not None and not wary and not plan["problems"] and not names & set(plan["events"]):  # type: ignore[call-overload]
+        for event in received.events:
+            silence(event, project, values, table.name, plan.get("journal") or {})  # type: ignore[arg-type]
+        return NO_OPINION
+    from anyhook.cli.bridge_once import once
+    from anyhook.cli.signals import OnDuty
+    from anyhook.steps.settle import recorder
+
+    with OnDuty():
+        engine = open_engine(project, values, table.name)
+        engine.outlived = True
+        engine.leave_to_host(table.reads, table.title)
+        if wary and engine.catalog.config.protect:
+            engine.on("pre_tool", lambda event: guard(event, os.environ, project), name=NAME)
+        engine.note = recorder(row.says, f"{table.name} {row.native}")
+        engine.answer_by_s = begun_s + row.limit_s - max(row.limit_s * MARGIN, MARGIN_LEAST_S)
+        where = f"{table.name} {row.native}"
+        decision, again = once(table.name, engine, received, lambda: _fire(engine, received, where))
+        if again:
+            _note_twice(table, received, engine, values)
+        engine.close_sync(0.0)
+    return _said(table, row, received, decision)
+
+
+def _note_twice(table: Host, received: Received, engine: Engine, values: Values) -> None:
+    from anyhook.model.problem import WARNING, Problem
+
+    problem = Problem(
+        "fired-twice",
+        "another entry of ours had run the hooks already; its decision is repeated",
+        table.name,
+        "agents have several entries of anyhook for one event",
+        f"Take one of them out: anyhook uninstall {table.name}, with --scope user or project.",
+        WARNING,
+    )
+    settings = engine.catalog.config.journal
+    silence(received.events[0], engine.setup.project, values, table.name, settings, (problem,))
+
+
+def _parsed(raw: bytes) -> dict[str, Json]:
+    text = raw.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+    if not text.strip():
+        return {}
+    try:
+        payload = lean_json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Unusable(f"the payload is no JSON ({error})") from None
+    if not isinstance(payload, dict):
+        raise Unusable("the payload is no JSON object")
+    return payload
+
+
+def _project(table: Host, payload: dict[str, Json], values: Values) -> str:
+    """The folder whose hooks are meant: named by the call, by the agent's own variable, by the payload, or the current
+    one."""
+    if values["project"]:
+        from anyhook.cli.event_input import project_of as checked
+
+        return os.path.realpath(checked(values))
+    for folder in (*map(os.environ.get, table.project_variables), project_of(table, payload)):
+        if folder and os.path.isdir(folder):
+            return os.path.realpath(folder)
+    return os.path.realpath(os.getcwd())
+
+
+def _fire(engine: Engine, received: Received, where: str) -> Decision:
+    from anyhook.cli.bridge_once import fire_in_turn
+
+    parts = []
+    for event in received.events:
+        decision = fire_in_turn(engine, event)
+        parts.append((event, decision))
+        if decision.stops:
+            break  # the call is refused as a whole
+    if not received.split:
+        return parts[0][1]
+    from anyhook.steps.unite import unite
+
+    rejoin = received.tool.rejoin if received.tool is not None else None
+    united, lost = unite(parts, received.input or {}, rejoin)
+    if lost and not united.stops:
+        # Rather than letting through what a hook wanted to be otherwise.
+        reason = f"A hook wants other input for a part of this call, which cannot be done here ({where})."
+        united = united.replace(verdict="block", effect="deny_tool", reason=reason)
+    return united
+
+
+def _said(table: Host, row: HostEvent, received: Received, decision: Decision) -> Answer:
+    from anyhook.steps.settle import settle
+
+    if decision.tool_input is not None and decision.tool_input == received.input:
+        decision = decision.replace(tool_input=None)  # rewritten into what it was
+    if decision.tool_output is not None and table.result is not None:
+        decision = decision.replace(tool_output=table.result(received.response, decision.tool_output))
+    effects = settle(decision, row.says, f"{table.name} {row.native}").effects
+    return express(effects, row.says) if effects else NO_OPINION
+
+
+def _tell(answer: Answer) -> int:
+    from anyhook.cli import render
+
+    if answer.stderr:
+        render.say(answer.stderr)
+    if answer.stdout:
+        try:
+            render.exact_out(answer.stdout)
+        except OSError as error:
+            render.say(f"anyhook bridge: the answer could not be written ({error.strerror})")
+            return answer.status or BLOCKED
+    return answer.status

@@ -1,0 +1,174 @@
+"""`anyhook install` and `anyhook uninstall`: our entry in an agent's own config."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+
+import click
+
+from anyhook.cli import render
+from anyhook.cli.event_input import project_of
+from anyhook.cli.failure import DONE, BadCall
+from anyhook.cli.options import JSON, WHERE, Option
+from anyhook.cli.verbs import verb
+from anyhook.grammar.shapes import guess
+from anyhook.grammar.xdg import home_of
+from anyhook.hosts import HOSTS, host
+from anyhook.install.changes import CannotChange, Change, places, to_install, to_uninstall, write
+from anyhook.stores.installs import Installs
+from anyhook.stores.places import state_dir
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.cli.options import Values
+    from anyhook.grammar.host_rows import Entry, Host
+    from anyhook.model.json_types import Json
+
+SCOPES = ("user", "project")
+OPTIONS = (
+    Option("--scope", "Whose config: the user's (the default) or the project's.", "SCOPE", choices=SCOPES),
+    WHERE[0],
+    Option("--dry-run", "Show what would change, and change nothing."),
+    JSON,
+)
+AGENT = [click.Argument(["agent"])]
+EXAMPLE = "anyhook install claude --dry-run"
+TAKEN_OUT = "anyhook uninstall claude"
+
+
+@verb("install", OPTIONS, EXAMPLE, AGENT)
+def install(agent: str, values: Values) -> int:
+    """Let an agent call anyhook, so that your hooks of every dialect run in it.
+
+    One entry per event goes into the agent's own config, for every tool; which hooks run, and whether they may, stays
+    with anyhook. Comments, order and other entries stay as they are, and what was there is kept in a backup. Nothing is
+    approved in the agent's own trust store: where you have to confirm something there, it is said.
+
+    \b
+    Exit status: 0 done, 3 bad call or a file that cannot be changed.
+    """
+    return _carry_out(agent, values, True)
+
+
+@verb("uninstall", OPTIONS, TAKEN_OUT, AGENT)
+def uninstall(agent: str, values: Values) -> int:
+    """Take anyhook's entry out of an agent's config again.
+
+    Where nobody else changed the file since, it is put back byte for byte.
+
+    \b
+    Exit status: 0 done, 3 bad call or a file that cannot be changed.
+    """
+    return _carry_out(agent, values, False)
+
+
+def _carry_out(agent: str, values: Values, install: bool) -> int:
+    table, entry = _named(agent)
+    scope = str(values["scope"] or SCOPES[0])
+    project = os.path.realpath(project_of({**values, "plugin_dir": None}))
+    kept = Installs(state_dir(os.environ))
+    launcher = _launcher(scope)
+    try:
+        paths = places(table, entry, scope, home_of(os.environ), project, os.environ)
+        changes = (
+            to_install(table, entry, paths, launcher, kept) if install else to_uninstall(table, entry, paths, kept)
+        )
+        backups = [] if values["dry_run"] else write(changes, table, scope, kept, install)
+    except CannotChange as why:
+        raise BadCall(str(why)) from None
+    needed = [change for change in changes if change.needed]
+    notes = [f"{table.title}: {table.confirm}"] if install else []
+    if install and scope == "project" and not _on_path():
+        notes.append(
+            "The entry calls `anyhook`, which is not on your PATH: everybody who uses this project needs it there."
+        )
+    if values["json"]:
+        _as_json(table, scope, needed, changes, backups, notes, bool(values["dry_run"]))
+    elif values["dry_run"]:
+        _show_diff(needed)
+    else:
+        _tell(table, needed, backups, notes, install)
+    return DONE
+
+
+def _named(agent: str) -> tuple[Host, Entry]:
+    if agent not in HOSTS:
+        raise BadCall(f"there is no agent `{agent}`.{guess(agent, HOSTS)} Agents: {', '.join(HOSTS)}.")
+    table = host(agent)
+    if table.entry is None:
+        raise BadCall(f"{table.title} needs no bridge: its own hook files are read by anyhook as they are.")
+    return table, table.entry
+
+
+def _launcher(scope: str) -> list[str]:
+    """How the agent starts us: by our own path in a user's config, by name in a project's, which others share."""
+    if scope == "project":
+        return ["anyhook"]
+    here = os.path.abspath(sys.argv[0])
+    if os.path.basename(here) == "anyhook" and os.access(here, os.X_OK):
+        return [here]
+    return [sys.executable, "-m", "anyhook"]
+
+
+def _on_path() -> bool:
+    import shutil
+
+    return shutil.which("anyhook") is not None
+
+
+def _diff(change: Change) -> str:
+    before, after = (
+        (data or b"").decode("utf-8", "replace").splitlines(True) for data in (change.before, change.after)
+    )
+    lines = difflib.unified_diff(
+        before,
+        after,
+        change.path if change.before is not None else os.devnull,
+        change.path if change.after is not None else os.devnull,
+    )
+    return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+
+
+def _show_diff(needed: list[Change]) -> None:
+    for change in needed:
+        render.out(_diff(change).rstrip("\n"))
+    if not needed:
+        render.out("Nothing would change.")
+
+
+def _tell(table: Host, needed: list[Change], backups: list[str], notes: list[str], install: bool) -> None:
+    if not needed:
+        render.out(f"{table.title}: {'anyhook is installed already' if install else 'anyhook is not installed'}.")
+    for change in needed:
+        word = "removed" if change.after is None else "written" if change.before is None else "changed"
+        render.out(f"{word}  {render.short_path(change.path)}")
+    for backup in backups:
+        render.say(f"What was there is kept in {render.short_path(backup)}.")
+    for note in notes:
+        render.say(note)
+    if install and needed:
+        render.say(f"To take it out again: anyhook uninstall {table.name}")
+
+
+def _as_json(
+    table: Host,
+    scope: str,
+    needed: list[Change],
+    changes: list[Change],
+    backups: list[str],
+    notes: list[str],
+    dry: bool,
+) -> None:
+    said: dict[str, Json] = {
+        "agent": table.name,
+        "scope": scope,
+        "dry_run": dry,
+        "changed": [change.path for change in needed],
+        "unchanged": [change.path for change in changes if not change.needed],
+        "backups": [*backups],
+        "notes": [*notes],
+        "diff": "".join(map(_diff, needed)),
+    }
+    render.json_out(said)

@@ -1,0 +1,123 @@
+"""The row types that a host is written in: an agent whose own hooks call us. A host is a value, as a dialect is;
+nothing here reads a payload or prints an answer."""
+
+from __future__ import annotations
+
+from anyhook.model.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from anyhook.model.json_types import Json
+
+    Input = dict[str, Json]
+
+# What a decision can ask of a host, in the order in which it is expressed.
+EFFECTS = ("block", "end_turn", "ask", "allow", "input", "output", "prompt", "context", "message", "follow_up")
+
+
+class Taken(Record):
+    """One canonical field, and where in the payload its value stands."""
+
+    field: str
+    paths: tuple[str, ...]
+    """Dots lead into objects and lists; the first that is there counts."""
+    make: Callable[[Json], Json] | None = None
+    """Makes the canonical value of what stands there."""
+
+
+class HostTool(Record):
+    """One tool of the host, in the words of our own tools."""
+
+    ours: str
+    inputs: Mapping[str, str] = {}
+    """Our field → the host's; fields not named here are the same."""
+    split: Callable[[Input], list[tuple[str, Input]]] | None = None
+    """The calls of our own tools that one call of a batch or a patch stands for; [] where it cannot be told."""
+    rejoin: Callable[[Input, int, Input], Input] | None = None
+    """The host's input with one part rewritten; None where parts cannot be put back."""
+
+
+class Say(Record):
+    """How one effect is said. `{reason}`, `{context}`, `{message}`, `{input}`, `{output}`, `{prompt}` stand for
+    the value; in an object as a whole value, so that no quoting is needed."""
+
+    json: Mapping[str, Json] = {}
+    text: str = ""
+    """Plain stdout, for hosts that read it as text."""
+    stderr: str = ""
+    status: int = 0
+
+
+class HostEvent(Record):
+    """One event of the host."""
+
+    native: str
+    canonical: tuple[str, ...] = ()
+    """Success first; () where the canonical event is another row's business, or where there is none."""
+    takes: tuple[Taken, ...] = ()
+    says: Mapping[str, Say] = {}
+    """Effect → how it is said, for effects that the host honours. What is not here degrades by `steps.settle`."""
+    error: tuple[str, ...] = ()
+    """Where a failed tool's error stands, for an event that stands for success and failure."""
+    fixed: Mapping[str, Json] = {}
+    """Canonical fields that follow from the event itself."""
+    limit_s: float = 60.0
+    """How long the host waits for us, as `install` writes it."""
+    installed: bool = True
+    """Whether `install` hooks it up."""
+    why_not: str = ""
+    """Why it is not installed, or what cannot be done here, for `doctor` and the docs."""
+
+
+class Entry(Record):
+    """How the host's own config names one handler."""
+
+    style: str
+    """`groups` (JSON: event → groups of handlers), `list` (JSON: event → handlers), `tables` (TOML `[[hooks]]`),
+    `scripts` (one executable per event), `module` (one file that calls us for every event)."""
+    files: Mapping[str, str]
+    """Scope → path; `{home}`, `{project}`, or a root of `roots` stands in front."""
+    roots: Mapping[str, tuple[str, str]] = {}
+    """Root → (variable that names it, where it is without)."""
+    handler: Mapping[str, Json] = {}
+    """One handler; `{command}`, `{event}`, `{seconds}` and `{milliseconds}` stand for the values."""
+    group: Mapping[str, Json] = {}
+    """What a group holds beside its handlers."""
+    top: Mapping[str, Json] = {}
+    """What a new file needs beside its hooks."""
+    owned: bool = False
+    """Whether the file is ours alone; else it belongs to the agent and its user, and others' entries stay."""
+    beside: Mapping[str, str] = {}
+    """Further files of our own, by their path from the main one's folder."""
+    module: str = ""
+    """The text of a module; `{launcher}` stands for the command as a JSON list."""
+
+
+class Host(Record):
+    """One agent."""
+
+    name: str
+    title: str
+    events: tuple[HostEvent, ...]
+    base: tuple[Taken, ...]
+    tools: Mapping[str, HostTool]
+    entry: Entry | None
+    project: tuple[str, ...] = ("cwd",)
+    """Where the payload names the project's folder."""
+    project_variables: tuple[str, ...] = ()
+    """Variables that name it better: the session's own folder may be one below."""
+    reads: Mapping[str, tuple[str, ...]] = {}
+    """Dialect → scopes whose hooks the host runs itself, so that we do not."""
+    program: str = ""
+    """The command by which people start it."""
+    confirm: str = ""
+    """What the user has to confirm in the agent's own trust store."""
+    gaps: tuple[str, ...] = ()
+    """Surfaces that its hooks do not see."""
+    result: Callable[[Json, Json], Json] | None = None
+    """A replaced output in the shape of the tool's own result (the payload's, ours); None where it has none."""
+
+    def row(self, native: str) -> HostEvent | None:
+        return next((row for row in self.events if row.native == native), None)

@@ -1,0 +1,21 @@
+"""Hosts: one table per agent that can call us. They say what its payloads mean and what it honours, and do nothing."""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.grammar.host_rows import Host
+
+# Every agent with a bridge, by the name that the command takes.
+HOSTS = ("claude", "codex", "gemini", "qwen", "copilot", "goose", "kimi", "vibe", "cline", "opencode", "kolega")
+
+
+def host(name: str) -> Host:
+    """A host's table."""
+    module = f"anyhook.hosts.{name}"
+    if module not in sys.modules:
+        __import__(module)
+    found: Host = sys.modules[module].HOST
+    return found

@@ -1,0 +1,187 @@
+"""Changes: what installing or uninstalling does to which file, worked out first and written then, all of it or nothing.
+Every file is replaced as a whole, so that an agent that reads it meanwhile sees the old text or the new one."""
+
+from __future__ import annotations
+
+import os
+
+from anyhook.install.entries import is_own_text, own_text, with_ours, without_ours
+from anyhook.install.toml_text import Refused
+from anyhook.model.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from anyhook.grammar.host_rows import Entry, Host
+    from anyhook.stores.installs import Installs
+
+
+class CannotChange(Exception):  # noqa: N818 (it says what happened)
+    """One clear sentence about a file that stays as it is."""
+
+
+class Change(Record):
+    """One file, before and after; None for no file."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+    original: bytes | None
+    """What there was before we ever came, as far as that can be put back."""
+    executable: bool = False
+
+    @property
+    def needed(self) -> bool:
+        return self.before != self.after
+
+
+def places(host: Host, entry: Entry, scope: str, home: str, project: str, env: Mapping[str, str]) -> dict[str, str]:
+    """Path → native event ("" for a file that serves all of them)."""
+    if scope not in entry.files:
+        raise CannotChange(f"{host.title} has no hooks of a project; use --scope {' or '.join(entry.files)}.")
+    known = {"home": home, "project": project}
+    for root, (variable, usual) in entry.roots.items():
+        known[root] = env.get(variable) or usual.format(**known)
+    path = entry.files[scope].format(**known)
+    if entry.style == "scripts":
+        return {f"{path}/{row.native}": row.native for row in host.events if row.installed}
+    found = {path: ""}
+    found.update({os.path.normpath(os.path.join(os.path.dirname(path), name)): "" for name in entry.beside})
+    return found
+
+
+def to_install(
+    host: Host, entry: Entry, paths: Mapping[str, str], launcher: Sequence[str], kept: Installs
+) -> list[Change]:
+    """What has to be written for the agent to call us."""
+    made: list[Change] = []
+    for path, native in paths.items():
+        before = _read(path)
+        again, original = kept.before(path, before)
+        if entry.owned:
+            text = _beside(entry, path) or own_text(host, entry, launcher, host.row(native))
+            if (
+                before is not None
+                and before.decode("utf-8", "replace") != text
+                and not is_own_text(_text(path, before), host)
+            ):
+                raise CannotChange(f"{path} is there already and is not ours. Move it away, then install again.")
+            made.append(Change(path, before, text.encode(), None, entry.style == "scripts"))
+            continue
+        text = _text(path, before)
+        try:
+            after = with_ours(text, host, entry, launcher)
+            if not again:
+                original = (
+                    before if text == without_ours(text, host, entry) else without_ours(text, host, entry).encode()
+                )
+        except Refused as why:
+            raise CannotChange(f"{path} is left alone: {why}.") from None
+        made.append(Change(path, before, after.encode(), original))
+    return made
+
+
+def to_uninstall(host: Host, entry: Entry, paths: Mapping[str, str], kept: Installs) -> list[Change]:
+    """What has to be written for the agent not to call us any more."""
+    made: list[Change] = []
+    for path in paths:
+        before = _read(path)
+        if before is None:
+            continue
+        exact, original = kept.before(path, before)
+        if entry.owned:
+            after = before if not exact and not is_own_text(_text(path, before), host) else None
+        elif exact:
+            after = original
+        else:
+            try:
+                after = without_ours(_text(path, before), host, entry).encode()
+            except Refused as why:
+                raise CannotChange(f"{path} is left alone: {why}.") from None
+        made.append(Change(path, before, after, None))
+    return made
+
+
+def write(changes: Sequence[Change], host: Host, scope: str, kept: Installs, install: bool) -> list[str]:
+    """Writes them all, or puts back what was written so far; the paths of backups."""
+    done: list[Change] = []
+    backups: list[str] = []
+    made: list[str] = []
+    try:
+        for change in changes:
+            folders = _write(change)
+            done.append(change)
+            if not install:
+                made += kept.folders(change.path)
+                kept.forget(change.path)
+            elif change.needed and change.after is not None:
+                earlier = kept.folders(change.path)
+                backup = kept.keep(change.path, host.name, scope, change.original, change.after, folders or earlier)
+                backups += [backup] if backup else []
+    except OSError as error:
+        for change in reversed(done):
+            _write(change.replace(before=change.after, after=change.before))
+        raise CannotChange(f"{error.filename}: {error.strerror}. Nothing was changed.") from None
+    for folder in sorted(made, key=len, reverse=True):
+        _drop(folder)
+    return backups
+
+
+def _beside(entry: Entry, path: str) -> str:
+    return next((text for name, text in entry.beside.items() if path.endswith(f"/{name.rpartition('/')[2]}")), "")
+
+
+def _read(path: str) -> bytes | None:
+    from anyhook.grammar.documents import Unreadable, read_bytes
+
+    try:
+        return read_bytes(path)
+    except FileNotFoundError:
+        return None
+    except (OSError, Unreadable) as error:
+        raise CannotChange(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+
+
+def _text(path: str, data: bytes | None) -> str:
+    try:
+        return (data or b"").decode()
+    except UnicodeDecodeError:
+        raise CannotChange(f"{path} is left alone: it is not UTF-8.") from None
+
+
+def _write(change: Change) -> list[str]:
+    """Writes one file; the folders that were made for it, the innermost first. A link stays a link."""
+    if not change.needed:
+        return []
+    path = os.path.realpath(change.path)
+    if change.after is None:
+        os.unlink(path)
+        return []
+    folders: list[str] = []
+    folder = os.path.dirname(path)
+    while not os.path.isdir(folder):
+        folders.append(folder)
+        folder = os.path.dirname(folder)
+    for folder in reversed(folders):
+        os.mkdir(folder)
+    mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else (0o755 if change.executable else 0o644)
+    temporary = f"{path}.{os.getpid()}.{os.urandom(4).hex()}"
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(change.after)
+            os.fchmod(file.fileno(), mode)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    return folders
+
+
+def _drop(folder: str) -> None:
+    """A folder of ours, unless somebody else put something into it."""
+    try:
+        os.rmdir(folder)
+    except OSError:
+        pass

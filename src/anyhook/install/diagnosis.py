@@ -1,0 +1,104 @@
+"""Diagnosis: what an agent's config says about our entry, without starting anything of the agent's. It can tell that an
+entry is dead, and never that it is alive: for that the agent itself has to be driven."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+
+from anyhook.install import json_text
+from anyhook.install.changes import places
+from anyhook.install.entries import is_ours, is_own_text
+from anyhook.model.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from anyhook.grammar.host_rows import Host
+    from anyhook.model.json_types import Json
+
+INERT, UNKNOWN, NOT_INSTALLED = "INERT", "UNKNOWN", "NOT_INSTALLED"
+SWITCHES = (("disableAllHooks", True), ("hooksConfig.enabled", False))
+"""Settings of agents that turn all hooks off."""
+
+
+class Diagnosis(Record):
+    """What is known of one agent."""
+
+    installed: tuple[str, ...]
+    status: str
+    reason: str
+
+
+def diagnose(host: Host, home: str, project: str, env: Mapping[str, str]) -> Diagnosis:
+    """Where our entry is, and what would keep it from working."""
+    if host.entry is None:
+        return Diagnosis((), NOT_INSTALLED, "its own hook files are read by anyhook as they are")
+    found: list[str] = []
+    wrong: list[str] = []
+    for scope in host.entry.files:
+        for path in places(host, host.entry, scope, home, project, env):
+            text = _text(path)
+            commands = list(_commands(text, host)) if text is not None else []
+            if text is None or not (commands or (host.entry.owned and is_own_text(text, host))):
+                continue
+            found.append(path)
+            wrong += [f"{path}: {why}" for why in _dead(text, commands, env)]
+    if not found:
+        return Diagnosis((), NOT_INSTALLED, f"anyhook install {host.name}")
+    if wrong:
+        return Diagnosis(tuple(found), INERT, wrong[0])
+    return Diagnosis(tuple(found), UNKNOWN, "the entry is in place; only the agent itself can show that it calls it")
+
+
+def _text(path: str) -> str | None:
+    try:
+        with open(path, "rb") as file:
+            return file.read().decode()
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _commands(text: str, host: Host) -> Iterator[str]:
+    """Our command lines in a file of any kind: each stands in one line, or in one value of it."""
+    for line in text.splitlines():
+        for piece in (line.removeprefix("exec "), *line.split('"')[1::2]):
+            if is_ours(piece, host):
+                yield piece
+                break
+
+
+def _dead(text: str, commands: list[str], env: Mapping[str, str]) -> Iterator[str]:
+    for program in {shlex.split(command)[0] for command in commands}:
+        there = os.access(program, os.X_OK) if "/" in program else shutil.which(program, path=env.get("PATH"))
+        if not there:
+            yield f"it calls {program}, which is not there; install again"
+    try:
+        document = json_text.scan(text).value
+    except json_text.Malformed:
+        return
+    for name, value in SWITCHES:
+        if _at(document, name) is value:
+            yield f"`{name}` is {str(value).lower()}, so the agent runs no hooks"
+
+
+def _at(document: Json, name: str) -> Json:
+    for key in name.split("."):
+        document = document.get(key) if isinstance(document, dict) else None
+    return document
+
+
+def version_of(program: str) -> str | None:
+    """What the agent says of its version; None where it says nothing soon."""
+    import subprocess
+
+    try:
+        done = subprocess.run(
+            [program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=15, check=False
+        )
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return None
+    said = (done.stdout or done.stderr).strip().splitlines()
+    return said[0][:200] if said and done.returncode == 0 else None

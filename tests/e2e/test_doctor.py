@@ -1,0 +1,107 @@
+"""What the doctor sees: agents, entries, and entries that cannot work."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import pytest
+
+from anyhook.hosts import HOSTS, host
+from conftest import World
+
+AGENTS = [name for name in HOSTS if host(name).entry is not None]
+KEYS = {"found", "version", "installed", "status", "reason", "covers", "gaps"}
+
+
+def doctor(world: World, *words: str, status: int = 0) -> dict[str, Any]:
+    done = world.command("doctor", *words, "--json")
+    assert done.returncode == status, done.stdout + done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@pytest.fixture
+def bare(world: World) -> World:
+    """A world in which no agent is there."""
+    world.env["PATH"] = str(world.root / "bin")
+    (world.root / "bin").mkdir()
+    return world
+
+
+def test_nothing_anywhere(bare: World) -> None:
+    found = doctor(bare)
+    assert list(found) == AGENTS
+    for name, row in found.items():
+        assert row.keys() >= KEYS, name
+        assert (row["found"], row["version"], row["installed"], row["status"]) == (False, None, [], "NOT_INSTALLED")
+        assert "pre_tool" in row["covers"]
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_an_entry_in_place(bare: World, agent: str) -> None:
+    assert bare.command("install", agent).returncode == 0
+    row = doctor(bare, agent)[agent]
+    assert (row["status"], bool(row["installed"])) == ("UNKNOWN", True), row["reason"]
+    assert all(os.path.exists(path) for path in row["installed"])
+    assert doctor(bare, agent, "--live")[agent]["status"] == "UNKNOWN", "never armed without proof"
+
+
+def test_a_program_and_its_version(bare: World) -> None:
+    bare.write(bare.root / "bin/codex", "#!/bin/sh\necho codex-cli 9.9\n", 0o755)
+    row = doctor(bare, "codex")["codex"]
+    assert (row["found"], row["version"]) == (True, "codex-cli 9.9")
+
+
+def test_a_launcher_that_is_gone(bare: World) -> None:
+    bare.command("install", "gemini")
+    path = bare.home / ".gemini/settings.json"
+    entry = {"type": "command", "command": "/gone/bin/anyhook bridge gemini BeforeTool"}
+    path.write_text(json.dumps({"hooks": {"BeforeTool": [{"hooks": [entry]}]}}))
+    row = doctor(bare, "gemini", status=1)["gemini"]
+    assert row["status"] == "INERT"
+    assert "/gone/bin/anyhook" in row["reason"]
+
+
+def test_a_project_entry_needs_anyhook_on_the_path(bare: World) -> None:
+    bare.command("install", "claude", "--scope", "project")
+    assert doctor(bare, "claude", status=1)["claude"]["status"] == "INERT"
+    bare.write(bare.root / "bin/anyhook", "#!/bin/sh\n", 0o755)
+    assert doctor(bare, "claude")["claude"]["status"] == "UNKNOWN"
+
+
+@pytest.mark.parametrize(
+    ("agent", "path", "switch"),
+    [
+        ("claude", ".claude/settings.json", {"disableAllHooks": True}),
+        ("gemini", ".gemini/settings.json", {"hooksConfig": {"enabled": False}}),
+    ],
+)
+def test_hooks_turned_off(bare: World, agent: str, path: str, switch: dict[str, Any]) -> None:
+    bare.write(bare.home / path, json.dumps(switch))
+    bare.command("install", agent)
+    row = doctor(bare, agent, status=1)[agent]
+    assert (row["status"], "runs no hooks" in row["reason"]) == ("INERT", True)
+
+
+def test_hooks_that_never_match(bare: World) -> None:
+    bare.hook("kodik", "PermissionRequest", "true")
+    bare.hook("kodik", "PreToolUse", "true")
+    found = doctor(bare, "vibe", "claude")
+    assert [name.split(":")[2] for name in found["vibe"]["never"]] == ["PermissionRequest"]
+    assert found["claude"]["never"] == []
+
+
+def test_for_people(bare: World) -> None:
+    bare.command("install", "goose")
+    done = bare.command("doctor", "goose", "vibe")
+    assert done.returncode == 0
+    assert "? goose: UNKNOWN (not found)" in done.stdout
+    assert "- Mistral Vibe: NOT_INSTALLED" in done.stdout
+
+
+def test_a_bad_call(bare: World) -> None:
+    done = bare.command("doctor", "claud")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "Did you mean `claude`?" in done.stderr

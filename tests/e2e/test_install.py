@@ -1,0 +1,268 @@
+"""Our entry in agents' own files: put in, left alone, taken out, with everything else as it was."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anyhook.hosts import HOSTS, host
+from anyhook.install.entries import is_ours
+from conftest import World
+
+AGENTS = tuple(name for name in HOSTS if host(name).entry is not None)
+SHARED = {
+    "claude": ".claude/settings.json", "codex": ".codex/hooks.json", "gemini": ".gemini/settings.json",
+    "qwen": ".qwen/settings.json", "kimi": ".kimi-code/config.toml", "vibe": ".vibe/hooks.toml",
+}  # fmt: skip
+"""Agents whose file holds other people's entries as well."""
+SETTINGS = """{
+  // what I like
+  "theme": "dark",
+  "hooks": {
+    "PreToolUse": [
+      {"matcher": "Bash", "hooks": [{"type": "command", "command": "mine.sh"}]} // keep
+    ],
+    "Mine": []
+  },
+}
+"""
+TABLES = """# what I like
+theme = "dark"
+
+[[hooks]]
+event = "PreToolUse"
+type = "pre_tool"
+name = "mine"
+command = "mine.sh"
+
+[other]
+a = 1"""
+
+
+def snapshot(world: World) -> dict[str, bytes | None]:
+    """Every file and folder but our own state."""
+    return {
+        str(path.relative_to(world.root)): path.read_bytes() if path.is_file() else None
+        for path in world.root.rglob("*")
+        if world.home / "state" not in (path, *path.parents)
+    }
+
+
+def run(world: World, *words: str) -> dict[str, Any]:
+    done = world.command(*words, "--json")
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def commands(value: object) -> list[str]:
+    """Every command line in a document."""
+    if isinstance(value, dict):
+        own = [str(value[key]) for key in ("command", "bash") if isinstance(value.get(key), str)]
+        return own + [found for item in value.values() for found in commands(item)]
+    return [found for item in value for found in commands(item)] if isinstance(value, list) else []
+
+
+def document(path: Path) -> Any:
+    return tomllib.loads(path.read_text()) if path.suffix == ".toml" else json.loads(path.read_text())
+
+
+def test_the_agents_of_the_contract() -> None:
+    assert set(AGENTS) == {
+        "claude", "codex", "gemini", "qwen", "copilot", "goose", "kimi", "vibe", "cline", "opencode"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_in_and_out_again(world: World, agent: str) -> None:
+    """A home in which nothing was: all of it is gone afterwards, folders as well."""
+    before = snapshot(world)
+    said = run(world, "install", agent)
+    assert said["changed"]
+    assert said["notes"]
+    assert all(Path(path).is_file() for path in said["changed"])
+    after = snapshot(world)
+    assert run(world, "install", agent)["changed"] == [], "a second time changes nothing"
+    assert snapshot(world) == after
+    run(world, "uninstall", agent)
+    assert snapshot(world) == before
+
+
+@pytest.mark.parametrize("agent", SHARED)
+def test_other_peoples_entries_stay(world: World, agent: str) -> None:
+    path = world.home / SHARED[agent]
+    text = TABLES if path.suffix == ".toml" else SETTINGS
+    world.write(path, text, 0o600)
+    run(world, "install", agent)
+    made = path.read_text()
+    assert "what I like" in made
+    assert made.count("mine.sh") == 1
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert made.count(f" bridge {agent} ") == sum(row.installed for row in host(agent).events)
+    run(world, "uninstall", agent)
+    assert path.read_text() == text
+
+
+@pytest.mark.parametrize("agent", SHARED)
+def test_what_others_changed_meanwhile_stays(world: World, agent: str) -> None:
+    path = world.home / SHARED[agent]
+    toml = path.suffix == ".toml"
+    world.write(path, TABLES if toml else SETTINGS)
+    run(world, "install", agent)
+    path.write_text(path.read_text().replace('"dark"', '"light"').replace("mine.sh", "other.sh"))
+    run(world, "install", agent)
+    run(world, "uninstall", agent)
+    expected = (TABLES if toml else SETTINGS).replace('"dark"', '"light"').replace("mine.sh", "other.sh")
+    assert path.read_text() == expected + ("\n" if toml else ""), "only its last line is ended now"
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_dry_run_shows_and_does_nothing(world: World, agent: str) -> None:
+    before = snapshot(world)
+    done = world.command("install", agent, "--dry-run")
+    assert done.returncode == 0
+    assert "+++ " in done.stdout
+    assert "bridge" in done.stdout
+    assert snapshot(world) == before
+    assert not (world.state / "installs").exists()
+
+
+@pytest.mark.parametrize("agent", [agent for agent in AGENTS if agent not in ("opencode", "cline")])
+def test_every_event_is_hooked_up_once(world: World, agent: str) -> None:
+    (path, *_) = run(world, "install", agent)["changed"]
+    found = commands(document(Path(path)))
+    assert all(is_ours(command, host(agent)) for command in found)
+    events = [shlex.split(command)[-1] for command in found]
+    assert sorted(events) == sorted(row.native for row in host(agent).events if row.installed)
+
+
+def test_the_entry_works(world: World) -> None:
+    """What was written is a command line that answers."""
+    world.hook("kodik", "PreToolUse", "echo no >&2; exit 2")
+    run(world, "install", "codex")
+    found = commands(document(world.home / ".codex/hooks.json"))
+    (command,) = [text for text in found if text.endswith(" PreToolUse")]
+    payload = json.dumps({"tool_name": "Bash", "tool_input": {"command": "ls"}, "cwd": str(world.project)})
+    done = subprocess.run(
+        ["/bin/sh", "-c", command], input=payload, env=world.env, cwd="/", capture_output=True, text=True, check=False
+    )
+    assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny", done.stderr
+
+
+def test_scripts_work(world: World) -> None:
+    world.hook("kodik", "PreToolUse", "echo no >&2; exit 2")
+    run(world, "install", "cline")
+    payload = (Path(__file__).parents[1] / "data/payloads/cline/PreToolUse.json").read_text()
+    script = str(world.home / ".cline/hooks/PreToolUse")
+    done = subprocess.run([script], input=payload, env=world.env, capture_output=True, text=True, check=False)
+    assert json.loads(done.stdout)["cancel"] is True, done.stderr
+
+
+def test_a_project_is_shared(world: World) -> None:
+    """No path of this machine gets into a file that others check out."""
+    (path,) = run(world, "install", "claude", "--scope", "project")["changed"]
+    assert path == str(world.project.resolve() / ".claude/settings.json")
+    assert all(command.startswith("anyhook bridge claude ") for command in commands(document(Path(path))))
+
+
+def test_variables_of_the_agent_say_where(world: World) -> None:
+    world.env["CODEX_HOME"] = str(world.root / "elsewhere")
+    assert run(world, "install", "codex")["changed"] == [str(world.root / "elsewhere/hooks.json")]
+
+
+def test_a_link_stays_a_link(world: World) -> None:
+    real = world.write(world.root / "dotfiles/settings.json", "{}")
+    (world.home / ".claude").mkdir()
+    (world.home / ".claude/settings.json").symlink_to(real)
+    run(world, "install", "claude")
+    assert (world.home / ".claude/settings.json").is_symlink()
+    assert "bridge" in real.read_text()
+    run(world, "uninstall", "claude")
+    assert real.read_text() == "{}"
+
+
+def test_another_launcher_replaces_the_old_one(world: World) -> None:
+    path = world.home / ".claude/settings.json"
+    run(world, "install", "claude")
+    old = json.dumps(
+        {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "/old/anyhook bridge claude Stop"}]}]}}
+    )
+    path.write_text(old)
+    run(world, "install", "claude")
+    found = [command for command in commands(document(path)) if command.endswith(" Stop")]
+    assert len(found) == 1
+    assert "/old/" not in found[0]
+
+
+REFUSED = {
+    "no JSON": ('{"a": }', "line 1: it is no JSON"), "a list": ("[]", "no JSON object"),
+    "hooks of another kind": ('{"hooks": {"Stop": {}}}', "`hooks.Stop` is no list"),
+    "not UTF-8": ("\udcff", "not UTF-8"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_a_file_that_cannot_be_changed_safely(world: World, what: str) -> None:
+    text, why = REFUSED[what]
+    path = world.home / ".claude/settings.json"
+    path.parent.mkdir()
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    before = snapshot(world)
+    done = world.command("install", "claude")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert why in done.stderr
+    assert str(path) in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert snapshot(world) == before
+
+
+def test_inline_tables_are_left_alone(world: World) -> None:
+    path = world.write(world.home / ".kimi-code/config.toml", 'hooks = [{event = "Stop", command = "x"}]\n')
+    done = world.command("install", "kimi")
+    assert done.returncode == 3
+    assert "[[hooks]]" in done.stderr
+    assert "bridge" not in path.read_text()
+
+
+def test_somebody_elses_script(world: World) -> None:
+    """One of many files is not ours: none is written."""
+    world.write(world.home / ".cline/hooks/PreToolUse", "#!/bin/sh\nexit 0\n", 0o755)
+    before = snapshot(world)
+    done = world.command("install", "cline")
+    assert done.returncode == 3
+    assert "is not ours" in done.stderr
+    assert snapshot(world) == before
+    run(world, "uninstall", "cline")
+    assert snapshot(world) == before
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_may_not_be_written(world: World) -> None:
+    (world.home / ".claude").mkdir(mode=0o500)
+    done = world.command("install", "claude")
+    assert done.returncode == 3
+    assert "Nothing was changed" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["install", "claud"], "Did you mean `claude`?"),
+        (["install", "kimi", "--scope", "project"], "use --scope user"),
+        (["install", "kolega"], "needs no bridge"),
+        (["install", "claude", "--scope", "world"], "Invalid value"),
+        (["install"], "Missing argument"),
+        (["install", "claude", "--project", "/nowhere"], "no such directory"),
+    ],
+)
+def test_a_bad_call(world: World, words: list[str], said: str) -> None:
+    done = world.command(*words)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert said in done.stderr
