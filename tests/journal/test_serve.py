@@ -20,6 +20,7 @@ import pytest
 from browser import Browser, program
 from journal_box import Box, made
 from starlette.testclient import TestClient
+from test_watch import ODD_RECORDS
 
 from anyhook.cli.live.server import FILES, page
 from anyhook.journal.index import index_path
@@ -140,6 +141,17 @@ def test_an_index_that_cannot_be(client: TestClient, box: Box) -> None:
     os.mkdir(index_path(str(box.world.state)))
     answer = client.get("hooks")
     assert (answer.status_code, "index cannot be used" in answer.json()["problem"]) == (503, True)
+
+
+def test_records_of_any_shape(client: TestClient, box: Box) -> None:
+    box.write(*ODD_RECORDS)
+    for number, record in enumerate(ODD_RECORDS, 1):
+        answer = client.get(f"record/{number}")
+        if "NaN" in json.dumps(record):  # no JSON, so the line is a damaged one
+            assert (answer.status_code, "damaged" in answer.json()["problem"]) == (404, True)
+        else:
+            assert answer.status_code == 200
+    assert "index cannot be used" in client.get("hooks").json()["problem"], "a time that no index can hold"
 
 
 # --- a real server
@@ -277,7 +289,10 @@ def test_the_page(world: World, box: Box, browser: Browser) -> None:
         browser.wait("document.querySelector('#rows tr').innerText.includes('Late')")
 
         browser.value("document.getElementById('query').focus()")
-        browser.type("needle verdict:block")
+        browser.type("needle verdict:bl")
+        browser.wait("document.getElementById('problem').textContent.includes('verdict:bl: one of')")
+        assert browser.value(rows_are(500)), "what was there stays"
+        browser.type("ock")
         browser.wait(rows_are(1))
         browser.value("document.querySelector('#rows tr').click()")
         browser.wait("document.getElementById('full').open")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import pty
 import re
@@ -161,6 +162,9 @@ def test_a_pause(box: Box) -> None:
         await pilot.press("p")
         await until(pilot, lambda: len(shown(pilot)) == 3)
         assert "live" in text_of(pilot, "#head")
+        await pilot.press("p", "slash", *"tool", "colon", *"Bash", "enter")
+        await until(pilot, lambda: "3 events" in text_of(pilot, "#head") and len(shown(pilot)) == 3)
+        assert "live" in text_of(pilot, "#head"), "a new filter does not wait"
 
     watched(box, steps)
 
@@ -198,8 +202,6 @@ def test_rows_are_bounded_and_files_may_be_rotated(box: Box, monkeypatch: pytest
 
 
 def _line(record: dict[str, Any]) -> bytes:
-    import json
-
     return json.dumps(record).encode() + b"\n"
 
 
@@ -223,10 +225,15 @@ def test_hostile_text_steers_no_terminal(box: Box) -> None:
 
 
 ODD_RECORDS: list[dict[str, Any]] = [
-    {},
+    {"v": 1},
     {"at": "no", "event": None, "data": [], "calls": {}, "decision": "x"},
     {"at": 10**30, "n": True, "calls": [1, {"run": []}, {"run": {"duration_s": "x"}}], "decision": {"hooks": [None]}},
     {"background": {"a": 1}, "run": None},
+    {
+        "at": 2,
+        "event": "\ud800",
+        "calls": [{"run": {"duration_s": float("inf")}}, {"run": {"duration_s": float("nan")}}],
+    },
     {"at": 1, "events": -1, "decision": {"verdict": ["x"], "hook": 7, "reason": {"a": 1}}},
 ]
 
@@ -236,6 +243,17 @@ def test_a_record_of_any_shape_is_a_row(record: dict[str, Any]) -> None:
     row = row_of(Found(b"", record))
     assert all(text.isprintable() for text in (row.host, row.event, row.hook, row.verdict))
     assert len(terminal._cells(row)) == len(terminal.COLUMNS)
+    json.dumps(row.as_dict(), allow_nan=False).encode()
+
+
+def test_a_journal_that_cannot_be_read(box: Box) -> None:
+    box.world.state.mkdir(parents=True)
+    (box.world.state / "journal.jsonl").mkdir()
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: "cannot be read" in text_of(pilot, "#said"))
+
+    watched(box, steps)
 
 
 def test_rows_are_short_and_damage_is_told() -> None:

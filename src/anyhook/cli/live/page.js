@@ -30,6 +30,7 @@ function shape(tag, attributes) {
 function timeOf(at) {
   if (!at) return "";
   const moment = new Date(at / 1e6);
+  if (Number.isNaN(moment.getTime())) return "?";
   const today = moment.toDateString() === new Date().toDateString();
   return today ? moment.toLocaleTimeString([], { hour12: false })
     : moment.toLocaleString([], { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hour12: false });
@@ -120,15 +121,24 @@ function connect() {
   if (view.source) view.source.close();
   const source = new EventSource(`events?q=${encodeURIComponent(view.query)}`);
   view.source = source;
-  source.addEventListener("open", () => {
-    // Each connection begins with the newest records again.
+  // Each connection begins with the newest records again; what is shown stays until they are there.
+  let begun = false;
+  const begin = () => {
+    if (begun) return;
+    begun = true;
     by("rows").replaceChildren();
     Object.assign(view, { held: [], waiting: 0, events: 0, blocked: 0, failed: 0 });
     view.pulse.clear();
     problem("");
+  };
+  source.addEventListener("open", () => { begun = false; });
+  source.addEventListener("rows", (message) => { begin(); take(JSON.parse(message.data)); });
+  source.addEventListener("ready", () => {
+    begin();
+    state(view.paused ? "paused" : "live");
+    tell();
+    showFigures();
   });
-  source.addEventListener("rows", (message) => take(JSON.parse(message.data)));
-  source.addEventListener("ready", () => { state(view.paused ? "paused" : "live"); tell(); });
   source.addEventListener("problem", (message) => {
     source.close();
     state("lost", "not searching");
@@ -253,13 +263,24 @@ function fromAddress() {
 
 // --- what a person does
 
+function pause(wanted) {
+  view.paused = wanted;
+  by("pause").setAttribute("aria-pressed", wanted);
+  state(wanted ? "paused" : "live");
+  if (!wanted) {
+    add(view.held);
+    Object.assign(view, { held: [], waiting: 0 });
+  }
+  tell();
+}
+
 function search(query) {
   by("query").value = query;
   if (query === view.query) return;
+  if (view.paused) pause(false); // what is asked for now is not to wait
   view.query = query;
   history.replaceState(null, "", query ? `?q=${encodeURIComponent(query)}` : location.pathname);
   connect();
-  showFigures();
 }
 
 let typing = 0;
@@ -272,16 +293,7 @@ by("search").addEventListener("submit", (event) => {
   clearTimeout(typing);
   search(by("query").value);
 });
-by("pause").addEventListener("click", () => {
-  view.paused = !view.paused;
-  by("pause").setAttribute("aria-pressed", view.paused);
-  state(view.paused ? "paused" : "live");
-  if (!view.paused) {
-    add(view.held);
-    Object.assign(view, { held: [], waiting: 0 });
-  }
-  tell();
-});
+by("pause").addEventListener("click", () => pause(!view.paused));
 by("rows").addEventListener("click", (event) => {
   const line = event.target.closest("tr");
   if (line && line.dataset.n) showFull(line.dataset.n);
@@ -312,5 +324,4 @@ setInterval(() => {
 
 by("query").value = view.query;
 connect();
-showFigures();
 fromAddress();

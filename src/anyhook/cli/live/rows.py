@@ -89,15 +89,16 @@ def _whole(value: Json) -> int | None:
 
 
 def _ms(runs: list[dict[str, Json]]) -> float:
-    spent = [run.get("duration_s") for run in runs]
-    return round(sum(float(each) for each in spent if isinstance(each, (int, float))) * 1000, 3)
+    spent = [each for run in runs if isinstance(each := run.get("duration_s"), (int, float))]
+    total = sum(float(each) for each in spent if abs(each) < 1e12)  # neither NaN nor infinity, which are no JSON
+    return round(total * 1000, 3)
 
 
 def told_in_full(folder: str, number: int) -> tuple[list[str], dict[str, Json]]:
     """All lines about one record, and the record; LookupError with a sentence where that is not possible."""
     found = record_of(folder, str(number))
     if found is None:
-        raise LookupError(f"The journal has no record {number} any more; it was the oldest, and made room.")
+        raise LookupError(f"The journal has no record {number}. The oldest are deleted to make room.")
     if found.record is None:
         raise LookupError(f"Record {number} is damaged. `anyhook verify` shows what is.")
     return [visible(line, keep="\n\t") for line in record_page(found.record)], found.record

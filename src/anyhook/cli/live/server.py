@@ -124,7 +124,7 @@ class Journal:
             return JSONResponse({"problem": str(error)}, 400)
         try:
             return JSONResponse(await run_in_threadpool(self._figures, wanted))
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, ValueError, OverflowError) as error:  # the last two: numbers that cannot be
             return JSONResponse({"problem": f"The journal's index cannot be used: {error}"}, 503)
 
     def _figures(self, wanted: Wanted) -> dict[str, Json]:

@@ -22,6 +22,7 @@ from anyhook.cli.failure import BadCall
 from anyhook.cli.live.query import wanted_by
 from anyhook.cli.live.rows import DAMAGED, Row, row_of, told_in_full
 from anyhook.cli.record_text import when
+from anyhook.cli.visible import visible
 from anyhook.journal.search import Wanted, follow
 
 if TYPE_CHECKING:
@@ -94,7 +95,8 @@ class Watch(App[None]):
         Binding("escape", "leave_filter", "Clear filter"),
         Binding("p,space", "pause", "Pause"),
         Binding("end,G", "newest", "Newest", key_display="End"),
-        Binding("q,ctrl+c", "quit", "Quit", priority=False),
+        Binding("q", "quit", "Quit"),
+        Binding("ctrl+c", "quit", show=False, priority=True),
     ]
 
     def __init__(self, folder: str, query: str = "") -> None:
@@ -135,14 +137,13 @@ class Watch(App[None]):
 
     def _begin(self) -> None:
         """Read the journal anew, for what is wanted now."""
-        said = self.query_one("#said", Static)
         try:
             wanted = wanted_by(self._query)
         except BadCall as error:
-            said.update(str(error))
-            said.display = True
+            self._say(str(error))
             return
-        said.display = False
+        self._say("")
+        self._paused = False  # what is asked for now is not to wait
         self._rows.clear()
         self._held.clear()
         self._waiting = 0
@@ -151,10 +152,20 @@ class Watch(App[None]):
         self._tell()
         self._read(wanted)
 
+    def _say(self, text: str) -> None:
+        said = self.query_one("#said", Static)
+        said.update(visible(text))
+        said.display = bool(text)
+
     @work(thread=True, exclusive=True)
     def _read(self, wanted: Wanted) -> None:
         """Ends when another filter has begun a reader of its own, or the program ends."""
-        worker = get_current_worker()
+        try:
+            self._follow(wanted, get_current_worker())
+        except OSError as error:
+            self.call_from_thread(self._say, f"The journal cannot be read: {error}")
+
+    def _follow(self, wanted: Wanted, worker: Worker[None]) -> None:
         fresh, counts, shown_at = deque[Row](maxlen=KEPT), Counter[str](), 0.0
         for found in follow(self._folder, wanted, KEPT):
             if worker.is_cancelled:
