@@ -1,0 +1,55 @@
+"""Hooks in an agent of Google's ADK with a scripted model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytest.importorskip("google.adk", reason="google-adk is not installed; `make frameworks` has it")
+
+from google.adk.agents import LlmAgent
+from google.adk.models.base_llm import BaseLlm
+from google.adk.models.llm_response import LlmResponse
+from google.adk.runners import InMemoryRunner
+from google.genai.types import Content, FunctionCall, Part
+
+from anyhook.adapters.google_adk import Hooked
+from framework_contract import Answer, Contract, Desk, Ran, calls
+
+if TYPE_CHECKING:
+    from anyhook import Engine
+
+
+class Scripted(BaseLlm):
+    answers: list[Any]
+    told: list[str] = []  # noqa: RUF012 (pydantic copies it)
+
+    async def generate_content_async(self, llm_request: Any, stream: bool = False) -> Any:
+        self.told.append("\n".join(content.model_dump_json(exclude_none=True) for content in llm_request.contents))
+        answer = self.answers.pop(0)
+        if isinstance(answer, str):
+            parts = [Part(text=answer)]
+        else:
+            ids = (f"c{len(self.told)}-{number}" for number in range(99))
+            parts = [Part(function_call=FunctionCall(id=next(ids), name="add", args=given)) for given in calls(answer)]
+        yield LlmResponse(content=Content(role="model", parts=parts))
+
+
+class TestAdk(Contract):
+    raises_refusals = False
+    goes_on = False
+    checks_rewrites = False
+
+    async def converse(self, engine: Engine, desk: Desk, answers: list[Answer], *prompts: str) -> Ran:
+        model = Scripted(model="scripted", answers=answers)
+        agent = LlmAgent(name="adder", model=model, tools=[desk.add])
+        runner = InMemoryRunner(agent, app_name="test", plugins=[Hooked(engine)])
+        session = await runner.session_service.create_session(app_name="test", user_id="me")
+        text = ""
+        for prompt in prompts:
+            message = Content(role="user", parts=[Part(text=prompt)])
+            async for event in runner.run_async(user_id="me", session_id=session.id, new_message=message):
+                if event.is_final_response() and event.content:
+                    text = "".join(part.text or "" for part in event.content.parts)
+        return Ran(model.told, text)
