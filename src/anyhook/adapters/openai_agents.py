@@ -123,10 +123,9 @@ class Hooked:
         play = self.conversation.play
 
         async def invoke(context: Any, arguments: str) -> Any:
-            try:
-                given = json.loads(arguments) if arguments else {}
-            except ValueError:
-                return await tool.on_invoke_tool(context, arguments)  # which refuses it in its own words
+            given = _object(arguments)
+            if given is None:  # a tool may make sense of it all the same, in a way that no hook can know
+                return f"{tool.name} was not called: its arguments are no JSON object."
             call = ToolCall(tool.name, given, context.tool_call_id)
             if not await play(call.before()):
                 return call.refusal
@@ -150,6 +149,14 @@ class _Guarded(Agent[Any]):
 
     async def get_all_tools(self, run_context: Any) -> list[Any]:
         return [self.hooked.wrapped(tool) for tool in await super().get_all_tools(run_context)]
+
+
+def _object(arguments: str) -> dict[str, Any] | None:
+    try:
+        given = json.loads(arguments or "{}")
+    except ValueError:
+        return None
+    return given if isinstance(given, dict) else None
 
 
 def _output(output: Any, heard: Result) -> Any:
