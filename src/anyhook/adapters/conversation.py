@@ -146,12 +146,12 @@ class Conversation:
     def __init__(self, engine: Engine, moments: Moments | None = None) -> None:
         self.moments = moments or Moments(engine)
 
-    async def play(self, script: Script[T]) -> T:
-        """Fire what the script asks for; its result."""
+    async def play(self, script: Script[T], **facts: Json) -> T:
+        """Fire what the script asks for, with more facts where the host has some; the script's result."""
         try:
             asked = next(script)
             while True:
-                asked = script.send(await self.moments.fire(asked.event, asked.spent, **asked.data))
+                asked = script.send(await self.moments.fire(asked.event, asked.spent, **{**asked.data, **facts}))
         except StopIteration as done:
             result: T = done.value
             return result
