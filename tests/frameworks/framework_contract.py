@@ -1,4 +1,4 @@
-"""What hooks can do in every framework, as tests. A framework's own file says how to drive it, and where it falls short."""
+"""What hooks can do in every framework, as tests. A framework's own file says how to drive it, and what it lacks."""
 
 from __future__ import annotations
 
@@ -63,6 +63,8 @@ def once(outcome: Outcome) -> Any:
 class Contract:
     raises_refusals = True
     """A refused prompt raises `Refused`; else it is the agent's answer."""
+    rewrites_prompts = True
+    """A rewritten prompt takes the place of the user's; else it stands beside it."""
     goes_on = True
     """A hook can keep the agent working at the end of a turn."""
     ends_turns = True
@@ -177,7 +179,8 @@ class Contract:
             user_prompt_submit=once(Outcome(prompt="Sum.", context=("with the prompt",))),
         )
         first, second = ran.told
-        assert [first.count(text) for text in ("at the start", "Sum.", "with the prompt", "Add.")] == [1, 1, 1, 0]
+        assert [first.count(text) for text in ("at the start", "Sum.", "with the prompt")] == [1, 1, 1]
+        assert ("Add." in first) != self.rewrites_prompts
         assert "Again." in second
         assert second.count("at the start") == 1
 

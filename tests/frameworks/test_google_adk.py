@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("google.adk", reason="google-adk is not installed; `make frameworks` has it")
 
+from framework_contract import Answer, Contract, Desk, Ran, calls
 from google.adk.agents import LlmAgent
 from google.adk.models.base_llm import BaseLlm
 from google.adk.models.llm_response import LlmResponse
@@ -15,7 +16,6 @@ from google.adk.runners import InMemoryRunner
 from google.genai.types import Content, FunctionCall, Part
 
 from anyhook.adapters.google_adk import Hooked
-from framework_contract import Answer, Contract, Desk, Ran, calls
 
 if TYPE_CHECKING:
     from anyhook import Engine

@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("langchain", reason="langchain is not installed; `make frameworks` has it")
 
+from framework_contract import Answer, Contract, Desk, Ran, calls
 from langchain.agents import create_agent
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
@@ -19,7 +20,6 @@ from langgraph.types import Command, interrupt
 
 from anyhook.adapters.langchain import Hooked
 from anyhook.model.outcome import Outcome
-from framework_contract import Answer, Contract, Desk, Ran, calls
 
 if TYPE_CHECKING:
     from anyhook import Engine

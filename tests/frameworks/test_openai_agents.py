@@ -22,10 +22,10 @@ from agents import (
     handoff,
 )
 from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
+from framework_contract import Answer, Contract, Desk, Ran, calls, many, once
 
 from anyhook.adapters.openai_agents import Hooked, UnguardedTools
 from anyhook.model.outcome import Outcome
-from framework_contract import Answer, Contract, Desk, Ran, calls, many, once
 
 if TYPE_CHECKING:
     from anyhook import Engine

@@ -9,11 +9,11 @@ import pytest
 
 pytest.importorskip("strands", reason="strands-agents is not installed; `make frameworks` has it")
 
+from framework_contract import Answer, Contract, Desk, Ran, calls
 from strands import Agent, tool
 from strands.models import Model
 
 from anyhook.adapters.strands import Hooked
-from framework_contract import Answer, Contract, Desk, Ran, calls
 
 if TYPE_CHECKING:
     from anyhook import Engine
