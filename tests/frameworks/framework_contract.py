@@ -78,7 +78,7 @@ class Contract:
         raise NotImplementedError
 
     def run(
-        self, world: World, answers: list[Answer], *prompts: str, mode: str = "enforce", **hooks: Any
+        self, world: World, answers: list[Answer], *prompts: str, mode: Any = "enforce", **hooks: Any
     ) -> tuple[Ran, Desk]:
         engine, desk = world.engine(mode=mode), Desk()
         for name, hook in hooks.items():

@@ -39,7 +39,8 @@ class Model:
     """Answers in turn what has tools, which leaves out titles and the like."""
 
     def __init__(self, answers: list[Any]) -> None:
-        self.answers, self.told = list(answers), []
+        self.answers = list(answers)
+        self.told: list[str] = []
 
     def __call__(self, asked: Asked) -> Said:
         if not asked.tools:
@@ -110,7 +111,7 @@ def bash(world: World, command: str, allowed: bool = True, **hooks: Any) -> str:
     model = Model([Call("Bash", {"command": command}), "Done."])
     with ModelServer(model) as server:
         asyncio.run(talk(options(engine, server.url, allowed_tools=["Bash"] if allowed else []), "Go."))
-    return model.told[1]
+    return str(model.told[1])
 
 
 def test_the_output_of_a_tool_of_its_own(world: World) -> None:
@@ -216,7 +217,7 @@ def test_silence_is_no_opinion(world: World) -> None:
     hooked = Hooked(world.engine())
     tool = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t"}
     sub = {"agent_id": "a1", "agent_type": "reader"}
-    for event, data in {
+    silent: dict[str, dict[str, Any]] = {
         "UserPromptSubmit": {"prompt": "Go."},
         "PreToolUse": tool,
         "PermissionRequest": tool,
@@ -227,6 +228,7 @@ def test_silence_is_no_opinion(world: World) -> None:
         "PreCompact": {"trigger": "auto"},
         "Notification": {"message": "hello", "notification_type": "idle"},
         "Stop": {"stop_hook_active": False},
-    }.items():
+    }
+    for event, data in silent.items():
         assert answer(hooked, event, **data) == {}, event
-    assert len(hooked.matchers()) == 10
+    assert set(silent) == set(hooked.matchers())

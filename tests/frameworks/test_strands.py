@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 class Scripted(Model):
     def __init__(self, answers: list[Answer]) -> None:
-        self.answers, self.told = list(answers), []
+        self.answers = list(answers)
+        self.told: list[str] = []
 
     def update_config(self, **_config: Any) -> None: ...
 
