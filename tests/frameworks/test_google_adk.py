@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,9 +17,11 @@ from google.adk.runners import InMemoryRunner
 from google.genai.types import Content, FunctionCall, Part
 
 from anyhook.adapters.google_adk import Hooked
+from anyhook.model.outcome import Outcome
 
 if TYPE_CHECKING:
     from anyhook import Engine
+    from conftest import World
 
 
 class Scripted(BaseLlm):
@@ -53,3 +56,31 @@ class TestAdk(Contract):
                 if event.is_final_response() and event.content:
                     text = "".join(part.text or "" for part in event.content.parts)
         return Ran(model.told, text)
+
+
+def test_sub_agents_have_the_same_hooks(world: World) -> None:
+    """One plugin for the runner serves the agent to which the first one hands over, too."""
+    engine, desk, seen = world.engine(), Desk(), []
+    engine.on("pre_tool", lambda event: Outcome.block("too much") if event.get("tool") == "add" else None)
+    engine.on("stop", lambda event: seen.append(event.get("last_message")))
+    model = Scripted(model="scripted", answers=[{"a": 9, "b": 2}, "Refused."])
+    adder = LlmAgent(name="adder", model=model, tools=[desk.add])
+    front = LlmAgent(name="front", model=Handing(model="handing"), sub_agents=[adder])
+    runner = InMemoryRunner(front, app_name="test", plugins=[Hooked(engine)])
+
+    async def talk() -> None:
+        session = await runner.session_service.create_session(app_name="test", user_id="me")
+        message = Content(role="user", parts=[Part(text="Add.")])
+        async for _ in runner.run_async(user_id="me", session_id=session.id, new_message=message):
+            pass
+
+    asyncio.run(talk())
+    assert desk.sums == []
+    assert "too much" in model.told[1]
+    assert seen == ["Refused."]
+
+
+class Handing(BaseLlm):
+    async def generate_content_async(self, llm_request: Any, stream: bool = False) -> Any:
+        call = FunctionCall(id="h", name="transfer_to_agent", args={"agent_name": "adder"})
+        yield LlmResponse(content=Content(role="model", parts=[Part(function_call=call)]))

@@ -9,13 +9,15 @@ import pytest
 
 pytest.importorskip("langchain", reason="langchain is not installed; `make frameworks` has it")
 
-from framework_contract import Answer, Contract, Desk, Ran, calls
+from framework_contract import Answer, Contract, Desk, Ran, calls, many
 from langchain.agents import create_agent
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import StructuredTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode
 from langgraph.types import Command, interrupt
 
 from anyhook.adapters.langchain import Hooked
@@ -129,3 +131,27 @@ def test_an_interruption_is_no_failure(world: World) -> None:
     agent.invoke(Command(resume="yes"), CONFIG)
     assert seen == ["user_prompt_submit", "pre_tool", "pre_tool", "post_tool", "stop"]
     assert "sum 3 yes" in model.told[1]
+
+
+@pytest.mark.parametrize("listed", [False, True], ids=["state", "list"])
+def test_the_tools_of_a_graph_of_ones_own(world: World, listed: bool) -> None:
+    engine, desk = world.engine(), Desk()
+    engine.on("pre_tool", many)
+    hooked = Hooked(engine)
+    node = ToolNode(
+        [StructuredTool.from_function(desk.add)],
+        wrap_tool_call=hooked.wrap_tool_call,
+        awrap_tool_call=hooked.awrap_tool_call,
+    )
+    wanted = [
+        {"name": "add", "args": {"a": 9, "b": 2}, "id": "one", "type": "tool_call"},
+        {"name": "add", "args": {"a": 1, "b": 2}, "id": "two", "type": "tool_call"},
+    ]
+    asked = [AIMessage("", tool_calls=wanted)]
+    graph = StateGraph(MessagesState)
+    graph.add_node("tools", (lambda state: {"messages": node.invoke(state["messages"])}) if listed else node)
+    graph.add_edge(START, "tools")
+    said = graph.compile().invoke({"messages": asked})["messages"][1:]
+    assert desk.sums == ["1+2"]
+    assert [message.status for message in said] == ["error", "success"]
+    assert "too much" in said[0].content

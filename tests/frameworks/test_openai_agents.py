@@ -178,3 +178,23 @@ def test_arguments_that_are_no_object(world: World, arguments: str) -> None:
     assert run(world, Agent(name="adder", model=model, tools=[add])).final_output == "Hm."
     assert ran == []
     assert "no JSON object" in told(model)[1]
+
+
+def test_a_call_that_waits_for_approval(world: World) -> None:
+    """The hooks are asked when it is about to run; the prompt is no prompt again when the run goes on."""
+    desk, engine, seen = Desk(), world.engine(), []
+    for name in ("user_prompt_submit", "pre_tool", "post_tool", "stop"):
+        engine.on(name, lambda event: seen.append(event.name))
+    model = scripted([{"a": 1, "b": 2}, "Three."])
+    agent = Agent(name="adder", model=model, tools=[function_tool(desk.add, needs_approval=True)])
+    hooked = Hooked(engine)
+
+    async def both() -> Any:
+        waiting = await hooked.run(agent, "Add.", run_config=QUIET)
+        assert (desk.sums, seen) == ([], ["user_prompt_submit"])
+        state = waiting.to_state()
+        state.approve(waiting.interruptions[0])
+        return await hooked.run(agent, state, run_config=QUIET)
+
+    assert asyncio.run(both()).final_output == "Three."
+    assert (desk.sums, seen) == (["1+2"], ["user_prompt_submit", "pre_tool", "post_tool", "stop"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import pytest
 
 pytest.importorskip("strands", reason="strands-agents is not installed; `make frameworks` has it")
 
-from framework_contract import Answer, Contract, Desk, Ran, calls
+from framework_contract import Answer, Contract, Desk, Ran, calls, many
 from strands import Agent, tool
 from strands.models import Model
 
@@ -17,6 +18,7 @@ from anyhook.adapters.strands import Hooked
 
 if TYPE_CHECKING:
     from anyhook import Engine
+    from conftest import World
 
 
 class Scripted(Model):
@@ -55,3 +57,43 @@ class TestStrands(Contract):
         for prompt in prompts:
             result = await agent.invoke_async(prompt)
         return Ran(model.told, str(result).strip())
+
+
+def test_without_an_event_loop(world: World) -> None:
+    engine, desk = world.engine(), Desk()
+    engine.on("pre_tool", many)
+    agent = Agent(
+        Scripted([{"a": 9, "b": 2}, "Hm."]),
+        tools=[tool(desk.add, name="add")],
+        hooks=[Hooked(engine)],
+        callback_handler=None,
+    )
+    assert str(agent("Add.")).strip() == "Hm."
+    assert desk.sums == []
+
+
+def test_agents_that_share_hooks(world: World) -> None:
+    """Several agents at once: each one's calls and turns are its own, and each session's end is told once."""
+    engine, desks, seen = world.engine(), [Desk() for _ in range(4)], []
+    engine.on("pre_tool", many)
+    engine.on("stop", lambda event: seen.append(event.name))
+    engine.on("session_end", lambda event: seen.append(event.name))
+    hooked = Hooked(engine)
+
+    async def all_of_them() -> None:
+        agents = [
+            Agent(
+                Scripted([[{"a": 9, "b": 1}, {"a": number, "b": 1}], "Done."]),
+                tools=[tool(desk.add, name="add")],
+                hooks=[hooked],
+                callback_handler=None,
+            )
+            for number, desk in enumerate(desks)
+        ]
+        await asyncio.gather(*(agent.invoke_async("Add.") for agent in agents))
+        await hooked.moments.end("done")
+        await hooked.moments.end("done")
+
+    asyncio.run(all_of_them())
+    assert [desk.sums for desk in desks] == [[f"{number}+1"] for number in range(4)]
+    assert seen == ["stop"] * 4 + ["session_end"]

@@ -35,6 +35,7 @@ class Hooked:
 
     def __init__(self, engine: Engine, moments: Moments | None = None, patience_s: float = PATIENCE_S) -> None:
         self.conversation = Conversation(engine, moments)
+        self.moments = self.conversation.moments
         self.patience_s = patience_s
         self._turns: dict[str, Turn] = {}
         """By session, or by sub-agent."""

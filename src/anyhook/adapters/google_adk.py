@@ -27,6 +27,7 @@ class Hooked(BasePlugin):
     def __init__(self, engine: Engine, moments: Moments | None = None, name: str = "anyhook") -> None:
         super().__init__(name=name)
         self.conversation = Conversation(engine, moments)
+        self.moments = self.conversation.moments
         self._turns: dict[str, Turn] = {}
         """By invocation, of which a runner has many at once."""
         self._refused: dict[str, str] = {}

@@ -38,6 +38,7 @@ class Hooked(AgentMiddleware[Any, Any, Any]):
     def __init__(self, engine: Engine, moments: Moments | None = None) -> None:
         super().__init__()
         self.conversation = Conversation(engine, moments)
+        self.moments = self.conversation.moments
 
     # -- the prompt
 
@@ -120,7 +121,8 @@ def _begun(state: Any, prompt: Prompt | str) -> dict[str, Any]:
 
 
 def _turn(state: Any) -> Turn:
-    return state.get(TURN) or Turn()
+    kept = state.get(TURN) if isinstance(state, dict) else None  # a graph of one's own may have any state
+    return kept or Turn()
 
 
 def _call(request: Any) -> ToolCall:

@@ -45,6 +45,7 @@ class Hooked:
 
     def __init__(self, engine: Engine, moments: Moments | None = None) -> None:
         self.conversation = Conversation(engine, moments)
+        self.moments = self.conversation.moments
         self._unguarded: set[str] = set()
 
     async def run(self, agent: Any, prompt: Any, **options: Any) -> Any:

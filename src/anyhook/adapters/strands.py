@@ -30,6 +30,7 @@ class Hooked(HookProvider):
 
     def __init__(self, engine: Engine, moments: Moments | None = None) -> None:
         self.conversation = Conversation(engine, moments)
+        self.moments = self.conversation.moments
         self._turns: WeakKeyDictionary[Any, Turn] = WeakKeyDictionary()
         """By agent, since an agent takes one prompt at a time."""
         self._calls: dict[tuple[int, str], ToolCall] = {}
