@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
+import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +18,18 @@ if TYPE_CHECKING:
     from anyhook import Engine
     from anyhook.model.event import Event
     from conftest import World
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "frameworks.md").read_text(encoding="utf-8")
+HEAD, _, *TABLE = [
+    [cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line.startswith("|")
+]
+FLAGS = {
+    "have the rewrite checked by the tool's types": "checks_rewrites",
+    "hear that a tool failed": "sees_failures",
+    "rewrite a prompt": "rewrites_prompts",
+    "end the turn after a tool": "ends_turns",
+    "keep the agent working at a stop": "goes_on",
+}
 
 Answer = str | dict[str, int] | list[dict[str, int]]
 """What a scripted model says: words, a call of the tool `add`, or several calls at once."""
@@ -54,6 +69,19 @@ def many(event: Event) -> Outcome | None:
     return Outcome.block("too much") if isinstance(given, dict) and given["a"] == 9 else None
 
 
+def played(world: World, monkeypatch: pytest.MonkeyPatch, module: str, **given: Any) -> dict[str, Any]:
+    """Runs the page's program that imports this adapter, at home in the test's world; the names it leaves behind."""
+    monkeypatch.chdir(world.project)
+    for name, value in world.env.items():
+        monkeypatch.setenv(name, value)
+    programs = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    (program,) = (body for body in programs if f"adapters.{module} " in body)
+    made = eval(compile(program, "frameworks.md", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), given)
+    if made is not None:
+        asyncio.run(made)
+    return given
+
+
 def once(outcome: Outcome) -> Any:
     """A hook that has something to say the first time."""
     left = [outcome]
@@ -61,6 +89,8 @@ def once(outcome: Outcome) -> Any:
 
 
 class Contract:
+    column = ""
+    """The framework's name on the page about frameworks."""
     raises_refusals = True
     """A refused prompt raises `Refused`; else it is the agent's answer."""
     rewrites_prompts = True
@@ -73,6 +103,11 @@ class Contract:
     """A tool's exception is a `post_tool_failure`; else its words are a result."""
     checks_rewrites = True
     """Rewritten arguments are checked against the tool's types."""
+
+    def test_the_page_says_what_does_not_work(self) -> None:
+        rows = {cells[0]: dict(zip(HEAD, cells, strict=True)) for cells in TABLE}
+        lacks = {row for row, cells in rows.items() if re.match(r"no(:|$)", cells[self.column])}
+        assert lacks == {row for row, flag in FLAGS.items() if not getattr(self, flag)}
 
     async def converse(self, engine: Engine, desk: Desk, answers: list[Answer], *prompts: str) -> Ran:
         raise NotImplementedError

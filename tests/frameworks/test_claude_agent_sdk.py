@@ -18,7 +18,7 @@ from claude_agent_sdk import (
     create_sdk_mcp_server,
     tool,
 )
-from framework_contract import Answer, Contract, Desk, Ran, calls
+from framework_contract import Answer, Contract, Desk, Ran, calls, played
 
 from anyhook.adapters.claude_agent_sdk import Hooked, reshaped, shown
 from anyhook.model.outcome import ALLOW, Outcome
@@ -88,6 +88,7 @@ async def talk(options: ClaudeAgentOptions, *prompts: str) -> str:
 
 
 class TestSdk(Contract):
+    column = "Claude Agent SDK"
     raises_refusals = False
     rewrites_prompts = False
 
@@ -232,3 +233,15 @@ def test_silence_is_no_opinion(world: World) -> None:
     for event, data in silent.items():
         assert answer(hooked, event, **data) == {}, event
     assert set(silent) == set(hooked.matchers())
+
+
+def test_hooks_that_take_too_long_let_nothing_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.hook("kodik", "PreToolUse", "sleep 4")
+    made = Hooked.matchers
+    monkeypatch.setattr(Hooked, "matchers", lambda self: made(Hooked(self.moments.engine, patience_s=1.0)))
+    bash(world, "touch given")
+    assert list(world.project.iterdir()) == []
+
+
+def test_the_program_on_the_page(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "PreToolUse" in played(world, monkeypatch, "claude_agent_sdk")["options"].hooks

@@ -9,8 +9,9 @@ import pytest
 
 pytest.importorskip("google.adk", reason="google-adk is not installed; `make frameworks` has it")
 
-from framework_contract import Answer, Contract, Desk, Ran, calls
+from framework_contract import Answer, Contract, Desk, Ran, calls, played
 from google.adk.agents import LlmAgent
+from google.adk.apps import App
 from google.adk.models.base_llm import BaseLlm
 from google.adk.models.llm_response import LlmResponse
 from google.adk.runners import InMemoryRunner
@@ -40,6 +41,7 @@ class Scripted(BaseLlm):
 
 
 class TestAdk(Contract):
+    column = "Google ADK"
     raises_refusals = False
     goes_on = False
     checks_rewrites = False
@@ -47,7 +49,7 @@ class TestAdk(Contract):
     async def converse(self, engine: Engine, desk: Desk, answers: list[Answer], *prompts: str) -> Ran:
         model = Scripted(model="scripted", answers=answers)
         agent = LlmAgent(name="adder", model=model, tools=[desk.add])
-        runner = InMemoryRunner(agent, app_name="test", plugins=[Hooked(engine)])
+        runner = InMemoryRunner(app=App(name="test", root_agent=agent, plugins=[Hooked(engine)]))
         session = await runner.session_service.create_session(app_name="test", user_id="me")
         text = ""
         for prompt in prompts:
@@ -66,7 +68,7 @@ def test_sub_agents_have_the_same_hooks(world: World) -> None:
     model = Scripted(model="scripted", answers=[{"a": 9, "b": 2}, "Refused."])
     adder = LlmAgent(name="adder", model=model, tools=[desk.add])
     front = LlmAgent(name="front", model=Handing(model="handing"), sub_agents=[adder])
-    runner = InMemoryRunner(front, app_name="test", plugins=[Hooked(engine)])
+    runner = InMemoryRunner(app=App(name="test", root_agent=front, plugins=[Hooked(engine)]))
 
     async def talk() -> None:
         session = await runner.session_service.create_session(app_name="test", user_id="me")
@@ -84,3 +86,8 @@ class Handing(BaseLlm):
     async def generate_content_async(self, llm_request: Any, stream: bool = False) -> Any:
         call = FunctionCall(id="h", name="transfer_to_agent", args={"agent_name": "adder"})
         yield LlmResponse(content=Content(role="model", parts=[Part(function_call=call)]))
+
+
+def test_the_program_on_the_page(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = played(world, monkeypatch, "google_adk", model=Scripted(model="scripted", answers=[]), tools=[Desk().add])
+    assert names["runner"].app_name == "coder"

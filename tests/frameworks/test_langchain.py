@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("langchain", reason="langchain is not installed; `make frameworks` has it")
 
-from framework_contract import Answer, Contract, Desk, Ran, calls, many
+from framework_contract import Answer, Contract, Desk, Ran, calls, many, played
 from langchain.agents import create_agent
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
@@ -59,6 +59,8 @@ CONFIG: Any = {"configurable": {"thread_id": "one"}}
 
 
 class TestAsync(Contract):
+    column = "LangChain"
+
     async def converse(self, engine: Engine, desk: Desk, answers: list[Answer], *prompts: str) -> Ran:
         model = Scripted(answers=answers)
         agent = agent_of(engine, StructuredTool.from_function(desk.add), model)
@@ -68,6 +70,8 @@ class TestAsync(Contract):
 
 
 class TestSync(Contract):
+    column = "LangChain"
+
     async def converse(self, engine: Engine, desk: Desk, answers: list[Answer], *prompts: str) -> Ran:
         model = Scripted(answers=answers)
         agent = agent_of(engine, StructuredTool.from_function(desk.add), model)
@@ -155,3 +159,9 @@ def test_the_tools_of_a_graph_of_ones_own(world: World, listed: bool) -> None:
     assert desk.sums == ["1+2"]
     assert [message.status for message in said] == ["error", "success"]
     assert "too much" in said[0].content
+
+
+def test_the_program_on_the_page(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = Scripted(answers=[{"a": 1, "b": 2}, "Three."])
+    names = played(world, monkeypatch, "langchain", model=model, tools=[StructuredTool.from_function(Desk().add)])
+    assert names["result"]["messages"][-1].text == "Three."

@@ -20,9 +20,10 @@ from agents import (
     WebSearchTool,
     function_tool,
     handoff,
+    set_tracing_disabled,
 )
 from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
-from framework_contract import Answer, Contract, Desk, Ran, calls, many, once
+from framework_contract import Answer, Contract, Desk, Ran, calls, many, once, played
 
 from anyhook.adapters.openai_agents import Hooked, UnguardedTools
 from anyhook.model.outcome import Outcome
@@ -52,6 +53,7 @@ def told(model: ScriptedModel) -> list[str]:
 
 
 class TestAgents(Contract):
+    column = "OpenAI Agents"
     ends_turns = False
     sees_failures = False
 
@@ -198,3 +200,10 @@ def test_a_call_that_waits_for_approval(world: World) -> None:
 
     assert asyncio.run(both()).final_output == "Three."
     assert (desk.sums, seen) == (["1+2"], ["user_prompt_submit", "pre_tool", "post_tool", "stop"])
+
+
+def test_the_program_on_the_page(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    set_tracing_disabled(True)
+    model = scripted([{"a": 1, "b": 2}, "Three."])
+    names = played(world, monkeypatch, "openai_agents", model=model, tools=[function_tool(Desk().add)])
+    assert names["result"].final_output == "Three."

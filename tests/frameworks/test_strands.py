@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("strands", reason="strands-agents is not installed; `make frameworks` has it")
 
-from framework_contract import Answer, Contract, Desk, Ran, calls, many
+from framework_contract import Answer, Contract, Desk, Ran, calls, many, played
 from strands import Agent, tool
 from strands.models import Model
 
@@ -51,6 +51,8 @@ class Scripted(Model):
 
 
 class TestStrands(Contract):
+    column = "Strands"
+
     async def converse(self, engine: Engine, desk: Desk, answers: list[Answer], *prompts: str) -> Ran:
         model = Scripted(answers)
         agent = Agent(model, tools=[tool(desk.add, name="add")], hooks=[Hooked(engine)], callback_handler=None)
@@ -97,3 +99,14 @@ def test_agents_that_share_hooks(world: World) -> None:
     asyncio.run(all_of_them())
     assert [desk.sums for desk in desks] == [[f"{number}+1"] for number in range(4)]
     assert seen == ["stop"] * 4 + ["session_end"]
+
+
+def test_the_program_on_the_page(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = played(
+        world,
+        monkeypatch,
+        "strands",
+        model=Scripted([{"a": 1, "b": 2}, "Three."]),
+        tools=[tool(Desk().add, name="add")],
+    )
+    assert str(names["result"]).strip() == "Three."

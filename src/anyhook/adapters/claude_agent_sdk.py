@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Answer = dict[str, Any]
 
 PATIENCE_S = 600.0
-"""How long the agent waits for all hooks of one event; past it, it goes on without them."""
+"""How long the agent waits for all hooks of one event; past it, it stops what it was about to do."""
 
 TEXT_PLACES = (("stdout",), ("file", "content"), ("result",), ("content",))
 """Where the results of the agent's own tools carry their text; a replaced one has to keep its tool's shape."""

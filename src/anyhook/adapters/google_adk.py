@@ -1,4 +1,4 @@
-"""Hooks in an agent of Google's ADK: `InMemoryRunner(agent, plugins=[Hooked(Engine.open("."))])`. One plugin for the
+"""Hooks in an agent of Google's ADK: `App(…, plugins=[Hooked(Engine.open("."))])`. One plugin for the
 runner's agents, sub-agents included; it brings no tools and no model of its own."""
 
 from __future__ import annotations
