@@ -15,24 +15,11 @@ from pydantic_ai.messages import (
     ToolReturnPart,
     UserPromptPart,
 )
-from pydantic_core import to_json, to_jsonable_python
+
+from anyhook.adapters.plain_values import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from anyhook.model.json_types import Json
-
-
-def text_of(value: Any) -> str:
-    """A tool's result as hooks see it: text as it is, anything else as JSON."""
-    if isinstance(value, str):
-        return value
-    return to_json(value, fallback=str).decode()
-
-
-def jsonable(value: Any) -> Json:
-    made: Json = to_jsonable_python(value, fallback=str)
-    return made
 
 
 def prompt_text(content: str | Sequence[Any] | None) -> str:

@@ -21,6 +21,15 @@ if TYPE_CHECKING:
     """Told of an event before its hooks run."""
 
 MAIN, SUBAGENT = "main", "subagent"
+UNSURE = "a hook wants to be sure"
+
+
+class Refused(Exception):  # noqa: N818 (it is an answer, not a mishap)
+    """A hook refused the session or the prompt, or ended a turn whose result cannot be a plain text."""
+
+    def __init__(self, decision: Decision) -> None:
+        super().__init__(decision.reason or f"a hook blocked {decision.event}")
+        self.decision = decision
 
 
 class Moments:
@@ -50,10 +59,22 @@ class Moments:
 
     async def fire(self, name: str, spent: frozenset[str] = frozenset(), /, **data: Json) -> Decision:
         """One event. In shadow mode nothing of the answer counts, so none of it is returned."""
+        event = self._event(name, data)
+        decision = await (self.engine.fire(event, spent=spent) if spent else self.engine.fire(event))
+        return self._counted(event, decision)
+
+    def fire_sync(self, name: str, spent: frozenset[str] = frozenset(), /, **data: Json) -> Decision:
+        """The same for hosts without an event loop."""
+        event = self._event(name, data)
+        return self._counted(event, self.engine.fire_sync(event, spent=spent))
+
+    def _event(self, name: str, data: dict[str, Json]) -> Event:
         event = Event.of(name, **{**self.facts, **data}).replace(hosted=True)
         if self.announce is not None:
             self.announce(event)
-        decision = await (self.engine.fire(event, spent=spent) if spent else self.engine.fire(event))
+        return event
+
+    def _counted(self, event: Event, decision: Decision) -> Decision:
         if self.observe is not None:
             self.observe(event, decision)
         return decision if decision.enforced else Decision(decision.event, enforced=False)
@@ -100,6 +121,24 @@ class Bounds:
         self._counts[name] = self._counts.get(name, 0) + 1
         if row.bound and self._counts[name] >= row.bound:
             self._spent.add(name)
+
+
+def denied(tool: str, decision: Decision) -> str | None:
+    """What the model is told instead of a result, where a hook keeps the tool from running."""
+    if decision.stops:
+        return f"A hook denied {tool}: {decision.reason}"
+    return None
+
+
+def unconfirmed(tool: str, reason: str | None) -> str:
+    return f"A hook asks for confirmation of {tool}, and nobody gave it: {reason or UNSURE}"
+
+
+def notes_of(decision: Decision) -> list[str]:
+    """What hooks that saw a tool's result add to it."""
+    replaced = decision.tool_output is not None
+    objects = decision.stops and decision.reason and not replaced
+    return [*([f"[A hook objects: {decision.reason}]"] if objects else []), *decision.context]
 
 
 def instruction(decision: Decision) -> str:

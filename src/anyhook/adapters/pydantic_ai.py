@@ -19,13 +19,13 @@ from anyhook.adapters.messages import (
     Tally,
     final_text,
     from_plain,
-    jsonable,
     last_size,
     plain,
     prompt_text,
     user_request,
 )
-from anyhook.adapters.moments import MAIN, SUBAGENT, Bounds, Moments, instruction
+from anyhook.adapters.moments import MAIN, SUBAGENT, Bounds, Moments, Refused, instruction
+from anyhook.adapters.plain_values import jsonable
 from anyhook.model.decision import Decision
 
 if TYPE_CHECKING:
@@ -45,14 +45,6 @@ if TYPE_CHECKING:
 COMPACT = "compact"
 NO_GAP = "Go on with the task."
 """What stands for the user where a hook's conversation ends with the assistant."""
-
-
-class Refused(Exception):  # noqa: N818 (it is an answer, not a mishap)
-    """A hook refused the session or the prompt, or ended a turn whose result cannot be a plain text."""
-
-    def __init__(self, decision: Decision) -> None:
-        super().__init__(decision.reason or f"a hook blocked {decision.event}")
-        self.decision = decision
 
 
 class TurnsExhausted(Exception):  # noqa: N818

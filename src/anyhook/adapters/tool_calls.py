@@ -19,7 +19,8 @@ from pydantic_ai.exceptions import (
 )
 from pydantic_ai.messages import ToolReturn
 
-from anyhook.adapters.messages import jsonable, text_of
+from anyhook.adapters.moments import UNSURE, denied, notes_of, unconfirmed
+from anyhook.adapters.plain_values import jsonable, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -125,17 +126,17 @@ class _Call:
         decision = await self.hooked.fire(
             "pre_tool", tool=record.tool, input=record.input, call_id=self.call.tool_call_id
         )
-        if decision.stops:
-            self.deny(f"A hook denied {record.tool}: {decision.reason}")
+        if (refusal := denied(record.tool, decision)) is not None:
+            self.deny(refusal)
         self.notes.extend(decision.context)
         rewritten = decision.tool_input
         if rewritten is not None:
             record.input = rewritten
             args = self.validated(rewritten)
         if decision.verdict == "ask":
-            gate, reason = self.hooked.gate, decision.reason or "a hook wants to be sure"
+            gate, reason = self.hooked.gate, decision.reason or UNSURE
             if gate is None or not await gate.confirms(self.hooked, record.tool, record.input, reason):
-                self.deny(f"A hook asks for confirmation of {record.tool}, and nobody gave it: {reason}")
+                self.deny(unconfirmed(record.tool, reason))
         return args
 
     def validated(self, given: dict[str, Json]) -> Any:
@@ -164,9 +165,7 @@ class _Call:
             duration_ms=int((perf_counter() - began_s) * 1000),
             **data,
         )
-        if decision.tool_output is None and decision.stops and decision.reason:
-            self.notes.append(f"[A hook objects: {decision.reason}]")
-        self.notes.extend(decision.context)
+        self.notes.extend(notes_of(decision))
         if decision.end_turn:
             self.hooked.state.over = decision
         return decision

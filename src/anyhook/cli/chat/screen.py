@@ -18,8 +18,8 @@ from pydantic_ai.messages import (
     TextPartDelta,
 )
 
-from anyhook.adapters.messages import text_of
 from anyhook.adapters.moments import SUBAGENT
+from anyhook.adapters.plain_values import text_of
 from anyhook.adapters.pydantic_ai import running
 from anyhook.cli import render
 from anyhook.cli.visible import visible

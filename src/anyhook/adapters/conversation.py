@@ -1,0 +1,211 @@
+"""What every framework's adapter does alike: a prompt, a tool call and the end of a turn, on their way through hooks.
+Each is a script that yields the events to fire and is sent their decisions, so that frameworks with and without an
+event loop share every line of it. It knows no framework, and lets no tool run that was denied."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from anyhook.adapters.moments import MAIN, Bounds, Moments, Refused, denied, instruction, notes_of, unconfirmed
+from anyhook.adapters.plain_values import fields_of, text_of
+from anyhook.model.outcome import ASK
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Sequence
+
+    from anyhook.engine import Engine
+    from anyhook.model.decision import Decision
+    from anyhook.model.json_types import Json
+
+    T = TypeVar("T")
+    Part = TypeVar("Part")
+    Script = Generator["Asked", Decision, T]
+
+
+class Asked(NamedTuple):
+    """One event that a script wants fired."""
+
+    event: str
+    data: dict[str, Json]
+    spent: frozenset[str] = frozenset()
+
+
+@dataclass
+class Turn:
+    """One turn of the agent, from a prompt to the last answer."""
+
+    stops: Bounds = field(default_factory=Bounds)
+    """How often hooks have kept it going."""
+    over: Decision | None = None
+    """The decision by which a hook ends it."""
+
+    @property
+    def last_words(self) -> str:
+        """What stands for the model's answer, where a hook ended the turn."""
+        reason = self.over.reason if self.over is not None else None
+        return f"A hook ended the turn: {reason}" if reason else "A hook ended the turn."
+
+
+@dataclass
+class Prompt:
+    """What hooks make of a prompt."""
+
+    replaced: str | None
+    before: Sequence[str]
+    after: Sequence[str]
+
+    @property
+    def changed(self) -> bool:
+        return self.replaced is not None or bool(self.before or self.after)
+
+    def text(self, given: str) -> str:
+        return "\n\n".join(self.parts([given], lambda part: True, str))
+
+    def parts(self, given: Sequence[Part], is_text: Callable[[Part], bool], make: Callable[[str], Part]) -> list[Part]:
+        """A rewritten text takes the place of all text; pictures and files stay."""
+        kept = list(given)
+        if self.replaced is not None:
+            kept = [make(self.replaced), *(part for part in given if not is_text(part))]
+        return [*map(make, self.before), *kept, *map(make, self.after)]
+
+
+@dataclass
+class Result:
+    """What hooks make of a tool's result."""
+
+    replaced: str | None
+    """The text that takes its place; None where it stays."""
+    notes: list[str]
+    """What the model is told beside it."""
+
+    @property
+    def changed(self) -> bool:
+        return self.replaced is not None or bool(self.notes)
+
+    def text(self, given: str) -> str:
+        return "\n\n".join([given if self.replaced is None else self.replaced, *self.notes])
+
+    def parts(self, given: Sequence[Part], make: Callable[[str], Part]) -> list[Part]:
+        """A replaced result loses its pictures and files as well: they belong to what a hook took away."""
+        kept = list(given) if self.replaced is None else [make(self.replaced)]
+        return [*kept, *map(make, self.notes)]
+
+
+class ToolCall:
+    """One call of a tool; exists for the length of it."""
+
+    def __init__(self, tool: str, given: Any, call_id: str | None = None, turn: Turn | None = None) -> None:
+        self.tool, self.input, self.call_id = tool, fields_of(given), call_id or ""
+        self.turn = turn or Turn()
+        self.refusal: str | None = None
+        """What the model is told instead of a result; None where the tool may run."""
+        self.rewritten = False
+        self._notes: list[str] = []
+        self._began_s = perf_counter()
+
+    def before(self) -> Script[bool]:
+        """Whether the tool may run, with what `input` says from now on."""
+        decision = yield Asked("pre_tool", self._facts())
+        self.refusal = denied(self.tool, decision)
+        if self.refusal is None and decision.verdict == ASK:
+            self.refusal = unconfirmed(self.tool, decision.reason)
+        self._notes.extend(decision.context)
+        if decision.tool_input is not None:
+            self.input, self.rewritten = decision.tool_input, True
+        self._heard(decision)
+        self._began_s = perf_counter()
+        return self.refusal is None
+
+    def after(self, output: Any) -> Script[Result]:
+        return self._ended("post_tool", output=text_of(output))
+
+    def failed(self, error: object) -> Script[Result]:
+        said = text_of(error) if not isinstance(error, BaseException) else str(error) or type(error).__name__
+        return self._ended("post_tool_failure", output=said, tool_error=said)
+
+    def _ended(self, event: str, **data: Json) -> Script[Result]:
+        duration_ms = int((perf_counter() - self._began_s) * 1000)
+        decision = yield Asked(event, {**self._facts(), "duration_ms": duration_ms, **data})
+        self._heard(decision)
+        replaced = None if decision.tool_output is None else text_of(decision.tool_output)
+        return Result(replaced, [*self._notes, *notes_of(decision)])
+
+    def _facts(self) -> dict[str, Json]:
+        return {"tool": self.tool, "input": self.input, "call_id": self.call_id, "invoked_by": MAIN}
+
+    def _heard(self, decision: Decision) -> None:
+        if decision.end_turn:
+            self.turn.over = decision
+
+
+class Conversation:
+    """One session of an agent. Frameworks in which several go on at once share it, as they share the engine."""
+
+    def __init__(self, engine: Engine, moments: Moments | None = None) -> None:
+        self.moments = moments or Moments(engine)
+
+    async def play(self, script: Script[T], **facts: Json) -> T:
+        """Fire what the script asks for, with more facts where the host has some; the script's result."""
+        try:
+            asked = next(script)
+            while True:
+                asked = script.send(await self.moments.fire(asked.event, asked.spent, **{**asked.data, **facts}))
+        except StopIteration as done:
+            result: T = done.value
+            return result
+
+    def play_sync(self, script: Script[T]) -> T:
+        """The same without an event loop."""
+        try:
+            asked = next(script)
+            while True:
+                asked = script.send(self.moments.fire_sync(asked.event, asked.spent, **asked.data))
+        except StopIteration as done:
+            result: T = done.value
+            return result
+
+    def prompted(self, prompt: str) -> Script[Prompt]:
+        """A prompt of the user, and the start of the session where it is the first. Refused where a hook says no."""
+        moments = self.moments
+        if not moments.begun:
+            decision = yield Asked("session_start", {"source": "startup"})
+            if decision.stops:
+                raise Refused(decision)
+            moments.begun = True
+            moments.waiting.extend(decision.context)
+        decision = yield Asked("user_prompt_submit", {"prompt": prompt})
+        if decision.stops or decision.end_turn:
+            raise Refused(decision)
+        replaced, after = decision.prompt, list(decision.context)
+        decision = yield Asked("turn_start", {"prompt": prompt if replaced is None else replaced})
+        if decision.stops:
+            raise Refused(decision)
+        return Prompt(replaced, moments.take_waiting(), [*after, *decision.context])
+
+    def answered(self, turn: Turn, text: str, resumable: bool = True) -> Script[str | None]:
+        """The model is done: what the agent has to go on with, or None where the turn is over. What keeps an agent
+        working that cannot go on waits for the next prompt."""
+        moments = self.moments
+        moments.turns += 1
+        if turn.over is None:
+            message: Json = {"role": "assistant", "content": text}
+            facts: dict[str, Json] = {"last_message": text, "final_message": message, "stop_reason": "no_tool_calls"}
+            decision = yield Asked("stop", facts, turn.stops.spent)
+            more = _more(turn, decision)
+            if more is not None and resumable:
+                return more
+            moments.waiting.extend(decision.context if more is None else [more])
+        decision = yield Asked("turn_end", {"final_message": {"role": "assistant", "content": text}})
+        if decision.stops and decision.reason:
+            moments.waiting.append(decision.reason)
+        moments.waiting.extend(decision.context)
+        return None
+
+
+def _more(turn: Turn, decision: Decision) -> str | None:
+    if decision.stops and decision.effect == "keep_working":
+        turn.stops.count(decision)
+        return instruction(decision)
+    return "\n\n".join(decision.follow_ups) or None
