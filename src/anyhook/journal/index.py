@@ -135,8 +135,15 @@ def _take_runs(index: sqlite3.Connection, identity: int, batch: list[tuple[int, 
             continue
         record = parsed(line)
         if record is not None:
-            rows.extend((identity, *row) for row in run_rows(record))
+            rows.extend((identity, *map(_held, row)) for row in run_rows(record))
     index.executemany(f"INSERT INTO runs VALUES ({', '.join('?' * 14)})", rows)  # noqa: S608
+
+
+def _held(value: object) -> object:
+    """The value, where SQLite can hold it: a damaged or made-up record may say anything."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        return None
+    return value if isinstance(value, (str, int, float, bytes)) else None
 
 
 def run_rows(record: dict[str, Json]) -> Iterator[tuple[object, ...]]:

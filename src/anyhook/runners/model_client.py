@@ -14,7 +14,7 @@ from pydantic_ai.providers import infer_provider, infer_provider_class
 from anyhook.runners.roles import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from pydantic_ai.providers import Provider
 
@@ -43,7 +43,6 @@ class Client:
     def __init__(self, model: AnyModel, endpoints: Mapping[str, Mapping[str, str]], env: Mapping[str, str]) -> None:
         """`endpoints` are the user's settings for providers, which come before the variables in `env`."""
         self.name = name_of(model)
-        self.watcher = _drained if isinstance(model, str) else None  # a program's own model need not be able to stream
 
         def make(provider: str) -> Provider[Any]:
             return _provider(provider, endpoints, env)
@@ -64,7 +63,8 @@ class Client:
         try:
             async with agent:
                 limits = UsageLimits(request_limit=MOST_REQUESTS)
-                result = await agent.run(question.text, usage_limits=limits, event_stream_handler=self.watcher)
+                # Asked for the whole answer: it is short, and not every compatible endpoint can stream.
+                result = await agent.run(question.text, usage_limits=limits)
         except ModelHTTPError as error:
             return 1, f"{self._whom()} answered with HTTP status {error.status_code}: {_clipped(str(error.body))}"
         except Exception as error:  # noqa: BLE001 (a provider's failure is a value, whatever the client makes of it)
@@ -73,13 +73,6 @@ class Client:
 
     def _whom(self) -> str:
         return f"{self.name} at {self.model.base_url}" if self.model.base_url else self.name
-
-
-async def _drained(_context: object, events: AsyncIterable[object]) -> None:
-    """Nobody watches. With somebody who could, answers come as streams: a connection that stays silent while a model
-    thinks is cut by many a proxy."""
-    async for _ in events:
-        pass
 
 
 def _provider(name: str, endpoints: Mapping[str, Mapping[str, str]], env: Mapping[str, str]) -> Provider[Any]:
