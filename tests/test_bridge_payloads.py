@@ -96,10 +96,10 @@ def test_hooks_see_their_own_names_for_tools(path: Path) -> None:
         native = to_native(event, dialect("kodik")).data
         if native["tool"] == "Bash":
             assert native["input"]["command"], native  # type: ignore[index, call-overload]
-        elif native["tool"] in ("Write", "Edit", "Read"):
+        elif native["tool"] in ("Write", "Edit"):
             assert "file_path" in native["input"], native  # type: ignore[operator]
         else:
-            assert event.ours == "" or native["tool"] in ("Task", "Glob", "Grep")
+            assert event.ours == "" or native["tool"] in ("rg", "sub_agent", event.data["tool"])
 
 
 @pytest.mark.parametrize("agent", SHELLS)
