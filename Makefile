@@ -8,11 +8,12 @@ FRAMEWORKS := .venv-frameworks
 TYPED := src tests docs/generate.py scripts/demo.py $(if $(wildcard bench/*.py),bench)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test frameworks lint docs bench clean
+.PHONY: help setup demo test test-all frameworks lint docs bench clean
 
 help:
 	@echo "make demo        a walk through one project with hooks of all five dialects"
-	@echo "make test        lint, types, generated pages, and every test"
+	@echo "make test        lint, types, generated pages, and the tests"
+	@echo "make test-all    the same with the slow tests: whole agents, a browser, a cluster (about five minutes more)"
 	@echo "make frameworks  hooks in five agent frameworks, which it installs (about 1 GB) into $(FRAMEWORKS)"
 	@echo "make lint        ruff and mypy only"
 	@echo "make docs        write the generated pages anew"
@@ -42,9 +43,10 @@ lint: $(READY)
 
 # Both parts always run, so that one failing does not hide what the other has to say; pytest's summary comes last. That the
 # generated pages are current is one of the tests.
-test: $(READY) $(TOOLS)
+test: SOME = -m "not slow"
+test test-all: $(READY) $(TOOLS)
 	@lint=passed; $(MAKE) --no-print-directory lint || lint=failed; \
-	tests=passed; $(BIN)/python -m pytest -n 2 || tests=failed; \
+	tests=passed; $(BIN)/python -m pytest -n 2 $(SOME) || tests=failed; \
 	echo "lint $$lint, tests $$tests"; \
 	[ "$$lint $$tests" = "passed passed" ]
 

@@ -161,3 +161,16 @@ class World:
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     return World(tmp_path)
+
+
+SLOW = (
+    "test_agent_command", "test_agent_ends", "test_agent_wire", "test_chat", "test_chat_hooks", "test_model_handlers",
+    "test_backtest", "test_serve", "test_watch",
+)  # fmt: skip
+"""Whole programs that load an agent framework, a cluster or a browser again and again; for `make test-all`."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.stem in SLOW:
+            item.add_marker(pytest.mark.slow)
