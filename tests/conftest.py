@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -168,6 +169,13 @@ SLOW = (
     "test_backtest", "test_serve", "test_watch",
 )  # fmt: skip
 """Whole programs that load an agent framework, a cluster or a browser again and again; for `make test-all`."""
+
+
+def pytest_configure() -> None:
+    """A shell's background jobs are started with Ctrl-C ignored, and so would be all that is started here."""
+    for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGQUIT, signal.SIG_DFL)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
