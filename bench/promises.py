@@ -142,7 +142,7 @@ async def one_command_hook(folder: Path, rounds: int) -> list[Row]:
         ratio("the same with 1 MB of stdin", "itself with 1 KB", ordered["fire 1 MB"], ordered["fire"], 4.0),
         ratio("hook leaves a child that holds stdout", "the same without", ordered["leaves"], ordered["plain"], 2.0),
         ratio("journal line, as far as it is waited for", "F", ordered["journal, waited for"], ordered["F"], 0.1),
-        ratio(f"all of it ({len(line())} bytes)", "F", ordered["journal"], ordered["F"], 0.2),
+        ratio(f"all of it ({len(line())} bytes)", "F", ordered["journal"], ordered["F"], 0.1),
     ]
 
 

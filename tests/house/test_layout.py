@@ -16,7 +16,7 @@ MODULES = {str(path.relative_to(ROOT)): path for path in sorted(ROOT.rglob("*.py
 TREES = {name: ast.parse(path.read_text()) for name, path in MODULES.items()}
 
 PRODUCTS = re.compile(r"kode|kodik|agenthooks|kimi|kolega|kodelet|claude|codex|gemini|opencode|copilot", re.IGNORECASE)
-PRODUCT_FOLDERS = ("dialects/", "adapters/", "bridges/", "conformance/vectors/", "hosts/")
+PRODUCT_FOLDERS = ("dialects/", "hosts/", "adapters/", "conformance/vectors/")
 PRODUCT_LINES = {
     "grammar/registry.py": r'(DIALECTS|VARIABLES) = |    "[A-Z_]+",$',
     "cli/app.py": r"  anyhook ",

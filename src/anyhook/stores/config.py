@@ -20,8 +20,12 @@ JOURNAL_BOUNDS = {"keep_days": 36_500, "keep_mb": 1_000_000}
 ENDPOINT = ("base_url", "api_key_env")
 
 
-SETTINGS = 'plugins, on_failure, protect, [dialect.NAME], [hooks."ID"], [models], [providers.NAME], [journal], [agent]'
-KEYS = ("plugins", "on_failure", "dialect", "hooks", "models", "providers", "journal", "agent", "protect")
+SETTINGS = {
+    "plugins": "plugins", "on_failure": "on_failure", "protect": "protect", "dialect": "[dialect.NAME]",
+    "hooks": '[hooks."ID"]', "models": "[models]", "providers": "[providers.NAME]", "journal": "[journal]",
+    "agent": "[agent]",
+}  # fmt: skip
+"""Every key of the file, and how it is written there."""
 
 
 class Config(Record):
@@ -63,8 +67,8 @@ def read_config(path: str, files: Files, home: str) -> Config:
         warn("on_failure", f"must be one of {', '.join(ON_FAILURE)}", "Correct it.")
         posture = "native"
     for key in document:
-        if key not in KEYS:
-            warn(key, "is no setting", f"Settings: {SETTINGS}.")
+        if key not in SETTINGS:
+            warn(key, "is no setting", f"Settings: {', '.join(SETTINGS.values())}.")
     return Config(
         tuple(plugins),
         str(posture),
