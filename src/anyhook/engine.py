@@ -59,12 +59,19 @@ class Engine:
     """Fires events at one project's hooks."""
 
     def __init__(
-        self, setup: Setup, catalog: Catalog, *, on_failure: str | None, mode: str, session: str | None, host: str
+        self,
+        setup: Setup,
+        catalog: Catalog,
+        *,
+        on_failure: str | None,
+        mode: str | None,
+        session: str | None,
+        host: str,
     ) -> None:
         self.setup = setup
         self.catalog = catalog
         self.on_failure = on_failure or catalog.config.on_failure
-        self.mode = mode
+        self.mode = mode or catalog.config.mode
         self.session = session or f"session-{os.urandom(8).hex()}"
         self.host = host
         self.outlived = False
@@ -81,7 +88,7 @@ class Engine:
         bodies = str(catalog.config.journal.get("bodies", FULL))
         self.keeping = Keeping(secrets_of(setup.env), bodies, frozenset(setup.env))
         self._env = dict(setup.env)
-        self.routes = Routes(setup, catalog, enforced=mode != "shadow")
+        self.routes = Routes(setup, catalog, enforced=self.mode != "shadow")
         self._unwritten: list[tuple[int, Event, Decision]] = []
         """Events that the journal has yet to hear of, with their times and answers."""
         self._whos: dict[str, str] = {}
@@ -99,7 +106,7 @@ class Engine:
         dialects: Sequence[str] = (),
         trust: str = "ask",
         on_failure: str | None = None,
-        mode: str = "enforce",
+        mode: str | None = None,
         plugin_dirs: Sequence[str] = (),
         state_dir: str | None = None,
         dialect: str | Sequence[str] = (),

@@ -11,7 +11,7 @@ import click
 from anyhook.cli import render
 from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import BadCall
-from anyhook.cli.options import JSON, WHERE, Option
+from anyhook.cli.options import JSON, RUN, WHERE, Option
 from anyhook.cli.verbs import verb
 from anyhook.model import lean_json
 
@@ -41,7 +41,7 @@ OPTIONS = (
     Option("--max-turns", "How often the model may answer; default: 50.", "N"),
     Option("--no-hooks", "Run no hook, the built-in ones included."),
     Option("--trust-hooks", "Approve the project's hooks as they are now, then run."),
-    Option("--trust", "Which project hooks may run; default: ask.", "MODE", choices=("ask", "all", "native", "none")),
+    *(option for option in RUN if option.flag in ("--trust", "--mode")),
     Option("--web-fetch", "Let the agent fetch pages, as the setting `web_fetch` does."),
     Option("--debug", "Show every hook that runs, on stderr."),
 )
@@ -105,6 +105,7 @@ def options_of(values: Values) -> Options:
         plugin_dirs=tuple(str(folder) for folder in values["plugin_dir"] or ()),  # type: ignore[union-attr]
         state_dir=_text(values, "state_dir"),
         web_fetch=bool(values["web_fetch"]),
+        mode=_text(values, "mode"),
     )
 
 
