@@ -222,6 +222,8 @@ class Walk:
         decision = merge(self.event.name, self.entries, tuple(self.reports), self.problems, enforced)
         if engine.note is not None:
             decision = engine.note(decision)
+        if engine.recording is not None:
+            engine.recording.add(self.event, decision, engine.who(self.mode), engine.session, self.calls)
         journal = engine.journal
         if journal is not None:
             head = self.head or engine.head(self.event, self.mode)

@@ -122,7 +122,7 @@ def silence(
     """Nothing is hooked: the same decision and line in the journal as the engine's, without loading the engine.
     `settings` are the journal's."""
     from anyhook.model.decision import Decision
-    from anyhook.model.words import FULL
+    from anyhook.model.words import FULL, RECORD
     from anyhook.steps.record import Keeping, about, record, safe_head, secrets_of
     from anyhook.stores.journal import Journal
     from anyhook.stores.journal_writer import bounds_of
@@ -131,7 +131,13 @@ def silence(
     journal = Journal(state_dir(os.environ), bounds_of(settings))
     keeping = Keeping(secrets_of(os.environ), str(settings.get("bodies", FULL)))
     session = str(values.get("session") or f"session-{os.urandom(8).hex()}")
-    head = safe_head(event, about(host, project, mode, keeping), session, keeping)
+    who = about(host, project, mode, keeping)
+    if RECORD in os.environ:
+        from anyhook.recording import recording_of
+
+        if (recording := recording_of(os.environ, keeping)) is not None:
+            recording.add(event, decision, who, session)
+    head = safe_head(event, who, session, keeping)
     if not journal.append(record(head, decision, (), keeping)):
         decision = decision.replace(problems=(journal.problem(),))
     return decision

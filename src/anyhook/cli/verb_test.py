@@ -111,7 +111,7 @@ def _chosen(cases: list[Case], values: Values) -> list[tuple[Case, str]]:
     pairs = [(case, given or _project(case)) for case in chosen]
     if values["trust"] != "all":
         for project in dict.fromkeys(project for _, project in pairs):
-            _check_approved(project)
+            check_approved(project)
     return pairs
 
 
@@ -126,7 +126,7 @@ def _project(case: Case) -> str:
     return os.path.realpath(project_of(case.file) or os.getcwd())
 
 
-def _check_approved(project: str) -> None:
+def check_approved(project: str) -> None:
     """Cases run what the project brings along, so its user must have said yes to the project once."""
     from anyhook.stores.ledger import Ledger
     from anyhook.stores.places import believed_dir

@@ -22,7 +22,7 @@ from anyhook.kit.keys import (
     MERGED,
     CaseKey,
 )
-from anyhook.kit.rows import expanded
+from anyhook.kit.rows import expanded, filled
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:
@@ -75,6 +75,16 @@ class Case(Record):
     skip: str
     expect: dict[str, Json]
 
+    def placed(self, folders: dict[str, Json]) -> Case:
+        """The same with the paths of the folders in place of `{project}` and `{home}`."""
+        made: dict[str, Json] = {
+            "given": self.given,
+            "payload": self.payload,
+            "stdin": self.stdin,
+            "expect": self.expect,
+        }
+        return self.replace(**{key: filled(value, folders) for key, value in made.items()})
+
     @property
     def id(self) -> str:
         return f"{self.file}::{self.name}"
@@ -96,6 +106,11 @@ def read_cases(path: str) -> list[Case]:
     except Unreadable as error:
         place = f"{path}:{error.line}" if error.line else path
         raise BadCases(f"{place}: {error.what}. To do: {error.fix}.") from None
+    return cases_in(document, path, text)
+
+
+def cases_in(document: Json, path: str, text: str = "") -> list[Case]:
+    """The cases of a document; `text` is what it was read from, for the lines of its mistakes."""
     found, mistakes = _read(document, path, text)
     if mistakes:
         lines = _lines(text, [place for place, _ in mistakes])

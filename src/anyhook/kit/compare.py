@@ -71,8 +71,17 @@ def _files(wanted: Json, project: str) -> list[str]:
 
 
 def reports(decision: dict[str, Json]) -> list[dict[str, Json]]:
-    rows = decision.get("hooks")
-    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    """What became of each hook."""
+    return _tables(decision.get("hooks"))
+
+
+def calls_in(record: dict[str, Json]) -> list[dict[str, Json]]:
+    """The calls of a record of the journal."""
+    return _tables(record.get("calls"))
+
+
+def _tables(value: Json) -> list[dict[str, Json]]:
+    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
 
 
 def _named(name: str, reports: list[dict[str, Json]]) -> list[dict[str, Json]]:
@@ -102,8 +111,7 @@ def _problems(expect: dict[str, Json], shot: Shot) -> list[str]:
     wanted = expect.get("problems")
     if not isinstance(wanted, list):
         return []
-    rows = shot.decision.get("problems")
-    problems = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    problems = _tables(shot.decision.get("problems"))
     missing = [
         f"problems: `{code}` was not reported" for code in wanted if code not in [p.get("code") for p in problems]
     ]

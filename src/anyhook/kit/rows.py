@@ -30,19 +30,19 @@ def expanded(raw: dict[str, Json]) -> tuple[list[dict[str, Json]], list[tuple[Pl
         elif row.keys() != first.keys():
             mistakes.append((("table", number), f"every row has the same columns: {', '.join(first)}."))
         else:
-            filled = _filled(case, row)
-            assert isinstance(filled, dict)  # noqa: S101 (a mapping stays one)
-            if filled.get("name") == case.get("name"):
+            one = filled(case, row)
+            assert isinstance(one, dict)  # noqa: S101 (a mapping stays one)
+            if one.get("name") == case.get("name"):
                 shown = ", ".join(str(value) for value in row.values())
-                filled["name"] = f"{case.get('name')} [{shown[:SHOWN_MOST]}]"
-            made.append(filled)
+                one["name"] = f"{case.get('name')} [{shown[:SHOWN_MOST]}]"
+            made.append(one)
     text = repr(case)
     unused = [column for column in first if f"{{{column}}}" not in text]
     mistakes += [(("table", 0, column), f"no text of the case has `{{{column}}}` in it.") for column in unused]
     return made, mistakes
 
 
-def _filled(value: Json, row: dict[str, Json]) -> Json:
+def filled(value: Json, row: dict[str, Json]) -> Json:
     """A text that is nothing but a column's name becomes the value itself, whatever its type."""
     if isinstance(value, str):
         if value[:1] == "{" and value[1:-1] in row and value[-1:] == "}":
@@ -50,7 +50,7 @@ def _filled(value: Json, row: dict[str, Json]) -> Json:
         marks = "|".join(re.escape(f"{{{column}}}") for column in row)
         return re.sub(marks, lambda found: str(row[found[0][1:-1]]), value)
     if isinstance(value, list):
-        return [_filled(item, row) for item in value]
+        return [filled(item, row) for item in value]
     if isinstance(value, dict):
-        return {str(_filled(key, row)): _filled(item, row) for key, item in value.items()}
+        return {str(filled(key, row)): filled(item, row) for key, item in value.items()}
     return value

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from anyhook.conformance.matching import parse_json
 from anyhook.hosts import host
 from anyhook.journal.search import Wanted, search
-from anyhook.kit.compare import differences, reports
+from anyhook.kit.compare import calls_in, differences, reports
 from anyhook.kit.events import event_of, payload_of_agent
 from anyhook.kit.ground import Ground, NoGround
 from anyhook.kit.shot import Task
@@ -91,16 +91,17 @@ def run_case(case: Case, project: str) -> Result:
     decision: dict[str, Json] = {}
     try:
         with Ground(project, case.bring) as ground:
-            shot = take(case, ground)
+            placed = case.placed({"project": ground.project, "home": ground.home})
+            shot = take(placed, ground)
             decision = shot.decision
-            found = differences(case.expect, shot)
+            found = differences(placed.expect, shot)
     except (NoGround, CannotRun) as error:
         found = [str(error)]
     return Result(case, FAILED if found else PASSED, time.monotonic() - begun, tuple(found), decision)
 
 
 def take(case: Case, ground: Ground) -> Shot:
-    """Prepares the ground and fires. CannotRun where that was not possible."""
+    """Prepares the ground and fires what the case, placed on it, says. CannotRun where that was not possible."""
     try:
         ground.lay_out(case.files, case.home)
     except OSError as error:
@@ -181,7 +182,7 @@ def _records(ground: Ground, decision: dict[str, Json] | None) -> list[dict[str,
 def _failed(records: list[dict[str, Json]]) -> dict[str, str]:
     found: dict[str, str] = {}
     for record in records:
-        for each in _calls(record):
+        for each in calls_in(record):
             if each.get("failed"):
                 found[str(each.get("hook"))] = str(each["failed"])
         for row in reports(_decision(record)):
@@ -190,16 +191,11 @@ def _failed(records: list[dict[str, Json]]) -> dict[str, str]:
     return found
 
 
-def _calls(record: dict[str, Json]) -> list[dict[str, Json]]:
-    calls = record.get("calls")
-    return [each for each in calls if isinstance(each, dict)] if isinstance(calls, list) else []
-
-
 def _decision(record: dict[str, Json]) -> dict[str, Json]:
     """A record's decision with every field that `fire --json` has, and each hook with its run."""
     kept = record.get("decision")
     made = {**Decision(str(record.get("event"))).as_dict(), **(kept if isinstance(kept, dict) else {})}
-    runs = {str(each.get("hook")): each for each in _calls(record)}
+    runs = {str(each.get("hook")): each for each in calls_in(record)}
     for row in reports(made):
         run = runs.get(str(row.get("id")), {}).get("run")
         if isinstance(run, dict):

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
 TRUST = ("ask", "all", "native", "none")
 ON_FAILURE = ("native", "deny", "allow")
 MODE = ("enforce", "shadow")
+RECORD = "ANYHOOK_RECORD"
+"""The variable that names the folder of whoever records events."""
 FULL, HASHED = "full", "hashed"
 BODIES = (FULL, HASHED, "none")
 """What the journal keeps of payloads."""
