@@ -111,7 +111,7 @@ class Walk:
             outcome, run = self.call_back(hook), None
             self.report(hook, "ran", verdict=outcome.verdict)
         else:
-            call, missing = present(hook, table, row, scene, self.engine.run_id())
+            call, missing = present(hook, table, row, scene, self.engine.run_id(), self.engine.trace)
             call = self.in_time(call)
             asked, model = self.engine.asked(hook, table)
             started = (
@@ -197,7 +197,7 @@ class Walk:
     def later(self, step: Step) -> None:
         """Background hooks start after everything else, if nothing was stopped."""
         scene = self.engine.scene(self.seen, step.dialect, step.row)
-        call, missing = present(step.hook, step.dialect, step.row, scene, self.engine.run_id())
+        call, missing = present(step.hook, step.dialect, step.row, scene, self.engine.run_id(), self.engine.trace)
         if missing:
             self.report(step.hook, "broken", missing)
         else:

@@ -14,6 +14,7 @@ from anyhook.model.decision import Decision
 from anyhook.model.event import Event
 from anyhook.model.hook import ASKING, DISABLED, Hook
 from anyhook.model.problem import Problem
+from anyhook.model.trace import Trace
 from anyhook.model.words import FULL, MODE, ON_FAILURE, RECORD, checked, listed
 from anyhook.routes import Routes
 from anyhook.runners import ended, inside_hook
@@ -77,6 +78,7 @@ class Engine:
             from anyhook.recording import recording_of
 
             self.recording = recording_of(setup.env, self.keeping)
+        self.trace = Trace(setup.env)
         self._env = dict(setup.env)
         self.routes = Routes(setup, catalog, enforced=self.mode != "shadow")
         self._unwritten: list[tuple[int, Event, Decision]] = []
@@ -337,7 +339,7 @@ class Engine:
     def who(self, mode: str) -> str:
         made = self._whos.get(mode)
         if made is None:
-            made = self._whos[mode] = about(self.host, self.setup.project, mode, self.keeping)
+            made = self._whos[mode] = about(self.host, self.setup.project, mode, self.keeping, self.trace.parent)
         return made
 
     def journal_problem(self) -> list[Problem]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from anyhook.grammar.rows import Dialect, EventRow, Scene
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
+    from anyhook.model.trace import Trace
 
 RUN_VARIABLE = "ANYHOOK_RUN"
 """Names the run that a process belongs to: found by those who end it, and by an engine that was started inside a
@@ -92,7 +93,9 @@ def _escaped(text: str) -> bytes:
     return made
 
 
-def present(hook: Hook, dialect: Dialect, row: EventRow, scene: Scene, run_id: str) -> tuple[Call, str]:
+def present(
+    hook: Hook, dialect: Dialect, row: EventRow, scene: Scene, run_id: str, trace: Trace | None = None
+) -> tuple[Call, str]:
     """The call, and why it cannot be made ("" if it can)."""
     if hook.handler != "command":
         words = (hook.handler, *(str(hook.spec[key]) for key in ("callable", "prompt") if key in hook.spec))
@@ -104,5 +107,7 @@ def present(hook: Hook, dialect: Dialect, row: EventRow, scene: Scene, run_id: s
         mark = ""
     else:
         env[RUN_VARIABLE] = run_id
+        if trace is not None:
+            trace.enter(env, scene.session)
     stdin = encode(payload(dialect, row, scene))
     return Call(launch.argv, stdin, env, launch.cwd, hook.limit_s, mark), launch.missing

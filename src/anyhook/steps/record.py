@@ -8,6 +8,7 @@ from _operator import attrgetter  # `operator` is this and more, from one more f
 
 from anyhook.model import lean_json as json
 from anyhook.model.record import Record
+from anyhook.model.trace import VARIABLE as TRACEPARENT
 from anyhook.model.words import FULL, HASHED
 from anyhook.steps.redact import redact
 
@@ -92,9 +93,13 @@ def body(value: Json, keeping: Keeping) -> Json:
     return {"blake2b": hasher()(text), "bytes": len(text)}
 
 
-def about(host: str, project: str, mode: str, keeping: Keeping) -> str:
-    """Who fires, where and how: the same in every line of one engine, so it is made once."""
-    return clean(json.dumps({"host": host, "project": project, "mode": mode})[1:-1], keeping)
+def about(host: str, project: str, mode: str, keeping: Keeping, parent: str = "") -> str:
+    """Who fires, where and how: the same in every line of one engine, so it is made once. `parent` is the trace context
+    that the caller is in."""
+    made: dict[str, Json] = {"host": host, "project": project, "mode": mode}
+    if parent:
+        made["parent"] = parent
+    return clean(json.dumps(made)[1:-1], keeping)
 
 
 def head_of(event: Event, who: str, session: str, data: Json, keeping: Keeping) -> str:
@@ -122,6 +127,8 @@ def call_text(hook: Hook, call: Call, posture: str, keeping: Keeping = ALL, mode
         made["posture"] = posture
     if model:
         made["model"] = model
+    if call.mark and TRACEPARENT in call.env:
+        made["trace"] = call.env[TRACEPARENT]
     inherited = keeping.inherited
     own: list[Json] = [name for name in call.env if name not in inherited]
     made.update(argv=[*call.argv], cwd=call.cwd, env=own, limit_s=call.limit_s)
