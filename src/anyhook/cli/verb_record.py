@@ -62,7 +62,7 @@ def record(command: tuple[str, ...], values: Values) -> int:
 
 
 def _checked(values: Values) -> str | None:
-    from anyhook.kit.cases import ENDINGS, is_case_file
+    from anyhook.kit import ENDINGS, is_case_file
 
     path = str(values["output"]) if values["output"] else None
     if path is not None and not is_case_file(os.path.basename(path)):

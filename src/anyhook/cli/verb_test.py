@@ -102,28 +102,21 @@ def _read(paths: Sequence[str]) -> list[Case]:
 def _chosen(cases: list[Case], values: Values) -> list[tuple[Case, str]]:
     """The cases that are asked for, each with its project."""
     from anyhook.cli.event_input import project_of
+    from anyhook.kit.ground import NoGround, project_for
 
     wanted = str(values["only"] or "").lower()
     chosen = [case for case in cases if wanted in case.id.lower()]
     if not chosen:
         raise BadCall(f"-k {values['only']}: none of the {len(cases)} cases has this in its file or name.")
     given = os.path.realpath(project_of(values)) if values["project"] else None
-    pairs = [(case, given or _project(case)) for case in chosen]
+    try:
+        pairs = [(case, given or project_for(case.file, case.project, os.getcwd())) for case in chosen]
+    except NoGround as error:
+        raise BadCall(str(error)) from None
     if values["trust"] != "all":
         for project in dict.fromkeys(project for _, project in pairs):
             check_approved(project)
     return pairs
-
-
-def _project(case: Case) -> str:
-    from anyhook.kit.ground import project_of
-
-    if case.project:
-        folder = os.path.join(os.path.dirname(os.path.abspath(case.file)), case.project)
-        if not os.path.isdir(folder):
-            raise BadCall(f"{case.file}: `project` {case.project}: there is no such directory, seen from the file.")
-        return os.path.realpath(folder)
-    return os.path.realpath(project_of(case.file) or os.getcwd())
 
 
 def check_approved(project: str) -> None:

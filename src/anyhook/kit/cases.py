@@ -10,6 +10,7 @@ from anyhook.conformance.vectors import VectorError, entries_of
 from anyhook.grammar.documents import Unreadable, parse_yaml, read_bytes
 from anyhook.grammar.locate import lines_of
 from anyhook.grammar.shapes import guess, type_name
+from anyhook.kit import ENDINGS, is_case_file
 from anyhook.kit.keys import (
     ANSWER,
     CASE_KEYS,
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     Place = tuple[str | int, ...]
     Mistake = tuple[Place, str]
 
-ENDINGS = ("hooktest.yaml", "hooktest.yml")
-"""How the name of a case file ends."""
 LIMIT_S = 60.0
 TYPES: dict[str, tuple[type, ...]] = {
     "text": (str,), "flag": (bool,), "number": (int, float), "object": (dict,), "variables": (dict,), "files": (dict,),
@@ -88,10 +87,6 @@ class Case(Record):
     @property
     def id(self) -> str:
         return f"{self.file}::{self.name}"
-
-
-def is_case_file(name: str) -> bool:
-    return name in ENDINGS or name.endswith(tuple(f".{ending}" for ending in ENDINGS))
 
 
 def read_cases(path: str) -> list[Case]:

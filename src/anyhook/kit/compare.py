@@ -72,15 +72,16 @@ def _files(wanted: Json, project: str) -> list[str]:
 
 def reports(decision: dict[str, Json]) -> list[dict[str, Json]]:
     """What became of each hook."""
-    return _tables(decision.get("hooks"))
+    return tables(decision.get("hooks"))
 
 
 def calls_in(record: dict[str, Json]) -> list[dict[str, Json]]:
     """The calls of a record of the journal."""
-    return _tables(record.get("calls"))
+    return tables(record.get("calls"))
 
 
-def _tables(value: Json) -> list[dict[str, Json]]:
+def tables(value: Json) -> list[dict[str, Json]]:
+    """The objects of a list, whatever else is in it."""
     return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
 
 
@@ -111,7 +112,7 @@ def _problems(expect: dict[str, Json], shot: Shot) -> list[str]:
     wanted = expect.get("problems")
     if not isinstance(wanted, list):
         return []
-    problems = _tables(shot.decision.get("problems"))
+    problems = tables(shot.decision.get("problems"))
     missing = [
         f"problems: `{code}` was not reported" for code in wanted if code not in [p.get("code") for p in problems]
     ]

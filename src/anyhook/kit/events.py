@@ -86,8 +86,8 @@ def _put(into: dict[str, Json], path: str, value: Json) -> None:
 class Built:
     """An event of one dialect or agent: what its hooks, or we, read."""
 
-    def __init__(self, owner: str, native: str, fields: dict[str, Json], payload: dict[str, Json]) -> None:
-        self.owner, self.native, self.fields, self.payload = owner, native, fields, payload
+    def __init__(self, owner: str, native: str, given: dict[str, Json], payload: dict[str, Json]) -> None:
+        self.owner, self.native, self.given, self.payload = owner, native, given, payload
 
     @property
     def stdin(self) -> str:
@@ -97,7 +97,7 @@ class Built:
         return encode(self.payload).decode()
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.owner}.{self.native}, {self.fields})"
+        return f"{type(self).__name__}({self.owner}.{self.native}, {self.given})"
 
 
 class ByDialect(Built):
@@ -105,7 +105,7 @@ class ByDialect(Built):
 
     @property
     def event(self) -> Event:
-        return event_of(self.native, self.fields)
+        return event_of(self.native, self.given)
 
 
 class ByAgent(Built):

@@ -161,6 +161,17 @@ def project_of(path: str) -> str | None:
         folder = above
 
 
+def project_for(file: str, named: str, otherwise: str) -> str:
+    """The project of a case file: the folder that it names, the nearest one above with hooks, or another. NoGround
+    where it names one that is not there."""
+    if not named:
+        return os.path.realpath(project_of(file) or otherwise)
+    folder = os.path.join(os.path.dirname(os.path.abspath(file)), named)
+    if not os.path.isdir(folder):
+        raise NoGround(f"{file}: `project` {named}: there is no such directory, seen from the file.")
+    return os.path.realpath(folder)
+
+
 def _hook_places(project: str) -> Iterator[str]:
     roots = Roots(project, {"HOME": "/nonexistent"})
     for name in DIALECTS:

@@ -45,11 +45,16 @@ def main() -> None:
         host="test",
     )
     engine.outlived = True
-    if task.only:
-        from anyhook.kit.only import keep
+    try:
+        if task.only:
+            from anyhook.kit.only import keep
 
-        keep(engine, task.only)
-    decision = engine.fire_sync(event_of(task.event, task.given, task.hosted))
+            keep(engine, task.only)
+        event = event_of(task.event, task.given, task.hosted)
+    except (LookupError, ValueError) as error:
+        sys.stderr.write(f"{error.args[0]}\n")
+        sys.exit(3)
+    decision = engine.fire_sync(event)
     engine.close_sync(0.0)
     sys.stdout.buffer.write(lean_json.dumps({"decision": decision.as_dict(), "stops": decision.stops}).encode())
     sys.stdout.buffer.flush()
