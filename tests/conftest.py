@@ -67,13 +67,13 @@ class World:
         base = self.home if scope == "user" else self.project
         if table == "kode":
             path = base / ("config/kode" if scope == "user" else ".kode") / "config.yaml"
-            self._declare(path, native, {"exec": ["/bin/sh", "-c", script], **more}, {})
+            self.declare(path, native, {"exec": ["/bin/sh", "-c", script], **more})
         elif table == "kodik":
             path = base / ("Documents/Kodik/Hooks" if scope == "user" else ".kodik/hooks") / "hooks.json"
-            self._declare(path, native, {"hooks": [{"type": "command", "command": script, **more}]}, {})
+            self.declare(path, native, {"hooks": [{"type": "command", "command": script, **more}]})
         elif table == "claude":
             path = base / ".claude" / "settings.json"
-            self._declare(path, native, {"hooks": [{"type": "command", "command": script, **more}]}, {})
+            self.declare(path, native, {"hooks": [{"type": "command", "command": script, **more}]})
         elif table == "kolega":
             command = f"/bin/sh -c {shlex.quote(script)}"
             self.kolega(native, {"type": "command", "command": command, **more}, scope)
@@ -94,12 +94,13 @@ class World:
         group: dict[str, Json] = {"hooks": [handler]}
         if matcher is not None:
             group["matcher"] = matcher
-        self._declare(base / "hooks.json", native, group, {"schema_version": 1})
+        self.declare(base / "hooks.json", native, group, {"schema_version": 1})
 
-    def _declare(self, path: Path, native: str, entry: Json, top: dict[str, Json]) -> None:
+    def declare(self, path: Path, native: str, entry: Json, top: dict[str, Json] | None = None) -> None:
+        """One more entry of a file that lists them by event."""
         lists = self._lists.setdefault(str(path), {})
         lists.setdefault(native, []).append(entry)
-        self.write(path, json.dumps({**top, "hooks": lists}))
+        self.write(path, json.dumps({**(top or {}), "hooks": lists}))
 
     def module(self, name: str, text: str, folder: Path | None = None) -> None:
         """A python module in the project, or elsewhere."""

@@ -7,9 +7,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from conftest import World
+
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
 
 GUARD = """given=$(cat)
 case "$given" in
@@ -25,7 +28,8 @@ class Box:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        world.hook("kodik", "PreToolUse", GUARD, scope="project", matcher="Bash")
+        group: Json = {"matcher": "Bash", "hooks": [{"type": "command", "command": GUARD}]}
+        world.declare(world.project / ".kodik" / "hooks" / "hooks.json", "PreToolUse", group)
         self.project = world.project
 
     def cases(self, text: str, name: str = "guard.hooktest.yaml") -> Path:
@@ -51,4 +55,3 @@ class Box:
         """Everything in the home and the project."""
         files = [Path(folder) / name for folder, _, names in os.walk(self.world.root) for name in names]
         return {str(path): (path.stat().st_mtime, path.read_bytes()) for path in files}
-
