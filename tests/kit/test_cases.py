@@ -142,7 +142,7 @@ def test_all_mistakes_of_a_file_at_once() -> None:
 def test_a_file_that_is_no_yaml(tmp_path: Path, text: bytes, told: str) -> None:
     path = tmp_path / "hooktest.yaml"
     path.write_bytes(text)
-    with pytest.raises(BadCases, match="hooktest.yaml") as caught:
+    with pytest.raises(BadCases, match=r"hooktest\.yaml") as caught:
         read_cases(str(path))
     assert told in str(caught.value)
 
@@ -163,7 +163,7 @@ def test_the_schema_says_the_same() -> None:
     Draft202012Validator.check_schema(made)
     validator = Draft202012Validator(made)
     assert validator.is_valid(parse_yaml(ONE))
-    structural = [text for text, told in WRONG if "no key" in told or "takes" in told and "$re" not in told]
+    structural = [text for text, told in WRONG if "no key" in told or ("takes" in told and "$re" not in told)]
     assert len(structural) > 5
     for text in structural:
         assert not validator.is_valid(parse_yaml(text)), text
@@ -182,7 +182,8 @@ def test_the_examples_of_the_page_are_cases() -> None:
 values = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**15), 10**15) | st.floats(-1e9, 1e9)
     | st.text(st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="\ufeff\ufffe\uffff"))
-    | st.text(st.sampled_from("ab :#-\n'\"{}0_xo")) | st.sampled_from(["0o17", "1_000", "yes", "~", "", "=", "<<", "1e3"]),
+    | st.text(st.sampled_from("ab :#-\n'\"{}0_xo"))
+    | st.sampled_from(["0o17", "1_000", "yes", "~", "", "=", "<<", "1e3"]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(st.sampled_from("ab:. 1")), inner, max_size=3),
     max_leaves=8,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""`anyhook record`: what happened becomes cases that hold at once; what a record does not tell is said, never guessed."""
+"""`anyhook record`: what happened becomes cases that hold at once; what a record does not tell is said."""
 
 from __future__ import annotations
 
