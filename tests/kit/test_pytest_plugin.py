@@ -9,12 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_bridge_payloads import PAYLOADS, named, received
 
 from anyhook.grammar.registry import DIALECTS, dialect
 from anyhook.hosts import HOSTS, host
 from anyhook.kit.events import Events, payload_of_agent
 from anyhook.steps.receive import receive
+from test_bridge_payloads import PAYLOADS, named, received
 
 pytest_plugins = ["pytester"]
 
