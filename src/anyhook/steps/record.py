@@ -4,7 +4,6 @@ gets into it, nor does a secret of the environment, not even where a hook printe
 from __future__ import annotations
 
 import time
-from _operator import attrgetter  # `operator` is this and more, from one more file
 
 from anyhook.model import lean_json as json
 from anyhook.model.record import Record
@@ -30,7 +29,6 @@ ASKED_FOR = (
     "effect", "reason", "hook", "tool_input", "tool_output", "prompt", "context", "messages", "follow_ups", "history",
     "recipe", "end_turn",
 )  # fmt: skip
-_asked_for = attrgetter(*ASKED_FOR)
 BODY_FIELDS = frozenset(
     {
         "input", "output", "tool_error", "prompt", "message", "messages", "last_message", "final_message",
@@ -218,7 +216,8 @@ def _decision_text(decision: Decision, keeping: Keeping) -> str:
 def _decision(decision: Decision, keeping: Keeping) -> dict[str, Json]:
     """The decision without what it does not ask for, and every hook in one short row."""
     made: dict[str, Json] = {"verdict": decision.verdict, "enforced": decision.enforced}
-    for field, value in zip(ASKED_FOR, _asked_for(decision), strict=True):
+    for field in ASKED_FOR:
+        value = getattr(decision, field)
         if value is not None and value is not False and value != ():
             plain: Json = list(value) if isinstance(value, tuple) else value
             kept = clipped(plain) if field in NO_BODIES else body(plain, keeping)
