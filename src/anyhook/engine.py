@@ -72,7 +72,7 @@ class Engine:
         """The moment, by the monotonic clock, by which the host wants its answer: no hook runs beyond it."""
         self.journal: Journal | None = Journal(own_state_dir(setup.env), bounds_of(catalog.config.journal))
         bodies = str(catalog.config.journal.get("bodies", FULL))
-        self.keeping = Keeping(secrets_of(setup.env), bodies, frozenset(setup.env))
+        self.keeping = Keeping(secrets_of(setup.env), bodies, frozenset(setup.env), {})
         self.recording: Recording | None = None
         if RECORD in setup.env:
             from anyhook.recording import recording_of
