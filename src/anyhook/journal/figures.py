@@ -22,6 +22,8 @@ class HookFigures(Record):
     hook: str
     runs: int
     blocks: int
+    """Those of shadow mode, which stopped nothing, included."""
+    shadow_blocks: int
     failures: int
     """Timeouts included."""
     timeouts: int
@@ -43,16 +45,16 @@ def figures(index: sqlite3.Connection, wanted: Wanted, now_ns: int) -> list[Hook
     where, values = _conditions(wanted)
     start, end = wanted.since_ns or _first(index, where, values), wanted.until_ns or now_ns
     rows = index.execute(
-        "SELECT hook, count(*), sum(verdict = 'block'), sum(failed IS NOT NULL), sum(ending = 'timed_out'), "  # noqa: S608
+        "SELECT hook, count(*), sum(verdict = 'block'), sum(verdict = 'block' AND shadow), sum(failed IS NOT NULL), sum(ending = 'timed_out'), "  # noqa: S608
         f"sum(duration_s * (NOT background)) AS cost FROM runs WHERE {where} GROUP BY hook ORDER BY cost DESC, hook",
         values,
     ).fetchall()
     made: list[HookFigures] = []
-    for hook, runs, blocks, failures, timeouts, cost in rows:
+    for hook, runs, blocks, shadow, failures, timeouts, cost in rows:
         of_hook, named = f"{where} AND hook = ?", [*values, hook]
         p50, p95 = (_percentile(index, of_hook, named, runs, part) for part in (0.5, 0.95))
         times = _over_time(index, of_hook, named, start, end)
-        made.append(HookFigures(hook, runs, blocks, failures, timeouts, p50, p95, round(cost, 6), times))
+        made.append(HookFigures(hook, runs, blocks, shadow, failures, timeouts, p50, p95, round(cost, 6), times))
     return made
 
 
