@@ -37,7 +37,7 @@ def test_the_agent_stops_without_it(world: World) -> None:
 
 
 def test_by_the_settings_everywhere(world: World) -> None:
-    """One setting, and neither fire, the bridge, the agent nor the library enforces anything; a call may say otherwise."""
+    """One setting, and neither fire, the bridge, the agent nor the library enforces; a call may say otherwise."""
     everywhere(world)
     world.config('mode = "shadow"\n')
     assert agent(world, {"tools": [LS]}, "Done.").status == 0

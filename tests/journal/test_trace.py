@@ -90,7 +90,7 @@ def test_without_a_caller_a_session_is_a_trace(world: World) -> None:
 
 
 def test_bridges_and_background_hooks_join(world: World) -> None:
-    world.hook("agenthooks", "before_tool", show(world), **{"async": True})
+    world.hook("agenthooks", "before_tool", show(world), "user", "it", **{"async": True})
     world.env["TRACEPARENT"] = GIVEN
     payload = json.dumps({"session_id": "s", "tool_name": "Bash", "tool_input": {}})
     assert world.command("bridge", "claude", "PreToolUse", stdin=payload).returncode == 0

@@ -45,7 +45,8 @@ def figures(index: sqlite3.Connection, wanted: Wanted, now_ns: int) -> list[Hook
     where, values = _conditions(wanted)
     start, end = wanted.since_ns or _first(index, where, values), wanted.until_ns or now_ns
     rows = index.execute(
-        "SELECT hook, count(*), sum(verdict = 'block'), sum(verdict = 'block' AND shadow), sum(failed IS NOT NULL), sum(ending = 'timed_out'), "  # noqa: S608
+        "SELECT hook, count(*), sum(verdict = 'block'), sum(verdict = 'block' AND shadow), "  # noqa: S608
+        "sum(failed IS NOT NULL), sum(ending = 'timed_out'), "
         f"sum(duration_s * (NOT background)) AS cost FROM runs WHERE {where} GROUP BY hook ORDER BY cost DESC, hook",
         values,
     ).fetchall()
