@@ -111,8 +111,13 @@ def decision_of(made: dict[str, Json]) -> Decision:
         texts = made.get(field)
         plain[field] = tuple(map(str, texts)) if isinstance(texts, list) else ()
     plain["hooks"] = tuple(Report("", "", "", "", "", "").replace(**_known(row, Report)) for row in reports(made))
-    plain["problems"] = tuple(Problem("", "").replace(**_known(row, Problem)) for row in tables(made.get("problems")))
+    plain["problems"] = tuple(_problem(row) for row in tables(made.get("problems")))
     return Decision(str(made.get("event"))).replace(**plain)
+
+
+def _problem(row: dict[str, Json]) -> Problem:
+    code = str(row.get("code"))
+    return Problem(code, str(row.get("what"))).replace(**_known(row, Problem))
 
 
 def _known(row: dict[str, Json], kind: type[Record]) -> dict[str, object]:
