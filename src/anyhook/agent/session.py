@@ -9,7 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import pydantic_ai
-from pydantic_ai import Agent, UsageLimits
+from pydantic_ai import Agent, ModelRequestNode, UsageLimits
 from pydantic_ai.capabilities import ProcessEventStream
 from pydantic_ai.exceptions import AgentRunError, UserError
 from pydantic_ai.messages import ModelMessagesTypeAdapter, repair_messages
@@ -23,12 +23,12 @@ from anyhook.agent.options import CONTEXT_WINDOW, Options
 from anyhook.agent.permission import Permission
 from anyhook.agent.recipes import COMPACT, cook, folders, recipe_text
 from anyhook.agent.settings import read_settings
-from anyhook.agent.tools import SHELL, exit_code, tools
+from anyhook.agent.tools import exit_code, tools
 from anyhook.engine import Engine
 from anyhook.model.catalog import Catalog, Setup
 from anyhook.runners.key_variables import key_names
 from anyhook.runners.leftovers import VARIABLE as LEFTOVERS
-from anyhook.runners.leftovers import end_leftovers
+from anyhook.runners.leftovers import end_commands, end_leftovers, now_s
 from anyhook.stores.config import Config
 from anyhook.stores.conversations import Conversation, Conversations
 from anyhook.stores.places import state_dir
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from pydantic_ai.capabilities import AbstractCapability
     from pydantic_ai.messages import AgentStreamEvent, ModelMessage
     from pydantic_ai.models import Model
+    from pydantic_ai.run import AgentRun
 
     from anyhook.adapters.moments import Announcer, Observer
     from anyhook.adapters.tool_calls import ToolRecord
@@ -81,7 +82,6 @@ class Session:
     history: list[ModelMessage] = field(default_factory=list)
     earlier_turns: int = 0
     """Answers of the model in the session so far, as it was kept."""
-    _shelled: bool = False
     _kept_s: float | None = None
     """When the conversation was last written, by the monotonic clock; None where this turn has not been yet."""
 
@@ -118,7 +118,7 @@ class Session:
             self.moments,
             gate=Permission(options.permission, self.ask),
             exit_code=exit_code,
-            log=self._log,
+            log=self.log,
             recipes=self._recipe,
             auto_compact=self.settings.auto_compact,
             context_window=CONTEXT_WINDOW,
@@ -177,18 +177,14 @@ class Session:
         return Turn()
 
     async def end(self, reason: str, sweep: bool = False) -> None:
-        """The session ends through its hooks. `sweep` also ends what its commands have left running, as nobody meant
-        it to stay: not after a server that the user asked for was started and all went well."""
+        """The session ends through its hooks. `sweep` also ends what its commands and hooks have left running, as
+        nobody meant it to stay: not after a server that the user asked for was started and all went well."""
         try:
             await self.moments.end(reason)
         finally:
-            if sweep and self._shelled:
-                await asyncio.to_thread(end_leftovers, self.id)
             await self.engine.close()
-
-    def _log(self, record: ToolRecord) -> None:
-        self._shelled = self._shelled or record.tool == SHELL
-        self.log(record)
+            if sweep:
+                await asyncio.to_thread(end_leftovers, self.id)
 
     async def reread_hooks(self) -> None:
         """The hooks as they are on disk and approved now, from the next turn on."""
@@ -202,11 +198,12 @@ class Session:
         """One prompt, and all that follows from it; what was said is kept, however it ends."""
         limits = UsageLimits(request_limit=None)
         self._kept_s = None
+        began_s = now_s()
         try:
             async with self.agent.iter(prompt, message_history=self.history, usage_limits=limits) as run:
                 try:
-                    async for _ in run:
-                        self._keep(run.all_messages())
+                    async for node in run:
+                        self._keep(run, node)
                 finally:
                     # A turn may end between a tool call and its result, and the next one goes on from there.
                     self.history = repair_messages(run.all_messages())
@@ -215,6 +212,9 @@ class Session:
             return Turn("", REFUSED, str(refused))
         except TurnsExhausted as exhausted:
             return Turn(final_text(self.history), MAX_TURNS, str(exhausted))
+        except asyncio.CancelledError:
+            await asyncio.to_thread(end_commands, self.id, began_s)
+            raise
         except Exception as error:  # noqa: BLE001 (whatever a model, a tool or a provider's client raises ends the turn)
             return Turn(final_text(self.history), ERROR, told(error))
         finally:
@@ -243,11 +243,13 @@ class Session:
             prompt = f"{text}\n\n{prompt}".strip()
         return await self.turn(prompt)
 
-    def _keep(self, messages: list[ModelMessage]) -> None:
-        """On the way, so that even a killed agent can be taken up again: at the start of a turn, and then not more
-        often than the writing is worth."""
-        if messages and (self._kept_s is None or monotonic() - self._kept_s > KEEP_EVERY_S):
-            self.history = messages
+    def _keep(self, run: AgentRun[None, str], node: object) -> None:
+        """On the way, so that even a killed agent can be taken up again: before the model is asked for the first time
+        in a turn, and then not more often than the writing is worth."""
+        asks = isinstance(node, ModelRequestNode)
+        if asks if self._kept_s is None else monotonic() - self._kept_s > KEEP_EVERY_S:
+            asked = [node.request] if asks else []
+            self.history = [*run.all_messages(), *asked]
             self.save()
 
     def save(self) -> None:

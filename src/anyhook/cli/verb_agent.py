@@ -14,6 +14,7 @@ from anyhook.cli.failure import BadCall
 from anyhook.cli.options import JSON, WHERE, Option
 from anyhook.cli.verbs import verb
 from anyhook.model import lean_json
+from anyhook.runners.keeper import Keeper
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,7 +73,8 @@ def run(prompt: str | None, values: Values) -> int:
         from anyhook.cli.verb_trust import approve_all
 
         approve_all(values)
-    return _run(text, options, values)
+    with Keeper():
+        return _run(text, options, values)
 
 
 def options_of(values: Values) -> Options:
@@ -225,6 +227,13 @@ def chat(prompt: str | None, values: Values) -> int:
     if prompt == "-":
         raise BadCall("-: a chat's stdin is the terminal. Write the prompt itself, or nothing.")
     options = options_of(values)
+    with Keeper():
+        return _chat(prompt or "", options, values)
+
+
+def _chat(prompt: str, options: Options, values: Values) -> int:
+    import asyncio
+
     try:
         from anyhook.agent.failure import BadSetup, Failed
         from anyhook.cli.chat.loop import Chat
@@ -234,10 +243,8 @@ def chat(prompt: str | None, values: Values) -> int:
         from anyhook.cli.verb_trust import approve_all
 
         approve_all(values)
-    import asyncio
-
     try:
-        return asyncio.run(Chat(options, values, prompt or "").run())
+        return asyncio.run(Chat(options, values, prompt).run())
     except BadSetup as error:
         raise BadCall(str(error)) from None
     except Failed as error:

@@ -159,7 +159,7 @@ class Chat:
         session = self.session
         if session is None:
             return
-        await session.end(reason)
+        await session.end(reason, sweep=bool(self.ended_by))
         self.activity.turn_over()
         if session.history:
             self.screen.line(f"To go on with this session: anyhook agent chat --resume {session.id}", FAINT)
