@@ -3,8 +3,10 @@ agent itself is imported when one of its verbs is carried out."""
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
+from contextlib import contextmanager
 
 import click
 
@@ -18,6 +20,8 @@ from anyhook.runners.keeper import Keeper
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from anyhook.adapters.tool_calls import ToolRecord
     from anyhook.agent.options import Options
     from anyhook.cli.options import Values
@@ -77,12 +81,24 @@ def run(prompt: str | None, values: Values) -> int:
         return _run(text, options, values)
 
 
-def options_of(values: Values) -> Options:
-    """The checked values of a call."""
+@contextmanager
+def loading() -> Iterator[None]:
+    """Around imports of the agent. Nothing that is being loaded is garbage, so nobody looks for some, then or later:
+    the collector would take a seventh of the time."""
+    gc.disable()
     try:
-        from anyhook.agent.options import MAX_TURNS, Options
+        yield
     except ImportError as error:
         raise BadCall(NOT_INSTALLED.format(error)) from None
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def options_of(values: Values) -> Options:
+    """The checked values of a call."""
+    with loading():
+        from anyhook.agent.options import MAX_TURNS, Options
     most = str(values["max_turns"] or MAX_TURNS)
     if not most.isdigit():
         raise BadCall(f"--max-turns {most}: must be a number, 0 for no bound.")
@@ -115,13 +131,11 @@ def _text(values: Values, key: str) -> str | None:
 
 
 def _run(prompt: str, options: Options, values: Values) -> int:
-    import asyncio
+    with loading():
+        import asyncio
 
-    try:
         from anyhook.agent.failure import BadSetup, Failed
         from anyhook.agent.headless import STATUS, Headless
-    except ImportError as error:
-        raise BadCall(NOT_INSTALLED.format(error)) from None
     talk = Talk(bool(values["debug"]))
     headless = Headless(options, render.say, talk.event, keep=bool(values["json"]), called=talk.call)
     with AnswerOnly():
@@ -232,13 +246,11 @@ def chat(prompt: str | None, values: Values) -> int:
 
 
 def _chat(prompt: str, options: Options, values: Values) -> int:
-    import asyncio
+    with loading():
+        import asyncio
 
-    try:
         from anyhook.agent.failure import BadSetup, Failed
         from anyhook.cli.chat.loop import Chat
-    except ImportError as error:
-        raise BadCall(NOT_INSTALLED.format(error)) from None
     if values["trust_hooks"]:
         from anyhook.cli.verb_trust import approve_all
 
