@@ -246,9 +246,8 @@ class Session:
     def _keep(self, run: AgentRun[None, str], node: object) -> None:
         """On the way, so that even a killed agent can be taken up again: before the model is asked for the first time
         in a turn, and then not more often than the writing is worth."""
-        asks = isinstance(node, ModelRequestNode)
-        if asks if self._kept_s is None else monotonic() - self._kept_s > KEEP_EVERY_S:
-            asked = [node.request] if asks else []
+        asked = [node.request] if isinstance(node, ModelRequestNode) else []
+        if asked if self._kept_s is None else monotonic() - self._kept_s > KEEP_EVERY_S:
             self.history = [*run.all_messages(), *asked]
             self.save()
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from anyhook.adapters.tool_calls import ToolRecord
     from anyhook.agent.options import Options
+    from anyhook.agent.session import Turn
+    from anyhook.cli.life import Life
     from anyhook.cli.options import Values
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
@@ -136,11 +138,19 @@ def _run(prompt: str, options: Options, values: Values) -> int:
 
         from anyhook.agent.failure import BadSetup, Failed
         from anyhook.agent.headless import STATUS, Headless
-    talk = Talk(bool(values["debug"]))
-    headless = Headless(options, render.say, talk.event, keep=bool(values["json"]), called=talk.call)
+        from anyhook.cli.life import Life
+    talk = Talk(bool(values["debug"]), Life(sys.stderr, {} if values["json"] else options.env))
+    headless = Headless(
+        options, talk.say, talk.event, keep=bool(values["json"]), called=talk.call, announce=talk.life.begins
+    )
+
+    async def watched() -> Turn:
+        async with talk.life.shown():
+            return await headless.run(prompt)
+
     with AnswerOnly():
         try:
-            turn = asyncio.run(headless.run(prompt))
+            turn = asyncio.run(watched())
         except BadSetup as error:
             raise BadCall(str(error)) from None
         except Failed as error:
@@ -174,29 +184,34 @@ class AnswerOnly:
 class Talk:
     """What a person hears of the hooks while the agent works."""
 
-    def __init__(self, debug: bool) -> None:
-        self.debug = debug
+    def __init__(self, debug: bool, life: Life) -> None:
+        self.debug, self.life = debug, life
         self.told: set[tuple[str, str]] = set()
 
+    def say(self, text: str) -> None:
+        self.life.wipe()
+        render.say(text)
+
     def event(self, event: Event, decision: Decision) -> None:
+        self.life.ends(event, decision)
         if self.debug:
             for line in debug_lines(event, decision):
-                render.say(line)
+                self.say(line)
         for message in decision.messages:
-            render.say(message)
+            self.say(message)
         if decision.stops and decision.reason:
-            render.say(f"[{decision.hook}] {decision.effect}: {decision.reason}")
+            self.say(f"[{decision.hook}] {decision.effect}: {decision.reason}")
         for text in decision.follow_ups:
-            render.say(f"follow-up: {text}")
+            self.say(f"follow-up: {text}")
         fresh = [problem for problem in decision.problems if (problem.code, problem.what) not in self.told]
         self.told.update((problem.code, problem.what) for problem in fresh)
         for line in render.problem_lines(fresh):
-            render.say(line)
+            self.say(line)
 
     def call(self, record: ToolRecord) -> None:
         """One line about a tool call that is over."""
         given = ", ".join(f"{key}={_short(value)}" for key, value in record.input.items())
-        render.say(f"{record.tool}({given})" + (": denied" if record.denied else ""))
+        self.say(f"{record.tool}({given})" + (": denied" if record.denied else ""))
 
 
 def _short(value: Json) -> str:

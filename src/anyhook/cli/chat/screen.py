@@ -22,6 +22,7 @@ from anyhook.adapters.moments import SUBAGENT
 from anyhook.adapters.plain_values import text_of
 from anyhook.adapters.pydantic_ai import running
 from anyhook.cli import render
+from anyhook.cli.life import Life
 from anyhook.cli.visible import visible
 from anyhook.model import lean_json
 
@@ -49,8 +50,9 @@ def colourful(env: Mapping[str, str]) -> bool:
 class Screen:
     """The terminal below the prompt."""
 
-    def __init__(self, colour: bool) -> None:
+    def __init__(self, colour: bool, env: Mapping[str, str]) -> None:
         self.colour = colour
+        self.life = Life(sys.stdout, env, lambda: self.fresh and self._held is None)
         self.fresh = True
         """Whether the cursor is at the start of a line."""
         self._held: list[tuple[str, str]] | None = None
@@ -67,6 +69,7 @@ class Screen:
         if self._held is not None:
             self._held.append((text, style))
             return
+        self.life.wipe()
         render.piece(text, style if self.colour else PLAIN)
         self.fresh = text.endswith("\n")
 
@@ -78,7 +81,8 @@ class Screen:
 
     def interrupted(self) -> None:
         """The terminal has written `^C` where the cursor was."""
-        self.fresh = False
+        if not self.life.wipe():
+            self.fresh = False
 
     def settle(self) -> None:
         """End a line that was begun."""
@@ -89,6 +93,7 @@ class Screen:
     def hold(self) -> Iterator[None]:
         """While a person is asked, whatever else goes on is told afterwards."""
         self.settle()
+        self.life.wipe()
         self._held = []
         try:
             yield
