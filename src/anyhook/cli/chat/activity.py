@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from anyhook.cli.chat.screen import BAD, FAINT, INDENT, WARN
+from anyhook.cli.chat.screen import BAD, FAINT, INDENT, WARN, call_line
 from anyhook.cli.verb_agent import debug_lines
 
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ class Activity:
                 self.screen.line(line, FAINT)
         for style, line in lines(decision):
             self.screen.line(line, style, INDENT)
+        for text in _instead(event, decision):
+            self.screen.line(self.screen.fitted(f"{INDENT * 2}→ {text}"), FAINT)
         for message in decision.messages:
             self.screen.line(message, WARN, INDENT)
         for problem in decision.problems:
@@ -69,6 +71,12 @@ class Activity:
                 self.ran[report.id] += 1
             if report.verdict == "block":
                 self.blocked[report.id] += 1
+
+
+def _instead(event: Event, decision: Decision) -> list[str]:
+    """What goes on in the place of what a hook has changed, each in one line."""
+    made = [call_line(str(event.get("tool")), decision.tool_input)] if decision.tool_input is not None else []
+    return [*made, *([decision.prompt] if decision.prompt is not None else []), *decision.follow_ups]
 
 
 def lines(decision: Decision) -> list[tuple[str, str]]:

@@ -220,7 +220,7 @@ class Chat:
     async def ask(self, tool: str, given: dict[str, Json], reason: str, lasting: bool) -> str:
         """A person's answer to whether a tool may run."""
         self.screen.line(f"{INDENT}{reason}:", WARN)
-        self.screen.line(f"{INDENT * 2}{call_line(tool, given)}")
+        self.screen.line(call_line(tool, given), indent=INDENT * 2)
         always = ", [a]lways in this session" if lasting else ""
         known = {"y": ONCE, "yes": ONCE, "n": NO, "no": NO, "": NO, ENDED: NO}
         if lasting:
@@ -234,6 +234,7 @@ class Chat:
                 return NO
             if answer in known:
                 return known[answer]
+            self.screen.line(f"Please answer y{', a' if lasting else ''} or n.", FAINT, INDENT)
 
     async def confirmed(self, question: str) -> bool:
         """A yes to a question; everything else is a no."""

@@ -9,6 +9,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from prompt_toolkit.utils import get_cwidth
 from pydantic_ai.messages import (
     FunctionToolCallEvent,
     FunctionToolResultEvent,
@@ -150,7 +151,12 @@ class Screen:
         """One line of the terminal's width; what would steer the terminal is spelled out first."""
         text = visible(text)
         width = max(40, shutil.get_terminal_size((80, 24)).columns)
-        return text if len(text) < width else f"{text[: width - 2]}…"
+        if get_cwidth(text) < width:
+            return text
+        text = text[:width]
+        while get_cwidth(text) > width - 2:
+            text = text[:-1]
+        return f"{text}…"
 
 
 def call_line(tool: str, given: Mapping[str, Json]) -> str:
