@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pydantic_ai
 from pydantic_ai import Agent, ModelRequestNode, UsageLimits
 from pydantic_ai.capabilities import ProcessEventStream
-from pydantic_ai.exceptions import AgentRunError, UserError
+from pydantic_ai.exceptions import AgentRunError, ModelConnectionError, UserError
 from pydantic_ai.messages import ModelMessagesTypeAdapter, repair_messages
 
 from anyhook.adapters.messages import final_text, from_plain
@@ -25,13 +25,16 @@ from anyhook.agent.recipes import COMPACT, cook, folders, recipe_text
 from anyhook.agent.settings import read_settings
 from anyhook.agent.tools import exit_code, tools
 from anyhook.engine import Engine
+from anyhook.grammar.files import Files
+from anyhook.grammar.xdg import home_of
 from anyhook.model.catalog import Catalog, Setup
 from anyhook.runners.key_variables import key_names
 from anyhook.runners.leftovers import VARIABLE as LEFTOVERS
 from anyhook.runners.leftovers import end_commands, end_leftovers, now_s
-from anyhook.stores.config import Config
+from anyhook.runners.model_client import words_of
+from anyhook.stores.config import Config, read_config
 from anyhook.stores.conversations import Conversation, Conversations
-from anyhook.stores.places import state_dir
+from anyhook.stores.places import config_file, state_dir
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterable, Callable, Mapping, Sequence
@@ -82,6 +85,8 @@ class Session:
     history: list[ModelMessage] = field(default_factory=list)
     earlier_turns: int = 0
     """Answers of the model in the session so far, as it was kept."""
+    _unkept: bool = False
+    """Whether it was said that the session cannot be kept."""
     _kept_s: float | None = None
     """When the conversation was last written, by the monotonic clock; None where this turn has not been yet."""
 
@@ -98,7 +103,10 @@ class Session:
         if options.web_fetch:
             self.settings = replace(self.settings, web_fetch=True)
         self.model_name = model_name(options.model, options.env)
-        self.model: Model = open_model(self.model_name)
+        self.config = read_config(config_file(options.env), Files(), home_of(options.env))
+        providers = self.config.providers
+        self.spoken_name = spoken_name(self.model_name, providers, options.env)
+        self.model: Model = open_model(self.spoken_name, providers, options.env)
         self.kept = Conversations(state_dir(options.env), options.project)
         self.earlier = self._earlier()
 
@@ -125,7 +133,7 @@ class Session:
             max_turns=options.max_turns,
         )
         env = {**options.env, LEFTOVERS: self.id}
-        keys = key_names(self.engine.catalog.config)
+        keys = key_names(self.config)
         self.agent: Agent[None, str] = Agent(
             self.model,
             name="agent",
@@ -134,10 +142,10 @@ class Session:
         )
 
     def _engine(self, session: str | None) -> Engine:
-        engine = _engine(self.options, session)
+        engine = _engine(self.options, self.config, session)
         # A provider's client belongs to one event loop, and a handler has its own: it gets the name.
         scripted = self.model_name.startswith(SCRIPT)
-        engine.spare_model = self.model if scripted else spoken_name(self.model_name)
+        engine.spare_model = self.model if scripted else self.spoken_name
         return engine
 
     def _streaming(self) -> list[AbstractCapability[Any]]:
@@ -216,7 +224,7 @@ class Session:
             await asyncio.to_thread(end_commands, self.id, began_s)
             raise
         except Exception as error:  # noqa: BLE001 (whatever a model, a tool or a provider's client raises ends the turn)
-            return Turn(final_text(self.history), ERROR, told(error))
+            return Turn(final_text(self.history), ERROR, self._told(error))
         finally:
             self.save()
         cut = self.moments.cut_short
@@ -259,7 +267,14 @@ class Session:
         try:
             self.kept.save(Conversation(self.id, self.options.project, self.model.model_name, turns, waiting, messages))
         except OSError as error:
-            self.tell(f"The session cannot be kept: {error}")
+            if not self._unkept:
+                self.tell(f"The session cannot be kept: {error}")
+            self._unkept = True
+
+    def _told(self, error: Exception) -> str:
+        if isinstance(error, ModelConnectionError):  # whose own words are "Connection error."
+            return f"{self.model.model_name} at {self.model.base_url}: {words_of(error)}"
+        return told(error)
 
     # -- recipes
 
@@ -286,7 +301,7 @@ def _facts(options: Options, name: str) -> dict[str, Json]:
     }
 
 
-def _engine(options: Options, session: str | None) -> Engine:
+def _engine(options: Options, config: Config, session: str | None) -> Engine:
     if options.hooks:
         return Engine.open(
             options.project,
@@ -299,7 +314,7 @@ def _engine(options: Options, session: str | None) -> Engine:
             host="agent",
         )
     setup = Setup.of(options.project, dict(options.env), options.dialects, options.trust)
-    nothing = Catalog([], [], Config(), {})
+    nothing = Catalog([], [], config, {})
     return Engine(setup, nothing, on_failure=None, mode="enforce", session=session, host="agent")
 
 
