@@ -27,10 +27,10 @@ TOOL_OVER = ("post_tool", "post_tool_failure")
 class Life:
     """What an agent is busy with, as its events tell."""
 
-    def __init__(self, file: TextIO, env: Mapping[str, str], is_free: Callable[[], bool] = lambda: True) -> None:
+    def __init__(self, file: TextIO | None, env: Mapping[str, str], is_free: Callable[[], bool] = lambda: True) -> None:
         """`is_free` is asked whether the cursor is at the start of a line, and nobody else wants it."""
         self._file, self._is_free = file, is_free
-        self._able = file.isatty() and env.get("TERM", "dumb") != "dumb"
+        self._able = file is not None and file.isatty() and env.get("TERM", "dumb") != "dumb"
         self._faint = ("\x1b[2m", "\x1b[0m") if not env.get("NO_COLOR") else ("", "")
         self._busy: dict[object, tuple[str, float, float]] = {}
         """What goes on, under a key of its own: in words, since when, and after how long that is told."""
@@ -90,6 +90,7 @@ class Life:
         self._drawn = True
 
     def _write(self, text: str) -> None:
+        assert self._file is not None  # noqa: S101 (a terminal)
         try:
             self._file.write(text)
             self._file.flush()

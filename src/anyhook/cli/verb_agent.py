@@ -14,6 +14,7 @@ from anyhook.cli import render
 from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import BadCall
 from anyhook.cli.options import JSON, WHERE, Option
+from anyhook.cli.signals import AnswerOnly, fill_streams
 from anyhook.cli.verbs import verb
 from anyhook.model import lean_json
 from anyhook.runners.keeper import Keeper
@@ -79,6 +80,7 @@ def run(prompt: str | None, values: Values) -> int:
         from anyhook.cli.verb_trust import approve_all
 
         approve_all(values)
+    fill_streams()
     with Keeper():
         return _run(text, options, values)
 
@@ -163,22 +165,6 @@ def _run(prompt: str, options: Options, values: Values) -> int:
     elif turn.text:
         render.out(turn.text)
     return STATUS[turn.stop]
-
-
-class AnswerOnly:
-    """stdout is for the answer alone; whatever is written there meanwhile goes to stderr."""
-
-    def __enter__(self) -> None:
-        self.stdout = os.dup(1)
-        os.dup2(2, 1)
-
-    def __exit__(self, *_: object) -> None:
-        try:
-            sys.stdout.flush()
-        except (OSError, ValueError):
-            pass
-        os.dup2(self.stdout, 1)
-        os.close(self.stdout)
 
 
 class Talk:
