@@ -48,11 +48,11 @@ def spoken_name(name: str, providers: Mapping[str, Mapping[str, str]], env: Mapp
 
 def open_model(name: str, providers: Mapping[str, Mapping[str, str]], env: Mapping[str, str]) -> Model:
     """The model of that name, with endpoint and key from the user's settings or the provider's usual variables."""
-    if name.startswith(SCRIPT):
+    if name.startswith(SCRIPT) and name != SCRIPT:
         from anyhook.agent.script import script_model
 
         return script_model(name.removeprefix(SCRIPT))
-    if ":" not in name:
+    if not all(name.partition(":")):
         raise BadSetup(f"--model {name}: must be PROVIDER:NAME or script:FILE")
     from anyhook.runners.model_client import Client, NoModelError
 

@@ -68,7 +68,7 @@ def run(prompt: str | None, values: Values) -> int:
     The answer goes to stdout, everything else to stderr. Leaves with 0 when done, 1 where the run failed, 2 where a
     hook refused the session or the prompt, 130 when interrupted."""
     options = options_of(values)
-    text = sys.stdin.read() if prompt == "-" else prompt or ""
+    text = (sys.stdin.read() if sys.stdin is not None else "") if prompt == "-" else prompt or ""
     if not text.strip() and options.recipe is None:
         raise BadCall("there is no prompt. Give one, or `-` to read it from stdin.")
     if text.split(maxsplit=1)[:1] == [CREATE_HOOK]:
@@ -109,6 +109,8 @@ def options_of(values: Values) -> Options:
     pairs = [str(pair).partition("=") for pair in values["arg"] or ()]  # type: ignore[union-attr]
     if bad := [key for key, equals, _ in pairs if not equals or not key]:
         raise BadCall(f"--arg {bad[0]}: must be K=V.")
+    if values["resume"] == "":
+        raise BadCall("--resume: the id of a session is missing. `--follow` goes on with the latest.")
     if values["resume"] and values["follow"]:
         raise BadCall("--resume and --follow exclude each other. Give one of them.")
     return Options(
