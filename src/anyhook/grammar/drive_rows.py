@@ -9,6 +9,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from anyhook.model.json_types import Json
+
 # In every text of a row `{home}`, `{project}` and the roots of the host's entry stand for folders, `{url}` for the
 # scripted model's address, `{model}` for its name and `{prompt}` for what the agent is told.
 
@@ -25,6 +27,14 @@ class Drive(Record):
     """Path → text of files that lead the agent to the scripted model."""
     appends: Mapping[str, str] = {}
     """Path → text that does the same at the end of a file that may be the user's."""
+    heads: Mapping[str, Mapping[str, str]] = {}
+    """Path → key → value, above the first table of such a TOML file."""
+    sets: Mapping[str, Mapping[str, Json]] = {}
+    """Path → dotted key → value, in a JSON file that may be the user's."""
+    folder_words: tuple[str, ...] = ()
+    folder_env: Mapping[str, str] = {}
+    """What makes the agent trust the folder it is started in. Not given where the entry is the project's alone: whether
+    the user has approved that is part of the question."""
     trusting: tuple[str, ...] = ()
     """Words by which the agent runs hooks that nobody has approved there: for trials of our own, never for a verdict on
     somebody's installation."""

@@ -11,6 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from anyhook.model.json_types import Json
+
 KEY = "sk-not-a-real-key"
 PROVIDER = "anyhook_live"
 
@@ -24,10 +26,11 @@ def probe_hook(command: str) -> str:
     return json.dumps({"hooks": {"PreToolUse": [{"hooks": [handler]}]}})
 
 
-QUIET = {
-    "general": {"disableAutoUpdate": True, "enableAutoUpdate": False, "enableAutoUpdateNotification": False},
-    "privacy": {"usageStatisticsEnabled": False},
-    "telemetry": {"enabled": False},
+QUIET: Mapping[str, Json] = {
+    "general.disableAutoUpdate": True,
+    "general.enableAutoUpdate": False,
+    "privacy.usageStatisticsEnabled": False,
+    "telemetry.enabled": False,
 }
 TOML_MODEL = """
 
@@ -92,11 +95,6 @@ OPENCODE_CONFIG = {
 }
 
 
-def _system_settings(auth: str) -> str:
-    """Settings above the user's, so that the user's own are read as they are. Braces are doubled: a text of a row."""
-    return json.dumps({"security": {"auth": {"selectedType": auth}}, **QUIET}).replace("{", "{").replace("}", "}")
-
-
 DRIVES: Mapping[str, Drive] = {
     "claude": Drive(
         ("-p", "{prompt}", "--output-format", "json", "--allowedTools", "Bash", "Write", "Read", "Agent"),
@@ -126,10 +124,10 @@ DRIVES: Mapping[str, Drive] = {
             "GEMINI_API_KEY": KEY,
             "GOOGLE_GEMINI_BASE_URL": "{url}",
             "GEMINI_CLI_NO_RELAUNCH": "true",
-            "GEMINI_CLI_SYSTEM_SETTINGS_PATH": "{home}/system-settings.json",
         },
         carries=("{home}/.gemini/settings.json", "{home}/.gemini/trustedFolders.json"),
-        writes={"{home}/system-settings.json": _system_settings("gemini-api-key")},
+        sets={"{home}/.gemini/settings.json": {"security.auth.selectedType": "gemini-api-key", **QUIET}},
+        folder_env={"GEMINI_CLI_TRUST_WORKSPACE": "true"},
     ),
     "qwen": Drive(
         ("-p", "{prompt}", "--approval-mode", "yolo"),
@@ -137,13 +135,12 @@ DRIVES: Mapping[str, Drive] = {
             "OPENAI_API_KEY": KEY,
             "OPENAI_BASE_URL": "{url}/v1",
             "OPENAI_MODEL": "{model}",
-            "QWEN_CODE_SYSTEM_SETTINGS_PATH": "{home}/system-settings.json",
         },
         carries=("{home}/.qwen/settings.json", "{home}/.qwen/trustedFolders.json"),
-        writes={"{home}/system-settings.json": _system_settings("openai")},
+        sets={"{home}/.qwen/settings.json": {"security.auth.selectedType": "openai", **QUIET}},
     ),
     "copilot": Drive(
-        ("-p", "{prompt}", "--allow-all-tools", "--trust-folder", "--no-auto-update"),
+        ("-p", "{prompt}", "--allow-all-tools", "--no-auto-update"),
         {
             "COPILOT_OFFLINE": "true",
             "COPILOT_PROVIDER_BASE_URL": "{url}/v1",
@@ -152,7 +149,8 @@ DRIVES: Mapping[str, Drive] = {
             "COPILOT_HOME": "{config}",
             "COPILOT_AUTO_UPDATE": "false",
         },
-        carries=("{config}/settings.json",),
+        carries=("{config}/settings.json", "{config}/config.json"),
+        folder_words=("--trust-folder",),
     ),
     "goose": Drive(
         ("run", "--no-session", "--with-builtin", "developer", "-t", "{prompt}"),
@@ -169,12 +167,13 @@ DRIVES: Mapping[str, Drive] = {
         },
     ),
     "kimi": Drive(
-        ("-p", "{prompt}", "-m", PROVIDER),
+        ("-p", "{prompt}"),
         {"KIMI_CODE_HOME": "{config}", "KIMI_CODE_NO_AUTO_UPDATE": "1", "KIMI_DISABLE_TELEMETRY": "1"},
+        heads={"{config}/config.toml": {"default_model": f'"{PROVIDER}"', "telemetry": "false"}},
         appends={"{config}/config.toml": TOML_MODEL},
     ),
     "vibe": Drive(
-        ("-p", "{prompt}", "--auto-approve", "--trust", "--output", "json"),
+        ("-p", "{prompt}", "--auto-approve", "--output", "json"),
         {
             "ANYHOOK_LIVE_KEY": KEY,
             "MISTRAL_API_KEY": KEY,
@@ -184,8 +183,9 @@ DRIVES: Mapping[str, Drive] = {
             "VIBE_ENABLE_UPDATE_CHECKS": "false",
             "VIBE_ENABLE_CONNECTORS": "false",
         },
-        carries=("{config}/config.toml",),
+        carries=("{config}/config.toml", "{config}/trusted_folders.toml"),
         appends={"{config}/config.toml": TOML_LISTED_MODEL},
+        folder_words=("--trust",),
     ),
     "cline": Drive(
         ("--json", "-P", "openai-compatible", "-m", "{model}", "-k", KEY, "--auto-approve", "true", "-t", "60", "{prompt}"),
@@ -199,6 +199,7 @@ DRIVES: Mapping[str, Drive] = {
             "OPENCODE_DISABLE_AUTOUPDATE": "1",
             "OPENCODE_DISABLE_MODELS_FETCH": "1",
             "OPENCODE_DISABLE_SHARE": "1",
+            "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
         },
         # It wants a package of its own beside its plugins, and waits for it: whoever has started it has it.
         carries=("{config}/opencode/node_modules", "{config}/opencode/package.json", "{config}/opencode/opencode.json"),

@@ -8,7 +8,9 @@ import os
 import shlex
 import tempfile
 
+from anyhook.grammar.xdg import home_of
 from anyhook.hosts.drives import DRIVES, PROBE_HOOK, probe_hook
+from anyhook.install.changes import places
 from anyhook.live.drive import drive
 from anyhook.live.script import Step
 from anyhook.live.stage import Stage, fill
@@ -50,10 +52,18 @@ def check(table: Host, program: str, project: str, env: Mapping[str, str], limit
         refusal = f"if grep -q {word}; then echo 'refused by the live check {word}' >&2; exit 2; fi"
         stage.write(fill(PROBE_HOOK, stage.roots(table)), probe_hook(f"sh -c {shlex.quote(refusal)}"))
         steps = [Step(tool="shell", input={"command": f"echo {word} > {RAN}"}), Step("all done")]
-        seen = drive(table.name, program, stage, steps, env, limit_s=limit_s)
+        users = _is_users(table, copied, project, env)
+        seen = drive(table.name, program, stage, steps, env, limit_s=limit_s, trusts_folder=users)
         ran = os.path.exists(f"{stage.project}/{RAN}")
         status, reason = judge(table, seen, ran, refusals(stage, word), limit_s)
     return Verdict(status, reason, seen.network, tuple(copied))
+
+
+def _is_users(table: Host, copied: list[str], project: str, env: Mapping[str, str]) -> bool:
+    """Whether the entry is in the user's own config, not in the project's alone."""
+    if table.entry is None:
+        return False
+    return not set(places(table, table.entry, "user", home_of(env), project, env)).isdisjoint(copied)
 
 
 def refusals(stage: Stage, word: str) -> list[str]:

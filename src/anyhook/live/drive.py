@@ -13,7 +13,7 @@ from anyhook.hosts.drives import DRIVES
 from anyhook.live.model_server import MODEL, ModelServer
 from anyhook.live.network import leave
 from anyhook.live.script import Step, script
-from anyhook.live.stage import Stage, fill, prepared, words_of
+from anyhook.live.stage import Stage, fill, prepare, words_of
 from anyhook.live.wire import Answer
 from anyhook.model.call import Call
 from anyhook.model.record import Record
@@ -66,9 +66,10 @@ def drive(
     *,
     prompt: str = "Please do what has to be done.",
     limit_s: float = 90.0,
-    trusting: bool = False,
+    trusts_folder: bool = True,
+    trusts_hooks: bool = False,
 ) -> Seen:
-    """Runs the agent on the stage."""
+    """Runs the agent on the stage, with or without its leave to trust that folder, and hooks nobody has approved."""
     asked = {
         "agent": agent,
         "program": program,
@@ -77,7 +78,8 @@ def drive(
         "env": stage.env(env),
         "prompt": prompt,
         "limit_s": limit_s,
-        "trusting": trusting,
+        "trusts_folder": trusts_folder,
+        "trusts_hooks": trusts_hooks,
     }
     # -P: the module is ours, whatever lies in the current folder.
     words = [sys.executable, "-P", "-m", "anyhook.live.drive"]
@@ -101,14 +103,15 @@ def _perform(asked: dict[str, Any]) -> dict[str, Any]:
     steps = [Step(**step) for step in asked["steps"]]
     with ModelServer(script(steps, _names(table, row.tools))) as server:
         known = {**stage.roots(table), "url": server.url, "model": MODEL, "prompt": asked["prompt"]}
-        prepared(stage, table, row, known)
-        env = {**asked["env"], **{name: fill(value, known) for name, value in row.env.items()}}
+        prepare(stage, row, known)
+        of_folder = row.folder_env if asked["trusts_folder"] else {}
+        env = {**asked["env"], **{name: fill(value, known) for name, value in {**row.env, **of_folder}.items()}}
         mark = f"{os.getpid()}-{os.urandom(6).hex()}"
         env[MARK] = mark
         if network:  # then at least what follows such variables stays here
             env.update(dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "https_proxy", "http_proxy"), "http://127.0.0.1:9"))
-        more = row.trusting if asked["trusting"] else ()
-        argv = (asked["program"], *words_of(row, known, more))
+        more = (row.folder_words if asked["trusts_folder"] else ()) + (row.trusting if asked["trusts_hooks"] else ())
+        argv = (asked["program"], *words_of(row, known), *more)
         done = run(Call(argv, b"", env, stage.project, asked["limit_s"], f"{MARK}={mark}"))
         # Some leave a daemon behind; whatever became our child since is one.
         Tree(0, f"{MARK}={mark}", lambda _pid, _env: True).end()

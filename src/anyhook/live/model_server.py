@@ -38,7 +38,7 @@ class Asked:
         """What stands in the place for system instructions."""
         if self.wire == "chat":
             return "\n".join(_texts([one for one in self.body["messages"] if one["role"] in ("system", "developer")]))
-        return "\n".join(_texts(self.body.get("instructions") or self.body.get("system") or ""))
+        return "\n".join(_texts(self.body.get("instructions") or self.body.get("system") or self.body.get("systemInstruction") or ""))
 
     @property
     def text(self) -> str:

@@ -3,18 +3,21 @@ settings that decide whether it is called. Nothing of the user's is written to, 
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 
 from anyhook.grammar.xdg import home_of
+from anyhook.install import json_text
 from anyhook.install.changes import places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from anyhook.grammar.drive_rows import Drive
     from anyhook.grammar.host_rows import Host
+    from anyhook.model.json_types import Json
 
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SHELL", "USER", "LOGNAME", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS")
 """What the agent gets of the environment: what it needs to start, and no keys."""
@@ -104,18 +107,53 @@ def _copy(old: str, new: str, renamed: Mapping[bytes, bytes]) -> None:
     shutil.copymode(old, new)
 
 
-def prepared(stage: Stage, host: Host, drive: Drive, known: Mapping[str, str]) -> None:
+def prepare(stage: Stage, drive: Drive, known: Mapping[str, str]) -> None:
     """Writes what leads the agent to the scripted model."""
     for path, text in drive.writes.items():
         stage.write(fill(path, known), fill(text, known))
+    for path, heads in drive.heads.items():
+        where = fill(path, known)
+        stage.write(where, _with_heads(_text(where), heads))
     for path, text in drive.appends.items():
         where = fill(path, known)
-        os.makedirs(os.path.dirname(where), exist_ok=True)
-        with open(where, "a") as file:
-            file.write(fill(text, known))
+        stage.write(where, _text(where) + fill(text, known))
+    for path, values in drive.sets.items():
+        where = fill(path, known)
+        stage.write(where, _with_values(_text(where), values))
 
 
-def words_of(drive: Drive, known: Mapping[str, str], more: Sequence[str] = ()) -> list[str]:
+def _text(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
+
+
+def _with_heads(text: str, heads: Mapping[str, str]) -> str:
+    """A TOML file's text with some of its first keys set."""
+    lines = text.splitlines(keepends=True)
+    first = next((number for number, line in enumerate(lines) if line.lstrip().startswith("[")), len(lines))
+    kept = [line for line in lines[:first] if line.partition("=")[0].strip() not in heads]
+    return "".join([*(f"{key} = {value}\n" for key, value in heads.items()), *kept, *lines[first:]])
+
+
+def _with_values(text: str, values: Mapping[str, Json]) -> str:
+    """A JSON file's text with some values set; comments are lost, for nobody will read it but the agent."""
+    try:
+        document = json_text.scan(text if text.strip() else "{}").value
+    except json_text.Malformed:
+        return text  # as the agent itself finds it
+    for name, value in values.items():
+        place = document
+        *folders, last = name.split(".")
+        for folder in folders:
+            place = place.setdefault(folder, {}) if isinstance(place, dict) else None
+        if isinstance(place, dict):
+            place[last] = value
+    return json.dumps(document)
+
+
+def words_of(drive: Drive, known: Mapping[str, str]) -> list[str]:
     """The words that follow the program."""
-    head = [fill(word, known) for word in drive.words]
-    return [*head[:1], *more, *head[1:]]
+    return [fill(word, known) for word in drive.words]
