@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 OPTIONS = (
     WHERE[0],
     Option("--live", "Drive the agents themselves, offline, and see whether a refusal holds."),
-    Option("--limit", "How long one agent may take with --live (default 90).", "SECONDS"),
+    Option("--limit", "How long one agent may take with --live (default 120).", "SECONDS"),
     JSON,
 )
 EXAMPLE = "anyhook doctor claude"
-LIMIT_S, LONGEST_S = 90.0, 3600.0
+LIMIT_S, LONGEST_S = 120.0, 3600.0
 MARKS = {"INERT": "✗", "UNKNOWN": "?", "NOT_INSTALLED": "-", "ARMED": "✓"}
 
 

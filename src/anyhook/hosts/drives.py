@@ -202,7 +202,7 @@ DRIVES: Mapping[str, Drive] = {
             "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
         },
         # It wants a package of its own beside its plugins, and waits for it: whoever has started it has it.
-        carries=("{config}/opencode/node_modules", "{config}/opencode/package.json", "{config}/opencode/opencode.json"),
+        carries=("{config}/opencode/node_modules", "{config}/opencode/package.json", "{config}/opencode/package-lock.json"),
         writes={"{home}/live-config.json": json.dumps(OPENCODE_CONFIG)},
     ),
 }
