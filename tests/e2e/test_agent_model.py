@@ -14,9 +14,9 @@ import pytest
 from agent_box import LS, agent, record, recorded, script, times, traces
 
 from anyhook.agent.failure import BadSetup
-from conftest import World
 from anyhook.live.model_server import Asked, ModelServer
 from anyhook.live.wire import Answer, Call
+from conftest import World
 
 OK, NOT_OK = json.dumps({"ok": True}), json.dumps({"ok": False, "reason": "no tests yet"})
 STREAMING = ["openai-chat:m", "openai-responses:m", "anthropic:m"]

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from anyhook import Engine, Event
-from conftest import World
 from anyhook.live.model_server import ModelServer
 from anyhook.live.wire import Answer, Call
+from conftest import World
 
 MODELS = ("openai:judge", "openai-chat:judge", "anthropic:judge")
 YES, NO = Answer('{"ok": true}'), Answer('{"ok": false, "reason": "two tests fail"}')

@@ -1,7 +1,7 @@
-"""An agent as small as can be: asks its model over a real wire, calls the commands of its hooks config before each tool,
-obeys or not, and runs the tool. It stands in for a real one, under whatever name a test gives it, and speaks the chat wire.
-What is wrong with it is said by FAKE_AGENT in its folder: `deaf` calls no hooks, `rude` runs what was refused, `stuck` never
-ends, `mute` asks no model, `bare` offers no tools, `shy` never runs a tool, `litter` leaves a process behind."""
+"""An agent as small as can be: asks its model over a real wire, calls the commands of its hooks config before each
+tool, obeys or not, and runs the tool. What is wrong with it is said by FAKE_AGENT in its folder: `deaf` calls no hooks,
+`rude` runs what was refused, `stuck` never ends, `mute` asks no model, `bare` offers no tools, `odd` only one that
+nobody knows, `shy` never runs a tool, `litter` leaves a process behind."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ TOOL = {"name": "shell", "parameters": {"properties": {"command": {"type": "stri
 
 
 def ask(messages: list[dict[str, Any]]) -> dict[str, Any]:
-    tools = [] if "bare" in MANNERS else [{"type": "function", "function": TOOL}]
+    tool = {**TOOL, "name": "ponder"} if "odd" in MANNERS else TOOL
+    tools = [] if "bare" in MANNERS else [{"type": "function", "function": tool}]
     body = json.dumps({"model": "any", "messages": messages, "tools": tools}).encode()
     url = f"{os.environ['OPENAI_HOST']}/v1/chat/completions"
     request = urllib.request.Request(url, body, {"content-type": "application/json"})
@@ -44,7 +45,7 @@ def refused(call: dict[str, Any]) -> str:
 
 def main() -> None:
     if sys.argv[1:] == ["--version"]:
-        print("1.0")
+        sys.stdout.write("1.0\n")
         return
     if "litter" in MANNERS:
         subprocess.Popen(["setsid", "sleep", "977"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -71,6 +71,7 @@ def test_nothing_of_the_users_is_touched(staged: World) -> None:
         ("rude", "INERT", "all the same"),
         ("mute", "UNKNOWN", "did not get as far as asking its model (exit 1): fake agent: no licence"),
         ("bare", "UNKNOWN", "did not get as far as asking its model"),
+        ("odd", "UNKNOWN", "offers no tool for commands; its tools: ponder"),
         ("deaf shy", "UNKNOWN", "neither ran the command nor called the entry"),
     ],
 )

@@ -93,26 +93,38 @@ OPENCODE_CONFIG = {
     "enabled_providers": [PROVIDER],
     "provider": {PROVIDER: OPENCODE_PROVIDER},
 }
+CODEX_SETTINGS = (
+    'model="{model}"',
+    f'model_provider="{PROVIDER}"',
+    f'model_providers.{PROVIDER}.name="{PROVIDER}"',
+    f'model_providers.{PROVIDER}.base_url="{{url}}/v1"',
+    f'model_providers.{PROVIDER}.env_key="ANYHOOK_LIVE_KEY"',
+    f'model_providers.{PROVIDER}.wire_api="responses"',
+    f"model_providers.{PROVIDER}.request_max_retries=0",
+    f"model_providers.{PROVIDER}.stream_max_retries=0",
+    'approval_policy="never"',
+    'sandbox_mode="danger-full-access"',
+    "check_for_update_on_startup=false",
+    "analytics.enabled=false",
+    "feedback.enabled=false",
+)
+
+
+def _settings(given: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(word for setting in given for word in ("-c", setting))
 
 
 DRIVES: Mapping[str, Drive] = {
     "claude": Drive(
         ("-p", "{prompt}", "--output-format", "json", "--allowedTools", "Bash", "Write", "Read", "Agent"),
         CLAUDE_ENV,
-        # The user's own file of this name holds trust beside credentials, so it is not copied: headless runs ask for none.
+        # The user's own file of this name holds credentials beside trust, so it is not copied; without a person no
+        # trust is asked for.
         writes={"{home}/.claude.json": json.dumps(CLAUDE_STATE)},
         carries=("{project}/.claude/settings.local.json",),
     ),
     "codex": Drive(
-        (
-            "exec", "--json",
-            "-c", 'model="{model}"', "-c", f'model_provider="{PROVIDER}"',
-            "-c", 'model_providers.anyhook_live={name="anyhook_live",base_url="{url}/v1",env_key="ANYHOOK_LIVE_KEY",'
-            'wire_api="responses",request_max_retries=0,stream_max_retries=0}',
-            "-c", 'approval_policy="never"', "-c", 'sandbox_mode="danger-full-access"',
-            "-c", "check_for_update_on_startup=false", "-c", "analytics.enabled=false", "-c", "feedback.enabled=false",
-            "--skip-git-repo-check", "{prompt}",
-        ),  # fmt: skip
+        ("exec", "--json", *_settings(CODEX_SETTINGS), "--skip-git-repo-check", "{prompt}"),
         {"ANYHOOK_LIVE_KEY": KEY, "CODEX_HOME": "{config}"},
         carries=("{config}/config.toml",),
         trusting=("--dangerously-bypass-hook-trust",),
@@ -188,7 +200,20 @@ DRIVES: Mapping[str, Drive] = {
         folder_words=("--trust",),
     ),
     "cline": Drive(
-        ("--json", "-P", "openai-compatible", "-m", "{model}", "-k", KEY, "--auto-approve", "true", "-t", "60", "{prompt}"),
+        (
+            "--json",
+            "-P",
+            "openai-compatible",
+            "-m",
+            "{model}",
+            "-k",
+            KEY,
+            "--auto-approve",
+            "true",
+            "-t",
+            "60",
+            "{prompt}",
+        ),
         {"CLINE_NO_AUTO_UPDATE": "1", "CLINE_TELEMETRY_DISABLED": "1"},
         writes={"{home}/.cline/data/settings/providers.json": json.dumps(CLINE_PROVIDERS)},
     ),
@@ -202,7 +227,11 @@ DRIVES: Mapping[str, Drive] = {
             "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
         },
         # It wants a package of its own beside its plugins, and waits for it: whoever has started it has it.
-        carries=("{config}/opencode/node_modules", "{config}/opencode/package.json", "{config}/opencode/package-lock.json"),
+        carries=(
+            "{config}/opencode/node_modules",
+            "{config}/opencode/package.json",
+            "{config}/opencode/package-lock.json",
+        ),
         writes={"{home}/live-config.json": json.dumps(OPENCODE_CONFIG)},
     ),
 }

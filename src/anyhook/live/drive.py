@@ -84,14 +84,17 @@ def drive(
     # -P: the module is ours, whatever lies in the current folder.
     words = [sys.executable, "-P", "-m", "anyhook.live.drive"]
     try:
-        done = subprocess.run(words, input=json.dumps(asked), capture_output=True, text=True, timeout=limit_s + GRACE_S)
+        done = subprocess.run(
+            words, input=json.dumps(asked), capture_output=True, text=True, timeout=limit_s + GRACE_S, check=False
+        )
     except subprocess.TimeoutExpired:
         return Seen("", "timed_out", None, "", "the run could not be ended in time", limit_s, (), ())
     try:
         found = json.loads(done.stdout)
     except ValueError:
         return Seen("", "not_started", None, "", done.stderr[-TAIL:], 0.0, (), ())
-    return Seen(**{**found, "requests": tuple(Request(**one) for one in found["requests"]), "tools": tuple(found["tools"])})
+    requests = tuple(Request(**one) for one in found["requests"])
+    return Seen(**{**found, "requests": requests, "tools": tuple(found["tools"])})
 
 
 def _perform(asked: dict[str, Any]) -> dict[str, Any]:
@@ -125,7 +128,7 @@ def _perform(asked: dict[str, Any]) -> dict[str, Any]:
         "stderr": (done.error or done.stderr.decode("utf-8", "replace"))[-TAIL:],
         "duration_s": done.duration_s,
         "requests": [
-            {"text": f"{one.system}\n{one.text}", "answered": answer.calls[0].tool if answer.calls else ""}
+            {"text": one.told, "answered": answer.calls[0].tool if answer.calls else ""}
             for one, answer in zip(kept, answers, strict=True)
         ],
         "tools": kept[-1].tools if kept else [],

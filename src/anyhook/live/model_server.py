@@ -18,6 +18,8 @@ MODEL = "scripted-model"
 DRIP_BYTES = 16
 TEXTS = ("content", "text", "output", "parts", "functionResponse", "response", "result", "error")
 """Where texts stand in what a model is told."""
+INSTRUCTIONS = ("instructions", "system", "systemInstruction")
+CONVERSATION = ("messages", "input", "contents")
 OWN_ITEMS = ("function_call", "custom_tool_call", "local_shell_call", "reasoning")
 
 Script = Sequence[Answer] | Callable[["Asked"], Answer]
@@ -38,14 +40,23 @@ class Asked:
         """What stands in the place for system instructions."""
         if self.wire == "chat":
             return "\n".join(_texts([one for one in self.body["messages"] if one["role"] in ("system", "developer")]))
-        return "\n".join(_texts(self.body.get("instructions") or self.body.get("system") or self.body.get("systemInstruction") or ""))
+        return "\n".join(_texts([self.body.get(place) for place in INSTRUCTIONS]))
 
     @property
     def text(self) -> str:
         """Everything else that it was told, results of tools included."""
-        told = self.body.get("messages") or self.body.get("input") or self.body.get("contents") or []
+        told = self._conversation
         rest = [one for one in told if isinstance(one, str) or one.get("role") not in ("system", "developer")]
         return "\n".join(_texts(rest))
+
+    @property
+    def _conversation(self) -> Any:
+        return next((self.body[place] for place in CONVERSATION if self.body.get(place)), [])
+
+    @property
+    def told(self) -> str:
+        """All of it, wherever it stands: some agents put system messages between the others."""
+        return "\n".join(_texts([self.body.get(place) for place in (*INSTRUCTIONS, *CONVERSATION)]))
 
     @property
     def tools(self) -> list[str]:
@@ -66,7 +77,7 @@ class Asked:
     @property
     def turns(self) -> list[tuple[bool, str]]:
         """The model's own turns so far: whether each called a tool, and what it said."""
-        told = self.body.get("messages") or self.body.get("input") or self.body.get("contents") or []
+        told = self._conversation
         found: list[tuple[bool, str]] = []
         went_on = False  # one wire has an item for each part of a turn
         for item in told if isinstance(told, list) else ():
@@ -168,10 +179,8 @@ class ModelServer:
         with self._lock:
             self.asked.append(asked)
             number = len(self.asked)
-        if callable(self._script):
-            answer = self._script(asked)
-        else:
-            answer = self._script[min(number, len(self._script)) - 1]
+        script = self._script
+        answer = script(asked) if callable(script) else script[min(number, len(script)) - 1]
         self.answered[number - 1] = answer
         return answer, number
 

@@ -1,6 +1,6 @@
 """What a scripted model says next: steps in terms of our own tools, said in the words of whichever agent asks. It keeps
-no count of requests: the step is found in the conversation that comes along, so that titles, retries and summaries shift
-nothing."""
+no count of requests: the step is found in the conversation that comes along, so that titles, retries and summaries
+shift nothing."""
 
 from __future__ import annotations
 
@@ -50,14 +50,13 @@ def script(steps: Sequence[Step], names: Mapping[str, Sequence[str]]) -> Callabl
         schemas = asked.schemas
         if not schemas:
             return Answer(_aside(asked))
+        # What the agent has no tool for is left out: saying so instead would end its turn.
+        offered = {ours: _offered(names.get(ours, ()), schemas) for ours in {step.tool for step in steps if step.tool}}
+        possible = [step for step in steps if not step.tool or offered[step.tool]]
         done = sum(1 for called, text in asked.turns if called or text.strip() in said)
-        step = steps[done] if done < len(steps) else Step(steps[-1].text or "done")
-        if not step.tool:
-            return Answer(step.text)
-        name = _offered(names.get(step.tool, ()), schemas)
-        if name is None:
-            return Answer(f"There is no tool for {step.tool} here.")
-        return Answer(step.text, (Call(name, _input(step, schemas[name])),))
+        step = possible[done] if done < len(possible) else Step(steps[-1].text or "done")
+        name = offered.get(step.tool)
+        return Answer(step.text, (Call(name, _input(step, schemas[name])),) if name else ())
 
     return answer
 

@@ -53,7 +53,14 @@ class Stage:
         kept = {name: given[name] for name in PASSED_ON if name in given}
         bases = {"CONFIG": ".config", "DATA": ".local/share", "CACHE": ".cache", "STATE": ".local/state"}
         xdg = {f"XDG_{name}_HOME": f"{self.home}/{folder}" for name, folder in bases.items()}
-        return {**kept, **xdg, "HOME": self.home, "TERM": "dumb", "DO_NOT_TRACK": "1", "NO_PROXY": "127.0.0.1,localhost"}
+        return {
+            **kept,
+            **xdg,
+            "HOME": self.home,
+            "TERM": "dumb",
+            "DO_NOT_TRACK": "1",
+            "NO_PROXY": "127.0.0.1,localhost",
+        }
 
     def bring(self, host: Host, drive: Drive, project: str, env: Mapping[str, str]) -> list[str]:
         """Copies the user's entries and what decides about them; the paths that were copied."""
