@@ -13,13 +13,13 @@ from typing import Any
 from anyhook.hosts import host
 from anyhook.install.diagnosis import version_of
 from anyhook.live.observed import PATH, load, sights
+from live.cost import spent
 from live.performance import attempt, environment
 from live.policy import judged
 from live.trials import TRIALS
 
 
 def main(agents: list[str]) -> int:
-    data: dict[str, Any]
     wrong = 0
     for agent in agents:
         program = shutil.which(host(agent).program, path=environment()["PATH"])
@@ -28,9 +28,8 @@ def main(agents: list[str]) -> int:
             wrong += 1
             continue
         found = observed(agent, program)
-        data = load() or {"agents": {}}  # another run may have written meanwhile
-        data["agents"][agent] = found
-        data["agents"] = dict(sorted(data["agents"].items()))
+        data: dict[str, Any] = {"agents": {}, **load()}  # another run may have written meanwhile
+        data["agents"] = dict(sorted({**data["agents"], agent: found}.items()))
         Path(PATH).write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
         for sight in sights(host(agent), data):
             if not sight.agrees:
@@ -54,6 +53,8 @@ def observed(agent: str, program: str) -> dict[str, Any]:
         print(f"{agent}: {name} ({played.seen.duration_s:.1f} s): {said}", flush=True)
     policy = judged(agent)
     print(f"{agent}: twenty calls: {'; '.join(policy['differences']) or 'as the policy says'}", flush=True)
+    cost = spent(agent)
+    print(f"{agent}: cost: {cost}", flush=True)
     return {
         "version": version_of(program),
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
@@ -61,6 +62,7 @@ def observed(agent: str, program: str) -> dict[str, Any]:
         "fired": sorted(fired),
         "events": events,
         "policy": policy,
+        "cost": cost,
     }
 
 
