@@ -4,6 +4,7 @@ effects at once where they do not meet."""
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -62,15 +63,15 @@ def kodik(**commands: str) -> dict[str, str]:
 
 
 def kolega(**answers: Mapping[str, Any]) -> dict[str, str]:
+    return kolega_commands(**{event: answering(answer) for event, answer in answers.items()})
+
+
+def kolega_commands(**commands: str) -> dict[str, str]:
     hooks = {
-        event: [{"hooks": [{"type": "command", "command": f'sh -c "{_quoted(answering(answer))}"'}]}]
-        for event, answer in answers.items()
+        event: [{"hooks": [{"type": "command", "command": shlex.join(["sh", "-c", command])}]}]
+        for event, command in commands.items()
     }
     return {".local/state/kolega-code/hooks.json": json.dumps({"schema_version": 1, "hooks": hooks})}
-
-
-def _quoted(command: str) -> str:
-    return command.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def agenthooks(trigger: str, answer: Mapping[str, Any]) -> dict[str, str]:
@@ -115,7 +116,7 @@ def replaced(seen: Evidence) -> str:
 def ended(seen: Evidence) -> str:
     if len(seen.requests) == 1:
         return WORKS
-    return TOLD if seen.told("wants the turn to end") else NOTHING
+    return TOLD if seen.told("WORDEND") else NOTHING
 
 
 def unsent(seen: Evidence) -> str:
@@ -188,7 +189,8 @@ TRIALS: Mapping[str, Trial] = {
         (FAILS, DONE),
     ),
     "the turn's end": Trial(
-        kolega(PostToolUse={"continue": False}),
+        # There a refused result ends the turn.
+        kolega_commands(PostToolUse="echo WORDEND >&2; exit 2"),
         {("post_tool", "end_turn"): ended},
     ),
     "other output": Trial(

@@ -40,19 +40,20 @@ class Sight(Record):
     def agrees(self) -> bool:
         if self.seen == NOT_FIRED or self.effect in QUIET or self.promised in QUIET:
             return True
-        return self.seen == self._due()
+        return self.seen in self._due()
 
-    def _due(self) -> str:
-        """What has to be seen for the promise to be kept."""
+    def _due(self) -> tuple[str, ...]:
+        """What may be seen where the promise is kept."""
         if self.promised == LOST:
-            return NOTHING
+            return (NOTHING,)
         if self.effect == "ask":
-            return STOPPED  # there is nobody to ask
+            return (STOPPED,)  # there is nobody to ask
         if self.effect == "block" and self.event in AFTERWARDS:
-            return TOLD  # there is nothing left to stop
+            return (TOLD,)  # there is nothing left to stop
         if self.promised == WORKS:
-            return WORKS
-        return STOPPED if self.promised == "block" and self.event not in AFTERWARDS else TOLD
+            return (WORKS,)
+        # Where the model is told in place of the result, what was to be replaced is replaced.
+        return (STOPPED,) if self.promised == "block" and self.event not in AFTERWARDS else (TOLD, WORKS)
 
 
 def promised(table: Host, event: str, effect: str) -> str | None:
