@@ -6,7 +6,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -90,9 +93,29 @@ def test_an_agent_that_never_ends(staged: World) -> None:
 def test_nothing_stays(staged: World) -> None:
     manners(staged, "litter")
     assert live(staged)["status"] == "ARMED"
-    left = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if b"977" in program_words(pid)]
-    assert left == []
+    assert running(b"977") == []
     assert [name for name in os.listdir(staged.root / "tmp") if name.startswith("anyhook-live-")] == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_being_told_to_end(staged: World, number: signal.Signals) -> None:
+    manners(staged, "stuck")
+    words = [sys.executable, "-m", "anyhook", "doctor", AGENT, "--live"]
+    with subprocess.Popen(words, env=staged.env, cwd=staged.project, stderr=subprocess.PIPE) as asked:
+        fake = str(staged.root / "bin/fake.py").encode()
+        while not running(fake):
+            time.sleep(0.05)
+        asked.send_signal(number)
+        asked.communicate()
+    while running(fake):  # the test's own limit ends this
+        time.sleep(0.05)
+    assert os.listdir(staged.root / "tmp") == []
+
+
+def running(word: bytes) -> list[int]:
+    """Processes that were started with such a word, versions asked for apart."""
+    pids = map(int, filter(str.isdigit, os.listdir("/proc")))
+    return [pid for pid in pids if word in program_words(pid) and b"--version" not in program_words(pid)]
 
 
 def program_words(pid: int) -> list[bytes]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
+import sys
 
 import click
 
@@ -20,6 +22,8 @@ from anyhook.install.diagnosis import INERT, diagnose, version_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from types import FrameType
+
     from anyhook.cli.options import Values
     from anyhook.grammar.host_rows import Host
     from anyhook.model.hook import Hook
@@ -84,6 +88,10 @@ def _limit_s(values: Values) -> float:
     return limit_s
 
 
+def _leave(number: int, _frame: FrameType | None) -> None:
+    sys.exit(128 + number)
+
+
 def _look(table: Host, project: str, hooks: list[Hook], live_limit_s: float | None) -> dict[str, Json]:
     """All that is known of one agent; with a limit it is driven, too."""
     program = shutil.which(table.program)
@@ -95,6 +103,7 @@ def _look(table: Host, project: str, hooks: list[Hook], live_limit_s: float | No
     elif seen.installed and seen.status != INERT and live_limit_s is not None and program is not None:
         from anyhook.live.check import check
 
+        signal.signal(signal.SIGTERM, _leave)  # so that the throw-away folders go, too
         verdict = check(table, program, project, os.environ, live_limit_s)
         status, reason = verdict.status, verdict.reason
         live = {"network": verdict.network or "off", "copied": [*verdict.copied]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -18,17 +19,19 @@ from anyhook.live.wire import Answer
 from anyhook.model.call import Call
 from anyhook.model.record import Record
 from anyhook.steps.process_tree import Tree
-from anyhook.steps.run import adopt_orphans, run
+from anyhook.steps.run import adopt_orphans, end_all, run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from types import FrameType
     from typing import Any
 
     from anyhook.grammar.host_rows import Host
 
 GRACE_S = 30.0
 """What the process around an agent gets beyond the agent's own limit."""
+PARENT_DEATH_SIGNAL = 1
 TAIL = 4000
 MARK = "ANYHOOK_LIVE_RUN"
 
@@ -83,16 +86,20 @@ def drive(
     }
     # -P: the module is ours, whatever lies in the current folder.
     words = [sys.executable, "-P", "-m", "anyhook.live.drive"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as around:
+        try:
+            out, err = around.communicate(json.dumps(asked), timeout=limit_s + GRACE_S)
+        except subprocess.TimeoutExpired:
+            around.terminate()
+            return Seen("", "timed_out", None, "", "the run could not be ended in time", limit_s, (), ())
+        except BaseException:
+            around.terminate()  # not killed: it has the agent to end
+            raise
     try:
-        done = subprocess.run(
-            words, input=json.dumps(asked), capture_output=True, text=True, timeout=limit_s + GRACE_S, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return Seen("", "timed_out", None, "", "the run could not be ended in time", limit_s, (), ())
-    try:
-        found = json.loads(done.stdout)
+        found = json.loads(out)
     except ValueError:
-        return Seen("", "not_started", None, "", done.stderr[-TAIL:], 0.0, (), ())
+        return Seen("", "not_started", None, "", err[-TAIL:], 0.0, (), ())
     requests = tuple(Request(**one) for one in found["requests"])
     return Seen(**{**found, "requests": requests, "tools": tuple(found["tools"])})
 
@@ -143,5 +150,21 @@ def _names(table: Host, more: Mapping[str, tuple[str, ...]]) -> dict[str, list[s
     return names
 
 
+def _end(number: int, _frame: FrameType | None) -> None:
+    end_all(for_good=True)
+    os._exit(128 + number)
+
+
+def _end_with_parent() -> None:
+    """Whoever asked may be killed; what was started for them is then ended all the same."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, _end)
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, int(signal.SIGTERM), 0, 0, 0)
+
+
 if __name__ == "__main__":
+    _end_with_parent()
     sys.stdout.write(json.dumps(_perform(json.load(sys.stdin))))
