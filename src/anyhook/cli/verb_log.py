@@ -17,7 +17,7 @@ from anyhook.stores.places import state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from anyhook.cli.options import Values
     from anyhook.journal.search import Wanted
@@ -62,16 +62,20 @@ def _with_words(folder: str, wanted: Wanted, words: str) -> list[Found]:
 
     with indexed(folder, "words") as index:
         lines = find_words(index, folder, words, SEARCH_MOST)
-    right = wanted.looks_right()
+    right, fits = wanted.looks_right(), wanted.fits()
     found = [Found(line, parsed(line)) for line in lines if right(line)]
-    return [each for each in found if each.record is not None and wanted.fits(each.record)]
+    return [each for each in found if each.record is not None and fits(each.record)]
 
 
 def _show(records: Iterable[Found], as_json: bool) -> None:
+    render.many_out(_lines(records, as_json), exact=as_json)
+
+
+def _lines(records: Iterable[Found], as_json: bool) -> Iterator[str]:
     for found in records:
         if as_json:
-            render.exact_out(found.line.decode("utf-8", "replace").rstrip("\n"))
+            yield found.line.decode("utf-8", "replace").rstrip("\n")
         elif found.record is None:
             render.say(f"a line of the journal is damaged: {found.line[:60].decode('utf-8', 'replace')!r}")
         else:
-            render.out(record_line(found.record))
+            yield record_line(found.record)
