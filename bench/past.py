@@ -4,12 +4,13 @@ sessions, commands and durations differ from record to record; the chain is the 
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 from typing import TYPE_CHECKING
 
 from anyhook import Event
-from anyhook.stores.journal_files import open_all
+from anyhook.stores.journal_files import full_paths, lines_backwards, number_of, open_all
 from anyhook.stores.journal_writer import Bounds, JournalWriter
 
 if TYPE_CHECKING:
@@ -27,7 +28,10 @@ if "rm -rf" in command:
 if command.startswith("pip install"):
     print(json.dumps({"modified_input": {"command": command.replace("pip", "uv pip")}}))
 """
-WORDS = "src tests docs build parser lexer server client index journal hooks model api cache queue worker".split()
+WORDS = (
+    "src", "tests", "docs", "build", "parser", "lexer", "server", "client", "index", "journal", "hooks", "model", "api",
+    "cache", "queue", "worker",
+)  # fmt: skip
 SPAN_DAYS = 30
 BATCH = 500
 """Records in one write; the chain is the same as with one."""
@@ -88,8 +92,7 @@ def _template(line: bytes) -> bytes:
 
 
 def write(place: Place, count: int, now_ns: int, distinct: int = 0) -> None:
-    """So many records over the last thirty days, the same ones each time; at most so many different commands, where that
-    is given."""
+    """So many records over the last thirty days; at most so many different commands, where that is given."""
     kinds = templates(place)
     (state_of(place) / "journal.jsonl").unlink()
     deal = random.Random(count)
@@ -109,3 +112,7 @@ def write(place: Place, count: int, now_ns: int, distinct: int = 0) -> None:
             lines.append(kinds[DEALT[int(deal.random() * len(DEALT))]] % blanks)
         writer.append(lines)
     writer.close()
+    for path in full_paths(str(state_of(place))):  # a full file was last written to when its last record was
+        with open(path, "rb") as file:
+            at = number_of(next(lines_backwards(file)), b"at") or now_ns
+        os.utime(path, ns=(at, at))

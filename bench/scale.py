@@ -1,5 +1,6 @@
-"""`python -m bench.scale [records]`: the journal's verbs over a million records and over a tenth of them, each as a process
-of its own: seconds and peak memory. It prints a table, writes bench/out/scale.json, and promises nothing to any test."""
+"""`python -m bench.scale [records]`: the journal's verbs over a million records and over a tenth of them, each as a
+process of its own: seconds and peak memory. It prints a table and writes bench/out/scale.json; no test asserts any of
+it."""
 
 from __future__ import annotations
 
@@ -99,11 +100,15 @@ def main() -> None:
     print(f"\n| | {count // 10:,} records | | {count:,} records | |\n| --- | ---: | ---: | ---: | ---: |")
     for name, spent in large.items():
         less = small[name]
-        print(f"| `{name}` | {less.seconds:.2f} s | {less.peak_mb:.0f} MB | {spent.seconds:.2f} s | {spent.peak_mb:.0f} MB |")
+        print(
+            f"| `{name}` | {less.seconds:.2f} s | {less.peak_mb:.0f} MB | {spent.seconds:.2f} s | {spent.peak_mb:.0f} MB |"
+        )
     out = Path(__file__).parent / "out" / "scale.json"
     out.parent.mkdir(exist_ok=True)
-    kept = {size: {name: spent._asdict() for name, spent in found.items()} for size, found in
-            ((count // 10, small), (count, large))}
+    kept = {
+        size: {name: spent._asdict() for name, spent in found.items()}
+        for size, found in ((count // 10, small), (count, large))
+    }
     out.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from itertools import chain
+from itertools import chain, islice
 
 from anyhook.cli import render
 from anyhook.cli.failure import BadCall
@@ -12,7 +12,7 @@ from anyhook.cli.journal_input import WANTED, count_of, wanted_of
 from anyhook.cli.options import JSON, Option
 from anyhook.cli.record_text import record_line
 from anyhook.cli.verbs import verb
-from anyhook.journal.search import Found, follow, newest, parsed, search
+from anyhook.journal.search import Found, chooser, follow, newest, parsed, search
 from anyhook.stores.places import state_dir
 
 TYPE_CHECKING = False
@@ -45,7 +45,7 @@ def log(values: Values) -> int:
     most = count_of(values, "last", 0)
     records: Iterable[Found]
     if values["search"]:
-        records = _with_words(folder, wanted, str(values["search"]))[-most:]
+        records = _with_words(folder, wanted, str(values["search"]), most)
     else:
         records = newest(folder, wanted, most) if most else search(folder, wanted)
     first = next(iter(records := iter(records)), None)
@@ -56,15 +56,18 @@ def log(values: Values) -> int:
     return 0
 
 
-def _with_words(folder: str, wanted: Wanted, words: str) -> list[Found]:
+def _with_words(folder: str, wanted: Wanted, words: str, most: int) -> Iterator[Found]:
+    """The last so many records that have these words, oldest first."""
     from anyhook.cli.indexed import indexed
     from anyhook.journal.index import find_words
 
     with indexed(folder, "words") as index:
-        lines = find_words(index, folder, words, SEARCH_MOST)
-    right, fits = wanted.looks_right(), wanted.fits()
-    found = [Found(line, parsed(line)) for line in lines if right(line)]
-    return [each for each in found if each.record is not None and fits(each.record)]
+        chosen = chooser(wanted)
+        fitting = (line for line in find_words(index, folder, words) if chosen(line))
+        lines = [*islice(fitting, most or SEARCH_MOST)]
+        if not most and next(fitting, None) is not None:
+            render.say(f"More than {SEARCH_MOST} records have these words; the newest are shown. -n shows more.")
+    return (Found(line, parsed(line)) for line in reversed(lines))
 
 
 def _show(records: Iterable[Found], as_json: bool) -> None:

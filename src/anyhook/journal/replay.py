@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from anyhook.grammar.rows import Dialect, EventRow
     from anyhook.model.decision import Decision
     from anyhook.model.json_types import Json
-    from anyhook.model.outcome import Outcome
 
 REMEMBERED_MOST = 20_000
 REMEMBERED_CHARACTERS = 1_000
@@ -106,7 +105,7 @@ class Judge:
         )
 
     def decision(self, record: dict[str, Json], calls: list[dict[str, Json]]) -> _Judged:
-        """Today's decision. Of a host without words of its own, the same runs mean the same whatever the event's data is."""
+        """Today's. Where the host has no words of its own, the same runs mean the same, whatever the event's data is."""
         key = None if record.get("hosted") else _key(record, calls)
         try:
             found = self._decisions.get(key) if key else None
@@ -235,10 +234,7 @@ def _is_kept(kept: list[tuple[str, Json]], before: dict[str, Json]) -> bool:
     """Whether a recorded decision is this one and asks for nothing else: most are, and this is quickly said."""
     if len(before) != len(kept) + sum(map(before.__contains__, BESIDE)):
         return False
-    for field, value in kept:
-        if before.get(field) != value:
-            return False
-    return True
+    return [before.get(field) for field, _ in kept] == [value for _, value in kept]
 
 
 _NOTHING: dict[str, Json] = {"verdict": "none", "context": [], "messages": [], "follow_ups": [], "end_turn": False}

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 from anyhook.model import lean_json
 from anyhook.model.record import Record
-from anyhook.stores.journal_files import BLOCK, lines_backwards, lines_with, number_of, open_all, seek_first, whole_lines
+from anyhook.stores.journal_files import (
+    BLOCK,
+    lines_backwards,
+    lines_with,
+    number_of,
+    open_all,
+    seek_first,
+    whole_lines,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -119,7 +127,7 @@ def parsed(line: bytes) -> dict[str, Json] | None:
 
 def search(state_dir: str, wanted: Wanted) -> Iterator[Found]:
     """The records, oldest first; damaged lines among them."""
-    chosen = _chosen(wanted)
+    chosen = chooser(wanted)
     for _, file in open_all(state_dir):
         with file:
             if wanted.since_ns is not None:
@@ -127,7 +135,7 @@ def search(state_dir: str, wanted: Wanted) -> Iterator[Found]:
             yield from _fitting(file, wanted, chosen)
 
 
-def _chosen(wanted: Wanted) -> Callable[[bytes], Found | None]:
+def chooser(wanted: Wanted) -> Callable[[bytes], Found | None]:
     """A line → what is shown of it, if anything."""
     right, fits = wanted.looks_right(), wanted.fits()
 
@@ -161,7 +169,7 @@ def newest(state_dir: str, wanted: Wanted, most: int) -> list[Found]:
 
 
 def _last(files: list[tuple[str, BinaryIO]], wanted: Wanted, most: int, end: int | None) -> list[Found]:
-    chosen = _chosen(wanted)
+    chosen = chooser(wanted)
     least = (wanted.since_ns or 0) - SLACK_NS
     found: list[Found] = []
     for _, file in reversed(files):
@@ -182,7 +190,7 @@ def _close(files: list[tuple[str, BinaryIO]]) -> None:
 def follow(state_dir: str, wanted: Wanted, most: int) -> Iterator[Found | None]:
     """The last so many records, and then those that come, whatever file they come into; None whenever there is no
     more for the moment."""
-    chosen = _chosen(wanted)
+    chosen = chooser(wanted)
     files = open_all(state_dir)
     place = files[-1][1].seek(0, os.SEEK_END) if files else 0
     seen = os.fstat(files[-1][1].fileno()).st_ino if files else None
