@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from anyhook.journal.durations import IN_SQL, Durations
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:
@@ -17,8 +18,6 @@ STEPS = 14
 """How many parts a span is cut into, to show how it went."""
 BLOCKED, FAILED, TIMED_OUT = 1, 2, 4
 KINDS = f"(verdict IS 'block') * {BLOCKED} + (failed IS NOT NULL) * {FAILED} + (ending IS 'timed_out') * {TIMED_OUT}"
-FOUR_DIGITS = "round(duration_s, (duration_s < 0.01) + (duration_s < 0.1) + (duration_s < 1) + (duration_s < 10) + 2)"
-"""Thousandths of a millisecond below ten milliseconds, hundredths of a second above ten seconds."""
 
 
 class HookFigures(Record):
@@ -44,13 +43,12 @@ class HookFigures(Record):
 
 
 class _Hook:
-    """What is counted of one hook while its runs are read. How long they took is counted by four digits, so that this
-    does not grow with their number."""
+    """What is counted of one hook while its runs are read."""
 
     def __init__(self) -> None:
         self.kinds: Counter[int] = Counter()
         self.parts: Counter[int] = Counter()
-        self.took_s: Counter[float] = Counter()
+        self.took = Durations()
         self.cost_s = 0.0
 
     def figures(self, name: str) -> HookFigures:
@@ -61,17 +59,8 @@ class _Hook:
         over_time = [0] * STEPS
         for part, count in self.parts.items():
             over_time[min(max(part, 0), STEPS - 1)] += count
-        p50, p95 = (self.percentile(runs, part) for part in (0.5, 0.95))
+        p50, p95 = (self.took.percentile_ms(part) or 0.0 for part in (0.5, 0.95))
         return HookFigures(name, runs, blocks, failures, timeouts, p50, p95, round(self.cost_s, 6), tuple(over_time))
-
-    def percentile(self, runs: int, part: float) -> float:
-        """The nearest rank: the least duration that so many of all did not exceed; in milliseconds."""
-        rank = max(1, -int(-runs * part // 1))
-        for took_s in sorted(self.took_s):
-            rank -= self.took_s[took_s]
-            if rank <= 0:
-                return round(took_s * 1000, 3)
-        return 0.0
 
 
 def figures(index: sqlite3.Connection, wanted: Wanted, now_ns: int) -> list[HookFigures]:
@@ -81,7 +70,7 @@ def figures(index: sqlite3.Connection, wanted: Wanted, now_ns: int) -> list[Hook
     width = max(1, -(-(end - start) // STEPS))
     found: dict[str, _Hook] = {}
     rows = index.execute(
-        f"SELECT hook, (at - ?) / ?, {KINDS}, {FOUR_DIGITS}, duration_s * (NOT background) FROM runs WHERE {where}",  # noqa: S608
+        f"SELECT hook, (at - ?) / ?, {KINDS}, {IN_SQL}, duration_s * (NOT background) FROM runs WHERE {where}",  # noqa: S608
         [start, width, *values],
     )
     for name, part, kinds, took_s, cost_s in rows:
@@ -90,7 +79,7 @@ def figures(index: sqlite3.Connection, wanted: Wanted, now_ns: int) -> list[Hook
             hook = found[name] = _Hook()
         hook.kinds[kinds] += 1
         hook.parts[part] += 1
-        hook.took_s[took_s] += 1
+        hook.took.counts[took_s] += 1
         hook.cost_s += cost_s
     made = [hook.figures(name) for name, hook in found.items()]
     return sorted(made, key=lambda each: (-each.cost_s, each.hook))

@@ -105,7 +105,7 @@ class Judge:
         )
 
     def decision(self, record: dict[str, Json], calls: list[dict[str, Json]]) -> _Judged:
-        """Today's. Where the host has no words of its own, the same runs mean the same, whatever the event's data is."""
+        """Today's. Where the host has no words of its own, the same runs mean the same, whatever else differs."""
         key = None if record.get("hosted") else _key(record, calls)
         try:
             found = self._decisions.get(key) if key else None

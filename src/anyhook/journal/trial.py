@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Result = tuple[str, tuple[str, int | None, bytes, bytes, int, float, str | None], bool]
     """Key, the fields of the Run, and whether it ran warm."""
 
-EVERY = 200
+EVERY = 1_000
 """One of so many trials is run cold as well as warm."""
 FIRST = 3
 """And so are this many at the beginning of each batch."""

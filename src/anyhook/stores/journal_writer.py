@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 LOCK_S = 5.0
 """How long to wait for the lock. Nobody holds it for more than a moment, unless that process was stopped."""
+BUSY_S = 60.0
+"""How long to wait where very many processes write all the time, so that the lock is let go but always taken."""
 LOOK_S = 1.0
 """How often to look whether the file was moved away by somebody else."""
 DAY_S = 86_400
@@ -127,14 +129,19 @@ class JournalWriter:
 
     def _lock(self, deadline: float) -> None:
         """Wait for the lock, but not for ever: its holder may have been stopped."""
-        pause = 0.00005
+        pause, seen, busy_until = 0.00005, -1, deadline + BUSY_S
         while True:
             try:
                 self._flock(self._descriptor, LOCK_EX | LOCK_NB)
                 return
             except BlockingIOError:
+                if seen < 0:
+                    seen = os.fstat(self._descriptor).st_size
                 if monotonic() > deadline:
-                    raise OSError(11, "another process holds the journal's lock and does not let go") from None
+                    size = os.fstat(self._descriptor).st_size
+                    if size == seen or deadline >= busy_until:
+                        raise OSError(11, "another process holds the journal's lock and does not let go") from None
+                    seen, deadline = size, deadline + LOCK_S  # it grows: others write, and our turn will come
             except OSError as error:
                 if error.errno in NO_LOCKS:
                     return
