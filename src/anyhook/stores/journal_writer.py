@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 LOCK_S = 5.0
 """How long to wait for the lock. Nobody holds it for more than a moment, unless that process was stopped."""
-BUSY_S = 60.0
-"""How long to wait where very many processes write all the time, so that the lock is let go but always taken."""
+PAUSE_MOST = 0.002
+"""How long to sleep between two questions for the lock; who has come to that waits in line."""
 LOOK_S = 1.0
 """How often to look whether the file was moved away by somebody else."""
 DAY_S = 86_400
@@ -129,25 +129,49 @@ class JournalWriter:
 
     def _lock(self, deadline: float) -> None:
         """Wait for the lock, but not for ever: its holder may have been stopped."""
-        pause, seen, busy_until = 0.00005, -1, deadline + BUSY_S
+        pause = 0.00005
         while True:
             try:
                 self._flock(self._descriptor, LOCK_EX | LOCK_NB)
                 return
             except BlockingIOError:
-                if seen < 0:
-                    seen = os.fstat(self._descriptor).st_size
-                if monotonic() > deadline:
-                    size = os.fstat(self._descriptor).st_size
-                    if size == seen or deadline >= busy_until:
-                        raise OSError(11, "another process holds the journal's lock and does not let go") from None
-                    seen, deadline = size, deadline + LOCK_S  # it grows: others write, and our turn will come
+                if pause == PAUSE_MOST:
+                    self._wait_in_line(deadline)
+                    return
             except OSError as error:
                 if error.errno in NO_LOCKS:
                     return
                 raise
             sleep(pause)
-            pause = min(pause * 1.5, 0.002)
+            pause = min(pause * 1.5, PAUSE_MOST)
+
+    def _wait_in_line(self, deadline: float) -> None:
+        """Wait where the kernel keeps the line. Very many who ask again and again would take the holder's time, and the
+        one who just let go would have the lock again before them. Nothing can end such a wait, so another thread does
+        the waiting: if it is in vain, the lock goes with that thread's descriptor."""
+        from _thread import start_new_thread
+
+        flock, descriptor, seen = self._flock, os.dup(self._descriptor), os.fstat(self._descriptor).st_size
+        failures: list[OSError] = []
+        ours = allocate_lock()
+        ours.acquire()
+
+        def wait() -> None:
+            try:
+                flock(descriptor, LOCK_EX)
+            except OSError as error:
+                failures.append(error)
+            os.close(descriptor)
+            ours.release()
+
+        start_new_thread(wait, ())
+        while not ours.acquire(timeout=max(0.0, deadline - monotonic())):
+            size = os.fstat(self._descriptor).st_size
+            if size == seen:
+                raise OSError(11, "another process holds the journal's lock and does not let go")
+            seen, deadline = size, monotonic() + LOCK_S  # others write, so our turn will come
+        if failures:
+            raise failures[0]
 
     def _is_current(self) -> bool:
         try:
