@@ -79,7 +79,7 @@ class Engine:
         """The moment, by the monotonic clock, by which the host wants its answer: no hook runs beyond it."""
         self.journal: Journal | None = Journal(own_state_dir(setup.env), bounds_of(catalog.config.journal))
         bodies = str(catalog.config.journal.get("bodies", FULL))
-        self.keeping = Keeping(secrets_of(setup.env), bodies, frozenset(setup.env))
+        self.keeping = Keeping(secrets_of(setup.env), bodies, frozenset(setup.env), {})
         self._env = dict(setup.env)
         self.routes = Routes(setup, catalog, enforced=mode != "shadow")
         self._unwritten: list[tuple[int, Event, Decision]] = []
