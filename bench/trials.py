@@ -4,10 +4,11 @@ run cold as well is part of it. Nothing here is asserted by a test."""
 from __future__ import annotations
 
 import json
+import sys
 import time
 from typing import TYPE_CHECKING
 
-from anyhook.journal.trial import EVERY, Trial, python_script, run_batch, values_of
+from anyhook.journal.trial import EVERY, Trial, run_batch, values_of
 from anyhook.model.digest import hasher
 from bench.past import GUARD
 from bench.promises import Place, Row
@@ -22,23 +23,18 @@ def warm_against_cold(folder: Path, _rounds: int) -> list[Row]:
     """One batch as a worker gets it, warm and with its sample; and as many events cold as patience has."""
     place = Place(folder)
     place.write("guard.py", GUARD)
-    argv = ("python3", str(place.home / "guard.py"))
-    found = python_script(argv, str(place.project), place.env["PATH"])
-    if found is None:
-        raise SystemExit("bench: there is no python3 on the PATH")
-    interpreter, script, arguments = found
-    digest = hasher()
+    script = str(place.home / "guard.py")
+    argv, digest = (sys.executable, script), hasher()
     trials = []
     for number in range(EVENTS):
         stdin = json.dumps({"tool_name": "Bash", "tool_input": {"command": f"ls {number}"}}).encode()
-        task = ("script", script, arguments, stdin)
-        trial = Trial(digest(stdin), "guard", argv, stdin, place.env, str(place.project), 30.0, interpreter, task)
+        task = ("script", script, (), stdin)
+        trial = Trial(digest(stdin), "guard", argv, stdin, place.env, str(place.project), 30.0, sys.executable, task)
         trials.append(trial)
     warm = _per_event(trials)
     cold = _per_event([trial.replace(interpreter="", task=()) for trial in trials[:COLD]])
-    return [
-        Row("backtest: a process per event", f"the same in a living worker, 1 of {EVERY} cold", cold / warm, cold / warm, float("inf"))
-    ]
+    base = f"in a living worker, 1 of {EVERY} cold too"
+    return [Row("backtest of a Python hook, process per event", base, cold / warm, cold / warm, float("inf"))]
 
 
 def _per_event(trials: list[Trial]) -> float:

@@ -94,12 +94,11 @@ class JournalWriter:
     def _open_and_lock(self) -> int:
         """Have the current file open and locked; its length. It may stop being the current one while we wait for the
         lock."""
-        deadline = monotonic() + LOCK_S
         while True:
             fresh = self._descriptor < 0 or self._owner != os.getpid()  # a lock is shared with a forked child
             if fresh:
                 self._open()
-            self._lock(deadline)
+            self._lock()
             end = os.lseek(self._descriptor, 0, os.SEEK_END)
             full = end >= self.bounds.file_bytes or (fresh and self._is_old())
             if not full and not fresh and monotonic() - self._looked < LOOK_S:
@@ -127,7 +126,7 @@ class JournalWriter:
             self._descriptor = os.open(self.path, flags, 0o600)
         self._owner, self._end = os.getpid(), -1
 
-    def _lock(self, deadline: float) -> None:
+    def _lock(self) -> None:
         """Wait for the lock, but not for ever: its holder may have been stopped."""
         pause = 0.00005
         while True:
@@ -136,7 +135,7 @@ class JournalWriter:
                 return
             except BlockingIOError:
                 if pause == PAUSE_MOST:
-                    self._wait_in_line(deadline)
+                    self._wait_in_line()
                     return
             except OSError as error:
                 if error.errno in NO_LOCKS:
@@ -145,7 +144,7 @@ class JournalWriter:
             sleep(pause)
             pause = min(pause * 1.5, PAUSE_MOST)
 
-    def _wait_in_line(self, deadline: float) -> None:
+    def _wait_in_line(self) -> None:
         """Wait where the kernel keeps the line. Very many who ask again and again would take the holder's time, and the
         one who just let go would have the lock again before them. Nothing can end such a wait, so another thread does
         the waiting: if it is in vain, the lock goes with that thread's descriptor."""
@@ -165,11 +164,11 @@ class JournalWriter:
             ours.release()
 
         start_new_thread(wait, ())
-        while not ours.acquire(timeout=max(0.0, deadline - monotonic())):
+        while not ours.acquire(timeout=LOCK_S):
             size = os.fstat(self._descriptor).st_size
             if size == seen:
                 raise OSError(11, "another process holds the journal's lock and does not let go")
-            seen, deadline = size, monotonic() + LOCK_S  # others write, so our turn will come
+            seen = size  # others write, so our turn will come
         if failures:
             raise failures[0]
 
