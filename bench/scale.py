@@ -100,9 +100,8 @@ def main() -> None:
     print(f"\n| | {count // 10:,} records | | {count:,} records | |\n| --- | ---: | ---: | ---: | ---: |")
     for name, spent in large.items():
         less = small[name]
-        print(
-            f"| `{name}` | {less.seconds:.2f} s | {less.peak_mb:.0f} MB | {spent.seconds:.2f} s | {spent.peak_mb:.0f} MB |"
-        )
+        sizes = (f"{each.seconds:.2f} s | {each.peak_mb:.0f} MB" for each in (less, spent))
+        print(f"| `{name}` | {' | '.join(sizes)} |")
     out = Path(__file__).parent / "out" / "scale.json"
     out.parent.mkdir(exist_ok=True)
     kept = {
