@@ -29,7 +29,7 @@ def stats(values: Values) -> int:
     from anyhook.journal.figures import figures
 
     wanted, folder = wanted_of(values, since="7d"), state_dir(os.environ)
-    with indexed(folder, "runs") as index:
+    with indexed(folder, "runs", wanted.since_ns) as index:
         found = figures(index, wanted, time.time_ns())
     if values["json"]:
         render.json_out({"hooks": [hook.as_dict() for hook in found]}, indent=2)

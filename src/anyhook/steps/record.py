@@ -26,6 +26,9 @@ EACH_MOST = 100
 DEPTH_LIMIT = 64
 TEXT_LIMIT = 16_384
 """Longer texts are cut in the journal, and say so."""
+OUTPUT_LIMIT = 262_144
+"""The same for what a hook printed. Without all of it nobody can judge again what the hook answered, and those who print
+much are those who rewrite something large."""
 ASKED_FOR = (
     "effect", "reason", "hook", "tool_input", "tool_output", "prompt", "context", "messages", "follow_ups", "history",
     "recipe", "end_turn",
@@ -271,5 +274,5 @@ def _said(run: Run, keeping: Keeping) -> dict[str, Json]:
 
 
 def clip(data: bytes) -> str:
-    text = data[:TEXT_LIMIT].decode("utf-8", "replace")
-    return text if len(data) <= TEXT_LIMIT else f"{text}… [{len(data)} bytes in all]"
+    text = data[:OUTPUT_LIMIT].decode("utf-8", "replace")
+    return text if len(data) <= OUTPUT_LIMIT else f"{text}… [{len(data)} bytes in all]"
