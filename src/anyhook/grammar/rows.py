@@ -237,8 +237,7 @@ class Dialect(Record):
     find: Callable[[Roots], list[Source]]
     load: Callable[[Source, Files], Layer]
     layering: str
-    """How layers meet: `concatenate`, `once` (the same, but a declaration that several of the user's and the project's
-    files hold counts once), `replace_lists`, `later_name_wins`, `earlier_name_wins`."""
+    """How layers meet: `concatenate`, `replace_lists`, `later_name_wins`, `earlier_name_wins`."""
     events: tuple[EventRow, ...]
     base: tuple[Field, ...]
     match: Callable[[Hook, Event, EventRow], str | None]
@@ -280,7 +279,15 @@ class Dialect(Record):
     trusted_natively: Callable[[Roots, Files], frozenset[str]] | None = None
     """The project paths that the dialect's own records trust."""
     together: bool = False
-    """Whether all hooks of an event run, each on the event as it came, whatever another of them says."""
+    """Whether all hooks of an event run, whatever another of them says."""
+    at_once: bool = False
+    """Whether all hooks of an event are started at the same time, each on the event as it came."""
+    in_turn: Callable[[Hook], bool] = lambda hook: False
+    """Whether a hook has those of its event run one after the other all the same."""
+    identity: Callable[[Hook], tuple[Json, ...]] = lambda hook: (hook.id,)
+    """What makes two of them the same, so that the first runs for both."""
+    partial_input: bool = False
+    """Whether a rewritten input names only the fields that change."""
     closed_env: bool = False
     """Whether no variable of ours may be added to a hook's environment."""
     sort: Callable[[Hook], tuple[Json, ...]] | None = None

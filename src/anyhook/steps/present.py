@@ -95,7 +95,7 @@ def _escaped(text: str) -> bytes:
 def present(hook: Hook, dialect: Dialect, row: EventRow, scene: Scene, run_id: str) -> tuple[Call, str]:
     """The call, and why it cannot be made ("" if it can)."""
     if hook.handler != "command":
-        words = (hook.handler, *(str(hook.spec[key]) for key in ("callable", "prompt") if key in hook.spec))
+        words = (hook.handler, *(str(hook.spec[key]) for key in ("callable", "prompt", "url") if key in hook.spec))
         return Call(words, encode(payload(dialect, row, scene)), {}, scene.project, hook.limit_s, ""), ""
     launch = dialect.launch(hook, scene)
     env = launch.env
