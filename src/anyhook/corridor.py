@@ -124,7 +124,7 @@ class Walk:
             outcome, run = self.call_back(hook), None
             self.report(hook, "ran", verdict=outcome.verdict)
         else:
-            call, model, started = self.begun.pop(position, None) or self.begin(step, scene)
+            call, model, started = self.begun.pop(position) if position in self.begun else self.begin(step, scene)
             self.grace_s = min(GRACE_S + len(call.stdin) * GRACE_PER_BYTE_S, GRACE_MOST_S)
             # Made while the hook runs: this is time that nobody waits for.
             self.head = self.head or self.engine.head(self.event, self.mode)
@@ -161,7 +161,9 @@ class Walk:
     def look_ahead(self, first: int, steps: tuple[Step, ...]) -> None:
         """Start all hooks of a dialect whose hooks run at once. The first is left to whoever waits for the walk, the
         others get a thread that waits for them; their answers are still taken in the order of the row."""
-        table, seen, ready = steps[first].dialect, dict[tuple[Json, ...], str](), list[int]()
+        table = steps[first].dialect
+        seen: dict[tuple[Json, ...], str] = {}
+        ready: list[int] = []
         for position, step in enumerate(steps[first:], first):
             hook, why, failed = step.hook, step.why, ""
             if step.dialect is not table:
@@ -185,8 +187,9 @@ class Walk:
         for position in ready:
             scene = self.engine.scene(self.seen, table, steps[position].row)
             call, model, started = self.begin(steps[position], scene)
-            aside = position != ready[0] and not isinstance(started, Run)
-            self.begun[position] = call, model, Watched(started) if aside else started
+            if position != ready[0] and not isinstance(started, Run):
+                started = Watched(started)
+            self.begun[position] = call, model, started
 
     def end_begun(self, steps: tuple[Step, ...]) -> None:
         """End what was started before its turn and will not get it."""

@@ -4,8 +4,8 @@ project sent raw to the terminal. It prints nothing itself."""
 from __future__ import annotations
 
 from anyhook.cli.visible import visible
-from anyhook.steps.trust import ALL
 from anyhook.steps.review import APPROVED, CHANGED, NEW, REMOVED, differences
+from anyhook.steps.trust import ALL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -72,7 +72,9 @@ class Posted:
         except TimeoutError:
             self._conclude("timed_out", None)
         except (OSError, HTTPException, ValueError) as error:
-            self._conclude("exited", 1, stderr=f"no answer from {self._spec['url']}: {error or type(error).__name__}")
+            self._conclude(
+                "exited", 1, stderr=f"no answer from {self._spec['url']}: {str(error) or type(error).__name__}"
+            )
         else:
             if 200 <= status < 300:
                 self._conclude("exited", 0, body)

@@ -1,5 +1,5 @@
-"""Something that was started, with a thread of its own that waits for it, so that several are watched at once. It starts
-no hook and reads no answer."""
+"""Something that was started, with a thread of its own that waits for it, so that several are watched at once. It
+starts no hook and reads no answer."""
 
 from __future__ import annotations
 
