@@ -3,14 +3,13 @@ fail-open."""
 
 from __future__ import annotations
 
-import os
-
 from anyhook.dialects.claude_files import find
 from anyhook.dialects.claude_files import load as load_source
 from anyhook.dialects.claude_replies import ASKING, COMMAND, MODEL, POSTED
+from anyhook.dialects.hosted import no_transcript, not_in_a_stop_hook
 from anyhook.grammar.cells import native_name, project, session
-from anyhook.grammar.commands import check_text, named_files, words_read
-from anyhook.grammar.matchers import MATCH_ALL
+from anyhook.grammar.commands import SHELL, check_text, named_files, words_read
+from anyhook.grammar.matchers import MATCH_ALL, is_plain, named_or_found
 from anyhook.grammar.patterns import BadPattern, compile_pattern
 from anyhook.grammar.permission_rules import speaks_of
 from anyhook.grammar.rows import (
@@ -35,20 +34,11 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 
-def _nowhere(_scene: Scene) -> Json:
-    """Only the product keeps transcripts."""
-    return ""
-
-
-def _in_a_stop_hook(_scene: Scene) -> Json:
-    return False
-
-
 TOOL = (Field("tool_name", "tool"), Field("tool_input", "input"))
 CALL = (*TOOL, Field("tool_use_id", "call_id"))
 TRIGGER = (Field("trigger", "trigger"),)
 AGENT = (Field("agent_id", "agent_name"), Field("agent_type", "agent_type"))
-ENDING = (Field("stop_hook_active", _in_a_stop_hook), Field("last_assistant_message", "last_message"))
+ENDING = (Field("stop_hook_active", not_in_a_stop_hook), Field("last_assistant_message", "last_message"))
 
 EVENTS = (
     EventRow("SessionStart", ("session_start",), "advisory", (Field("source", "source"),), "source"),
@@ -111,13 +101,15 @@ def _check_matcher(matcher: Json) -> str | None:
     if not isinstance(matcher, str):
         return f"a matcher must be text, not {matcher!r}"
     try:
-        if matcher not in MATCH_ALL and not _is_plain(matcher):
+        if matcher not in MATCH_ALL and not is_plain(matcher, SIGNS):
             compile_pattern(matcher)
     except BadPattern as error:
         return f"the matcher {matcher!r} is no valid pattern: {error.what}"
     return None
 
 
+SIGNS = "_- ,|"
+"""What a matcher may hold beside letters and digits and still be a list of names."""
 COMMON = ("if", "timeout", "statusMessage", "once")
 SHAPE = EntryShape(
     dialect="claude",
@@ -173,24 +165,15 @@ def identity(hook: Hook) -> tuple[Json, ...]:
     return (owner, hook.handler, *(str(hook.spec.get(key)) for key in ("command", "args", "shell", "url")))
 
 
-def _is_plain(matcher: str) -> bool:
-    return all(char.isalnum() or char in "_- ,|" for char in matcher)
-
-
 def match(hook: Hook, event: Event, row: EventRow) -> str | None:
     """Names joined by `|` or `,` are compared exactly, anything else is searched for; then the rule under `if`."""
     matcher: Json = hook.matcher
     asked: dict[str, Json] = {}
     if isinstance(hook.matcher, dict):
         matcher, asked = hook.matcher.get("tool"), _object(hook.matcher.get("pattern"))
-    if isinstance(matcher, str) and matcher not in MATCH_ALL and row.target is not None:
-        target = str(event.get(row.target))
-        if _is_plain(matcher):
-            names = [name.strip() for name in matcher.replace(",", "|").split("|")]
-            if target not in names:
-                return f"matcher {matcher!r} does not name {row.target} {target!r}"
-        elif not compile_pattern(matcher).search(target):
-            return f"matcher {matcher!r} does not match {row.target} {target!r}"
+    why = named_or_found(matcher, event, row, SIGNS)
+    if why:
+        return why
     agent, rule = asked.get("agent"), asked.get("if")
     if agent is not None and event.get("agent_type") != agent:
         return f"it lives with the sub-agent {agent!r}"
@@ -216,9 +199,6 @@ def _variables(hook: Hook, project_dir: str) -> dict[str, str]:
     if hook.scope == "plugin":
         made["CLAUDE_PLUGIN_ROOT"] = hook.root
     return made
-
-
-SHELL = "/bin/bash" if os.access("/bin/bash", os.X_OK) else "/bin/sh"
 
 
 def launch(hook: Hook, scene: Scene) -> Launch:
@@ -282,7 +262,7 @@ DIALECT = Dialect(
     events=EVENTS,
     base=(
         Field("session_id", session),
-        Field("transcript_path", _nowhere),
+        Field("transcript_path", no_transcript),
         Field("cwd", project),
         Field("permission_mode", "permission_mode"),
         Field("hook_event_name", native_name),

@@ -3,6 +3,7 @@ reads them, and says nothing about when they run."""
 
 from __future__ import annotations
 
+from anyhook.dialects.hosted import calls_us, switched, without
 from anyhook.grammar import documents
 from anyhook.grammar.rows import Roots
 from anyhook.grammar.shapes import Entries, EntryShape
@@ -58,21 +59,12 @@ def load(source: Source, files: Files, shape: EntryShape) -> Layer:
     document = files.document(source.path, "json")
     if document is None:
         return Layer(source, ())
-    switch = document.get("disableAllHooks") if isinstance(document, dict) else None
-    off = switch if isinstance(switch, bool) else None
-    if off:
-        files.problem(
-            "all-disabled",
-            "`disableAllHooks` turns every hook off, whichever file declares it",
-            source.path,
-            fix="Remove it to turn them on.",
-            severity="warning",
-        )
+    off = switched(document, ("disableAllHooks",), True, source, files)
     return Layer(source, tuple(_entries(document, source, files, shape)), all_off=off)
 
 
 def _entries(document: Json, source: Source, files: Files, shape: EntryShape) -> list[Hook]:
-    hooks = Entries(source, files, shape).grouped(_of_ours(document, source, files))
+    hooks = Entries(source, files, shape).grouped(without(document, ELSEWHERE, source, files))
     return [hook for hook in hooks if not calls_us(hook.spec.get("command"))]
 
 
@@ -153,33 +145,3 @@ def _of_agent(hook: Hook, name: str) -> Hook:
     if hook.native_event == "Stop":
         hook = hook.replace(native_event="SubagentStop", events=("subagent_stop",))
     return hook
-
-
-def _of_ours(document: Json, source: Source, files: Files) -> Json:
-    """The document without events that happen in the product alone."""
-    hooks = document.get("hooks") if isinstance(document, dict) else None
-    if not isinstance(document, dict) or not isinstance(hooks, dict):
-        return document
-    kept: dict[str, Json] = {}
-    for event, groups in hooks.items():
-        if event in ELSEWHERE:
-            files.problem_at(
-                "unsupported-event",
-                f"`{event}` happens in the product alone; its hooks are not run here",
-                source.path,
-                ("hooks", event),
-                fix="Nothing to do, unless you expected anyhook to run them.",
-                severity="warning",
-            )
-            continue
-        kept[event] = groups
-    return {**document, "hooks": kept}
-
-
-def calls_us(command: Json) -> bool:
-    """Whether a command is what `anyhook install` writes: as a hook of ours it would only find itself."""
-    words = command.split() if isinstance(command, str) else []
-    return any(
-        word == "bridge" and before.strip("'\"").rsplit("/", 1)[-1] == "anyhook"
-        for before, word in zip(["", *words], words, strict=False)
-    )

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 
 from anyhook.grammar.cells import native_name, project, session
-from anyhook.grammar.commands import check_pattern, check_text, named_files, words_read
+from anyhook.grammar.commands import SHELL, check_pattern, check_text, named_files, words_read
 from anyhook.grammar.matchers import whole_value
 from anyhook.grammar.readers import last_line_object
 from anyhook.grammar.rows import (
@@ -137,10 +137,6 @@ def _variables(hook: Hook) -> dict[str, str]:
     if hook.scope == "plugin":
         return {"KODIK_PLUGIN_ROOT": hook.root, "KODIK_PLUGIN_ID": hook.label}
     return {"KODIK_PROJECT_ROOT": hook.root} if hook.scope == "project" else {"KODIK_HOOKS_ROOT": hook.root}
-
-
-# The `echo` of other shells expands escapes, which breaks hooks that pass the payload through it.
-SHELL = "/bin/bash" if os.access("/bin/bash", os.X_OK) else "/bin/sh"
 
 
 def launch(hook: Hook, scene: Scene) -> Launch:

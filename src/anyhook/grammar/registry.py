@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from anyhook.grammar.rows import Dialect
 
 # In the order in which their hooks run.
-DIALECTS = ("kode", "kodik", "agenthooks", "kolega", "kodelet", "claude")
+DIALECTS = ("kode", "kodik", "agenthooks", "kolega", "kodelet", "claude", "codex", "gemini", "qwen", "copilot", "goose")
 
 # The variables that decide where hooks and their programs are looked for; no dialect's `find` sees any other.
 VARIABLES = (
@@ -22,6 +22,8 @@ VARIABLES = (
     "KOLEGA_CODE_STATE_DIR",
     "LOCALAPPDATA",
     "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME",
+    "COPILOT_HOME",
 )
 
 

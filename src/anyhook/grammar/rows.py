@@ -121,9 +121,10 @@ class Reply(Record):
     keys: tuple[Key, ...]
     exits: Mapping[int, str] = {0: "pass"}
     otherwise: str = "fail"
-    """What an exit status not in `exits` means: `pass`, `block` or `fail`."""
+    """What an exit status not in `exits` means: `pass`, `block`, `fail`, or `block_if_said` (a failure without a
+    word of why)."""
     exit_reasons: tuple[str, ...] = ("stderr",)
-    """Where a block by exit status takes its reason from, first found: `stderr`, `reason`, `message`."""
+    """Where a block by exit status takes its reason from, first found: `stderr`, `stdout`, `reason`, `message`."""
     json_reasons: tuple[str, ...] = ("reason", "message", "stderr")
     bad_type: str = "key"
     """Whether a value of the wrong type spoils its own `key` or the whole `reply`."""
@@ -132,11 +133,19 @@ class Reply(Record):
     any_case: bool = False
     """Whether keys are read without regard to upper and lower case."""
     text_on: tuple[str, ...] = ()
-    """The canonical events on which plain text is context; () for all."""
+    """The canonical events on which plain text is heard; () for all."""
+    text_does: str = "context"
+    """The Outcome field that it fills: `context` or `messages`."""
+    stderr_speaks: bool = False
+    """Whether a JSON object on stderr counts where stdout is empty."""
+    spoils: Callable[[dict[str, Json], str], str] | None = None
+    """Why an answer cannot be used at all, or ""; gets the canonical event."""
     speaks_anyway: bool = False
     """Whether a JSON object counts whatever the exit status."""
     finish: Callable[[Draft, str], Draft] | None = None
     """A last look at the draft, for rules that span several keys; gets the canonical event."""
+    on_event: Mapping[str, Reply] = {}
+    """How it is read after canonical events for which other rules hold."""
 
 
 class Asking(Record):
@@ -203,6 +212,8 @@ class Scaffold(Record):
     """What a declaration calls, by scope."""
     key: str = "command"
     """The handler's key for it."""
+    fixed: Mapping[str, Json] = {}
+    """What every handler holds beside it."""
     declared_in: tuple[str, ...] = ()
     """The files of a source that is a folder, the one for a first hook first; () where the source is the file."""
     top: Mapping[str, Json] = {}
