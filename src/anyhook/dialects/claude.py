@@ -39,6 +39,7 @@ CALL = (*TOOL, Field("tool_use_id", "call_id"))
 TRIGGER = (Field("trigger", "trigger"),)
 AGENT = (Field("agent_id", "agent_name"), Field("agent_type", "agent_type"))
 ENDING = (Field("stop_hook_active", not_in_a_stop_hook), Field("last_assistant_message", "last_message"))
+TRANSCRIPT = Field("agent_transcript_path", no_transcript)
 
 EVENTS = (
     EventRow("SessionStart", ("session_start",), "advisory", (Field("source", "source"),), "source"),
@@ -55,7 +56,7 @@ EVENTS = (
         "notification_type",
     ),
     EventRow("SubagentStart", ("subagent_start",), "advisory", AGENT, "agent_type"),
-    EventRow("SubagentStop", ("subagent_stop",), "keep_working", (*AGENT, *ENDING), "agent_type", bound=8),
+    EventRow("SubagentStop", ("subagent_stop",), "keep_working", (*AGENT, *ENDING, TRANSCRIPT), "agent_type", bound=8),
     EventRow("PreCompact", ("pre_compact",), "skip", TRIGGER, "trigger"),
     EventRow("PostCompact", ("post_compact",), "advisory", TRIGGER, "trigger"),
     EventRow("Stop", ("stop",), "keep_working", ENDING, bound=8, in_subagents=False),
@@ -266,6 +267,7 @@ DIALECT = Dialect(
         Field("cwd", project),
         Field("permission_mode", "permission_mode"),
         Field("hook_event_name", native_name),
+        Field("agent_id", "agent_name", optional=True),
         Field("agent_type", "agent_type", optional=True),
     ),
     match=match,

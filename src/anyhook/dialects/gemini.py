@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 EVENTS = event_rows(
     HOST,
     cells={"tool_response": shown_result},
+    untold=("tool_use_id",),
     extra={
         "AfterAgent": (Field("stop_hook_active", not_in_a_stop_hook),),
         "Notification": (Field("details", "context"),),

@@ -48,16 +48,9 @@ def _matched(scene: Scene) -> Json:
 MATCHED, FOLDER = Field("matcher_context", _matched), Field("working_dir", project)
 CALL = (Field("tool_name", "tool"), Field("tool_input", "input"))
 WITH_FOLDER = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop")
-_ROWS = event_rows(HOST, extra=dict.fromkeys(WITH_FOLDER, (FOLDER,)))
+_ROWS = event_rows(HOST, extra=dict.fromkeys(WITH_FOLDER, (FOLDER,)), untold=("tool_output",))
 EVENTS = (
-    *(
-        row.replace(
-            # It tells no hook what a tool gave, and its session events have nothing to match.
-            payload=tuple(field for field in row.payload if field.key != "tool_output"),
-            target=row.target if row.target == "tool" else None,
-        )
-        for row in _ROWS
-    ),
+    *(row.replace(target=row.target if row.target == "tool" else None) for row in _ROWS),
     *(EventRow(native, (when,), None, (*CALL, FOLDER), "tool") for native, (when, _, _) in FACETS.items()),
 )
 BY_CONTENT = (*FACETS, "UserPromptSubmit")

@@ -35,16 +35,18 @@ def event_rows(
     host: Host,
     cells: Mapping[str, Cell] | None = None,
     extra: Mapping[str, tuple[Field, ...]] | None = None,
+    untold: tuple[str, ...] = (),
     bound: int = 0,
 ) -> tuple[EventRow, ...]:
     """The events that happen elsewhere as well. `cells` makes values of payload keys that have a shape of their own,
-    `extra` adds keys that we take nothing from; `bound` is how often a block may keep the agent working."""
+    `extra` adds keys that we take nothing from, `untold` are those that the agent's hooks are not given; `bound` is how
+    often a block may keep the agent working."""
     return tuple(
         EventRow(
             event.native,
             event.canonical,
             BLOCKS.get(event.canonical[0]) if "block" in event.says else None,
-            (*_payload(event, cells or {}), *(extra or {}).get(event.native, ())),
+            (*_payload(event, cells or {}, untold), *(extra or {}).get(event.native, ())),
             next(iter(EVENTS[event.canonical[0]]), None),
             bound=bound if event.canonical[0] in KEEPING else 0,
             in_subagents=event.canonical[0] not in OF_THE_MAIN_AGENT,
@@ -54,11 +56,12 @@ def event_rows(
     )
 
 
-def _payload(event: HostEvent, cells: Mapping[str, Cell]) -> tuple[Field, ...]:
+def _payload(event: HostEvent, cells: Mapping[str, Cell], untold: tuple[str, ...]) -> tuple[Field, ...]:
     found: dict[str, Field] = {}
     for taken in event.takes:
         key = taken.paths[0].partition(".")[0]
-        found.setdefault(key, Field(key, cells.get(key, taken.field)))
+        if key not in untold:
+            found.setdefault(key, Field(key, cells.get(key, taken.field)))
     return tuple(found.values())
 
 
