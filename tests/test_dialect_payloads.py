@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from anyhook.dialects.codex_replies import ALLOWED
 from anyhook.grammar.host_rows import EFFECTS
 from anyhook.grammar.registry import dialect
 from anyhook.grammar.rows import Scene
@@ -25,7 +26,7 @@ from anyhook.steps.present import encode, payload
 from anyhook.steps.receive import receive
 from anyhook.steps.settle import settle
 from anyhook.steps.translate import to_native
-from test_bridge_payloads import PAYLOADS, named, received
+from test_bridge_payloads import DATA, PAYLOADS, named, received
 
 AGENTS = ("claude", "codex", "gemini", "qwen", "copilot", "goose")
 CAPTURED = [path for path in PAYLOADS if path.parent.name in AGENTS and path.stem != "_env"]
@@ -129,3 +130,20 @@ def test_an_agent_that_calls_us_runs_its_own_hooks(agent: str) -> None:
     assert receive(table, table.events[0], {}, b"{}").events[0] == Event(
         table.events[0].canonical[0], dict(table.events[0].fixed), b"{}", hosted=True
     )
+
+
+def test_codex_answers_are_checked_by_the_published_schemas() -> None:
+    """The keys that its dialect allows at each event are those of the schemas, no more and no fewer."""
+    schemas: dict[str, Any] = json.loads((DATA / "codex-output-schemas.json").read_text())
+    names = {row.native: row.canonical[0] for row in dialect("codex").events}
+    found = {}
+    for native, canonical in names.items():
+        dashed = "".join(f"-{char.lower()}" if char.isupper() else char for char in native).strip("-")
+        schema = schemas.get(f"{dashed}.command.output", {})
+        inner = [
+            tuple(sorted(part["properties"]))
+            for name, part in schema.get("definitions", {}).items()
+            if name.endswith("HookSpecificOutputWire")
+        ]
+        found[canonical] = (tuple(sorted(schema.get("properties", ()))), inner[0] if inner else ())
+    assert found == {event: (tuple(sorted(top)), tuple(sorted(inner))) for event, (top, inner) in ALLOWED.items()}

@@ -61,7 +61,9 @@ def _unreasoned(answer: dict[str, Json], specific: dict[str, Json], event: str) 
         return "a refusal needs its `permissionDecisionReason`"
     decision = specific.get("decision")
     if event == "permission_request" and isinstance(decision, dict):
-        extra = [key for key in ("updatedInput", "updatedPermissions", "interrupt") if decision.get(key)]
+        extra = [
+            key for key in ("updatedInput", "updatedPermissions", "interrupt") if decision.get(key) not in (None, False)
+        ]
         return f"`decision.{extra[0]}` is not taken" if extra else ""
     if answer.get("decision") == "block" and not str(answer.get("reason") or "").strip():
         return "a block needs its `reason`"

@@ -108,11 +108,14 @@ def load(source: Source, files: Files) -> Layer:
     return Layer(source, tuple(Entries(source.replace(path=path), files, SHAPE).grouped(document)))
 
 
+OTHERS = (".claude-plugin/plugin.json", ".codex-plugin/plugin.json", "gemini-extension.json")
+"""Manifests of other products' plugins."""
+
+
 def _is_anothers(folder: str, files: Files) -> bool:
     """A plugin that says it is for another product, which keeps its hooks in the same place."""
-    return _there(f"{folder}/.claude-plugin/plugin.json", files) and not _there(
-        f"{folder}/.kodik-plugin/plugin.json", files
-    )
+    theirs = any(_there(f"{folder}/{manifest}", files) for manifest in OTHERS)
+    return theirs and not _there(f"{folder}/.kodik-plugin/plugin.json", files)
 
 
 def _there(path: str, files: Files) -> bool:
