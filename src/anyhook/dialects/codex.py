@@ -59,6 +59,7 @@ EVENTS = event_rows(
         "PostCompact": (MODEL, TURN),
         "Stop": (MODEL, MODE, TURN, STOPPING),
     },
+    untold=("PermissionRequest.tool_use_id", "SubagentStart.last_assistant_message"),
 )
 ELSEWHERE = alone(HOST, ("PreModelRequest",))
 LIMITS = {"command": Limits(600.0)}

@@ -32,6 +32,7 @@ ALLOWED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 """Canonical event → the keys that its answer may hold, and those inside `hookSpecificOutput`."""
 REFUSED = {"pre_tool": ("continue", "stopReason", "suppressOutput")}
 """Keys that the schema has and the product does not take."""
+HALTING = ("session_start", "user_prompt_submit", "post_tool", "subagent_start", "subagent_stop", "stop")
 CONTEXT_EVENTS = ("session_start", "user_prompt_submit", "pre_tool", "post_tool", "subagent_start")
 
 
@@ -99,7 +100,7 @@ COMMAND = Reply(
         Key((SPECIFIC, "decision", "message"), "string", "reason", on=("permission_request",)),
         Key((SPECIFIC, "additionalContext"), "string", "context", on=CONTEXT_EVENTS),
         Key(("systemMessage",), "string", "messages"),
-        Key(("continue",), "bool", "end_turn_unless"),
+        Key(("continue",), "bool", "end_turn_unless", on=HALTING),
         Key(("stopReason",), "string", "messages"),
     ),
 )

@@ -90,6 +90,7 @@ CAMEL = tuple(
             "subagentStop": (STOPPING,),
             "notification": (Field("hook_event_name", lambda scene: "Notification"),),
         },
+        untold=("subagentStart.response",),
         bound=8,
     )
 )

@@ -9,7 +9,19 @@ from anyhook.grammar.commands import check_pattern, check_text
 from anyhook.grammar.matchers import MATCH_ALL
 from anyhook.grammar.patterns import compile_pattern
 from anyhook.grammar.readers import object_or_nothing
-from anyhook.grammar.rows import Dialect, EventRow, Failing, Field, Key, Limits, Misplaced, Reply, Roots, Scene
+from anyhook.grammar.rows import (
+    Dialect,
+    EventRow,
+    Failing,
+    Field,
+    Key,
+    Limits,
+    Misplaced,
+    Reply,
+    Roots,
+    Scaffold,
+    Scene,
+)
 from anyhook.grammar.shapes import Entries, EntryShape, HandlerShape
 from anyhook.hosts.goose import HOST
 from anyhook.model.hook import Hook, Layer, Source
@@ -146,6 +158,13 @@ DIALECT = Dialect(
     match=match,
     launch=launch,
     names=names,
+    scaffold=Scaffold(
+        shape="groups",
+        scripts={"project": "{path}/own/scripts", "user": "{path}/own/scripts"},
+        command=dict.fromkeys(("project", "user"), '"$PLUGIN_ROOT"/scripts/{file}'),
+        declared_in=("own/hooks/hooks.json",),
+        tool="shell",
+    ),
     tools=tool_rows(HOST),
     replies={"command": REPLY},
     failing=Failing(),

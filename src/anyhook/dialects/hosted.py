@@ -39,8 +39,8 @@ def event_rows(
     bound: int = 0,
 ) -> tuple[EventRow, ...]:
     """The events that happen elsewhere as well. `cells` makes values of payload keys that have a shape of their own,
-    `extra` adds keys that we take nothing from, `untold` are those that the agent's hooks are not given; `bound` is how
-    often a block may keep the agent working."""
+    `extra` adds keys that we take nothing from, `untold` are those that the agent's hooks are not given (`key`, or
+    `event.key` for one event); `bound` is how often a block may keep the agent working."""
     return tuple(
         EventRow(
             event.native,
@@ -60,7 +60,7 @@ def _payload(event: HostEvent, cells: Mapping[str, Cell], untold: tuple[str, ...
     found: dict[str, Field] = {}
     for taken in event.takes:
         key = taken.paths[0].partition(".")[0]
-        if key not in untold:
+        if key not in untold and f"{event.native}.{key}" not in untold:
             found.setdefault(key, Field(key, cells.get(key, taken.field)))
     return tuple(found.values())
 

@@ -52,6 +52,7 @@ EVENTS = event_rows(
             Field("stop_hook_active", not_in_a_stop_hook), Field("background_tasks", _none), Field("crons", _none),
         ),
     },
+    untold=("PermissionRequest.tool_use_id", "SubagentStart.last_assistant_message"),
     bound=8,
 )  # fmt: skip
 ELSEWHERE = frozenset(

@@ -113,6 +113,10 @@ class Key(Record):
     """Whether the words are read without regard to upper and lower case."""
 
 
+BLOCKING = ("block", "block_if_said")
+"""What an exit status means by which a hook that says why blocks."""
+
+
 class Reply(Record):
     """How a finished run is read."""
 
