@@ -31,6 +31,17 @@ settings.register_profile("house", deadline=None, suppress_health_check=[HealthC
 settings.load_profile("house")
 
 
+GROUPED = {
+    "kodik": ("Documents/Kodik/Hooks/hooks.json", ".kodik/hooks/hooks.json"),
+    "claude": (".claude/settings.json", ".claude/settings.json"),
+    "codex": (".codex/hooks.json", ".codex/hooks.json"),
+    "gemini": (".gemini/settings.json", ".gemini/settings.json"),
+    "qwen": (".qwen/settings.json", ".qwen/settings.json"),
+    "goose": (".agents/plugins/it/hooks/hooks.json", ".agents/plugins/it/hooks/hooks.json"),
+}
+"""Files with a list of groups under each event: the user's and the project's."""
+
+
 class World:
     """A user's home and a project, empty at first."""
 
@@ -68,12 +79,12 @@ class World:
         if table == "kode":
             path = base / ("config/kode" if scope == "user" else ".kode") / "config.yaml"
             self.declare(path, native, {"exec": ["/bin/sh", "-c", script], **more})
-        elif table == "kodik":
-            path = base / ("Documents/Kodik/Hooks" if scope == "user" else ".kodik/hooks") / "hooks.json"
+        elif table in GROUPED:
+            path = base / GROUPED[table][0 if scope == "user" else 1]
             self.declare(path, native, {"hooks": [{"type": "command", "command": script, **more}]})
-        elif table == "claude":
-            path = base / ".claude" / "settings.json"
-            self.declare(path, native, {"hooks": [{"type": "command", "command": script, **more}]})
+        elif table == "copilot":
+            path = base / (".copilot/hooks" if scope == "user" else ".github/hooks") / "a.json"
+            self.declare(path, native, {"type": "command", "bash": script, **more}, {"version": 1})
         elif table == "kolega":
             command = f"/bin/sh -c {shlex.quote(script)}"
             self.kolega(native, {"type": "command", "command": command, **more}, scope)

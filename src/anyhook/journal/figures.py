@@ -58,7 +58,7 @@ class _Hook:
 
     def figures(self, name: str) -> HookFigures:
         runs = self.kinds.total()
-        counts = (
+        blocks, shadow, failures, timeouts = (
             sum(count for kinds, count in self.kinds.items() if kinds & kind)
             for kind in (BLOCKED, IN_SHADOW, FAILED, TIMED_OUT)
         )
@@ -66,7 +66,8 @@ class _Hook:
         for part, count in self.parts.items():
             over_time[min(max(part, 0), STEPS - 1)] += count
         p50, p95 = (self.took.percentile_ms(part) or 0.0 for part in (0.5, 0.95))
-        return HookFigures(name, runs, *counts, p50, p95, round(self.cost_s, 6), tuple(over_time))
+        counts = (runs, blocks, shadow, failures, timeouts)
+        return HookFigures(name, *counts, p50, p95, round(self.cost_s, 6), tuple(over_time))
 
 
 def figures(index: sqlite3.Connection, wanted: Wanted, now_ns: int) -> list[HookFigures]:

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from anyhook.routes import Step
 
 
+NAMING = ("callable", "prompt", "url", "file")
+"""What says in one word or line what a handler does that is no command."""
+
+
 def explain(step: Step, event: Event, scene: Scene, where: str, model: str = "") -> dict[str, Json]:
     """A record as `fire` reports it, with the call in place of the run. `model` is whom the hook would ask."""
     hook = step.hook
@@ -40,7 +44,7 @@ def explain(step: Step, event: Event, scene: Scene, where: str, model: str = "")
             made.update(would_run=False, status="broken", why=missing)
     else:
         shown = encode(payload(step.dialect, step.row, scene)).decode() if hook.native_event else ""
-        command = str(hook.spec.get("callable") or hook.spec.get("prompt") or hook.spec.get("file") or hook.name)
+        command = next((str(hook.spec[key]) for key in NAMING if hook.spec.get(key)), hook.name)
         made.update(argv=None, command=command, env=[], cwd=scene.project, stdin=shown)
         if hook.handler in ASKING:
             made["model"] = model or None

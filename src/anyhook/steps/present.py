@@ -98,7 +98,7 @@ def present(
     """The call, and why it cannot be made ("" if it can)."""
     stdin = encode(payload(dialect, row, scene), long=_has_long_text(scene.event.data))
     if hook.handler != "command":
-        words = (hook.handler, *(str(hook.spec[key]) for key in ("callable", "prompt") if key in hook.spec))
+        words = (hook.handler, *(str(hook.spec[key]) for key in ("callable", "prompt", "url") if key in hook.spec))
         return Call(words, stdin, {}, scene.project, hook.limit_s, ""), ""
     launch = dialect.launch(hook, scene)
     env = launch.env
