@@ -4,6 +4,7 @@ hook's environment is written down with the run, so that an export finds the sam
 from __future__ import annotations
 
 import os
+from itertools import count
 
 from anyhook.model.digest import hasher
 
@@ -41,16 +42,16 @@ class Trace:
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self.parent = parent_of(env) if VARIABLE in env else ""
-        self._span = int.from_bytes(os.urandom(8))
+        self._spans = count(int.from_bytes(os.urandom(8)))
         self._ids: dict[str, str] = {}
 
     def enter(self, env: dict[str, str], session: str) -> None:
         """Puts the next run's context into its environment. A state belongs to the caller's context, and goes where
         that goes."""
-        self._span = (self._span + 1) & 0xFFFF_FFFF_FFFF_FFFF or 1
+        span = next(self._spans) & 0xFFFF_FFFF_FFFF_FFFF or 1
         parent = self.parent
         if parent:
-            env[VARIABLE] = f"{parent[:36]}{self._span:016x}{parent[52:]}"
+            env[VARIABLE] = f"{parent[:36]}{span:016x}{parent[52:]}"
             return
         env.pop(STATE, None)
         known = self._ids.get(session)
@@ -58,4 +59,4 @@ class Trace:
             if len(self._ids) >= KEPT_MOST:
                 self._ids.clear()
             known = self._ids[session] = trace_id(session)
-        env[VARIABLE] = f"00-{known}-{self._span:016x}-01"
+        env[VARIABLE] = f"00-{known}-{span:016x}-01"
