@@ -177,7 +177,7 @@ class Talk:
         self.debug, self.life = debug, life
         self.told: set[tuple[str, str]] = set()
 
-    def say(self, text: str) -> None:
+    def show(self, text: str) -> None:
         self.life.wipe()
         render.say(text)
 
@@ -185,22 +185,22 @@ class Talk:
         self.life.ends(event, decision)
         if self.debug:
             for line in debug_lines(event, decision):
-                self.say(line)
+                self.show(line)
         for message in decision.messages:
-            self.say(message)
+            self.show(message)
         if decision.stops and decision.reason:
-            self.say(f"[{decision.hook}] {decision.effect}: {decision.reason}")
+            self.show(f"[{decision.hook}] {decision.effect}: {decision.reason}")
         for text in decision.follow_ups:
-            self.say(f"follow-up: {text}")
+            self.show(f"follow-up: {text}")
         fresh = [problem for problem in decision.problems if (problem.code, problem.what) not in self.told]
         self.told.update((problem.code, problem.what) for problem in fresh)
         for line in render.problem_lines(fresh):
-            self.say(line)
+            self.show(line)
 
     def call(self, record: ToolRecord) -> None:
         """One line about a tool call that is over."""
         given = ", ".join(f"{key}={_short(value)}" for key, value in record.input.items())
-        self.say(f"{record.tool}({given})" + (": denied" if record.denied else ""))
+        self.show(f"{record.tool}({given})" + (": denied" if record.denied else ""))
 
 
 def _short(value: Json) -> str:

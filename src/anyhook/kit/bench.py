@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from anyhook.conformance.matching import parse_json
 from anyhook.conformance.vectors import entries_of
-from anyhook.hosts import host
 from anyhook.kit.compare import reports, tables
 from anyhook.kit.events import ByAgent, ByDialect, Events
 from anyhook.kit.ground import Ground
@@ -97,7 +96,7 @@ class Bench:
         switches = [word for name in self._dialects for word in ("--dialect", name)]
         switches += ["--on-failure", self._on_failure] if self._on_failure else []
         switches += ["--mode", self._mode] if self._mode else []
-        shot = bridged(self._ground, host(event.owner).name, event.native, event.stdin, switches, self._limit_s)
+        shot = bridged(self._ground, event.owner, event.native, event.stdin, switches, self._limit_s)
         return Answer(shot.exit, shot.stdout, shot.stderr, decision_of(shot.decision) if shot.decision else None)
 
     def close(self) -> None:
