@@ -100,6 +100,10 @@ WRONG: list[tuple[str, str]] = [
     (ONE.replace("tool: Bash", "dialect: kodix"), ":4: there is no dialect `kodix`. Did you mean `kodik`?"),
     (ONE.replace("tool: Bash", "agent: claud"), ":4: there is no agent `claud`. Did you mean `claude`?"),
     (ONE.replace("tool: Bash", "agent: claude"), ":3: claude has no event `pre_tool`."),
+    (
+        ONE.replace("tool: Bash", "data: {stepcount: 1}"),
+        ":4: no dialect knows the field `stepcount`. Did you mean `step_count`",
+    ),
     (ONE.replace("tool: Bash", "payload: {}"), ":2: `payload` needs `agent`"),
     (ONE.replace("tool: Bash", "mode: loud"), ":4: `mode` is one of enforce, shadow, not 'loud'."),
     (ONE.replace("tool: Bash", "limit_s: 0"), ":4: `limit_s` takes a number above 0"),

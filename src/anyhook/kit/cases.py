@@ -11,6 +11,7 @@ from anyhook.grammar.documents import Unreadable, parse_yaml, read_bytes
 from anyhook.grammar.locate import lines_of
 from anyhook.grammar.shapes import guess, type_name
 from anyhook.kit import ENDINGS, is_case_file
+from anyhook.kit.events import check_field
 from anyhook.kit.keys import (
     ANSWER,
     CASE_KEYS,
@@ -281,6 +282,13 @@ def _unknown_names(raw: dict[str, Json], agent: str) -> list[Mistake]:
             canonical_event(event, failed=False)
         except UnknownEvent as error:
             mistakes.append((("event",), str(error)))
+    data = raw.get("data")
+    if not mistakes and isinstance(data, dict):
+        try:
+            for key in data:
+                check_field(key, "" if agent else canonical_event(event, failed=False))
+        except ValueError as error:
+            mistakes.append((("data",), str(error)))
     for name in _texts(raw.get("dialect", [])):
         if name not in DIALECTS:
             what = f"there is no dialect `{name}`.{guess(name, DIALECTS)} Dialects: {', '.join(DIALECTS)}."

@@ -25,9 +25,7 @@ def event_of(name: str, fields: dict[str, Json], hosted: bool = False) -> Event:
     event = canonical_event(name, failed="tool_error" in fields)
     data: dict[str, Json] = {}
     for key, value in fields.items():
-        field = canonical_field(event, key)
-        if field is None:
-            raise ValueError(f"no dialect knows the field `{key}`.{guess(key, FIELDS)}")
+        field = check_field(key, event)
         if field in FIELDS:
             data[field] = value
     if data.get("tool_error"):
@@ -35,6 +33,15 @@ def event_of(name: str, fields: dict[str, Json], hosted: bool = False) -> Event:
     if "agent_type" in data:
         data.setdefault("agent_name", data["agent_type"])
     return Event(event, data, hosted=hosted)
+
+
+def check_field(key: str, event: str = "") -> str:
+    """The canonical name of a field, by any dialect's name for it in this event; without an event, by its canonical
+    name. ValueError for what nobody knows."""
+    field = canonical_field(event, key) if event else key
+    if field is None or not (event or key in FIELDS):
+        raise ValueError(f"no dialect knows the field `{key}`.{guess(key, FIELDS)}")
+    return field
 
 
 def payload_of_dialect(table: Dialect, native: str, fields: dict[str, Json], project: str) -> dict[str, Json]:
@@ -149,9 +156,8 @@ class _Make:
 
         name, native = self._owner.name, self._row.native
         if isinstance(self._owner, Host) and isinstance(self._row, HostEvent):
-            unknown = [key for key in fields if key not in FIELDS]
-            if unknown:
-                raise ValueError(f"unknown event field `{unknown[0]}`.{guess(unknown[0], FIELDS)}")
+            for key in fields:
+                check_field(key)
             made = payload_of_agent(self._owner, self._row, fields, self._project)
             return ByAgent(name, native, fields, made)
         assert not isinstance(self._owner, Host)  # noqa: S101 (a row belongs to its owner)

@@ -11,7 +11,7 @@ from anyhook.conformance.matching import parse_json
 from anyhook.hosts import host
 from anyhook.journal.search import Wanted, search
 from anyhook.kit.compare import calls_in, differences, reports
-from anyhook.kit.events import event_of, payload_of_agent
+from anyhook.kit.events import payload_of_agent
 from anyhook.kit.ground import Ground, NoGround
 from anyhook.kit.shot import Task
 from anyhook.model import lean_json
@@ -111,10 +111,6 @@ def take(case: Case, ground: Ground) -> Shot:
         _ended_well(ground.shell(case.setup, case.limit_s), "setup", case.limit_s)
     if case.agent:
         return _bridged(case, ground)
-    try:
-        event_of(case.event, case.given)
-    except ValueError as error:
-        raise CannotRun(str(error)) from None
     plugins = tuple(os.path.join(ground.project, folder) for folder in case.plugin_dirs)
     task = Task(case.event, case.given, case.hosted, case.dialects, case.on_failure, case.mode, plugins)
     return fired(ground, task, case.limit_s)
