@@ -111,7 +111,9 @@ def decision_of(made: dict[str, Json]) -> Decision:
         texts = made.get(field)
         plain[field] = tuple(map(str, texts)) if isinstance(texts, list) else ()
     plain["hooks"] = tuple(Report("", "", "", "", "", "").replace(**_known(row, Report)) for row in reports(made))
-    plain["problems"] = tuple(Problem(code="", what="").replace(**_known(row, Problem)) for row in tables(made.get("problems")))
+    plain["problems"] = tuple(
+        Problem(code="", what="").replace(**_known(row, Problem)) for row in tables(made.get("problems"))
+    )
     return Decision(str(made.get("event"))).replace(**plain)
 
 
