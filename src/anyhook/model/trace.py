@@ -46,7 +46,7 @@ class Trace:
         self._ids: dict[str, str] = {}
 
     def enter(self, env: dict[str, str], session: str) -> str:
-        """Puts the next run's context into its environment, and returns it. A state belongs to the caller's context, and
+        """Puts the next run's context into its environment, and returns it. A state belongs to the caller's context: it
         goes where that goes."""
         self._span = (self._span + 1) & 0xFFFF_FFFF_FFFF_FFFF or 1
         parent = self.parent
