@@ -17,7 +17,8 @@ from test_export import Collector, running
 
 from anyhook import Event
 from anyhook.grammar.registry import DIALECTS, dialect
-from anyhook.model.trace import VARIABLE, Trace, parent_of, trace_id
+from anyhook.model.trace import Trace, parent_of, trace_id
+from anyhook.model.words import TRACEPARENT
 from conftest import World
 
 GIVEN = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"
@@ -80,7 +81,7 @@ def test_without_a_caller_a_session_is_a_trace(world: World) -> None:
     for session in ("s", "s", "t"):
         world.fire("pre_tool", "--tool", "Bash", "--session", session)
         context, state = seen(world)
-        assert parent_of({VARIABLE: context}) == context
+        assert parent_of({TRACEPARENT: context}) == context
         assert state == "", "a state without a context belongs to nothing"
         contexts.append(context)
     traces, spans = [context[3:35] for context in contexts], {context[36:52] for context in contexts}
@@ -106,7 +107,7 @@ def test_explain_shows_it(world: World) -> None:
     world.hook("kodik", "PreToolUse", "true")
     world.hook("kode", "tool_call_pre", "true")
     found = json.loads(world.command("explain", "pre_tool", "--tool", "Bash", "--json").stdout)["hooks"]
-    assert {hook["dialect"]: VARIABLE in hook["env"] for hook in found} == {"kode": False, "kodik": True}
+    assert {hook["dialect"]: TRACEPARENT in hook["env"] for hook in found} == {"kode": False, "kodik": True}
 
 
 CHILD = """
@@ -165,11 +166,11 @@ hexes = st.text("0123456789abcdef")
 
 @given(st.one_of(st.text(), st.builds("-".join, st.lists(hexes, max_size=5))))
 def test_whatever_the_caller_has_is_right_or_left(text: str) -> None:
-    found = parent_of({VARIABLE: text})
+    found = parent_of({TRACEPARENT: text})
     assert found in ("", f"00{text[2:55]}")
-    env = {VARIABLE: text}
+    env = {TRACEPARENT: text}
     Trace(env).enter(env, "s")
-    assert parent_of(env) == env[VARIABLE]
+    assert parent_of(env) == env[TRACEPARENT]
 
 
 @pytest.mark.parametrize(
@@ -187,4 +188,4 @@ def test_whatever_the_caller_has_is_right_or_left(text: str) -> None:
     ],
 )
 def test_which_contexts_are_right(text: str, right: str) -> None:
-    assert parent_of({VARIABLE: text}) == right
+    assert parent_of({TRACEPARENT: text}) == right

@@ -122,8 +122,7 @@ def silence(
     """Nothing is hooked: the same decision and line in the journal as the engine's, without loading the engine.
     `settings` are the journal's."""
     from anyhook.model.decision import Decision
-    from anyhook.model.trace import parent_of
-    from anyhook.model.words import FULL, RECORD
+    from anyhook.model.words import FULL, RECORD, TRACEPARENT
     from anyhook.steps.record import Keeping, about, record, safe_head, secrets_of
     from anyhook.stores.journal import Journal
     from anyhook.stores.journal_writer import bounds_of
@@ -132,7 +131,12 @@ def silence(
     journal = Journal(state_dir(os.environ), bounds_of(settings))
     keeping = Keeping(secrets_of(os.environ), str(settings.get("bodies", FULL)))
     session = str(values.get("session") or f"session-{os.urandom(8).hex()}")
-    who = about(host, project, mode, keeping, parent_of(os.environ))
+    parent = ""
+    if TRACEPARENT in os.environ:
+        from anyhook.model.trace import parent_of
+
+        parent = parent_of(os.environ)
+    who = about(host, project, mode, keeping, parent)
     if RECORD in os.environ:
         from anyhook.recording import recording_of
 

@@ -146,7 +146,7 @@ def _run(prompt: str, options: Options, values: Values) -> int:
         from anyhook.cli.life import Life
     talk = Talk(bool(values["debug"]), Life(sys.stderr, {} if values["json"] else options.env))
     headless = Headless(
-        options, talk.say, talk.event, keep=bool(values["json"]), called=talk.call, announce=talk.life.begins
+        options, talk.show, talk.event, keep=bool(values["json"]), called=talk.call, announce=talk.life.begins
     )
 
     async def watched() -> Turn:

@@ -9,7 +9,8 @@ from opentelemetry.sdk.trace.id_generator import IdGenerator
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, set_span_in_context
 
 from anyhook.model.digest import hasher
-from anyhook.model.trace import VARIABLE, parent_of, trace_id
+from anyhook.model.trace import parent_of, trace_id
+from anyhook.model.words import TRACEPARENT
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
@@ -48,7 +49,7 @@ class SpanIds(IdGenerator):
 
 def _context(value: Json) -> str:
     """A trace context that was written down; "" for anything else."""
-    return parent_of({VARIABLE: value}) if isinstance(value, str) else ""
+    return parent_of({TRACEPARENT: value}) if isinstance(value, str) else ""
 
 
 def _made(*parts: Json) -> int:

@@ -7,12 +7,13 @@ import os
 from itertools import count
 
 from anyhook.model.digest import hasher
+from anyhook.model.words import TRACEPARENT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-VARIABLE, STATE = "TRACEPARENT", "TRACESTATE"
+STATE = "TRACESTATE"
 NO_TRACE, NO_SPAN = "0" * 32, "0" * 16
 KEPT_MOST = 1000
 """How many sessions' trace ids one engine remembers."""
@@ -20,7 +21,7 @@ KEPT_MOST = 1000
 
 def parent_of(env: Mapping[str, str]) -> str:
     """The caller's trace context; "" where it has none, or one that is none."""
-    given = env.get(VARIABLE, "")
+    given = env.get(TRACEPARENT, "")
     version, _, rest = given.partition("-")
     parts = rest.split("-")
     right = [len(part) for part in (version, *parts[:3])] == [2, 32, 16, 2] and not set("".join(parts[:3])) - _HEX
@@ -41,22 +42,23 @@ class Trace:
     """Gives each run of an engine a span of its own, in the caller's trace or in that of its session."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
-        self.parent = parent_of(env) if VARIABLE in env else ""
-        self._spans = count(int.from_bytes(os.urandom(8)))
+        self.parent = parent_of(env) if TRACEPARENT in env else ""
+        self._spans = count(int.from_bytes(os.urandom(8)))  # taken from many threads at once, and never twice
         self._ids: dict[str, str] = {}
 
-    def enter(self, env: dict[str, str], session: str) -> None:
-        """Puts the next run's context into its environment. A state belongs to the caller's context, and goes where
-        that goes."""
+    def enter(self, env: dict[str, str], session: str) -> str:
+        """Puts the next run's context into its environment, and returns it. A state belongs to the caller's context: it
+        goes where that goes."""
         span = next(self._spans) & 0xFFFF_FFFF_FFFF_FFFF or 1
         parent = self.parent
         if parent:
-            env[VARIABLE] = f"{parent[:36]}{span:016x}{parent[52:]}"
-            return
+            made = env[TRACEPARENT] = f"{parent[:36]}{span:016x}{parent[52:]}"
+            return made
         env.pop(STATE, None)
         known = self._ids.get(session)
         if known is None:
             if len(self._ids) >= KEPT_MOST:
                 self._ids.clear()
             known = self._ids[session] = trace_id(session)
-        env[VARIABLE] = f"00-{known}-{span:016x}-01"
+        made = env[TRACEPARENT] = f"00-{known}-{span:016x}-01"
+        return made

@@ -21,11 +21,11 @@ def line_of(hook: str, call: Call, run: Run, bodies: str) -> bytes:
     """What the journal keeps of a background run."""
     import time
 
-    from anyhook.steps.record import Keeping, clean, run_fields, secrets_of, told_trace
+    from anyhook.steps.record import Keeping, clean, run_fields, secrets_of
 
     made: dict[str, Json] = {"v": 1, "at": time.time_ns(), "background": hook, "argv": [*call.argv], "cwd": call.cwd}
-    if trace := told_trace(call):
-        made["trace"] = trace
+    if call.trace:
+        made["trace"] = call.trace
     keeping = Keeping(secrets_of(call.env), bodies)
     made["run"] = run_fields(run, keeping)
     return clean(json.dumps(made), keeping).encode() + b"\n"

@@ -102,11 +102,11 @@ def present(
         return Call(words, stdin, {}, scene.project, hook.limit_s, ""), ""
     launch = dialect.launch(hook, scene)
     env = launch.env
-    mark = f"{RUN_VARIABLE}={run_id}"
+    mark, told = f"{RUN_VARIABLE}={run_id}", ""
     if dialect.closed_env:
         mark = ""
     else:
         env[RUN_VARIABLE] = run_id
         if trace is not None:
-            trace.enter(env, scene.session)
-    return Call(launch.argv, stdin, env, launch.cwd, hook.limit_s, mark), launch.missing
+            told = trace.enter(env, scene.session)
+    return Call(launch.argv, stdin, env, launch.cwd, hook.limit_s, mark, told), launch.missing

@@ -7,7 +7,6 @@ import time
 
 from anyhook.model import lean_json as json
 from anyhook.model.record import Record
-from anyhook.model.trace import VARIABLE as TRACEPARENT
 from anyhook.model.words import FULL, HASHED
 from anyhook.steps.redact import redact
 
@@ -149,13 +148,7 @@ def call_text(hook: Hook, call: Call, posture: str, keeping: Keeping = ALL, mode
     own: list[Json] = [name for name in call.env if name not in inherited]
     made.update(argv=[*call.argv], cwd=call.cwd, env=own, limit_s=call.limit_s)
     text = clean_once(json.dumps(made), keeping)[:-1]
-    trace = told_trace(call)
-    return f'{text}, "trace": "{trace}"' if trace else text  # another each time, so no part of what is known
-
-
-def told_trace(call: Call) -> str:
-    """The trace context that we gave a hook; "" where its dialect takes none of ours."""
-    return call.env.get(TRACEPARENT, "") if call.mark else ""
+    return f'{text}, "trace": "{call.trace}"' if call.trace else text  # another each time, so no part of what is known
 
 
 def record(
