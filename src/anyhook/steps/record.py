@@ -26,8 +26,8 @@ DEPTH_LIMIT = 64
 TEXT_LIMIT = 16_384
 """Longer texts are cut in the journal, and say so."""
 OUTPUT_LIMIT = 262_144
-"""The same for what a hook printed. Without all of it nobody can judge again what the hook answered, and those who print
-much are those who rewrite something large."""
+"""The same for what a hook printed. Without all of it nobody can judge its answer again, and those who print much are
+those who rewrite something large."""
 ASKED_FOR = (
     "effect", "reason", "hook", "tool_input", "tool_output", "prompt", "context", "messages", "follow_ups", "history",
     "recipe", "end_turn",
