@@ -139,8 +139,8 @@ print(said)
 
 
 def test_no_room_for_a_while(world: World) -> None:
-    """A real limit of the system: events go on, it is said that they are not recorded from there on, and the next engine
-    goes on with a chain that is whole."""
+    """A real limit of the system: events go on, and it is said that they are not recorded from there on; the next
+    engine goes on with a chain that is whole."""
     command = [sys.executable, "-c", LIMITED, str(world.project)]
     done = subprocess.run(command, env=world.env, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
