@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 
 STEPS = 14
 """How many parts a span is cut into, to show how it went."""
-BLOCKED, FAILED, TIMED_OUT = 1, 2, 4
-KINDS = f"(verdict IS 'block') * {BLOCKED} + (failed IS NOT NULL) * {FAILED} + (ending IS 'timed_out') * {TIMED_OUT}"
+BLOCKED, IN_SHADOW, FAILED, TIMED_OUT = 1, 2, 4, 8
+KINDS = (
+    f"(verdict IS 'block') * ({BLOCKED} + shadow * {IN_SHADOW}) + (failed IS NOT NULL) * {FAILED}"
+    f" + (ending IS 'timed_out') * {TIMED_OUT}"
+)
 
 
 class HookFigures(Record):
@@ -26,6 +29,8 @@ class HookFigures(Record):
     hook: str
     runs: int
     blocks: int
+    """Those of shadow mode, which stopped nothing, included."""
+    shadow_blocks: int
     failures: int
     """Timeouts included."""
     timeouts: int
@@ -53,14 +58,16 @@ class _Hook:
 
     def figures(self, name: str) -> HookFigures:
         runs = self.kinds.total()
-        blocks, failures, timeouts = (
-            sum(count for kinds, count in self.kinds.items() if kinds & kind) for kind in (BLOCKED, FAILED, TIMED_OUT)
+        blocks, shadow, failures, timeouts = (
+            sum(count for kinds, count in self.kinds.items() if kinds & kind)
+            for kind in (BLOCKED, IN_SHADOW, FAILED, TIMED_OUT)
         )
         over_time = [0] * STEPS
         for part, count in self.parts.items():
             over_time[min(max(part, 0), STEPS - 1)] += count
         p50, p95 = (self.took.percentile_ms(part) or 0.0 for part in (0.5, 0.95))
-        return HookFigures(name, runs, blocks, failures, timeouts, p50, p95, round(self.cost_s, 6), tuple(over_time))
+        counts = (runs, blocks, shadow, failures, timeouts)
+        return HookFigures(name, *counts, p50, p95, round(self.cost_s, 6), tuple(over_time))
 
 
 def figures(index: sqlite3.Connection, wanted: Wanted, now_ns: int) -> list[HookFigures]:

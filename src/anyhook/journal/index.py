@@ -25,7 +25,8 @@ WAIT_S = 60.0
 TABLES = """
 CREATE TABLE files (id INTEGER PRIMARY KEY, inode INTEGER, start BLOB, runs_to INTEGER, words_to INTEGER);
 CREATE TABLE runs (file INTEGER, n INTEGER, at INTEGER, hook TEXT, event TEXT, project TEXT, session TEXT, host TEXT,
-  tool TEXT, ending TEXT, failed TEXT, verdict TEXT, duration_s REAL, background INTEGER);
+  tool TEXT, ending TEXT, failed TEXT, verdict TEXT, duration_s REAL, background INTEGER,
+  shadow INTEGER);
 CREATE INDEX runs_by_time ON runs (at);
 CREATE VIRTUAL TABLE words USING fts5 (text, tokenize = 'unicode61', content = '');
 CREATE TABLE places (id INTEGER PRIMARY KEY AUTOINCREMENT, file INTEGER, place INTEGER, n INTEGER);
@@ -139,7 +140,7 @@ def _take_runs(index: sqlite3.Connection, identity: int, batch: list[tuple[int, 
         record = parsed(line)
         if record is not None:
             rows.extend((identity, *map(_held, row)) for row in run_rows(record))
-    index.executemany(f"INSERT INTO runs VALUES ({', '.join('?' * 14)})", rows)  # noqa: S608
+    index.executemany(f"INSERT INTO runs VALUES ({', '.join('?' * 15)})", rows)  # noqa: S608
 
 
 def _held(value: object) -> object:
@@ -156,19 +157,34 @@ def run_rows(record: dict[str, Json]) -> Iterator[tuple[object, ...]]:
         run = record.get("run")
         if isinstance(run, dict):
             failed = None if run.get("exit_code") == 0 else run.get("ending")
-            yield n, at, record["background"], None, None, None, None, None, *_ending(run, failed), "none", _s(run), 1
+            yield (
+                n,
+                at,
+                record["background"],
+                None,
+                None,
+                None,
+                None,
+                None,
+                *_ending(run, failed),
+                "none",
+                _s(run),
+                1,
+                0,
+            )
         return
     decision, data, calls = record.get("decision"), record.get("data"), record.get("calls")
     hooks = decision.get("hooks") if isinstance(decision, dict) else None
     verdicts = {row.get("id"): row.get("verdict") for row in hooks if isinstance(row, dict)} if hooks else {}  # type: ignore[union-attr]
     tool = data.get("tool") if isinstance(data, dict) else None
+    shadow = int(record.get("mode") == "shadow")
     about = [record.get(key) for key in ("event", "project", "session", "host")]
     for call in calls if isinstance(calls, list) else ():
         run = call.get("run") if isinstance(call, dict) else None
         if isinstance(call, dict) and isinstance(run, dict):
             failed = call.get("failed") or (None if run.get("ending") == "exited" else run.get("ending"))
             verdict = verdicts.get(call.get("hook"), "none")
-            yield n, at, call.get("hook"), *about, _text(tool), *_ending(run, failed), verdict, _s(run), 0
+            yield n, at, call.get("hook"), *about, _text(tool), *_ending(run, failed), verdict, _s(run), 0, shadow
 
 
 def _ending(run: dict[str, Json], failed: Json) -> tuple[str | None, str | None]:
