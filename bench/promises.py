@@ -302,7 +302,7 @@ def thousand_hooks(folder: Path, rounds: int) -> list[Row]:
 
 
 def all_rows(rounds: int) -> list[Row]:
-    from bench import agent
+    from bench import agent, trials
     from bench.bridged import bridged
 
     with tempfile.TemporaryDirectory() as name:
@@ -316,4 +316,5 @@ def all_rows(rounds: int) -> list[Row]:
             *thousand_hooks(folder / "thousand", rounds),
             *asyncio.run(agent.tool_calls(folder / "calls", rounds)),
             *agent.start(folder / "start", rounds),
+            *trials.warm_against_cold(folder / "trials"),
         ]

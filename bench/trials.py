@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 EVENTS, COLD = 5_000, 40
 
 
-def warm_against_cold(folder: Path, _rounds: int) -> list[Row]:
+def warm_against_cold(folder: Path) -> list[Row]:
     """One batch as a worker gets it, warm and with its sample; and as many events cold as patience has."""
     place = Place(folder)
     place.write("guard.py", GUARD)

@@ -31,7 +31,7 @@ def when(at: Json, form: str = "%Y-%m-%d %H:%M:%S") -> str:
 
 def record_line(record: dict[str, Json]) -> str:
     """One line: number, time, event, tool, verdict, who blocked and why, how long the hooks took."""
-    start = f"{_number(record):>6}  {when(record.get('at'))}"
+    start = f"{_number(record):>7}  {when(record.get('at'))}"
     if "background" in record:
         run = table(record.get("run"))
         return f"{start}  background  {record['background']}  {run.get('ending')}{_took(run)}"

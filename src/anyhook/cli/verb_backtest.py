@@ -108,7 +108,7 @@ def _answer(
         render.out(f"… {len(findings) - most} before these; -n shows more")
     for finding in findings[-most:]:
         tool = f" {finding.tool}" if finding.tool else ""
-        start = f"{finding.n!s:>6}  {when(finding.at)}  {finding.event}{tool}"
+        start = f"{finding.n!s:>7}  {when(finding.at)}  {finding.event}{tool}"
         render.out(f"{start}  {finding.hook} {finding.kind}: {finding.what}")
     for hook in sorted(test.cold_only):
         render.say(f"{hook} went otherwise in a living interpreter, so each of its events got a process of its own.")

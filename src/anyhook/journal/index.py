@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from anyhook.model.json_types import Json
 
-VERSION = 2
+VERSION = 3
 BATCH = 5_000
 WAIT_S = 60.0
 """How long to wait for another process that is bringing the index up to date."""

@@ -109,8 +109,8 @@ class Judge:
         key = None if record.get("hosted") else _key(record, calls)
         try:
             found = self._decisions.get(key) if key else None
-        except TypeError:
-            raise Unjudgeable("its payloads were not kept") from None
+        except TypeError:  # a value that no record of ours has there
+            raise Unjudgeable("its run was not kept") from None
         if found is None:
             decision = self._decided(record, calls)
             found = decision, _kept(decision)
@@ -158,9 +158,10 @@ def _key(record: dict[str, Json], calls: list[dict[str, Json]]) -> tuple[Json, .
         if not isinstance(run, dict):
             raise Unjudgeable("its run was not kept")
         stdout, stderr = run.get("stdout"), run.get("stderr")
-        for said in (stdout, stderr):
-            if isinstance(said, str) and len(said) > REMEMBERED_CHARACTERS:
-                return None
+        if not isinstance(stdout, str) or not isinstance(stderr, str):
+            raise Unjudgeable("its payloads were not kept")
+        if len(stdout) + len(stderr) > REMEMBERED_CHARACTERS:
+            return None
         key += (call.get("hook"), call.get("native"), call.get("handler"), call.get("limit_s"), call.get("posture"))
         key += (run.get("ending"), run.get("exit_code"), stdout, stderr, run.get("error"))
     return tuple(key)

@@ -99,7 +99,11 @@ class JournalWriter:
             if fresh:
                 self._open()
             self._lock()
-            end = os.lseek(self._descriptor, 0, os.SEEK_END)
+            state = os.fstat(self._descriptor)
+            end = state.st_size
+            if not state.st_nlink:  # somebody has deleted it, and what is written to it now is gone with it
+                self._close()
+                continue
             full = end >= self.bounds.file_bytes or (fresh and self._is_old())
             if not full and not fresh and monotonic() - self._looked < LOOK_S:
                 return end
