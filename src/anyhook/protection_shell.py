@@ -27,8 +27,8 @@ READERS = frozenset(
         "cat", "ls", "head", "tail", "grep", "egrep", "fgrep", "rg", "less", "more", "wc", "stat", "file", "jq", "diff",
         "cmp", "md5sum", "sha1sum", "sha256sum", "echo", "printf", "test", "[", "[[", "tree", "du", "nl", "od", "xxd",
         "hexdump", "strings", "basename", "dirname", "readlink", "realpath", "which", "type", "cut", "uniq", "tr",
-        "awk", "sed", "sort", "find", "git", "export", "pwd", "true", "false", "column", "bat", "fold", "comm", "cd", "pushd",
-        "popd", "set", "sleep",
+        "awk", "sed", "sort", "find", "git", "export", "pwd", "true", "false", "column", "bat", "fold", "comm", "cd",
+        "pushd", "popd", "set", "sleep",
     }
 )  # fmt: skip
 """Programs that only look, but for the options below."""
