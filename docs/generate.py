@@ -14,6 +14,18 @@ from anyhook.grammar.error_page import CAUSES
 from anyhook.grammar.error_page import page as errors_page
 from anyhook.grammar.registry import DIALECTS, dialect
 from anyhook.grammar.rows import BLOCKING, Dialect, Key, Limits, Reply
+from anyhook.kit.keys import (
+    EVENT_KEYS,
+    EXPECT_KEYS,
+    FIELDS,
+    FILE_KEYS,
+    KINDS,
+    NAME,
+    PLACE_KEYS,
+    SWITCH_KEYS,
+    TABLE,
+    CaseKey,
+)
 from anyhook.model.event import EVENTS, GATES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -78,6 +90,7 @@ def passages() -> dict[Path, str]:
         (ROOT / "docs" / "config.md", "settings", all_settings()),
         (ROOT / "docs" / "guide.md", "answers", answers()),
         (ROOT / "docs" / "agent.md", "tools", tool_names()),
+        (ROOT / "docs" / "testing.md", "case keys", case_keys()),
     ):
         text = path.read_text(encoding="utf-8")
         before, begin, rest = text.partition(BEGIN.format(name) + "\n")
@@ -294,6 +307,26 @@ def tool_names() -> str:
     return table(
         ("tool", *tables), ((code(tool), *(_native(table_, tool) for table_ in tables.values())) for tool in hosts)
     )
+
+
+def case_keys() -> str:
+    """The keys of case files, by where they stand."""
+    fields = CaseKey(" ".join(FIELDS), "anything", "The event's fields of these names.")
+    others = [key for key in EVENT_KEYS if key.name not in FIELDS]
+    parts = (
+        ("of the file", FILE_KEYS),
+        ("of a case, or under `defaults`", (others[0], fields, *others[1:], *PLACE_KEYS, *SWITCH_KEYS)),
+        ("of a case alone", (NAME, TABLE)),
+        ("under `expect`", EXPECT_KEYS),
+    )
+    return "\n\n".join(
+        table((f"key {where}", "holds", "says"), ((code(*key.name.split()), _held(key), key.says) for key in keys))
+        for where, keys in parts
+    )
+
+
+def _held(key: CaseKey) -> str:
+    return code(*key.choices) if key.choices else KINDS[key.kind][0]
 
 
 def _native(table_: Dialect, tool: str) -> str:

@@ -78,13 +78,13 @@ class World:
         base = self.home if scope == "user" else self.project
         if table == "kode":
             path = base / ("config/kode" if scope == "user" else ".kode") / "config.yaml"
-            self._declare(path, native, {"exec": ["/bin/sh", "-c", script], **more}, {})
+            self.declare(path, native, {"exec": ["/bin/sh", "-c", script], **more})
         elif table in GROUPED:
             path = base / GROUPED[table][0 if scope == "user" else 1]
-            self._declare(path, native, {"hooks": [{"type": "command", "command": script, **more}]}, {})
+            self.declare(path, native, {"hooks": [{"type": "command", "command": script, **more}]})
         elif table == "copilot":
             path = base / (".copilot/hooks" if scope == "user" else ".github/hooks") / "a.json"
-            self._declare(path, native, {"type": "command", "bash": script, **more}, {"version": 1})
+            self.declare(path, native, {"type": "command", "bash": script, **more}, {"version": 1})
         elif table == "kolega":
             command = f"/bin/sh -c {shlex.quote(script)}"
             self.kolega(native, {"type": "command", "command": command, **more}, scope)
@@ -105,12 +105,13 @@ class World:
         group: dict[str, Json] = {"hooks": [handler]}
         if matcher is not None:
             group["matcher"] = matcher
-        self._declare(base / "hooks.json", native, group, {"schema_version": 1})
+        self.declare(base / "hooks.json", native, group, {"schema_version": 1})
 
-    def _declare(self, path: Path, native: str, entry: Json, top: dict[str, Json]) -> None:
+    def declare(self, path: Path, native: str, entry: Json, top: dict[str, Json] | None = None) -> None:
+        """One more entry of a file that lists them by event."""
         lists = self._lists.setdefault(str(path), {})
         lists.setdefault(native, []).append(entry)
-        self.write(path, json.dumps({**top, "hooks": lists}))
+        self.write(path, json.dumps({**(top or {}), "hooks": lists}))
 
     def module(self, name: str, text: str, folder: Path | None = None) -> None:
         """A python module in the project, or elsewhere."""
@@ -122,7 +123,7 @@ class World:
         dialects: Sequence[str] = (),
         trust: str = "ask",
         on_failure: str | None = None,
-        mode: str = "enforce",
+        mode: str | None = "enforce",
         session: str | None = None,
         plugin_dirs: Sequence[str] = (),
     ) -> Engine:
@@ -176,8 +177,8 @@ def world(tmp_path: Path) -> World:
 
 
 SLOW = (
-    "test_agent_command", "test_agent_ends", "test_agent_wire", "test_model_handlers", "test_backtest",
-    "test_serve", "test_watch",
+    "test_agent_command", "test_agent_ends", "test_agent_killed", "test_agent_wire", "test_model_handlers",
+    "test_backtest", "test_serve", "test_watch", "test_shadow", "test_verb_test", "test_verb_record",
 )  # fmt: skip
 """Whole programs that load an agent framework, a cluster or a browser again and again; for `make test-all`."""
 

@@ -151,7 +151,7 @@ class Walk:
     def begin(self, step: Step, scene: Scene) -> Begun:
         """The call, the model it asks, and what was started."""
         hook, table = step.hook, step.dialect
-        call, missing = present(hook, table, step.row, scene, self.engine.run_id())
+        call, missing = present(hook, table, step.row, scene, self.engine.run_id(), self.engine.trace)
         call = self.in_time(call)
         asked, model = self.engine.asked(hook, table)
         if missing:
@@ -259,7 +259,7 @@ class Walk:
     def later(self, step: Step) -> None:
         """Background hooks start after everything else, if nothing was stopped."""
         scene = self.engine.scene(self.seen, step.dialect, step.row)
-        call, missing = present(step.hook, step.dialect, step.row, scene, self.engine.run_id())
+        call, missing = present(step.hook, step.dialect, step.row, scene, self.engine.run_id(), self.engine.trace)
         if missing:
             self.report(step.hook, "broken", missing)
         else:
@@ -284,6 +284,8 @@ class Walk:
         decision = merge(self.event.name, self.entries, tuple(self.reports), self.problems, enforced)
         if engine.note is not None:
             decision = engine.note(decision)
+        if engine.recording is not None:
+            engine.recording.add(self.event, decision, engine.who(self.mode), engine.session, self.calls)
         journal = engine.journal
         if journal is not None:
             head = self.head or engine.head(self.event, self.mode)

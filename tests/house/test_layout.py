@@ -30,6 +30,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "dialects": ("model", "grammar", "dialects", "hosts"),
     "hosts": ("model", "grammar", "hosts"),
     "install": ("model", "grammar", "hosts", "stores", "install"),
+    "live": ("model", "grammar", "hosts", "install", "steps", "live"),
     "stores": ("model", "grammar", "stores"),
     "steps": ("model", "grammar"),
     "adapters": ("model", "grammar", "adapters"),

@@ -40,7 +40,7 @@ class UnknownEvent(ValueError):  # noqa: N818 (it says what is wrong)
 def dialect(name: str) -> Dialect:
     """A dialect's table."""
     module = f"anyhook.dialects.{name}"
-    if module not in sys.modules:
+    if not hasattr(sys.modules.get(module), "DIALECT"):  # another thread may be in the middle of it
         __import__(module)  # importlib is a package, and its import is not free
     found: Dialect = sys.modules[module].DIALECT
     return found

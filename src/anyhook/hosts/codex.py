@@ -57,7 +57,8 @@ EVENTS = (
         "PostToolUse",
         ("post_tool",),
         (*TOOL, Taken("output", ("tool_response",))),
-        {"block": BLOCK, "end_turn": HALT, "context": context("PostToolUse"), "message": TELL},
+        # `continue: false` is read here and ends nothing.
+        {"block": BLOCK, "context": context("PostToolUse"), "message": TELL},
         limit_s=600,
     ),
     HostEvent("SubagentStart", ("subagent_start",), AGENT, {"context": context("SubagentStart"), "message": TELL}),

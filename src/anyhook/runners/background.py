@@ -24,6 +24,8 @@ def line_of(hook: str, call: Call, run: Run, bodies: str) -> bytes:
     from anyhook.steps.record import Keeping, clean, run_fields, secrets_of
 
     made: dict[str, Json] = {"v": 1, "at": time.time_ns(), "background": hook, "argv": [*call.argv], "cwd": call.cwd}
+    if call.trace:
+        made["trace"] = call.trace
     keeping = Keeping(secrets_of(call.env), bodies)
     made["run"] = run_fields(run, keeping)
     return clean(json.dumps(made), keeping).encode() + b"\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from anyhook.model.decision import idle_report
 from anyhook.model.hook import ASKING
+from anyhook.model.trace import Trace
 from anyhook.steps.match import match
 from anyhook.steps.present import encode, payload, present
 
@@ -35,7 +36,7 @@ def explain(step: Step, event: Event, scene: Scene, where: str, model: str = "")
     if not why:
         made["status"] = "background" if hook.background else "ran"
     if hook.handler == "command" and hook.native_event:
-        call, missing = present(hook, step.dialect, step.row, scene, "…")
+        call, missing = present(hook, step.dialect, step.row, scene, "…", Trace(scene.env))
         made.update(
             argv=[*call.argv], env=[*sorted(call.env)], cwd=call.cwd, stdin=call.stdin.decode("utf-8", "replace")
         )

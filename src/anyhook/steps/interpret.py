@@ -80,17 +80,22 @@ class _Reading:
         return Outcome(verdict=BLOCK, reason=reason)
 
     def reason(self, sources: tuple[str, ...]) -> str:
-        said = {
-            "stderr": stderr_text(self.run),
-            "stdout": self.run.stdout.decode("utf-8", "replace"),
-            "reason": self.draft.get("reason"),
-            "message": next(iter(self.listed("messages")), ""),
-        }
-        return next((str(said[source]).strip() for source in sources if str(said[source] or "").strip()), "")
+        for source in sources:
+            if source == "stderr":
+                said = stderr_text(self.run)
+            elif source == "stdout":
+                said = self.run.stdout.decode("utf-8", "replace").strip()
+            elif source == "message":
+                said = (*self.texts("messages"), "")[0].strip()
+            else:
+                said = str(self.draft.get("reason") or "").strip()
+            if said:
+                return said
+        return ""
 
-    def listed(self, field: str) -> list[str]:
+    def texts(self, field: str) -> tuple[str, ...]:
         value = self.draft.get(field)
-        return [str(text) for text in value] if isinstance(value, list) else []
+        return tuple([text for each in value if (text := str(each))]) if isinstance(value, list) else ()
 
     def answer(self) -> Outcome:
         kind, value = self.reply.read(self.run.stdout)
@@ -169,8 +174,7 @@ class _Reading:
         elif does == "verdict":
             self.take_word(key, str(value))
         elif does in ("messages", "context"):
-            self.draft.setdefault(does, [])
-            self.draft[does] = [*self.listed(does), str(value)]
+            self.draft[does] = [*self.texts(does), str(value)]
         elif does == "output_text":
             self.draft["tool_output"] = text_of(value)
         elif does == "note":
@@ -208,9 +212,9 @@ class _Reading:
             tool_input=tool_input if isinstance(tool_input, dict) else None,
             tool_output=draft.get("tool_output"),
             prompt=str(draft["prompt"]) if "prompt" in draft else None,
-            context=tuple(text for text in self.listed("context") if text),
-            messages=tuple(text for text in self.listed("messages") if text),
-            follow_ups=tuple(text for text in self.listed("follow_ups") if text),
+            context=self.texts("context"),
+            messages=self.texts("messages"),
+            follow_ups=self.texts("follow_ups"),
             history=history if isinstance(history, list) else None,  # type: ignore[arg-type]
             recipe=recipe if isinstance(recipe, dict) else None,
             end_turn=bool(draft.get("end_turn")),
