@@ -3,7 +3,7 @@ reads them, and says nothing about when they run."""
 
 from __future__ import annotations
 
-from anyhook.dialects.hosted import calls_us, switched, without
+from anyhook.dialects.hosted import calls_us, plugin, switched, without
 from anyhook.grammar import documents
 from anyhook.grammar.rows import Roots
 from anyhook.grammar.shapes import Entries, EntryShape
@@ -72,13 +72,9 @@ def _entries(document: Json, source: Source, files: Files, shape: EntryShape) ->
 
 
 def _of_plugin(source: Source, files: Files, shape: EntryShape) -> list[Hook]:
-    manifest = files.document(f"{source.root}/.claude-plugin/plugin.json", "json")
-    if not isinstance(manifest, dict):
-        return []  # another product's plugin
-    name = manifest.get("name")
-    label = name if isinstance(name, str) and name else source.root.rstrip("/").rsplit("/", 1)[-1]
-    document = files.document(source.path, "json")
-    return [] if document is None else _entries(document, source.replace(label=label), files, shape)
+    ours = plugin(source, ".claude-plugin/plugin.json", files)
+    document = files.document(source.path, "json") if ours else None
+    return [] if ours is None or document is None else _entries(document, ours, files, shape)
 
 
 def _of_installed(source: Source, files: Files, shape: EntryShape) -> list[Hook]:

@@ -10,6 +10,7 @@ from anyhook.dialects.hosted import (
     event_rows,
     in_a_shell,
     not_in_a_stop_hook,
+    plugin,
     switched,
     tool_rows,
     without,
@@ -101,10 +102,10 @@ def find(roots: Roots) -> list[Source]:
 def load(source: Source, files: Files) -> Layer:
     shape = SHAPE
     if source.scope == "plugin":
-        manifest = files.document(f"{source.root}/.codex-plugin/plugin.json", "json")
-        if not isinstance(manifest, dict):
-            return Layer(source, ())  # another product's plugin
-        source = source.replace(label=str(manifest.get("name") or source.root.rstrip("/").rsplit("/", 1)[-1]))
+        ours = plugin(source, ".codex-plugin/plugin.json", files)
+        if ours is None:
+            return Layer(source, ())
+        source = ours
     if source.path.endswith(".toml"):
         shape = SHAPE.replace(top_keys=None)
     document = files.document(source.path, "toml" if source.path.endswith(".toml") else "json")

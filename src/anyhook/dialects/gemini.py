@@ -11,6 +11,7 @@ from anyhook.dialects.hosted import (
     no_transcript,
     not_in_a_stop_hook,
     now,
+    plugin,
     shown_result,
     switched,
     tool_rows,
@@ -66,10 +67,10 @@ def find(roots: Roots) -> list[Source]:
 
 def load(source: Source, files: Files) -> Layer:
     if source.scope == "plugin":
-        manifest = files.document(f"{source.root}/gemini-extension.json", "json")
-        if not isinstance(manifest, dict):
-            return Layer(source, ())  # another product's plugin
-        source = source.replace(label=str(manifest.get("name") or source.root.rstrip("/").rsplit("/", 1)[-1]))
+        ours = plugin(source, "gemini-extension.json", files)
+        if ours is None:
+            return Layer(source, ())
+        source = ours
     document = files.document(source.path, "json")
     if document is None:
         return Layer(source, ())

@@ -102,6 +102,15 @@ def without(document: Json, elsewhere: frozenset[str], source: Source, files: Fi
     return {**document, "hooks": kept}
 
 
+def plugin(source: Source, manifest: str, files: Files) -> Source | None:
+    """A plugin's source by its own name; None where the folder is another product's plugin."""
+    found = files.document(f"{source.root}/{manifest}", "json")
+    if not isinstance(found, dict):
+        return None
+    name = found.get("name")
+    return source.replace(label=name if isinstance(name, str) and name else source.root.rstrip("/").rsplit("/", 1)[-1])
+
+
 def calls_us(command: Json) -> bool:
     """Whether a command is what `anyhook install` writes: as a hook of ours it would only find itself."""
     words = command.split() if isinstance(command, str) else []

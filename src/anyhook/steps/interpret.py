@@ -41,6 +41,8 @@ def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
         meaning = "block" if said and not _speaks(reply, run) else "fail"
     if meaning == "fail" and not _speaks(reply, run):
         said = stderr_text(run)
+        if hook.handler == "http":
+            return Outcome(failure=Failure("exit", said))
         return Outcome(failure=Failure("exit", f"it left with status {code}" + (f": {said}" if said else "")))
     if not run.stdout and meaning == "pass":
         return SILENT
