@@ -18,10 +18,10 @@ from chat_box import chat
 from test_agent_command import left_behind
 from test_agent_ends import FULL, started, wait_for
 
+from anyhook.live.model_server import ModelServer
+from anyhook.live.wire import Answer
 from anyhook.stores.conversations import Conversations
 from conftest import World
-from fakes.model_server import ModelServer
-from fakes.wire import Answer
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 DELEGATE: dict[str, Any] = {"delegate_task": {"agent_name": "self", "task": "Count."}}

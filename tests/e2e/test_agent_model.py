@@ -15,9 +15,9 @@ from agent_box import LS, agent, record, recorded, script, times, traces
 
 from anyhook.agent.failure import BadSetup
 from anyhook.agent.models import open_model
+from anyhook.live.model_server import Asked, ModelServer
+from anyhook.live.wire import Answer, Call
 from conftest import World
-from fakes.model_server import Asked, ModelServer
-from fakes.wire import Answer, Call
 
 OK, NOT_OK = json.dumps({"ok": True}), json.dumps({"ok": False, "reason": "no tests yet"})
 STREAMING = ["openai-chat:m", "openai-responses:m", "anthropic:m"]

@@ -8,9 +8,9 @@ import pytest
 from agent_box import traces
 from wire_server import ANSWER, Provider, provider
 
+from anyhook.live.model_server import ModelServer
+from anyhook.live.wire import Answer, Call
 from conftest import World
-from fakes.model_server import ModelServer
-from fakes.wire import Answer, Call
 
 MODELS = ["openai:m", "openai-chat:m", "anthropic:m"]
 

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from anyhook import Engine, Event
+from anyhook.live.model_server import Asked, ModelServer
+from anyhook.live.wire import Answer, Call, whole
 from conftest import World
-from fakes.model_server import Asked, ModelServer
-from fakes.wire import Answer, Call, whole
 
 MODELS = ("openai:judge", "openai-chat:judge", "anthropic:judge")
 YES, NO = Answer('{"ok": true}'), Answer('{"ok": false, "reason": "two tests fail"}')

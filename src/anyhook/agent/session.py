@@ -307,6 +307,7 @@ def _engine(options: Options, config: Config, session: str | None) -> Engine:
             options.project,
             dialects=options.dialects,
             trust=options.trust,
+            mode=options.mode,
             plugin_dirs=options.plugin_dirs,
             state_dir=options.state_dir,
             session=session,

@@ -13,7 +13,7 @@ import click
 from anyhook.cli import render
 from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import BadCall
-from anyhook.cli.options import JSON, WHERE, Option
+from anyhook.cli.options import JSON, RUN, WHERE, Option
 from anyhook.cli.signals import AnswerOnly, fill_streams
 from anyhook.cli.verbs import verb
 from anyhook.model import lean_json
@@ -49,7 +49,7 @@ OPTIONS = (
     Option("--max-turns", "How often the model may answer; default: 50.", "N"),
     Option("--no-hooks", "Run no hook, the built-in ones included."),
     Option("--trust-hooks", "Approve the project's hooks as they are now, then run."),
-    Option("--trust", "Which project hooks may run; default: ask.", "MODE", choices=("ask", "all", "native", "none")),
+    *(option for option in RUN if option.flag in ("--trust", "--mode")),
     Option("--web-fetch", "Let the agent fetch pages, as the setting `web_fetch` does."),
     Option("--debug", "Show every hook that runs, on stderr."),
 )
@@ -129,6 +129,7 @@ def options_of(values: Values) -> Options:
         plugin_dirs=tuple(str(folder) for folder in values["plugin_dir"] or ()),  # type: ignore[union-attr]
         state_dir=_text(values, "state_dir"),
         web_fetch=bool(values["web_fetch"]),
+        mode=_text(values, "mode"),
     )
 
 
@@ -145,7 +146,7 @@ def _run(prompt: str, options: Options, values: Values) -> int:
         from anyhook.cli.life import Life
     talk = Talk(bool(values["debug"]), Life(sys.stderr, {} if values["json"] else options.env))
     headless = Headless(
-        options, talk.say, talk.event, keep=bool(values["json"]), called=talk.call, announce=talk.life.begins
+        options, talk.show, talk.event, keep=bool(values["json"]), called=talk.call, announce=talk.life.begins
     )
 
     async def watched() -> Turn:
@@ -176,7 +177,7 @@ class Talk:
         self.debug, self.life = debug, life
         self.told: set[tuple[str, str]] = set()
 
-    def say(self, text: str) -> None:
+    def show(self, text: str) -> None:
         self.life.wipe()
         render.say(text)
 
@@ -184,22 +185,22 @@ class Talk:
         self.life.ends(event, decision)
         if self.debug:
             for line in debug_lines(event, decision):
-                self.say(line)
+                self.show(line)
         for message in decision.messages:
-            self.say(message)
+            self.show(message)
         if decision.stops and decision.reason:
-            self.say(f"[{decision.hook}] {decision.effect}: {decision.reason}")
+            self.show(f"[{decision.hook}] {decision.effect}: {decision.reason}")
         for text in decision.follow_ups:
-            self.say(f"follow-up: {text}")
+            self.show(f"follow-up: {text}")
         fresh = [problem for problem in decision.problems if (problem.code, problem.what) not in self.told]
         self.told.update((problem.code, problem.what) for problem in fresh)
         for line in render.problem_lines(fresh):
-            self.say(line)
+            self.show(line)
 
     def call(self, record: ToolRecord) -> None:
         """One line about a tool call that is over."""
         given = ", ".join(f"{key}={_short(value)}" for key, value in record.input.items())
-        self.say(f"{record.tool}({given})" + (": denied" if record.denied else ""))
+        self.show(f"{record.tool}({given})" + (": denied" if record.denied else ""))
 
 
 def _short(value: Json) -> str:
