@@ -106,7 +106,8 @@ def test_while_a_background_hook_runs(world: World) -> None:
     """And beside it what an earlier command and an earlier hook, both long over, have left running."""
     mark = mark_of(world)
     away = f"env -i setsid sleep {mark} </dev/null >/dev/null 2>&1 & touch ../busy"
-    world.hook("agenthooks", "after_tool", busy(mark, said=False), **{"async": True})
+    unwaited: dict[str, Any] = {"async": True}
+    world.hook("agenthooks", "after_tool", busy(mark, said=False), **unwaited)
     world.hook("kode", "session_start", away)
     steps = [{"tools": [{"shell": {"command": away}}]}, {"tools": [{"shell": {"command": "touch ../late; sleep 50"}}]}]
     process = started(world, "--model", script(world, *steps))
