@@ -14,6 +14,7 @@ import pytest
 from agent_box import LS, agent, record, recorded, script, times, traces
 
 from anyhook.agent.failure import BadSetup
+from anyhook.agent.models import open_model
 from anyhook.live.model_server import Asked, ModelServer
 from anyhook.live.wire import Answer, Call
 from conftest import World
@@ -249,3 +250,19 @@ def test_bad_settings_are_a_bad_call(world: World) -> None:
     done = world.command("agent", "run", "Go.", "--model", script(world, "Said."))
     assert (done.returncode, done.stdout, "Traceback" in done.stderr) == (3, "", False)
     assert "auto_compact" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("- text: x", "a mapping"), ("steps: []", "`steps`"), ("step: 1", "`step`"), ("steps: [{txt: x}]", "`txt`"),
+        ("steps: [{text: x, times: often}]", "`times`"), ("steps: [{text: x, usage: 5}]", "`usage`"),
+        ("steps: [{text: x, by: you}]", "`by`"), ("steps: [{}]", "`text` or `tools`"), ("steps: [", "YAML"),
+        ("steps: [{tools: [shell]}]", "`tools`"), ("context_window: big\nsteps: [{text: x}]", "`context_window`"),
+    ],
+)  # fmt: skip
+def test_a_script_with_a_mistake(world: World, text: str, wrong: str) -> None:
+    path = world.write(world.root / "bad.yaml", text)
+    with pytest.raises(BadSetup, match=wrong) as found:
+        open_model(f"script:{path}", {}, {})
+    assert str(found.value).startswith(str(path))

@@ -136,6 +136,22 @@ def test_a_directory_that_is_gone_and_a_closed_stdin_are_bad_calls(world: World)
     assert (done.returncode, b"Traceback" in done.stderr) == (3, False)
 
 
+@pytest.mark.parametrize(
+    ("event", "data", "said"),
+    [
+        ("pre_tool", "[1]", "--data must be a JSON object"),
+        ("pre_tool", '{"tool": "Shell"', "not JSON"),
+        ("pre_tool", '{"tool": 5}', "`tool` must be a text"),
+        ("PreToolUse", '{"tool_name": null}', "`tool_name` must be a text"),
+        ("session_start", '{"source": ["x"]}', "`source` must be a text"),
+        ("pre_tool", '{"tool_input": "ls"}', "`tool_input` must be a JSON object"),
+    ],
+)
+def test_fields_by_which_hooks_are_chosen_have_their_type(world: World, event: str, data: str, said: str) -> None:
+    done = run(world, ["fire", event, "--data", data], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert (done.returncode, done.stdout, said in done.stderr.decode()) == (3, b"", True)
+
+
 def test_names_are_taken_as_they_are_and_texts_from_files(world: World) -> None:
     (world.project / "p.txt").write_text("from a file")
     world.hook("kodik", "UserPromptSubmit", "#!/bin/sh\ncat > seen.json\n")

@@ -112,6 +112,17 @@ def test_what_is_no_secret_stays(value: Json, depth: int) -> None:
     assert redact(line) == line
 
 
+ENDINGS = ["my secret:", "my secret=", "secret: ", "secret:\\", "--password", "x --password ", 'password="', "token='"]
+
+
+@pytest.mark.parametrize("text", ENDINGS)
+@pytest.mark.parametrize("depth", [0, 1, 2, 3])
+def test_a_text_that_ends_with_a_name_takes_nothing_with_it(text: str, depth: int) -> None:
+    value: Json = {"first": text, "second": ["x", text], "third": text}
+    line = deep(value, depth)
+    assert redact(line) == line
+
+
 words = st.sampled_from(
     ["password", "token", '"', "'", "\\", ":", "=", " ", "{", "}", "[", "]", ",", "--", "\n", "://", "@", "Bearer ",
      "é", "-----BEGIN PRIVATE KEY-----", "-----END ", "sk-" + "a" * 24, "x1"]

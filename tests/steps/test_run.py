@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from anyhook.model.call import Call, Run
 from anyhook.steps import child as child_module
+from anyhook.steps import spawn
 from anyhook.steps.child import OUTPUT_LIMIT
 from anyhook.steps.process_tree import Process, Tree, processes
 from anyhook.steps.run import Child, end_all, run, start
@@ -121,6 +122,19 @@ def test_how_it_ends(script: str, ending: str, exit_code: int) -> None:
 
 
 @both_ways
+def _changed(*_: object) -> int:
+    raise TypeError("fork_exec() takes other arguments here")
+
+
+@pytest.mark.parametrize("door", [None, _changed])
+def test_it_starts_all_the_same_where_the_private_door_is_shut(
+    door: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spawn, "fork_exec", door)
+    got = run(make_call("/bin/sh", "-c", "pwd; cat; echo no >&2; exit 3", stdin=b"in", cwd=str(tmp_path)))
+    assert (got.exit_code, got.stdout, got.stderr) == (3, f"{tmp_path}\nin".encode(), b"no\n")
+
+
 def test_streams_are_kept_apart_and_byte_for_byte() -> None:
     got = run(sh(r"printf 'a\000\377\r\n'; printf '\200err' >&2"))
     assert (got.stdout, got.stderr) == (b"a\x00\xff\r\n", b"\x80err")

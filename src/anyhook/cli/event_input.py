@@ -99,6 +99,8 @@ def _add_given(event: str, given: dict[str, Json], data: dict[str, Json]) -> lis
             continue  # dialects know the key and make its value themselves
         if field == "input" and not isinstance(value, dict):
             raise BadCall(f"--data: `{key}` must be a JSON object.")
+        if field in EVENTS[event] and not isinstance(value, str):
+            raise BadCall(f"--data: `{key}` must be a text: hooks are chosen by it.")
         data.setdefault(field, value)
     return unknown
 

@@ -8,7 +8,7 @@ import click
 
 from anyhook.cli import render
 from anyhook.cli.failure import BadCall
-from anyhook.cli.journal_input import WANTED, count_of, wanted_of
+from anyhook.cli.journal_input import WANTED, count_of, look_for_cycles_seldom, wanted_of
 from anyhook.cli.options import JSON, RUN, WHERE, Option
 from anyhook.cli.progress import progress
 from anyhook.cli.record_text import when
@@ -52,6 +52,7 @@ def backtest(hooks: tuple[str, ...], values: Values) -> int:
 
     from anyhook.cli.backtest_input import prepared
 
+    look_for_cycles_seldom()
     folder = state_dir(os.environ)
     make_private_dir(folder)
     os.close(os.open(f"{folder}/backtest.sqlite", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))

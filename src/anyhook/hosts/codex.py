@@ -87,6 +87,7 @@ HOST = Host(
         {"config": ("CODEX_HOME", "{home}/.codex")},
         grouped(),
     ),
+    reads={"codex": ("user", "project", "plugin")},
     program="codex",
     confirm="a new or changed hook waits until you have approved it there: start `codex` and open `/hooks`.",
     gaps=("hosted web search", "a rewritten part of a patch"),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from anyhook.model.outcome import BLOCK
-from anyhook.model.problem import Problem
 from anyhook.model.record import Record
+from anyhook.model.words import BLOCK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
+    from anyhook.model.problem import Problem
 
 
 class Report(Record):

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from anyhook.model.problem import Problem
 from anyhook.model.record import Record
+from anyhook.model.words import ALLOW, ASK, BLOCK, NONE
+
+__all__ = ["ALLOW", "ASK", "BLOCK", "EFFECTS", "NONE", "SILENT", "STOPPING", "STRENGTH", "Failure", "Outcome"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
-# Verdicts, weakest first.
-NONE = "none"
-ALLOW = "allow"
-ASK = "ask"
-BLOCK = "block"
 STRENGTH = {NONE: 0, ALLOW: 1, ASK: 2, BLOCK: 3}
 
 # What a block does, weakest first: where two dialects block the same event, the stronger effect is the decision's.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, ClassVar, Self, dataclass_transform
 else:
 
@@ -23,14 +24,26 @@ class _Slots(type):
         own = [field for field in space.get("__annotations__", {}) if not field.startswith("_")]
         defaults = {field: space.pop(field) for field in own if field in space}
         if own:
-            params = [f"{field}=_d[{field!r}]" if field in defaults else field for field in own]
-            body = "".join(f"\n self.{field}={field}" for field in own)
-            made: dict[str, Any] = {}
-            exec(f"def __init__(self,{','.join(params)}):{body}", {"_d": defaults}, made)  # noqa: S102
-            space.setdefault("__init__", made["__init__"])
+            space.setdefault("__init__", _init(own, defaults))
         space["__slots__"] = tuple(own)
         space["fields"] = tuple(own)
         return super().__new__(mcs, name, bases, space)
+
+
+def _init(own: list[str], defaults: dict[str, Any]) -> Callable[..., None]:
+    """An `__init__` that is compiled when the first record of its class is made: of most classes none ever is."""
+
+    def first(self: Record, *values: object, **named: object) -> None:
+        params = [f"{field}=_d[{field!r}]" if field in defaults else field for field in own]
+        body = "".join(f"\n self.{field}={field}" for field in own)
+        made: dict[str, Any] = {}
+        exec(f"def __init__(self,{','.join(params)}):{body}", {"_d": defaults}, made)  # noqa: S102
+        for cls in type(self).__mro__:
+            if cls.__dict__.get("__init__") is first:  # not so where another thread was faster
+                cls.__init__ = made["__init__"]  # type: ignore[misc]
+        made["__init__"](self, *values, **named)
+
+    return first
 
 
 @dataclass_transform(frozen_default=True)

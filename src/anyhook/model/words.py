@@ -1,4 +1,5 @@
-"""The words that switches take, in the command, the library, the settings and the tables alike."""
+"""The words of verdicts, and those that switches take, in the command, the library, the settings and the tables
+alike."""
 
 from __future__ import annotations
 
@@ -6,9 +7,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+NONE, ALLOW, ASK, BLOCK = "none", "allow", "ask", "block"
+"""Verdicts, weakest first."""
 TRUST = ("ask", "all", "native", "none")
 ON_FAILURE = ("native", "deny", "allow")
 MODE = ("enforce", "shadow")
+TRACEPARENT = "TRACEPARENT"
+"""The variable with a caller's trace context, as W3C names it."""
+RECORD = "ANYHOOK_RECORD"
+"""The variable that names the folder of whoever records events."""
 FULL, HASHED = "full", "hashed"
 BODIES = (FULL, HASHED, "none")
 """What the journal keeps of payloads."""

@@ -50,7 +50,7 @@ class Client:
         try:
             self.model = infer_model(model, make)
         except (UserError, ImportError, ValueError) as error:
-            raise NoModelError(f"{self.name} cannot be asked: {_words(error)}") from error
+            raise NoModelError(f"{self.name} cannot be asked: {words_of(error)}") from error
 
     async def ask(self, question: Question, asking: Asking | None, tools: Sequence[Tool]) -> tuple[int, str]:
         """0 and the answer, or 1 and what went wrong. Without `asking` the provider's own settings apply."""
@@ -68,7 +68,7 @@ class Client:
         except ModelHTTPError as error:
             return 1, f"{self._whom()} answered with HTTP status {error.status_code}: {_clipped(str(error.body))}"
         except Exception as error:  # noqa: BLE001 (a provider's failure is a value, whatever the client makes of it)
-            return 1, f"{self._whom()} gave no answer: {_words(error)}"
+            return 1, f"{self._whom()} gave no answer: {words_of(error)}"
         return (0, result.output) if result.output.strip() else (1, f"{self._whom()} answered with an empty text")
 
     def _whom(self) -> str:
@@ -98,7 +98,7 @@ def _provider(name: str, endpoints: Mapping[str, Mapping[str, str]], env: Mappin
     return AnthropicProvider(base_url=url or "https://api.anthropic.com", api_key=key)
 
 
-def _words(error: BaseException) -> str:
+def words_of(error: BaseException) -> str:
     """The error and what lies behind it: a client says "Connection error.", the cause says that it was refused."""
     said = [str(error) or type(error).__name__]
     cause = error.__cause__ or error.__context__

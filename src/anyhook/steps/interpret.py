@@ -32,14 +32,25 @@ def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
     if run.exit_code is None:  # somebody else took its status: a refusal may be lost, so it is no pass
         return Outcome(failure=Failure("exit", run.error or "its exit status was lost"))
     code = run.exit_code
+    reply = reply.on_event.get(event, reply)
+    if reply.stderr_speaks and not run.stdout.strip() and reply.read(run.stderr)[0] == "object":
+        run = run.replace(stdout=run.stderr, stderr=b"")
     meaning = reply.exits.get(code, reply.otherwise)
-    if meaning == "fail" and not (reply.speaks_anyway and reply.read(run.stdout)[0] == "object"):
+    if meaning == "block_if_said":
+        said = _Reading(hook, reply, event, run).reason(reply.exit_reasons)
+        meaning = "block" if said and not _speaks(reply, run) else "fail"
+    if meaning == "fail" and not _speaks(reply, run):
         said = stderr_text(run)
         return Outcome(failure=Failure("exit", f"it left with status {code}" + (f": {said}" if said else "")))
     if not run.stdout and meaning == "pass":
         return SILENT
     reading = _Reading(hook, reply, event, run)
     return reading.block_by_exit(code) if meaning == "block" else reading.answer()
+
+
+def _speaks(reply: Reply, run: Run) -> bool:
+    """Whether what it printed counts, its exit status notwithstanding."""
+    return reply.speaks_anyway and reply.read(run.stdout)[0] == "object"
 
 
 def stderr_text(run: Run) -> str:
@@ -67,16 +78,22 @@ class _Reading:
         return Outcome(verdict=BLOCK, reason=reason)
 
     def reason(self, sources: tuple[str, ...]) -> str:
-        said = {
-            "stderr": stderr_text(self.run),
-            "reason": self.draft.get("reason"),
-            "message": next(iter(self.listed("messages")), ""),
-        }
-        return next((str(said[source]).strip() for source in sources if str(said[source] or "").strip()), "")
+        for source in sources:
+            if source == "stderr":
+                said = stderr_text(self.run)
+            elif source == "stdout":
+                said = self.run.stdout.decode("utf-8", "replace").strip()
+            elif source == "message":
+                said = (*self.texts("messages"), "")[0].strip()
+            else:
+                said = str(self.draft.get("reason") or "").strip()
+            if said:
+                return said
+        return ""
 
-    def listed(self, field: str) -> list[str]:
+    def texts(self, field: str) -> tuple[str, ...]:
         value = self.draft.get(field)
-        return [str(text) for text in value] if isinstance(value, list) else []
+        return tuple([text for each in value if (text := str(each))]) if isinstance(value, list) else ()
 
     def answer(self) -> Outcome:
         kind, value = self.reply.read(self.run.stdout)
@@ -86,9 +103,12 @@ class _Reading:
             self.problem("output-ignored", f"its output says nothing: {value}", "Print one JSON object, or nothing.")
         if kind == "text":
             heard = not self.reply.text_on or self.event in self.reply.text_on
-            return Outcome(context=(str(value),)) if heard else SILENT
+            return SILENT.replace(**{self.reply.text_does: (str(value),)}) if heard else SILENT
         if not isinstance(value, dict):
             return Outcome(problems=tuple(self.problems))
+        wrong = self.reply.spoils(value, self.event) if self.reply.spoils else ""
+        if wrong:
+            return Outcome(failure=Failure("output", f"its output cannot be used: {wrong}"))
         self.read_keys(value)
         blocked = self.draft.get("verdict") == BLOCK
         if self.spoilt and not blocked:
@@ -152,8 +172,7 @@ class _Reading:
         elif does == "verdict":
             self.take_word(key, str(value))
         elif does in ("messages", "context"):
-            self.draft.setdefault(does, [])
-            self.draft[does] = [*self.listed(does), str(value)]
+            self.draft[does] = [*self.texts(does), str(value)]
         elif does == "output_text":
             self.draft["tool_output"] = text_of(value)
         elif does == "note":
@@ -191,9 +210,9 @@ class _Reading:
             tool_input=tool_input if isinstance(tool_input, dict) else None,
             tool_output=draft.get("tool_output"),
             prompt=str(draft["prompt"]) if "prompt" in draft else None,
-            context=tuple(text for text in self.listed("context") if text),
-            messages=tuple(text for text in self.listed("messages") if text),
-            follow_ups=tuple(text for text in self.listed("follow_ups") if text),
+            context=self.texts("context"),
+            messages=self.texts("messages"),
+            follow_ups=self.texts("follow_ups"),
             history=history if isinstance(history, list) else None,  # type: ignore[arg-type]
             recipe=recipe if isinstance(recipe, dict) else None,
             end_turn=bool(draft.get("end_turn")),

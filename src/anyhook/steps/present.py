@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from anyhook.grammar.rows import Dialect, EventRow, Scene
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
+    from anyhook.model.trace import Trace
 
 RUN_VARIABLE = "ANYHOOK_RUN"
 """Names the run that a process belongs to: found by those who end it, and by an engine that was started inside a
@@ -30,10 +31,11 @@ def payload(dialect: Dialect, row: EventRow, scene: Scene) -> dict[str, Json]:
     return made
 
 
-def encode(value: Json) -> bytes:
-    """JSON with a space after each colon and comma (hooks search the text), as UTF-8 wherever it can be."""
+def encode(value: Json, *, long: bool = False) -> bytes:
+    """JSON with a space after each colon and comma (hooks search the text), as UTF-8 wherever it can be. `long` where
+    there may be long texts in it."""
     try:
-        if not _has_long_text(value):
+        if not long:
             return json.dumps(value, ensure_ascii=False).encode()
         made = BytesIO()
         _write(made, value)
@@ -48,12 +50,10 @@ ESCAPES = ((b"\\", b"\\\\"), (b'"', b'\\"'), (b"\n", b"\\n"), (b"\t", b"\\t"), (
 RARE = tuple(chr(code) for code in range(32) if chr(code) not in "\n\t\r")
 
 
-def _has_long_text(value: Json) -> bool:
-    """Whether it is a file's content or the like: a field, or a field of a tool's input or result. Asked of each
-    payload that an agent waits for, so it looks no deeper."""
-    if not isinstance(value, dict):
-        return False
-    for item in value.values():
+def _has_long_text(data: dict[str, Json]) -> bool:
+    """Whether an event has a file's content or the like in it: a field, or a field of a tool's input or result. Asked
+    of each event that an agent waits for, so it looks no deeper."""
+    for item in data.values():
         if type(item) is str:
             if len(item) > LONG:
                 return True
@@ -92,17 +92,21 @@ def _escaped(text: str) -> bytes:
     return made
 
 
-def present(hook: Hook, dialect: Dialect, row: EventRow, scene: Scene, run_id: str) -> tuple[Call, str]:
+def present(
+    hook: Hook, dialect: Dialect, row: EventRow, scene: Scene, run_id: str, trace: Trace | None = None
+) -> tuple[Call, str]:
     """The call, and why it cannot be made ("" if it can)."""
+    stdin = encode(payload(dialect, row, scene), long=_has_long_text(scene.event.data))
     if hook.handler != "command":
-        words = (hook.handler, *(str(hook.spec[key]) for key in ("callable", "prompt") if key in hook.spec))
-        return Call(words, encode(payload(dialect, row, scene)), {}, scene.project, hook.limit_s, ""), ""
+        words = (hook.handler, *(str(hook.spec[key]) for key in ("callable", "prompt", "url") if key in hook.spec))
+        return Call(words, stdin, {}, scene.project, hook.limit_s, ""), ""
     launch = dialect.launch(hook, scene)
     env = launch.env
-    mark = f"{RUN_VARIABLE}={run_id}"
+    mark, told = f"{RUN_VARIABLE}={run_id}", ""
     if dialect.closed_env:
         mark = ""
     else:
         env[RUN_VARIABLE] = run_id
-    stdin = encode(payload(dialect, row, scene))
-    return Call(launch.argv, stdin, env, launch.cwd, hook.limit_s, mark), launch.missing
+        if trace is not None:
+            told = trace.enter(env, scene.session)
+    return Call(launch.argv, stdin, env, launch.cwd, hook.limit_s, mark, told), launch.missing

@@ -4,7 +4,6 @@ gets into it, nor does a secret of the environment, not even where a hook printe
 from __future__ import annotations
 
 import time
-from _operator import attrgetter  # `operator` is this and more, from one more file
 
 from anyhook.model import lean_json as json
 from anyhook.model.record import Record
@@ -26,11 +25,13 @@ EACH_MOST = 100
 DEPTH_LIMIT = 64
 TEXT_LIMIT = 16_384
 """Longer texts are cut in the journal, and say so."""
+OUTPUT_LIMIT = 262_144
+"""The same for what a hook printed: without all of it nobody can judge again what the hook answered, and those who
+print much are those who rewrite something large."""
 ASKED_FOR = (
     "effect", "reason", "hook", "tool_input", "tool_output", "prompt", "context", "messages", "follow_ups", "history",
     "recipe", "end_turn",
 )  # fmt: skip
-_asked_for = attrgetter(*ASKED_FOR)
 BODY_FIELDS = frozenset(
     {
         "input", "output", "tool_error", "prompt", "message", "messages", "last_message", "final_message",
@@ -52,9 +53,13 @@ class Keeping(Record):
     """Payloads: `full`, `hashed` (to see that two are the same) or `none`."""
     inherited: frozenset[str] = frozenset()
     """Names of variables that every hook may have from its host; of a hook's own, only the others are told."""
+    known: dict[str, str] | None = None
+    """Texts that recur, and what they became: filled on the way (see `clean_once`)."""
 
 
 ALL = Keeping()
+KNOWN_MOST, KNOWN_SIZE = 1_000, 4_096
+"""How many texts that recur are remembered, and up to which length."""
 
 
 def secrets_of(env: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
@@ -76,8 +81,21 @@ def without_secrets(line: str, secrets: Sequence[tuple[str, str]]) -> str:
 
 
 def clean(text: str, keeping: Keeping) -> str:
-    """A piece of a line, without anything secret."""
+    """The JSON of a piece of a line, without anything secret."""
     return redact(without_secrets(text, keeping.secrets))
+
+
+def clean_once(text: str, keeping: Keeping) -> str:
+    """The same of a piece that may well stand in many lines: who was called, and what hooks say day after day."""
+    known = keeping.known
+    if known is None or len(text) > KNOWN_SIZE:
+        return clean(text, keeping)
+    made = known.get(text)
+    if made is None:
+        if len(known) >= KNOWN_MOST:
+            known.clear()
+        made = known[text] = clean(text, keeping)
+    return made
 
 
 def body(value: Json, keeping: Keeping) -> Json:
@@ -92,19 +110,23 @@ def body(value: Json, keeping: Keeping) -> Json:
     return {"blake2b": hasher()(text), "bytes": len(text)}
 
 
-def about(host: str, project: str, mode: str, keeping: Keeping) -> str:
-    """Who fires, where and how: the same in every line of one engine, so it is made once."""
-    return clean(json.dumps({"host": host, "project": project, "mode": mode})[1:-1], keeping)
+def about(host: str, project: str, mode: str, keeping: Keeping, parent: str = "") -> str:
+    """Who fires, where and how: the same in every line of one engine, so it is made once. `parent` is the trace context
+    that the caller is in."""
+    made: dict[str, Json] = {"host": host, "project": project, "mode": mode}
+    if parent:
+        made["parent"] = parent
+    return clean(json.dumps(made), keeping)[1:-1]
 
 
 def head_of(event: Event, who: str, session: str, data: Json, keeping: Keeping) -> str:
     """The part of a line that is known before anything is started; `who` is made by `about`."""
-    named = json.dumps(event.data.get("session") or session)
+    named = clean_once(json.dumps(event.data.get("session") or session), keeping)
     marks = ', "hosted": true' if event.hosted else ""
     if keeping.bodies != FULL:
         marks += f', "bodies": "{keeping.bodies}"'
-    said = clean(f'"session": {named}, "event": "{event.name}", "data": {json.dumps(data)}', keeping)
-    return f"{who}, {said}{marks}"
+    said = clean(json.dumps(data), keeping)
+    return f'{who}, "session": {named}, "event": "{event.name}", "data": {said}{marks}'
 
 
 def _named_only(data: Mapping[str, Json], keeping: Keeping) -> Json:
@@ -125,7 +147,8 @@ def call_text(hook: Hook, call: Call, posture: str, keeping: Keeping = ALL, mode
     inherited = keeping.inherited
     own: list[Json] = [name for name in call.env if name not in inherited]
     made.update(argv=[*call.argv], cwd=call.cwd, env=own, limit_s=call.limit_s)
-    return clean(json.dumps(made)[:-1], keeping)
+    text = clean_once(json.dumps(made), keeping)[:-1]
+    return f'{text}, "trace": "{call.trace}"' if call.trace else text  # another each time, so no part of what is known
 
 
 def record(
@@ -136,15 +159,18 @@ def record(
     at_ns: int | None = None,
 ) -> bytes:
     """The line: what was fired, what was started (text, run and cause of failure of each call), what was decided."""
-    started = [
-        f'{text}, "failed": {json.dumps(failed or None)}, "run": {_run_text(run, keeping)}}}'
-        for text, run, failed in calls
-    ]
-    line = (
-        f'{{"v": 1, "at": {at_ns or time.time_ns()}, {head}, "calls": [{", ".join(started)}], '
-        f'"decision": {_decision_text(decision, keeping)}}}\n'
-    )
-    return line.encode()
+    started = ", ".join([_call_and_run(*call, keeping) for call in calls])
+    decided = clean_once(_decision_text(decision, keeping), keeping)
+    return (
+        f'{{"v": 1, "at": {at_ns or time.time_ns()}, {head}, "calls": [{started}], "decision": {decided}}}\n'
+    ).encode()
+
+
+def _call_and_run(text: str, run: Run | None, failed: str, keeping: Keeping) -> str:
+    if run is None:
+        return f'{text}, {clean_once(json.dumps({"failed": failed or None}), keeping)[1:-1]}, "run": null}}'
+    said = clean_once(json.dumps({"failed": failed or None, "run": _said(run, keeping)}), keeping)[1:-2]
+    return f'{text}, {said}, "started_ns": {run.started_ns}, "duration_s": {round(run.duration_s, 6)}}}}}'
 
 
 def clipped(value: Json, depth: int = 0) -> Json:
@@ -154,7 +180,10 @@ def clipped(value: Json, depth: int = 0) -> Json:
     if isinstance(value, (dict, list)) and depth > DEPTH_LIMIT:
         return "…"
     if isinstance(value, dict):
-        return {key: clipped(item, depth + 1) for key, item in value.items()}
+        return {
+            key: item if type(item) is str and len(item) <= TEXT_LIMIT else clipped(item, depth + 1)
+            for key, item in value.items()
+        }
     return [clipped(item, depth + 1) for item in value] if isinstance(value, list) else value
 
 
@@ -187,18 +216,16 @@ def safe_head(event: Event, who: str, session: str, keeping: Keeping = ALL) -> s
 
 def _decision_text(decision: Decision, keeping: Keeping) -> str:
     try:
-        made = _decision(decision, keeping)
-        text = json.dumps(made)
+        return json.dumps(_decision(decision, keeping))
     except (TypeError, ValueError, RecursionError) as error:  # a callable's answer that is no JSON costs no event
         return json.dumps({"verdict": decision.verdict, "enforced": decision.enforced, "lost": str(error)})
-    quotes_nobody = len(made) == 3
-    return text if quotes_nobody else clean(text, keeping)
 
 
 def _decision(decision: Decision, keeping: Keeping) -> dict[str, Json]:
     """The decision without what it does not ask for, and every hook in one short row."""
     made: dict[str, Json] = {"verdict": decision.verdict, "enforced": decision.enforced}
-    for field, value in zip(ASKED_FOR, _asked_for(decision), strict=True):
+    for field in ASKED_FOR:
+        value = getattr(decision, field)
         if value is not None and value is not False and value != ():
             plain: Json = list(value) if isinstance(value, tuple) else value
             kept = clipped(plain) if field in NO_BODIES else body(plain, keeping)
@@ -222,24 +249,23 @@ def _decision(decision: Decision, keeping: Keeping) -> dict[str, Json]:
     return made
 
 
-def _run_text(run: Run | None, keeping: Keeping) -> str:
-    if run is None:
-        return "null"
-    text = json.dumps(run_fields(run, keeping))
-    return clean(text, keeping) if run.stdout or run.stderr or run.error else text
-
-
 def run_fields(run: Run, keeping: Keeping) -> dict[str, Json]:
+    """A run as it is written down."""
+    return {**_said(run, keeping), "started_ns": run.started_ns, "duration_s": round(run.duration_s, 6)}
+
+
+def _said(run: Run, keeping: Keeping) -> dict[str, Json]:
+    """The same without its times, which are never the same again."""
     made: dict[str, Json] = {"ending": run.ending, "exit_code": run.exit_code}
     for name, stream in (("stdout", run.stdout), ("stderr", run.stderr)):
         whole = keeping.bodies == FULL or not stream
         said = clip(stream) if whole else body(stream.decode("utf-8", "replace"), keeping)
         if said is not None:
             made[name] = said
-    made.update(started_ns=run.started_ns, duration_s=round(run.duration_s, 6), error=run.error)
+    made["error"] = run.error
     return made
 
 
 def clip(data: bytes) -> str:
-    text = data[:TEXT_LIMIT].decode("utf-8", "replace")
-    return text if len(data) <= TEXT_LIMIT else f"{text}… [{len(data)} bytes in all]"
+    text = data[:OUTPUT_LIMIT].decode("utf-8", "replace")
+    return text if len(data) <= OUTPUT_LIMIT else f"{text}… [{len(data)} bytes in all]"

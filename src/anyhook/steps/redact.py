@@ -4,8 +4,12 @@ expressions: loading them would cost the path an agent waits on half an interpre
 
 from __future__ import annotations
 
+from anyhook.model import lean_json as json
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+
     Span = tuple[int, int, str]
     """From, to, and what stands there instead."""
 
@@ -43,36 +47,46 @@ _ENDS_ADDRESS = frozenset(" \t\"'\\/?#<>,;()[]{}`")
 
 _WORDS = bytes(code if chr(code) in _OF_TOKEN else 32 for code in range(256))
 """Turns everything that is not part of a token into blanks."""
+_MASK = bytes(120 if chr(code) in _OF_TOKEN else 32 for code in range(256))
+"""The same, and every part of one into an x."""
 _LONG = min(len(start) + least for start, least in TOKENS)
+_LONG_MASK = b"x" * _LONG
 _STARTS = tuple(start.encode() for start, _ in TOKENS)
 _SIGNS = (b"-", b"_", b".")
 
 
 def redact(line: str) -> str:
-    """The line without what looks like a secret; the very same line where nothing does."""
+    """The JSON without what looks like a secret; the very same text where nothing does."""
+    if not _is_suspect(line):
+        return line
+    try:
+        value = json.loads(line)
+        made = _in_value(value)
+    except (ValueError, RecursionError):
+        return _in_text(line)
+    return line if made is value else json.dumps(made)
+
+
+def _is_suspect(line: str) -> bool:
+    """Whether there may be anything at all: most lines are done with after this."""
     low = line.lower()
-    spans: list[Span] = []
     for stem in STEMS:
         if stem in low:
-            _named(line, low, spans)
+            if any(key in low for key in KEYS):
+                return True
             break
-    if not line.isascii() or _has_token(line.encode().translate(_WORDS).split()):
-        for start, least in TOKENS:
-            _tokens(line, start, least, spans)
     for scheme in SCHEMES:
         if scheme in low:
-            _after_schemes(line, low, scheme, spans)
-    if PEM in line:
-        _pem_blocks(line, spans)
-    if "://" in line and "@" in line:
-        _addresses(line, spans)
-    return _without(line, spans) if spans else line
+            return True
+    return PEM in line or ("://" in line and "@" in line) or not line.isascii() or _has_token(line.encode())
 
 
-def _has_token(words: list[bytes]) -> bool:
-    """Whether a long word begins like a token, or goes on like one after a sign. Few words are long, so this is quickly
-    said."""
-    for word in words:
+def _has_token(line: bytes) -> bool:
+    """Whether a long word begins like a token, or goes on like one after a sign. Few lines have a word that is long, so
+    this is quickly said."""
+    if _LONG_MASK not in line.translate(_MASK):
+        return False
+    for word in line.translate(_WORDS).split():
         if len(word) >= _LONG:
             if word.startswith(_STARTS):
                 return True
@@ -83,6 +97,71 @@ def _has_token(words: list[bytes]) -> bool:
                         return True
                     place = word.find(sign, place + 1)
     return False
+
+
+def _in_value(value: Json) -> Json:
+    """The value without its secrets; the very same where it has none."""
+    if isinstance(value, str):
+        return _in_string(value)
+    if isinstance(value, dict):
+        fields = {_in_text(key): _under(key, item) for key, item in value.items()}
+        same = all(item is fields.get(key) for key, item in value.items())
+        return value if same else fields
+    if isinstance(value, list):
+        items = [
+            INSTEAD if item and isinstance(item, str) and _is_option(before) else _in_value(item)
+            for before, item in zip(("", *value), value, strict=False)
+        ]
+        return value if all(made is item for made, item in zip(items, value, strict=True)) else items
+    return value
+
+
+def _under(key: str, item: Json) -> Json:
+    """The value of a key: all of it where the key names a secret and there is any text in it."""
+    return INSTEAD if _names_secret(key) and _has_text(item) else _in_value(item)
+
+
+def _names_secret(key: str) -> bool:
+    low = key.lower()
+    return any(part in low and not low.startswith(COUNTS, low.find(part)) for part in KEYS)
+
+
+def _has_text(item: Json) -> bool:
+    if isinstance(item, (dict, list)):
+        return any(map(_has_text, item.values() if isinstance(item, dict) else item))
+    return isinstance(item, str) and item != ""
+
+
+def _is_option(word: Json) -> bool:
+    """Whether the next word of a command line is a secret."""
+    return isinstance(word, str) and word.startswith("--") and "=" not in word and _names_secret(word)
+
+
+def _in_string(text: str) -> str:
+    """JSON inside a text stays JSON: what printed it is read again one day."""
+    if text[:1] in ("{", "[") and _is_suspect(text):
+        try:
+            value = json.loads(text)
+            made = _in_value(value)
+        except (ValueError, RecursionError):
+            return _in_text(text)
+        return text if made is value else json.dumps(made)
+    return _in_text(text)
+
+
+def _in_text(text: str) -> str:
+    """Any text: its secrets have no place of their own, but a name before them or a shape."""
+    if not _is_suspect(text):
+        return text
+    spans: list[Span] = []
+    _named(text, text.lower(), spans)
+    for start, least in TOKENS:
+        _tokens(text, start, least, spans)
+    for scheme in SCHEMES:
+        _after_schemes(text, text.lower(), scheme, spans)
+    _pem_blocks(text, spans)
+    _addresses(text, spans)
+    return _without(text, spans) if spans else text
 
 
 def _without(line: str, spans: list[Span]) -> str:
