@@ -55,7 +55,7 @@ anyhook doctor --live            # every agent that has our entry; or name some
 ```
 
 It starts the agent once, in a throw-away home and project, with copies of your entry and of the settings and approvals
-that decide whether hooks run there (credentials are not copied), against a model that anyhook plays, and asks it to run
+that decide whether hooks run there (not those of credentials), against a model that anyhook plays, and asks it to run
 a harmless command that a hook refuses. **ARMED**: the refusal stands in that run's journal, and the command did not
 run. **INERT**: the agent ran it, with the reason. **UNKNOWN**: the agent did not get that far, and why. On Linux the
 agent has no network meanwhile; where the system does not allow that, the answer says so. What it does not see: hooks
@@ -74,7 +74,8 @@ The tables below say what anyhook promises for each agent, and what was seen whe
 the same trials (`make live`; the data: `src/anyhook/live/observed.json`). ✓ is the effect itself; `stopped`, `told` and
 `nothing` are what became of effects that the agent lacks: kept from happening, told to the model, no trace. `not
 fired`: the event did not happen in that run. Messages are for people, and a run without one may not show them. What
-differs from the promise is bold, and fails `make live`.
+differs from the promise is bold, and fails `make live`. What is not named was not tried: `allow`, and events that runs
+without a person seldom have (permission, sub-agents, compaction).
 
 One policy, twenty calls, the same in every agent; and what our entry costs there, in CPU time per event, beside a no-op
 shell hook in its place (the better of two runs, the agent's own work included, so no more than an estimate)."""

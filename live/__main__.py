@@ -66,7 +66,7 @@ def observed(agent: str, program: str, one: str | None) -> dict[str, Any]:
         said = ", ".join(f"{event} {effect}: {seen}" for (event, effect), seen in found.items())
         print(f"{agent}: {name} ({played.seen.duration_s:.1f} s): {said}", flush=True)
     made: dict[str, Any] = {
-        "version": version_of(program),
+        "version": version_of(program, 120.0),
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "network": network or "off",
         "fired": sorted(fired),

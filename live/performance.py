@@ -79,7 +79,8 @@ def play(
 def borrow(agent: str, stage: Stage) -> None:
     """What an agent would fetch at its first start, from where it was installed."""
     source = AGENTS / f"{agent}-plugin"
-    roots = stage.roots(host(agent))
+    entry = host(agent).entry
+    roots = stage.roots(entry) if entry is not None else {}
     for path in DRIVES[agent].carries if source.is_dir() else ():
         where, name = fill(path, roots), os.path.basename(path)
         if (source / name).exists():

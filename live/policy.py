@@ -63,15 +63,18 @@ def judged(agent: str) -> dict[str, Any]:
 
 def compared(played: Played) -> dict[str, Any]:
     shown = [json.dumps(record) for record in played.journal if record["event"] == "pre_tool"]
-    differences = []
-    for number, (step, refused) in enumerate(CALLS, 1):
+    differences: list[str] = []
+    unmade: list[int] = []
+    for number, (_, refused) in enumerate(CALLS, 1):
         name = f"call-{number:02}.txt"
         reached = any(name in text for text in shown)
         happened = any(path.endswith(name) for path in played.files)
         if not reached and not happened:
-            differences.append(f"{number}: no {step.tool} call was made")
+            unmade.append(number)
         elif happened == refused:
             differences.append(f"{number}: {'happened' if happened else 'did not happen'}")
         elif not reached:
             differences.append(f"{number}: no hook was asked")
+    if unmade:
+        differences.append(f"not made: {', '.join(map(str, unmade))}")
     return {"calls": len(CALLS), "differences": differences}

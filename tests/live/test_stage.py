@@ -8,6 +8,7 @@ import tomllib
 
 import pytest
 
+from anyhook.grammar.host_rows import Entry
 from anyhook.hosts import HOSTS, host
 from anyhook.hosts.drives import DRIVES, PROBE_HOOK
 from anyhook.live.network import leave
@@ -15,11 +16,17 @@ from anyhook.live.stage import Stage, fill, prepare
 from conftest import World
 
 
+def entry(agent: str) -> Entry:
+    found = host(agent).entry
+    assert found is not None
+    return found
+
+
 def staged(world: World, agent: str, scope: str = "user") -> tuple[Stage, list[str]]:
     assert world.command("install", agent, "--scope", scope).returncode == 0
     stage = Stage(str(world.root / "stage"))
     stage.build()
-    return stage, stage.bring(host(agent), DRIVES[agent], str(world.project), world.env)
+    return stage, stage.bring(host(agent), entry(agent), DRIVES[agent], str(world.project), world.env)
 
 
 @pytest.mark.parametrize("agent", [name for name in HOSTS if host(name).entry is not None])
@@ -41,10 +48,10 @@ def text(folder: str, name: str) -> str:
 
 
 def test_trust_that_is_kept_by_path(world: World) -> None:
-    entry, project = f"{world.home}/.codex/hooks.json", str(world.project)
+    trusted, project = f"{world.home}/.codex/hooks.json", str(world.project)
     world.write(
         world.home / ".codex/config.toml",
-        f'model = "mine"\n[hooks.state."{entry}:pre_tool_use:0:0"]\ntrusted_hash = "abc"\n'
+        f'model = "mine"\n[hooks.state."{trusted}:pre_tool_use:0:0"]\ntrusted_hash = "abc"\n'
         f'[projects."{project}"]\ntrust_level = "trusted"\n[other]\nfolder = "{project}/below"\n',
     )
     stage, _ = staged(world, "codex")
@@ -62,8 +69,8 @@ def test_credentials_stay_where_they_are(world: World) -> None:
         assert world.command("install", agent).returncode == 0
         stage = Stage(str(world.root / f"stage-{agent}"))
         stage.build()
-        stage.bring(host(agent), DRIVES[agent], str(world.project), world.env)
-        prepare(stage, DRIVES[agent], {**stage.roots(host(agent)), "url": "http://x", "model": "m"})
+        stage.bring(host(agent), entry(agent), DRIVES[agent], str(world.project), world.env)
+        prepare(stage, DRIVES[agent], {**stage.roots(entry(agent)), "url": "http://x", "model": "m"})
         assert not [
             path for path in world.root.glob(f"stage-{agent}/**/*") if path.is_file() and b"SECRET" in path.read_bytes()
         ]
@@ -78,7 +85,7 @@ def test_a_projects_entry(world: World) -> None:
 def test_settings_of_the_user_stay_beside_ours(world: World) -> None:
     world.write(world.home / ".gemini/settings.json", '{"security": {"auth": {"selectedType": "oauth"}}, "theme": "x"}')
     stage, _ = staged(world, "gemini")
-    prepare(stage, DRIVES["gemini"], stage.roots(host("gemini")))
+    prepare(stage, DRIVES["gemini"], stage.roots(entry("gemini")))
     with open(f"{stage.home}/.gemini/settings.json") as file:
         found = json.load(file)
     assert (found["security"]["auth"]["selectedType"], found["theme"]) == ("gemini-api-key", "x")
@@ -88,7 +95,7 @@ def test_settings_of_the_user_stay_beside_ours(world: World) -> None:
 def test_toml_of_the_user_is_led_to_our_model(world: World) -> None:
     world.write(world.home / ".kimi-code/config.toml", 'default_model = "mine"\nx = 1\n[models.mine]\nprovider = "p"\n')
     stage, _ = staged(world, "kimi")
-    known = {**stage.roots(host("kimi")), "url": "http://127.0.0.1:1", "model": "m"}
+    known = {**stage.roots(entry("kimi")), "url": "http://127.0.0.1:1", "model": "m"}
     prepare(stage, DRIVES["kimi"], known)
     with open(f"{stage.home}/.kimi-code/config.toml", "rb") as file:
         found = tomllib.load(file)

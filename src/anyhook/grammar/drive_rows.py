@@ -22,7 +22,7 @@ class Drive(Record):
     """What follows the program."""
     env: Mapping[str, str] = {}
     carries: tuple[str, ...] = ()
-    """Further files and folders of the user's that decide whether hooks run: settings, trust. Never credentials."""
+    """Further files and folders of the user's that decide whether hooks run: settings, trust. None of credentials."""
     writes: Mapping[str, str] = {}
     """Path → text of files that lead the agent to the scripted model."""
     appends: Mapping[str, str] = {}
@@ -40,5 +40,3 @@ class Drive(Record):
     somebody's installation."""
     tools: Mapping[str, tuple[str, ...]] = {}
     """Our tool → what the agent's requests call it, where that is not what its hooks are told."""
-    lacks: str = ""
-    """Why it cannot be driven, for those that cannot."""

@@ -94,7 +94,7 @@ OPENCODE_CONFIG = {
     "provider": {PROVIDER: OPENCODE_PROVIDER},
 }
 CODEX_SETTINGS = (
-    'model="{model}"',
+    'model="gpt-5.5"',  # one that it knows: for others it offers no tool that writes files
     f'model_provider="{PROVIDER}"',
     f'model_providers.{PROVIDER}.name="{PROVIDER}"',
     f'model_providers.{PROVIDER}.base_url="{{url}}/v1"',

@@ -40,15 +40,20 @@ def places(host: Host, entry: Entry, scope: str, home: str, project: str, env: M
     """Path → native event ("" for a file that serves all of them)."""
     if scope not in entry.files:
         raise CannotChange(f"{host.title} has no hooks of a project; use --scope {' or '.join(entry.files)}.")
-    known = {"home": home, "project": project}
-    for root, (variable, usual) in entry.roots.items():
-        known[root] = env.get(variable) or usual.format(**known)
-    path = entry.files[scope].format(**known)
+    path = entry.files[scope].format(**roots_of(entry, home, project, env))
     if entry.style == "scripts":
         return {f"{path}/{row.native}": row.native for row in host.events if row.installed}
     found = {path: ""}
     found.update({os.path.normpath(os.path.join(os.path.dirname(path), name)): "" for name in entry.beside})
     return found
+
+
+def roots_of(entry: Entry, home: str, project: str, env: Mapping[str, str]) -> dict[str, str]:
+    """What `{home}`, `{project}` and the entry's own roots stand for."""
+    known = {"home": home, "project": project}
+    for root, (variable, usual) in entry.roots.items():
+        known[root] = env.get(variable) or usual.format(**known)
+    return known
 
 
 def to_install(

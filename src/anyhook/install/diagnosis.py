@@ -90,13 +90,18 @@ def _at(document: Json, name: str) -> Json:
     return document
 
 
-def version_of(program: str) -> str | None:
+def version_of(program: str, limit_s: float = 15.0) -> str | None:
     """What the agent says of its version; None where it says nothing soon."""
     import subprocess
 
     try:
         done = subprocess.run(
-            [program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=15, check=False
+            [program, "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=limit_s,
+            check=False,
         )
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return None

@@ -41,29 +41,27 @@ class Verdict(Record):
 
 def check(table: Host, program: str, project: str, env: Mapping[str, str], limit_s: float) -> Verdict:
     """Drives the agent once."""
-    row = DRIVES.get(table.name)
-    if row is None or row.lacks:
-        return Verdict(UNKNOWN, row.lacks if row else "there is no way to drive it without a person")
+    row, entry = DRIVES.get(table.name), table.entry
+    if row is None or entry is None:
+        return Verdict(UNKNOWN, "there is no way to drive it without a person")
     with tempfile.TemporaryDirectory(prefix="anyhook-live-", ignore_cleanup_errors=True) as folder:
         stage = Stage(os.path.realpath(folder))
         stage.build()
-        copied = stage.bring(table, row, project, env)
+        try:
+            copied = stage.bring(table, entry, row, project, env)
+        except OSError as error:
+            return Verdict(UNKNOWN, f"{error.filename} cannot be copied: {error.strerror}")
         word = f"anyhook-live-{os.urandom(8).hex()}"
         refusal = f"if grep -q {word}; then echo 'refused by the live check {word}' >&2; exit 2; fi"
-        stage.write(fill(PROBE_HOOK, stage.roots(table)), probe_hook(f"sh -c {shlex.quote(refusal)}"))
+        stage.write(fill(PROBE_HOOK, stage.roots(entry)), probe_hook(f"sh -c {shlex.quote(refusal)}"))
         steps = [Step(tool="shell", input={"command": f"echo {word} > {RAN}"}), Step("all done")]
-        users = _is_users(table, copied, project, env)
-        seen = drive(table.name, program, stage, steps, env, limit_s=limit_s, trusts_folder=users)
+        of_user = places(table, entry, "user", home_of(env), project, env)
+        seen = drive(
+            table.name, program, stage, steps, env, limit_s=limit_s, trusts_folder=not set(of_user).isdisjoint(copied)
+        )
         ran = os.path.exists(f"{stage.project}/{RAN}")
         status, reason = judge(table, seen, ran, refusals(stage, word), limit_s)
     return Verdict(status, reason, seen.network, tuple(copied))
-
-
-def _is_users(table: Host, copied: list[str], project: str, env: Mapping[str, str]) -> bool:
-    """Whether the entry is in the user's own config, not in the project's alone."""
-    if table.entry is None:
-        return False
-    return not set(places(table, table.entry, "user", home_of(env), project, env)).isdisjoint(copied)
 
 
 def refusals(stage: Stage, word: str) -> list[str]:

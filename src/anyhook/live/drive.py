@@ -107,12 +107,14 @@ def drive(
 def _perform(asked: dict[str, Any]) -> dict[str, Any]:
     """The run itself, in a process of its own."""
     table, row = host(asked["agent"]), DRIVES[asked["agent"]]
+    if table.entry is None:
+        raise ValueError(f"{table.name} has no entry")
     adopt_orphans()
     network = leave()
     stage = Stage(asked["folder"])
     steps = [Step(**step) for step in asked["steps"]]
     with ModelServer(script(steps, _names(table, row.tools))) as server:
-        known = {**stage.roots(table), "url": server.url, "model": MODEL, "prompt": asked["prompt"]}
+        known = {**stage.roots(table.entry), "url": server.url, "model": MODEL, "prompt": asked["prompt"]}
         prepare(stage, row, known)
         of_folder = row.folder_env if asked["trusts_folder"] else {}
         env = {**asked["env"], **{name: fill(value, known) for name, value in {**row.env, **of_folder}.items()}}

@@ -1,5 +1,5 @@
 """A stage: a throw-away home and project in which an agent is driven, with copies of the user's own entry and of the
-settings that decide whether it is called. Nothing of the user's is written to, and no credentials are copied."""
+settings that decide whether it is called. Nothing of the user's is written to, and no file of credentials is copied."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import shutil
 
 from anyhook.grammar.xdg import home_of
 from anyhook.install import json_text
-from anyhook.install.changes import places
+from anyhook.install.changes import places, roots_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from anyhook.grammar.drive_rows import Drive
-    from anyhook.grammar.host_rows import Host
+    from anyhook.grammar.host_rows import Entry, Host
     from anyhook.model.json_types import Json
 
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SHELL", "USER", "LOGNAME", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS")
@@ -44,9 +44,9 @@ class Stage:
         with open(path, "w") as file:
             file.write(text)
 
-    def roots(self, host: Host) -> dict[str, str]:
-        """What `{home}`, `{project}` and the host's roots stand for here."""
-        return roots_of(host, self.home, self.project, {})
+    def roots(self, entry: Entry) -> dict[str, str]:
+        """What `{home}`, `{project}` and the entry's roots stand for here."""
+        return roots_of(entry, self.home, self.project, {})
 
     def env(self, given: Mapping[str, str]) -> dict[str, str]:
         """What the agent is started with, before its own variables."""
@@ -62,9 +62,9 @@ class Stage:
             "NO_PROXY": "127.0.0.1,localhost",
         }
 
-    def bring(self, host: Host, drive: Drive, project: str, env: Mapping[str, str]) -> list[str]:
+    def bring(self, host: Host, entry: Entry, drive: Drive, project: str, env: Mapping[str, str]) -> list[str]:
         """Copies the user's entries and what decides about them; the paths that were copied."""
-        here = self._moved(host, drive, project, env)
+        here = self._moved(host, entry, drive, project, env)
         found = {old: new for old, new in here.items() if os.path.exists(old)}
         renamed = {old.encode(): new.encode() for old, new in found.items()}
         renamed |= {f'"{project}"'.encode(): f'"{self.project}"'.encode()}
@@ -76,24 +76,16 @@ class Stage:
                 _copy(old, new, renamed)
         return list(found)
 
-    def _moved(self, host: Host, drive: Drive, project: str, env: Mapping[str, str]) -> dict[str, str]:
+    def _moved(self, host: Host, entry: Entry, drive: Drive, project: str, env: Mapping[str, str]) -> dict[str, str]:
         """The user's path → ours."""
         home = home_of(env)
         moved: dict[str, str] = {}
-        if host.entry is not None:
-            for scope in host.entry.files:
-                theirs = places(host, host.entry, scope, home, project, env)
-                moved.update(zip(theirs, places(host, host.entry, scope, self.home, self.project, {}), strict=True))
-        old, new = roots_of(host, home, project, env), self.roots(host)
+        for scope in entry.files:
+            theirs = places(host, entry, scope, home, project, env)
+            moved.update(zip(theirs, places(host, entry, scope, self.home, self.project, {}), strict=True))
+        old, new = roots_of(entry, home, project, env), self.roots(entry)
         moved.update({fill(path, old): fill(path, new) for path in drive.carries})
         return moved
-
-
-def roots_of(host: Host, home: str, project: str, env: Mapping[str, str]) -> dict[str, str]:
-    known = {"home": home, "project": project}
-    for root, (variable, usual) in host.entry.roots.items() if host.entry is not None else ():
-        known[root] = env.get(variable) or usual.format(**known)
-    return known
 
 
 def fill(text: str, known: Mapping[str, str]) -> str:
