@@ -199,7 +199,9 @@ def _merged(value: Json, node: Node) -> dict[str, Json]:
     made: dict[str, Json] = {}
     for part in value if isinstance(value, list) else [value]:
         if not isinstance(part, dict):
-            raise Unreadable("`<<` needs a mapping or a list of mappings", "name a mapping, or quote the key", _line(node))
+            raise Unreadable(
+                "`<<` needs a mapping or a list of mappings", "name a mapping, or quote the key", _line(node)
+            )
         made = {**part, **made}
     return made
 
