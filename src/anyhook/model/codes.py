@@ -57,7 +57,7 @@ CODES = {
     "invalid-yaml": Code(
         FILE,
         ERROR,
-        "The file is no plain YAML 1.2 (or uses tags, repeated keys or too many aliases), so none of its hooks is known.",
+        "The file is no plain YAML 1.2 (or uses tags, repeated keys, too many aliases), so none of its hooks is known.",
         "Mend the line that is named.",
     ),
     "invalid-toml": Code(
