@@ -5,19 +5,23 @@ BIN   := $(VENV)/bin
 READY := $(VENV)/.ready
 TOOLS := .make/tools
 FRAMEWORKS := .venv-frameworks
-TYPED := src tests docs/generate.py scripts/demo.py $(if $(wildcard bench/*.py),bench)
+AGENTS := claude codex gemini copilot goose
+AGENTS_DIR := .agents
+TYPED := src tests docs/generate.py scripts/demo.py live $(if $(wildcard bench/*.py),bench)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all frameworks lint docs bench clean
+.PHONY: help setup demo test test-all frameworks live lint docs bench scale clean
 
 help:
 	@echo "make demo        a walk through one project with hooks of all five dialects"
 	@echo "make test        lint, types, generated pages, and the tests"
 	@echo "make test-all    the same with the slow tests: whole agents, a browser, a cluster (about five minutes more)"
 	@echo "make frameworks  hooks in five agent frameworks, which it installs (about 1 GB) into $(FRAMEWORKS)"
+	@echo "make live        real agents ($(AGENTS); or AGENTS=...), which it installs into $(AGENTS_DIR) (about 1.5 GB)"
 	@echo "make lint        ruff and mypy only"
 	@echo "make docs        write the generated pages anew"
 	@echo "make bench       measure, as ratios within one run"
+	@echo "make scale       measure the journal's verbs over a million records (about 2 GB of disk for the time, ten minutes)"
 	@echo "make setup       only install what the others need, into $(VENV)"
 	@echo "make clean       remove everything that these targets made"
 
@@ -58,12 +62,21 @@ $(FRAMEWORKS)/.ready: pyproject.toml scripts/setup.sh
 frameworks: $(FRAMEWORKS)/.ready
 	$(FRAMEWORKS)/bin/python -m pytest -W default tests/frameworks
 
+# Real agents, from npm and PyPI, driven without a network. What was seen goes into the capability matrix, and from there into
+# the docs. It fails where that is not what the tables promise.
+live: $(READY)
+	sh scripts/agents.sh $(AGENTS_DIR) $(AGENTS)
+	$(BIN)/python -m live $(AGENTS); seen=$$?; $(BIN)/python docs/generate.py; exit $$seen
+
 docs: $(READY)
 	$(BIN)/python docs/generate.py
 
 bench: $(READY)
 	$(BIN)/python -m bench
 
+scale: $(READY)
+	$(BIN)/python -m bench.scale
+
 clean:
-	rm -rf $(VENV) $(FRAMEWORKS) .make .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	rm -rf $(VENV) $(FRAMEWORKS) $(AGENTS_DIR) .make .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

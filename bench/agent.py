@@ -61,7 +61,7 @@ async def tool_calls(folder: Path, rounds: int) -> list[Row]:
 
     agents = {"hooked": made(hooked), "alone": made()}
     taken: dict[str, list[float]] = {name: [] for name in agents}
-    for number in range(max(6, rounds // 20) + 1):
+    for number in range(max(6, rounds // 10) + 1):
         for name in sorted(agents, reverse=number % 2 == 0):
             before = time.process_time()
             result = await agents[name].run("Go.", usage_limits=UsageLimits(request_limit=None))

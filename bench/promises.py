@@ -219,10 +219,11 @@ async def ten_callables(folder: Path, rounds: int) -> list[Row]:
     return [ratio("ten in-process hooks", "pluggy, ten implementations", sorted(ours), sorted(theirs), 1.0)]
 
 
-def cpu_of(argv: list[str], env: dict[str, str], silence: int, expected: int = 0) -> float:
+def cpu_of(argv: list[str], env: dict[str, str], silence: int, expected: int = 0, stdin: str = os.devnull) -> float:
     """User and system time of a whole process, in seconds; what it says goes to the descriptor `silence`."""
+    given = (os.POSIX_SPAWN_OPEN, 0, stdin, os.O_RDONLY, 0)
     quiet = [(os.POSIX_SPAWN_DUP2, silence, stream) for stream in (1, 2)]
-    pid = os.posix_spawn(argv[0], argv, env, file_actions=quiet)
+    pid = os.posix_spawn(argv[0], argv, env, file_actions=[given, *quiet])
     _, status, usage = os.wait4(pid, 0)
     if os.waitstatus_to_exitcode(status) != expected:
         raise SystemExit(f"bench: {argv} left with {os.waitstatus_to_exitcode(status)}")
@@ -301,7 +302,8 @@ def thousand_hooks(folder: Path, rounds: int) -> list[Row]:
 
 
 def all_rows(rounds: int) -> list[Row]:
-    from bench import agent
+    from bench import agent, trials
+    from bench.bridged import bridged
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -310,7 +312,9 @@ def all_rows(rounds: int) -> list[Row]:
             *asyncio.run(no_hook_matches(folder / "none", rounds)),
             *asyncio.run(ten_callables(folder / "ten", rounds)),
             *commands(folder / "commands", rounds),
+            *bridged(folder / "bridged", rounds),
             *thousand_hooks(folder / "thousand", rounds),
             *asyncio.run(agent.tool_calls(folder / "calls", rounds)),
             *agent.start(folder / "start", rounds),
+            *trials.warm_against_cold(folder / "trials"),
         ]

@@ -13,7 +13,19 @@ from anyhook.grammar.describe import WORDS, describe
 from anyhook.grammar.error_page import CAUSES
 from anyhook.grammar.error_page import page as errors_page
 from anyhook.grammar.registry import DIALECTS, dialect
-from anyhook.grammar.rows import Dialect, Key, Limits, Reply
+from anyhook.grammar.rows import BLOCKING, Dialect, Key, Limits, Reply
+from anyhook.kit.keys import (
+    EVENT_KEYS,
+    EXPECT_KEYS,
+    FIELDS,
+    FILE_KEYS,
+    KINDS,
+    NAME,
+    PLACE_KEYS,
+    SWITCH_KEYS,
+    TABLE,
+    CaseKey,
+)
 from anyhook.model.event import EVENTS, GATES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -22,7 +34,6 @@ BEGIN, END = "<!-- generated: {} -->", "<!-- end of generated -->"
 
 LAYERING = {
     "concatenate": "All layers count, in this order.",
-    "once": "All layers count, in this order; a declaration that several settings files hold counts once.",
     "replace_lists": "A later file's list for an event replaces an earlier file's list for that event.",
     "later_name_wins": "A hook of a later layer replaces an earlier one of the same name.",
     "earlier_name_wins": "A hook of an earlier layer hides a later one of the same name.",
@@ -79,6 +90,7 @@ def passages() -> dict[Path, str]:
         (ROOT / "docs" / "config.md", "settings", all_settings()),
         (ROOT / "docs" / "guide.md", "answers", answers()),
         (ROOT / "docs" / "agent.md", "tools", tool_names()),
+        (ROOT / "docs" / "testing.md", "case keys", case_keys()),
     ):
         text = path.read_text(encoding="utf-8")
         before, begin, rest = text.partition(BEGIN.format(name) + "\n")
@@ -160,29 +172,45 @@ def _payloads(table_: Dialect) -> str:
         keys = [f"`{field.key}`" + (" (if any)" if field.optional else "") for field in row.payload]
         rows.append((code(row.native), ", ".join(keys) or "nothing more"))
     base = code(*(field.key for field in table_.base))
-    intro = f"One JSON object on stdin. In every event: {base}."
+    intro = "One JSON object on stdin." + (f" In every event: {base}." if base else "")
     return f"## What a hook reads\n\n{intro}\n\n{table(('event', 'besides'), rows)}"
 
 
 def _answers(kind: str, reply: Reply) -> str:
-    statuses = [f"{status} {_meaning(meaning)}" for status, meaning in reply.exits.items()]
-    statuses.append(f"any other {_meaning(reply.otherwise)}")
+    differs = [
+        f"On {code(event)}: {_statuses(other)}."
+        for event, other in reply.on_event.items()
+        if _statuses(other) != _statuses(reply)
+    ]
     rows = [
         (f"`{'.'.join(key.path)}`", key.kind, _does(key), code(*key.on) if key.on else "every event")
         for key in reply.keys
     ]
     parts = [
         f"## Answers of `{kind}` hooks",
-        f"Exit status: {'; '.join(statuses)}." if kind == "command" else "",
+        " ".join([f"Exit status: {_statuses(reply)}.", *differs]) if kind == "command" else "",
         table(("key", "type", "is there to", "on"), rows),
         "Keys are read without regard to upper and lower case." if reply.any_case else "",
         "A value of the wrong type spoils the whole answer." if reply.bad_type == "reply" else "",
+        "A key that the event does not know spoils the whole answer." if reply.spoils else "",
+        "An object on stderr counts where stdout is empty." if reply.stderr_speaks else "",
+        "An object counts whatever the exit status." if reply.speaks_anyway else "",
     ]
     return "\n\n".join(part for part in parts if part)
 
 
+def _statuses(reply: Reply) -> str:
+    named = [f"{status} {_meaning(meaning)}" for status, meaning in reply.exits.items()]
+    return "; ".join([*named, f"any other {_meaning(reply.otherwise)}"])
+
+
 def _meaning(word: str) -> str:
-    return {"pass": "goes on", "block": "blocks", "fail": "is a failure of the hook"}[word]
+    return {
+        "pass": "goes on",
+        "block": "blocks",
+        "fail": "is a failure of the hook",
+        "block_if_said": "blocks if the hook says why, and is a failure of the hook otherwise",
+    }[word]
 
 
 def _does(key: Key) -> str:
@@ -200,11 +228,20 @@ def _order(table_: Dialect) -> str:
     order = "sorted by rules of the dialect, such as priority" if table_.sort else "in the order of their declaration"
     parts = [
         "## Order and chaining",
-        f"Hooks run one after another, {order}. A later hook sees an earlier one's rewritten"
-        f" {' and '.join(table_.chains)}. The first block ends the row.",
+        _way(table_, order),
         f"The product brings a hook along, which comes first: {', '.join(builtins)}." if builtins else "",
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def _way(table_: Dialect, order: str) -> str:
+    """How the hooks of one event run beside each other."""
+    last = "A block keeps no other hook from running." if table_.together else "The first block ends the row."
+    if table_.at_once:
+        sees = "Hooks of one event are started at once, each on the event as it came; their answers count"
+        return f"{sees} {order}. {last}"
+    sees = f" A later hook sees an earlier one's rewritten {' and '.join(table_.chains)}." if table_.chains else ""
+    return f"Hooks run one after another, {order}.{sees} {last}"
 
 
 def _limits(table_: Dialect) -> str:
@@ -272,6 +309,26 @@ def tool_names() -> str:
     )
 
 
+def case_keys() -> str:
+    """The keys of case files, by where they stand."""
+    fields = CaseKey(" ".join(FIELDS), "anything", "The event's fields of these names.")
+    others = [key for key in EVENT_KEYS if key.name not in FIELDS]
+    parts = (
+        ("of the file", FILE_KEYS),
+        ("of a case, or under `defaults`", (others[0], fields, *others[1:], *PLACE_KEYS, *SWITCH_KEYS)),
+        ("of a case alone", (NAME, TABLE)),
+        ("under `expect`", EXPECT_KEYS),
+    )
+    return "\n\n".join(
+        table((f"key {where}", "holds", "says"), ((code(*key.name.split()), _held(key), key.says) for key in keys))
+        for where, keys in parts
+    )
+
+
+def _held(key: CaseKey) -> str:
+    return code(*key.choices) if key.choices else KINDS[key.kind][0]
+
+
 def _native(table_: Dialect, tool: str) -> str:
     row = table_.tools.get(tool)
     if row is None:
@@ -294,8 +351,9 @@ def systems() -> str:
 
 def _blocks_by(table_: Dialect) -> str:
     reply = table_.replies["command"]
-    ways = [f"exit {status}" for status, meaning in reply.exits.items() if meaning == "block"]
-    ways += ["any exit but 0"] if reply.otherwise == "block" else []
+    ways = [f"exit {status}" for status, meaning in reply.exits.items() if meaning in BLOCKING]
+    others = [reply.otherwise, *(other.otherwise for other in reply.on_event.values())]
+    ways += ["any other exit" if 1 in reply.exits else "any exit but 0"] if set(others) & set(BLOCKING) else []
     for key in reply.keys:
         words = [word for word, verdict, events in key.words if verdict == "block" and not events]
         words += ["true"] if key.does == "block" else []
@@ -320,7 +378,7 @@ def answers() -> str:
 
 
 def _exit_blocks(reply: Reply) -> bool:
-    return reply.otherwise == "block" or "block" in reply.exits.values()
+    return bool({reply.otherwise, *reply.exits.values()} & set(BLOCKING))
 
 
 def events_page() -> str:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from anyhook.grammar.host_rows import EFFECTS, Host, HostEvent
 from anyhook.hosts import HOSTS, host
+from anyhook.live.observed import WORKS, Sight, load, sights
 from anyhook.model.event import EVENTS
+from anyhook.model.json_types import Json
 from anyhook.steps.settle import RULES
 
 INTRO = """\
@@ -32,14 +36,30 @@ something else to it.
 ## What anyhook keeps agents from
 
 A bridged agent may not edit anyhook's own files (approvals, journal, settings), take our entry out of a config, or
-call `anyhook trust` and the like: such a tool call is refused by a built-in guard. It goes by names and texts, so it is
-a fence and no sandbox; `protect = false` in the [settings](config.md) turns it off.
+call `anyhook trust` and the like: such a tool call is refused by a built-in guard. Reading is allowed. Of a command
+line it sees folders (`cd x && …`, `git -C`), `~`, variables that the line or the environment tells, wildcards,
+redirections, shells inside shells and here-documents, and links in front of a file's name of ours; of a program for an
+interpreter only whether it names our files and has a word for writing. It does not see paths that are put together
+while something runs, other links, a script's content, or a program that writes without being told where. So it is a
+fence and no sandbox; `protect = false` in the [settings](config.md) turns it off.
 
 Where an agent calls several entries of ours about one event (its user's and its project's config, or another agent's
 file that it reads as well), the hooks run once, and every entry gives the same answer in its own agent's words. Hooks
 in an agent's own files are left to that agent.
 
-`anyhook doctor` shows which agents there are, where the entry is, and what would keep it from working.
+`anyhook doctor` shows which agents there are, where the entry is, and what would keep it from working. Whether an agent
+really calls the entry and obeys, only the agent can show:
+
+```sh
+anyhook doctor --live            # every agent that has our entry; or name some
+```
+
+It starts the agent once, in a throw-away home and project, with copies of your entry and of the settings and approvals
+that decide whether hooks run there (credentials are not copied), against a model that anyhook plays, and asks it to run
+a harmless command that a hook refuses. **ARMED**: the refusal stands in that run's journal, and the command did not
+run. **INERT**: the agent ran it, with the reason. **UNKNOWN**: the agent did not get that far, and why. On Linux the
+agent has no network meanwhile; where the system does not allow that, the answer says so. What it does not see: hooks
+that only interactive sessions hold back, and settings that an organisation manages outside your home.
 
 ## What an agent cannot do
 
@@ -47,8 +67,22 @@ An effect that an agent lacks becomes the first of these that it has; what is le
 [journal](journal.md) as a problem of the event."""
 
 
+SEEN = """\
+## What was seen
+
+The tables below say what anyhook promises for each agent, and what was seen when the agent itself was driven through
+the same trials (`make live`; the data: `src/anyhook/live/observed.json`). ✓ is the effect itself; `stopped`, `told` and
+`nothing` are what became of effects that the agent lacks: kept from happening, told to the model, no trace. `not
+fired`: the event did not happen in that run. Messages are for people, and a run without one may not show them. What
+differs from the promise is bold, and fails `make live`.
+
+One policy, twenty calls, the same in every agent; and what our entry costs there, in CPU time per event, beside a no-op
+shell hook in its place (the better of two runs, the agent's own work included, so no more than an estimate)."""
+
+
 def hosts_page(note: str) -> str:
     """The whole page."""
+    data = load()
     rules = [f"| `{effect}` | {', '.join(f'`{other}`' for other in RULES[effect]) or 'lost'} |" for effect in EFFECTS]
     parts = [
         "# Real agents",
@@ -57,13 +91,31 @@ def hosts_page(note: str) -> str:
         "\n".join(["| effect | becomes |", "| --- | --- |", *rules]),
         "`block` of a call, a prompt or a stop is what refuses it or keeps the agent working; after a tool it tells the"
         " model. Context that cannot be told is added to a reason, where there is one.",
-        *(_section(host(name)) for name in HOSTS),
+        SEEN,
+        _agents(data),
+        *(_section(host(name), [*sights(host(name), data)]) for name in HOSTS),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _section(table: Host) -> str:
-    rows = [_row(row) for row in table.events]
+def _agents(data: Mapping[str, Json]) -> str:
+    """One line per agent that was driven."""
+    rows = ["| agent | version | on | twenty calls | more per event |", "| --- | --- | --- | --- | --- |"]
+    agents = data.get("agents")
+    for name, seen in agents.items() if isinstance(agents, dict) else ():
+        if not isinstance(seen, dict):
+            continue
+        policy, cost = seen.get("policy"), seen.get("cost")
+        differences = policy.get("differences") if isinstance(policy, dict) else None
+        calls = "; ".join(map(str, differences)) if isinstance(differences, list) else ""
+        more = cost.get("more_per_event_ms") if isinstance(cost, dict) else None
+        words = [host(name).title, seen.get("version"), seen.get("date"), calls or "as the policy says"]
+        rows.append(f"| {' | '.join(map(str, words))} | {'' if more is None else f'{more} ms'} |")
+    return "\n".join(rows)
+
+
+def _section(table: Host, seen: Sequence[Sight]) -> str:
+    rows = [_row(row, [sight for sight in seen if sight.event in row.canonical]) for row in table.events]
     lines = [f"## {table.title}", f"`{table.name}`."]
     if table.entry is not None:
         where = "; ".join(f"{scope}: `{path}`" for scope, path in table.entry.files.items())
@@ -77,15 +129,21 @@ def _section(table: Host) -> str:
         lines[1] = f"`{table.name}`. Its own hook files are a dialect of anyhook, so nothing is installed."
     if table.gaps:
         lines.append(f"Not covered: {'; '.join(table.gaps)}.")
-    lines.append("\n".join(["| event | canonical | honours | |", "| --- | --- | --- | --- |", *rows]))
+    lines.append("\n".join(["| event | canonical | honours | seen | |", "| --- | --- | --- | --- | --- |", *rows]))
     return "\n\n".join(lines)
 
 
-def _row(row: HostEvent) -> str:
+def _row(row: HostEvent, seen: Sequence[Sight]) -> str:
     canonical = ", ".join(f"`{name}`" for name in row.canonical if name in EVENTS)
     says = ", ".join(effect for effect in EFFECTS if effect in row.says) or "–"
     note = row.why_not if row.installed or not row.why_not else f"not installed: {row.why_not}"
-    return f"| {row.native} | {canonical} | {says} | {note} |"
+    return f"| {row.native} | {canonical} | {says} | {', '.join(map(_sight, seen))} | {note} |"
+
+
+def _sight(sight: Sight) -> str:
+    if not sight.agrees:
+        return f"**{sight.effect}: promised {sight.promised}, seen {sight.seen}**"
+    return f"{sight.effect} ✓" if sight.seen == WORKS else f"{sight.effect}: {sight.seen}"
 
 
 def _upper(text: str) -> str:

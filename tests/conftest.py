@@ -31,6 +31,17 @@ settings.register_profile("house", deadline=None, suppress_health_check=[HealthC
 settings.load_profile("house")
 
 
+GROUPED = {
+    "kodik": ("Documents/Kodik/Hooks/hooks.json", ".kodik/hooks/hooks.json"),
+    "claude": (".claude/settings.json", ".claude/settings.json"),
+    "codex": (".codex/hooks.json", ".codex/hooks.json"),
+    "gemini": (".gemini/settings.json", ".gemini/settings.json"),
+    "qwen": (".qwen/settings.json", ".qwen/settings.json"),
+    "goose": (".agents/plugins/it/hooks/hooks.json", ".agents/plugins/it/hooks/hooks.json"),
+}
+"""Files with a list of groups under each event: the user's and the project's."""
+
+
 class World:
     """A user's home and a project, empty at first."""
 
@@ -67,13 +78,13 @@ class World:
         base = self.home if scope == "user" else self.project
         if table == "kode":
             path = base / ("config/kode" if scope == "user" else ".kode") / "config.yaml"
-            self._declare(path, native, {"exec": ["/bin/sh", "-c", script], **more}, {})
-        elif table == "kodik":
-            path = base / ("Documents/Kodik/Hooks" if scope == "user" else ".kodik/hooks") / "hooks.json"
-            self._declare(path, native, {"hooks": [{"type": "command", "command": script, **more}]}, {})
-        elif table == "claude":
-            path = base / ".claude" / "settings.json"
-            self._declare(path, native, {"hooks": [{"type": "command", "command": script, **more}]}, {})
+            self.declare(path, native, {"exec": ["/bin/sh", "-c", script], **more})
+        elif table in GROUPED:
+            path = base / GROUPED[table][0 if scope == "user" else 1]
+            self.declare(path, native, {"hooks": [{"type": "command", "command": script, **more}]})
+        elif table == "copilot":
+            path = base / (".copilot/hooks" if scope == "user" else ".github/hooks") / "a.json"
+            self.declare(path, native, {"type": "command", "bash": script, **more}, {"version": 1})
         elif table == "kolega":
             command = f"/bin/sh -c {shlex.quote(script)}"
             self.kolega(native, {"type": "command", "command": command, **more}, scope)
@@ -94,12 +105,13 @@ class World:
         group: dict[str, Json] = {"hooks": [handler]}
         if matcher is not None:
             group["matcher"] = matcher
-        self._declare(base / "hooks.json", native, group, {"schema_version": 1})
+        self.declare(base / "hooks.json", native, group, {"schema_version": 1})
 
-    def _declare(self, path: Path, native: str, entry: Json, top: dict[str, Json]) -> None:
+    def declare(self, path: Path, native: str, entry: Json, top: dict[str, Json] | None = None) -> None:
+        """One more entry of a file that lists them by event."""
         lists = self._lists.setdefault(str(path), {})
         lists.setdefault(native, []).append(entry)
-        self.write(path, json.dumps({**top, "hooks": lists}))
+        self.write(path, json.dumps({**(top or {}), "hooks": lists}))
 
     def module(self, name: str, text: str, folder: Path | None = None) -> None:
         """A python module in the project, or elsewhere."""
@@ -111,7 +123,7 @@ class World:
         dialects: Sequence[str] = (),
         trust: str = "ask",
         on_failure: str | None = None,
-        mode: str = "enforce",
+        mode: str | None = "enforce",
         session: str | None = None,
         plugin_dirs: Sequence[str] = (),
     ) -> Engine:
@@ -165,8 +177,8 @@ def world(tmp_path: Path) -> World:
 
 
 SLOW = (
-    "test_agent_command", "test_agent_ends", "test_agent_wire", "test_model_handlers", "test_backtest",
-    "test_serve", "test_watch",
+    "test_agent_command", "test_agent_ends", "test_agent_killed", "test_agent_wire", "test_model_handlers",
+    "test_backtest", "test_serve", "test_watch", "test_shadow", "test_verb_test", "test_verb_record",
 )  # fmt: skip
 """Whole programs that load an agent framework, a cluster or a browser again and again; for `make test-all`."""
 

@@ -82,7 +82,7 @@ def test_commands_and_paths(line: str, command: bool) -> None:
 
 
 def test_a_project_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    screen = Screen(colour=False)
+    screen = Screen(False, {})
     screen.words("said \x1b[2J\x07")
     with screen.hold():
         screen.line("meanwhile")
@@ -97,7 +97,7 @@ def test_a_terminal_that_lacks_characters(monkeypatch: pytest.MonkeyPatch) -> No
     """A line is never lost for one character; surrogates are none."""
     written = io.BytesIO()
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(written, encoding="latin-1"))
-    Screen(colour=True).line("● \udcff café", "31")
+    Screen(True, {}).line("● \udcff café", "31")
     assert written.getvalue() == b"\x1b[31m\\u25cf \\udcff caf\xe9\x1b[0m\n"
 
 

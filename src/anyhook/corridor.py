@@ -25,11 +25,14 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
     from anyhook.engine import Engine
-    from anyhook.grammar.rows import EventRow
+    from anyhook.grammar.rows import EventRow, Scene
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
+    from anyhook.model.json_types import Json
     from anyhook.routes import Step
     from anyhook.runners import Waitable
+
+    Begun = tuple[Call, str, Waitable | Run]
 
 REWRITES = (("input", "tool_input"), ("prompt", "prompt"), ("output", "tool_output"))
 """Event fields that a hook can rewrite, and the outcome that rewrites them."""
@@ -72,12 +75,19 @@ class Walk:
         """Each as text, its run, and why it failed."""
         self.head = ""
         self.waiting: list[tuple[Hook, Call]] = []
+        self.begun: dict[int, Begun] = {}
+        """Hooks that were started before their turn, by their place in the row."""
+        self.known: dict[int, tuple[str | None, str]] = {}
+        """What their matchers said."""
+        self.twins: dict[int, str] = {}
+        """Hooks that are the same as one before them, and that one."""
 
     def walk(self, steps: tuple[Step, ...]) -> Generator[Waitable, Run, Decision]:
         try:
             yield from self.steps(steps)
         except GeneratorExit:  # the caller was cancelled: what happened until then is still written down
             self.waiting.clear()
+            self.end_begun(steps)
             self.conclude()
             raise
         return self.conclude()
@@ -86,8 +96,9 @@ class Walk:
         for position, step in enumerate(steps):
             if step.dialect.name != self.group:
                 self.group, self.seen, self.ended = step.dialect.name, to_native(self.current, step.dialect), False
-            why = step.why
-            failed = ""
+                if step.dialect.at_once and not self.stopped:
+                    self.look_ahead(position, steps)
+            why, failed = self.known.get(position) or (step.why, "")
             if step.hook.status == BROKEN:
                 failed = step.hook.why
             elif why is None:
@@ -96,6 +107,8 @@ class Walk:
                 self.reports.append(idle_report(self.engine.routes.where(step.hook), step.hook, why))
             elif (self.stopped or self.ended) and not (step.dialect.together and self.blocked_in == self.group):
                 self.report(step.hook, "skipped", f"{self.blocker} came first")
+            elif position in self.twins:
+                self.report(step.hook, "skipped", f"{self.twins[position]} is the same")
             elif failed:
                 self.give_up(position, step, failed)
             elif step.hook.background:
@@ -111,14 +124,7 @@ class Walk:
             outcome, run = self.call_back(hook), None
             self.report(hook, "ran", verdict=outcome.verdict)
         else:
-            call, missing = present(hook, table, row, scene, self.engine.run_id())
-            call = self.in_time(call)
-            asked, model = self.engine.asked(hook, table)
-            started = (
-                Run("not_started", None, b"", b"", 0, 0.0, missing)
-                if missing
-                else start(hook, table, call, scene, asked, self.engine.catalog.config)
-            )
+            call, model, started = self.begun.pop(position) if position in self.begun else self.begin(step, scene)
             self.grace_s = min(GRACE_S + len(call.stdin) * GRACE_PER_BYTE_S, GRACE_MOST_S)
             # Made while the hook runs: this is time that nobody waits for.
             self.head = self.head or self.engine.head(self.event, self.mode)
@@ -132,6 +138,8 @@ class Walk:
                 raise
             outcome = interpret(hook, table.replies[hook.handler], self.event.name, run)
             self.calls.append((text, run, outcome.failure.cause if outcome.failure else ""))
+            if table.partial_input and outcome.tool_input is not None:
+                outcome = outcome.replace(tool_input={**_object(self.seen.get("input")), **outcome.tool_input})
         outcome = judge(hook, table, row, outcome, posture, scene.settings)
         if outcome.verdict == BLOCK and table.name in self.spent:
             outcome = _let_go(hook, row, outcome)
@@ -139,6 +147,60 @@ class Walk:
             broken = run.ending == "not_started"
             self.report(hook, "broken" if broken else "ran", (run.error or "") if broken else "", run, outcome.verdict)
         self.take(position, step, outcome, scene.settings.get("chaining") == "upstream")
+
+    def begin(self, step: Step, scene: Scene) -> Begun:
+        """The call, the model it asks, and what was started."""
+        hook, table = step.hook, step.dialect
+        call, missing = present(hook, table, step.row, scene, self.engine.run_id(), self.engine.trace)
+        call = self.in_time(call)
+        asked, model = self.engine.asked(hook, table)
+        if missing:
+            return call, model, Run("not_started", None, b"", b"", 0, 0.0, missing)
+        return call, model, start(hook, table, call, scene, asked, self.engine.catalog.config)
+
+    def look_ahead(self, first: int, steps: tuple[Step, ...]) -> None:
+        """Start all hooks of a dialect whose hooks run at once. The first is left to whoever waits for the walk, the
+        others get a thread that waits for them; their answers are still taken in the order of the row."""
+        table = steps[first].dialect
+        seen: dict[tuple[Json, ...], str] = {}
+        ready: list[int] = []
+        for position, step in enumerate(steps[first:], first):
+            hook, why, failed = step.hook, step.why, ""
+            if step.dialect is not table:
+                break
+            if hook.status == BROKEN:
+                continue
+            if why is None:
+                why, failed = wanted(hook, table, step.row, self.seen, self.current)
+            self.known[position] = (why, failed)
+            if why or failed:
+                continue
+            twin = seen.setdefault(table.identity(hook), hook.id)
+            if twin != hook.id:
+                self.twins[position] = twin
+            elif not hook.background:
+                ready.append(position)
+        if len(ready) < 2 or any(map(table.in_turn, (steps[position].hook for position in ready))):
+            return
+        from anyhook.runners.watching import Watched
+
+        for position in ready:
+            scene = self.engine.scene(self.seen, table, steps[position].row)
+            call, model, started = self.begin(steps[position], scene)
+            if position != ready[0] and not isinstance(started, Run):
+                started = Watched(started)
+            self.begun[position] = call, model, started
+
+    def end_begun(self, steps: tuple[Step, ...]) -> None:
+        """End what was started before its turn and will not get it."""
+        for position, (call, model, started) in self.begun.items():
+            hook = steps[position].hook
+            if not isinstance(started, Run):
+                started.end("cancelled")
+            run = started if isinstance(started, Run) else started.wait(None)
+            posture = self.engine.posture_of(hook, self.on_failure)
+            self.calls.append((call_text(hook, call, posture, self.engine.keeping, model), run, "cancelled"))
+            self.report(hook, "ran", run=run)
 
     def in_time(self, call: Call) -> Call:
         """The call with no more time than the host has left for all of us."""
@@ -197,7 +259,7 @@ class Walk:
     def later(self, step: Step) -> None:
         """Background hooks start after everything else, if nothing was stopped."""
         scene = self.engine.scene(self.seen, step.dialect, step.row)
-        call, missing = present(step.hook, step.dialect, step.row, scene, self.engine.run_id())
+        call, missing = present(step.hook, step.dialect, step.row, scene, self.engine.run_id(), self.engine.trace)
         if missing:
             self.report(step.hook, "broken", missing)
         else:
@@ -222,6 +284,8 @@ class Walk:
         decision = merge(self.event.name, self.entries, tuple(self.reports), self.problems, enforced)
         if engine.note is not None:
             decision = engine.note(decision)
+        if engine.recording is not None:
+            engine.recording.add(self.event, decision, engine.who(self.mode), engine.session, self.calls)
         journal = engine.journal
         if journal is not None:
             head = self.head or engine.head(self.event, self.mode)
@@ -242,6 +306,10 @@ class Walk:
                 posture = self.engine.posture_of(hook, self.on_failure)
                 self.calls.append((call_text(hook, call, posture, self.engine.keeping), None, ""))
                 self.engine.start_in_background(hook, call)
+
+
+def _object(value: Json) -> dict[str, Json]:
+    return value if isinstance(value, dict) else {}
 
 
 def _let_go(hook: Hook, row: EventRow, outcome: Outcome) -> Outcome:

@@ -14,7 +14,8 @@ from anyhook.model.decision import Decision
 from anyhook.model.event import Event
 from anyhook.model.hook import ASKING, DISABLED, Hook
 from anyhook.model.problem import Problem
-from anyhook.model.words import FULL, MODE, ON_FAILURE, checked, listed
+from anyhook.model.trace import Trace
+from anyhook.model.words import FULL, MODE, ON_FAILURE, RECORD, checked, listed
 from anyhook.routes import Routes
 from anyhook.runners import ended, inside_hook
 from anyhook.steps.record import Keeping, about, record, record_quiet, safe_head, secrets_of
@@ -25,30 +26,15 @@ from anyhook.stores.places import state_dir as own_state_dir
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
-    from typing import TypedDict, Unpack
+    from typing import Unpack
 
     from anyhook.model.call import Call, Run
     from anyhook.model.json_types import Json
+    from anyhook.model.switches import Switches
+    from anyhook.recording import Recording
     from anyhook.routes import Callback, Route, Step
     from anyhook.runners import Waitable
     from anyhook.runners.model_client import AnyModel
-
-    class Switches(TypedDict, total=False):
-        """What `fire` takes: a posture and a mode for this event, and the switches of `open` that decide which hooks
-        there are, at the price of another catalog the first time."""
-
-        on_failure: str | None
-        mode: str | None
-        spent: frozenset[str]
-        """Dialects that have kept the agent working as often as they may; their blocks are ignored."""
-        dialects: Sequence[str]
-        dialect: str | Sequence[str]
-        trust: str
-        plugin_dirs: Sequence[str]
-        plugin_dir: str | Sequence[str]
-        state_dir: str | None
-        session: str | None
-        model: AnyModel | None
 
 
 UNWRITTEN_MOST = 50_000
@@ -59,12 +45,19 @@ class Engine:
     """Fires events at one project's hooks."""
 
     def __init__(
-        self, setup: Setup, catalog: Catalog, *, on_failure: str | None, mode: str, session: str | None, host: str
+        self,
+        setup: Setup,
+        catalog: Catalog,
+        *,
+        on_failure: str | None,
+        mode: str | None,
+        session: str | None,
+        host: str,
     ) -> None:
         self.setup = setup
         self.catalog = catalog
         self.on_failure = on_failure or catalog.config.on_failure
-        self.mode = mode
+        self.mode = mode or catalog.config.mode
         self.session = session or f"session-{os.urandom(8).hex()}"
         self.host = host
         self.outlived = False
@@ -80,8 +73,14 @@ class Engine:
         self.journal: Journal | None = Journal(own_state_dir(setup.env), bounds_of(catalog.config.journal))
         bodies = str(catalog.config.journal.get("bodies", FULL))
         self.keeping = Keeping(secrets_of(setup.env), bodies, frozenset(setup.env), {})
+        self.recording: Recording | None = None
+        if RECORD in setup.env:
+            from anyhook.recording import recording_of
+
+            self.recording = recording_of(setup.env, self.keeping)
+        self.trace = Trace(setup.env)
         self._env = dict(setup.env)
-        self.routes = Routes(setup, catalog, enforced=mode != "shadow")
+        self.routes = Routes(setup, catalog, enforced=self.mode != "shadow")
         self._unwritten: list[tuple[int, Event, Decision]] = []
         """Events that the journal has yet to hear of, with their times and answers."""
         self._whos: dict[str, str] = {}
@@ -99,7 +98,7 @@ class Engine:
         dialects: Sequence[str] = (),
         trust: str = "ask",
         on_failure: str | None = None,
-        mode: str = "enforce",
+        mode: str | None = None,
         plugin_dirs: Sequence[str] = (),
         state_dir: str | None = None,
         dialect: str | Sequence[str] = (),
@@ -254,7 +253,7 @@ class Engine:
 
     def _nothing_to_do(self, event: Event, route: Route, mode: str | None) -> Decision:
         quiet = route.quiet
-        if quiet is None or (mode is not None and mode != self.mode) or self.outlived:
+        if quiet is None or (mode is not None and mode != self.mode) or self.outlived or self.recording is not None:
             return self._odd_silence(event, route, mode or self.mode)
         journal = self.journal
         if journal is None:
@@ -272,20 +271,19 @@ class Engine:
         if quiet is None or (route.speaks and inside_hook.get()):
             quiet = self.routes.inside(event, route.steps, "an in-process hook fired it")
         quiet = quiet.replace(enforced=mode != "shadow")
+        if self.recording is not None:
+            self.recording.add(event, quiet, self.who(mode), self.session)
         journal = self.journal
-        if journal is None or journal.append(self._line(event, quiet, mode)):
+        if journal is None or journal.append(record(self.head(event, mode), quiet, (), self.keeping)):
             return quiet
         return quiet.replace(problems=(*quiet.problems, *self.journal_problem()))
-
-    def _line(self, event: Event, decision: Decision, mode: str) -> bytes:
-        return record(self.head(event, mode), decision, (), self.keeping)
 
     def _lines(self) -> list[bytes]:
         """The lines of events that reached no hook. One thread at a time takes them, while others may add to the
         end."""
         taken = self._unwritten[:]
         del self._unwritten[: len(taken)]
-        return record_quiet(taken, self._who(self.mode), self.session, self.keeping)
+        return record_quiet(taken, self.who(self.mode), self.session, self.keeping)
 
     def explain(self, event: Event) -> list[dict[str, Json]]:
         """What firing the event would start, hook by hook, and why it would not start the rest. Starts nothing."""
@@ -336,12 +334,12 @@ class Engine:
 
     def head(self, event: Event, mode: str) -> str:
         """The part of the event's line in the journal that is known before anything is started."""
-        return safe_head(event, self._who(mode), self.session, self.keeping)
+        return safe_head(event, self.who(mode), self.session, self.keeping)
 
-    def _who(self, mode: str) -> str:
+    def who(self, mode: str) -> str:
         made = self._whos.get(mode)
         if made is None:
-            made = self._whos[mode] = about(self.host, self.setup.project, mode, self.keeping)
+            made = self._whos[mode] = about(self.host, self.setup.project, mode, self.keeping, self.trace.parent)
         return made
 
     def journal_problem(self) -> list[Problem]:

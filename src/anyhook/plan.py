@@ -60,6 +60,7 @@ def to_plan(catalog: Catalog) -> dict[str, object]:
         "events": catalog.by_event(),
         "natives": native_names(),
         "journal": catalog.config.journal,
+        "mode": catalog.config.mode,
     }
 
 

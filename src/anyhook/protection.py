@@ -1,5 +1,5 @@
 """Self-protection: refuses tool calls of an agent that would edit anyhook's own files, or take our entry out of an
-agent's config. It looks at names and texts only, so it is a fence against accidents and simple tricks, no sandbox."""
+agent's config. It reads paths and command lines and runs nothing, so it is a fence, no sandbox."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from anyhook.stores.places import config_file, state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
@@ -19,30 +19,9 @@ if TYPE_CHECKING:
 NAME = "self-protection"
 FIX = "A person can do this outside the agent, or turn the guard off with `protect = false` in anyhook's settings."
 WRITERS = ("write_file", "edit_file")
-READERS = frozenset(
-    {
-        "cat",
-        "ls",
-        "head",
-        "tail",
-        "grep",
-        "egrep",
-        "rg",
-        "less",
-        "more",
-        "wc",
-        "stat",
-        "file",
-        "jq",
-        "diff",
-        "cmp",
-        "md5sum",
-    }
-)
-"""Programs that only look."""
-DECIDING = ("trust", "install", "uninstall", "enable", "disable")
-"""Verbs of ours that are a person's to use."""
 OUR_ENTRY = "anyhook bridge"
+OWN_NAMES = ("anyhook", "trust.json", "switches.json", "journal", "config.toml", "index.json")
+"""Names of ours; a link that leads to our folder is seen through where one of these stands behind it."""
 
 
 def guard(event: Event, env: Mapping[str, str], project: str) -> Outcome | None:
@@ -56,28 +35,38 @@ def guard(event: Event, env: Mapping[str, str], project: str) -> Outcome | None:
 
 
 def refusal(event: Event, env: Mapping[str, str], project: str) -> str | None:
-    """Why a tool call may not be made; None where it may. Cheap where nothing of ours is named."""
+    """Why a tool call may not be made; None where it may. Cheap where nothing of ours can be meant."""
     given = event.data.get("input")
     if event.name != "pre_tool" or not isinstance(given, dict):
         return None
-    if not _may_matter(given, env):
+    entries = _entries(env)
+    if not _may_matter(given, env, entries):
         return None
     from anyhook.steps.translate import restored
 
     ours = restored(given, event.inputs) if event.inputs else given
     tool = event.ours or str(event.data.get("tool"))
     if tool in WRITERS:
-        return _writes(ours, env, project)
-    return _runs(str(ours["command"]), env) if isinstance(ours.get("command"), str) else None
+        return _writes(ours, env, project, entries)
+    if not isinstance(ours.get("command"), str):
+        return None
+    from anyhook.protection_shell import Ground, runs
+
+    return runs(str(ours["command"]), Ground(env, project, own_folders(env), tuple(entries)))
 
 
-def _may_matter(given: dict[str, Json], env: Mapping[str, str]) -> bool:
-    """Whether any text of the input names us, or a file that holds our entry."""
+def _may_matter(given: dict[str, Json], env: Mapping[str, str], entries: list[str]) -> bool:
+    """Whether any text of the input could name us, a file that holds our entry, or a folder above them."""
     texts = [text for text in given.values() if isinstance(text, str)]
-    if any("anyhook" in text for text in texts):
-        return True
-    tails = [path.rsplit("/", 1)[-1] for path in _entries(env)]
-    return any(tail in text for tail in tails for text in texts)
+    names = {"~", "$", "`", home_of(env), *OWN_NAMES}
+    for path in (*own_folders(env), *entries):
+        names.update(path.rsplit("/", 3)[1:])
+    return any(name in text for name in names if name for text in texts)
+
+
+def own_folders(env: Mapping[str, str]) -> tuple[str, str]:
+    """Where everything is ours."""
+    return state_dir(env), os.path.dirname(config_file(env))
 
 
 def _entries(env: Mapping[str, str]) -> list[str]:
@@ -92,56 +81,18 @@ def _entries(env: Mapping[str, str]) -> list[str]:
     return list(found) if isinstance(found, dict) else []
 
 
-def _writes(given: dict[str, Json], env: Mapping[str, str], project: str) -> str | None:
+def _writes(given: dict[str, Json], env: Mapping[str, str], project: str, entries: list[str]) -> str | None:
     path = given.get("path")
     if not isinstance(path, str):
         return None
     home = home_of(env)
     path = os.path.realpath(os.path.join(project, home + path[1:] if path.startswith("~/") else path))
-    for own in (state_dir(env), os.path.dirname(config_file(env))):
+    for own in own_folders(env):
         real = os.path.realpath(own)
         if path == real or path.startswith(f"{real}/"):
             return f"{path} is anyhook's own."
-    if path not in map(os.path.realpath, _entries(env)):
+    if path not in map(os.path.realpath, entries):
         return None
     old, new, content = (str(given.get(key) or "") for key in ("old_text", "new_text", "content"))
     loses = OUR_ENTRY in old and OUR_ENTRY not in new if "old_text" in given else OUR_ENTRY not in content
     return f"{path} holds the entry by which anyhook is called, and would lose it." if loses else None
-
-
-def _runs(command: str, env: Mapping[str, str]) -> str | None:
-    for words in _commands(command):
-        names = [word.rsplit("/", 1)[-1] for word in words]
-        for index, name in enumerate(names[:-1]):
-            if name == "anyhook" and names[index + 1] in DECIDING:
-                return f"`anyhook {names[index + 1]}` is for people."
-    if not any(spelled in command for spelled in _spellings(env)):
-        return None
-    if ">" not in command and all(words[0].rsplit("/", 1)[-1] in READERS for words in _commands(command)):
-        return None
-    return "The command names files of anyhook, or one that holds its entry, and may change them."
-
-
-def _spellings(env: Mapping[str, str]) -> Iterator[str]:
-    """The ways in which a shell line may name what is protected."""
-    home = home_of(env)
-    for path in (state_dir(env), os.path.dirname(config_file(env)), *_entries(env)):
-        yield path
-        if path.startswith(f"{home}/"):
-            yield path[len(home) + 1 :]
-
-
-def _commands(line: str) -> list[list[str]]:
-    """The commands of a shell line, each as its words without variables in front."""
-    from anyhook.grammar.permission_rules import OPERATORS
-
-    for operator in OPERATORS:
-        line = line.replace(operator, "\0")
-    found = []
-    for part in line.split("\0"):
-        words = part.replace('"', " ").replace("'", " ").split()
-        while words and "=" in words[0]:
-            words = words[1:]
-        if words:
-            found.append(words)
-    return found

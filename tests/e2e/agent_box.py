@@ -87,7 +87,7 @@ def times(world: World, name: str) -> int:
 def kodik(world: World, native: str, command: str, matcher: str) -> None:
     path = world.home / "Documents/Kodik/Hooks/hooks.json"
     entry: Json = {"matcher": matcher, "hooks": [{"type": "command", "command": command}]}
-    world._declare(path, native, entry, {})
+    world.declare(path, native, entry, {})
 
 
 def traces(world: World) -> int:

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from agent_box import LS, record, recorded, script
+from agent_box import LS, record, recorded, script, traces
 
 from conftest import World
 
@@ -60,6 +60,9 @@ def test_exit_statuses(world: World) -> None:
         [],
         ["Go.", "--model", "nonsense"],
         ["Go.", "--model", "script:none.yaml"],
+        ["Go.", "--model", "script:"],
+        ["Go.", "--model", "openai:"],
+        ["Go.", "--model", "MODEL", "--resume", ""],
         ["Go.", "--model", "MODEL", "--resume", "none"],
         ["Go.", "--model", "MODEL", "--follow"],
         ["Go.", "--model", "MODEL", "--max-turns", "many"],
@@ -175,3 +178,17 @@ def test_told_to_end(world: World, number: signal.Signals, reason: str, phase: s
     assert left_behind(mark) == []
     again = world.command("agent", "run", "And?", "--model", script(world, "Fine."), "--resume", report["session"])
     assert again.stdout == "Fine.\n"
+
+
+@pytest.mark.parametrize(
+    ("redirection", "status"), [(">&-", 0), ("2>&-", 0), ("<&-", 0), ("| true", 0), (">/dev/full", 1)]
+)
+def test_streams_that_are_closed_or_full(world: World, redirection: str, status: int) -> None:
+    model = script(world, {"tools": [LS]}, "Done.")
+    line = f"{sys.executable} -m anyhook agent run Go. --permission auto --model {model} {redirection}"
+    done = subprocess.run(
+        ["/bin/sh", "-c", line], env=world.env, cwd=world.project, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, traces(world)) == (status, 1), done.stderr
+    assert "report this" not in done.stderr
+    assert ("could not be written" in done.stderr) is (status == 1)

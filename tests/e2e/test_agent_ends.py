@@ -16,10 +16,10 @@ import pytest
 from agent_box import LS, agent, record, recorded, script
 from test_agent_command import left_behind
 
+from anyhook.live.model_server import ModelServer
+from anyhook.live.wire import Answer
 from anyhook.stores.conversations import Conversations
 from conftest import World
-from fakes.model_server import ModelServer
-from fakes.wire import Answer
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 FULL = {"input_tokens": 900}

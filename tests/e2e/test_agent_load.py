@@ -4,7 +4,9 @@ time."""
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import subprocess
 import sys
 from collections import Counter
 
@@ -17,7 +19,7 @@ from anyhook.model.event import Event
 from conftest import World
 
 CALLS, CALLABLES = 500, 8
-MOST_GROWTH = 40_000_000
+MOST_GROWTH = 12_000_000
 """Bytes in the second half of the session: its messages, and what the allocator makes of them."""
 
 
@@ -60,4 +62,35 @@ def test_five_hundred_calls_with_ten_hooks_each(world: World) -> None:
     assert {len(line["decision"]["hooks"]) for line in lines} == {CALLABLES + 2}
     assert {call["run"]["exit_code"] for line in lines for call in line["calls"]} == {0}
     assert len({line["data"]["call_id"] for line in lines}) == CALLS
+    assert sizes[-1] - sizes[CALLS // 2] < MOST_GROWTH
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_the_same_by_the_command_with_real_processes(world: World) -> None:
+    """Ten hooks of five dialects at every call, each a process that counts itself; one of them looks at the agent."""
+    world.write(world.project / "a.txt", "one line\n")
+    size = "cut -d' ' -f2 /proc/$PPID/statm >> ../sizes"
+    for number in range(2):
+        count = f"cat >/dev/null; echo {number} >>"
+        world.hook("kode", "tool_call_pre", f"{count} ../kode")
+        world.hook("kodik", "PreToolUse", f"{count} ../kodik")
+        world.hook("agenthooks", "before_tool", f"{count} ../agenthooks", name=f"it-{number}")
+        world.hook("kolega", "PreToolUse", f"{count} ../kolega; {size if number else 'true'}")
+        world.hook("kodelet", "before_tool_call", f"{count} ../kodelet", name=f"it-{number}")
+    model = script(world, {"tools": [{"read_file": {"path": "a.txt"}}] * 10, "times": CALLS // 10}, "Done.")
+    words = ["agent", "run", "Go.", "--model", model, "--max-turns", "0", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "anyhook", *words], env=world.env, cwd=world.project, capture_output=True, check=False
+    )
+    report = json.loads(done.stdout)
+    assert (done.returncode, report["text"], len(report["tool_calls"])) == (0, "Done.", CALLS), done.stderr
+    for name in ("kode", "kodik", "agenthooks", "kolega", "kodelet"):
+        assert Counter((world.root / name).read_text().split()) == {"0": CALLS, "1": CALLS}, name
+    lines = [line for line in world.journal() if line["event"] == "pre_tool"]
+    runs = [call["run"]["exit_code"] for line in lines for call in line["calls"]]
+    assert (len(lines), len(runs), set(runs)) == (CALLS, 10 * CALLS, {0})
+    sizes = [int(pages) * os.sysconf("SC_PAGESIZE") for pages in (world.root / "sizes").read_text().split()]
+    assert len(sizes) == CALLS
     assert sizes[-1] - sizes[CALLS // 2] < MOST_GROWTH

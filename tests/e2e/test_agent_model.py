@@ -14,9 +14,10 @@ import pytest
 from agent_box import LS, agent, record, recorded, script, times, traces
 
 from anyhook.agent.failure import BadSetup
+from anyhook.agent.models import open_model
+from anyhook.live.model_server import Asked, ModelServer
+from anyhook.live.wire import Answer, Call
 from conftest import World
-from fakes.model_server import Asked, ModelServer
-from fakes.wire import Answer, Call
 
 OK, NOT_OK = json.dumps({"ok": True}), json.dumps({"ok": False, "reason": "no tests yet"})
 STREAMING = ["openai-chat:m", "openai-responses:m", "anthropic:m"]
@@ -115,7 +116,7 @@ def test_agent_and_judge_over_the_wire(world: World, model: str, kind: str, monk
     mine = [asked for asked in server.asked if "one decision about one event" not in asked.system]
     theirs = [asked for asked in server.asked if asked not in mine]
     assert (len(mine), len(theirs)) == (3, 2)
-    assert not any(asked.body.get("stream") for asked in theirs)
+    assert all(asked.body["stream"] for asked in theirs)
     assert {asked.wire for asked in mine} == {asked.wire for asked in theirs}
     assert all(bool(asked.tools) == (kind == "agent") for asked in theirs)
 
@@ -249,3 +250,19 @@ def test_bad_settings_are_a_bad_call(world: World) -> None:
     done = world.command("agent", "run", "Go.", "--model", script(world, "Said."))
     assert (done.returncode, done.stdout, "Traceback" in done.stderr) == (3, "", False)
     assert "auto_compact" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("- text: x", "a mapping"), ("steps: []", "`steps`"), ("step: 1", "`step`"), ("steps: [{txt: x}]", "`txt`"),
+        ("steps: [{text: x, times: often}]", "`times`"), ("steps: [{text: x, usage: 5}]", "`usage`"),
+        ("steps: [{text: x, by: you}]", "`by`"), ("steps: [{}]", "`text` or `tools`"), ("steps: [", "YAML"),
+        ("steps: [{tools: [shell]}]", "`tools`"), ("context_window: big\nsteps: [{text: x}]", "`context_window`"),
+    ],
+)  # fmt: skip
+def test_a_script_with_a_mistake(world: World, text: str, wrong: str) -> None:
+    path = world.write(world.root / "bad.yaml", text)
+    with pytest.raises(BadSetup, match=wrong) as found:
+        open_model(f"script:{path}", {}, {})
+    assert str(found.value).startswith(str(path))

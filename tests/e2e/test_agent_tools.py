@@ -15,6 +15,15 @@ DENY = {
     "agenthooks": ("before_tool", "echo not today >&2; exit 2"),
     "kolega": ("PreToolUse", "echo not today >&2; exit 2"),
     "kodelet": ("before_tool_call", """echo '{"blocked": true, "reason": "not today"}'"""),
+    "claude": ("PreToolUse", "echo not today >&2; exit 2"),
+    "codex": ("PreToolUse", "echo not today >&2; exit 2"),
+    "gemini": ("BeforeTool", """echo '{"decision": "deny", "reason": "not today"}'"""),
+    "qwen": ("PreToolUse", "echo not today >&2; exit 2"),
+    "copilot": (
+        "preToolUse",
+        """echo '{"permissionDecision": "deny", "permissionDecisionReason": "not today"}'""",
+    ),
+    "goose": ("PreToolUse", "echo not today >&2; exit 2"),
 }
 AFTER = {
     "kode": "tool_call_post",
@@ -22,6 +31,12 @@ AFTER = {
     "agenthooks": "after_tool",
     "kolega": "PostToolUse",
     "kodelet": "after_tool_call",
+    "claude": "PostToolUse",
+    "codex": "PostToolUse",
+    "gemini": "AfterTool",
+    "qwen": "PostToolUse",
+    "copilot": "postToolUse",
+    "goose": "PostToolUse",
 }
 
 
@@ -48,6 +63,12 @@ NAMES = {
         {"command": "true", "timeout_seconds": 5},
     ),
     "kodelet": ("before_tool_call", "tool_name", "tool_input", "bash", {"command": "true", "timeout": 5}),
+    "claude": ("PreToolUse", "tool_name", "tool_input", "Bash", {"command": "true", "timeout_seconds": 5}),
+    "codex": ("PreToolUse", "tool_name", "tool_input", "Bash", {"command": "true", "timeout_seconds": 5}),
+    "gemini": ("BeforeTool", "tool_name", "tool_input", "run_shell_command", {"command": "true", "timeout_seconds": 5}),
+    "qwen": ("PreToolUse", "tool_name", "tool_input", "run_shell_command", {"command": "true", "timeout_seconds": 5}),
+    "copilot": ("preToolUse", "toolName", "toolArgs", "bash", {"command": "true", "timeout_seconds": 5}),
+    "goose": ("PreToolUse", "tool_name", "tool_input", "shell", {"command": "true", "timeout_seconds": 5}),
 }
 
 
@@ -195,3 +216,23 @@ def test_two_calls_of_one_answer(world: World) -> None:
     ran = agent(world, {"tools": calls}, {"expect": "bad", "text": "Done."})
     assert sorted(call["denied"] for call in ran.calls) == [False, False, True]
     assert traces(world) == 2
+
+
+def test_a_subagents_own_hook(world: World) -> None:
+    """What the front matter of a sub-agent declares runs in its tool calls and at its end, and not in others'."""
+    hook = '      hooks:\n        - type: command\n          command: "{}"\n'
+    front = (
+        "---\nname: self\nhooks:\n  PreToolUse:\n    - matcher: Glob\n"
+        f"{hook.format(record('inside'))}  Stop:\n    - matcher: '*'\n{hook.format(record('end'))}---\nWork.\n"
+    ).replace("\\n", "\\\\n")
+    world.write(world.home / ".claude/agents/self.md", front)
+    agent(
+        world,
+        {"tools": [{"list_files": {}}]},
+        {"tools": [{"delegate_task": {"agent_name": "self", "task": "Count."}}]},
+        {"by": "subagent", "tools": [{"list_files": {}}]},
+        {"by": "subagent", "text": "Three."},
+        "Done.",
+    )
+    assert [payload["agent_type"] for payload in recorded(world, "inside")] == ["self"]
+    assert [payload["hook_event_name"] for payload in recorded(world, "end")] == ["SubagentStop"]

@@ -8,6 +8,8 @@ import pytest
 from agent_box import traces
 from wire_server import ANSWER, Provider, provider
 
+from anyhook.live.model_server import ModelServer
+from anyhook.live.wire import Answer, Call
 from conftest import World
 
 MODELS = ["openai:m", "openai-chat:m", "anthropic:m"]
@@ -58,3 +60,37 @@ def test_tools_do_not_see_the_key(world: World) -> None:
     [call] = json.loads(done.stdout)["tool_calls"]
     assert "PATH=" in call["output"]
     assert "API_KEY" not in call["output"]
+
+
+@pytest.mark.parametrize("name", ["openai", "anthropic"])
+def test_an_endpoint_of_the_settings(world: World, name: str) -> None:
+    """It comes before the variables, and its key stays out of commands, with hooks off as well."""
+    call = Call("shell", {"command": 'echo "[$MY_KEY]"'})
+    with ModelServer([Answer(calls=(call,)), Answer("Done.")]) as server:
+        url = f"{server.url}/v1" if name == "openai" else server.url
+        world.config(f'[agent]\nmodel = "{name}:m"\n[providers.{name}]\nbase_url = "{url}"\napi_key_env = "MY_KEY"\n')
+        world.env.update(
+            MY_KEY="of-my-own", OPENAI_BASE_URL="http://127.0.0.1:9/v1", ANTHROPIC_BASE_URL="http://x.test"
+        )
+        done = world.command("agent", "run", "Go.", "--permission", "auto", "--no-hooks", "--json")
+    report = json.loads(done.stdout)
+    assert (done.returncode, report["text"]) == (0, "Done."), done.stderr
+    assert {asked.wire for asked in server.asked} == {"chat" if name == "openai" else "messages"}
+    assert all("of-my-own" in json.dumps(asked.headers) for asked in server.asked)
+    assert "[]" in report["tool_calls"][0]["output"]
+
+
+@pytest.mark.parametrize("model", ["openai:m", "anthropic:m"])
+def test_what_is_missing_is_named(world: World, model: str) -> None:
+    key = f"{model.partition(':')[0].upper()}_API_KEY"
+    done = world.command("agent", "run", "Go.", "--model", model)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"{model} cannot be asked: its key should be in {key}, which is not set\n"
+
+
+def test_an_endpoint_that_is_not_there(world: World) -> None:
+    world.env.update(OPENAI_BASE_URL="http://127.0.0.1:9/v1", OPENAI_API_KEY="key")
+    done = world.command("agent", "run", "Go.", "--model", "openai:m")
+    assert (done.returncode, done.stdout, "Traceback" in done.stderr) == (1, "", False)
+    assert "m at http://127.0.0.1:9/v1" in done.stderr
+    assert "failed" in done.stderr

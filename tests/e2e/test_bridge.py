@@ -91,7 +91,7 @@ def test_fields_are_translated_both_ways(world: World) -> None:
 @pytest.mark.parametrize("matcher", ["Bash", "run_shell_command", "shell"])
 def test_a_matcher_may_name_the_tool_in_any_words(world: World, matcher: str) -> None:
     world.hook("kolega", "PreToolUse", "true")  # another one, which always matches
-    world._declare(
+    world.declare(
         world.home / "Documents/Kodik/Hooks/hooks.json",
         "PreToolUse",
         {"matcher": matcher, "hooks": [{"type": "command", "command": GUARD}]},

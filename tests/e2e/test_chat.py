@@ -7,8 +7,9 @@ import os
 import signal
 import sys
 
+import pexpect
 import pytest
-from agent_box import LS, kodik, record, recorded, traces
+from agent_box import LS, kodik, record, recorded, script, traces
 from chat_box import READY, Terminal, chat
 from test_agent_command import left_behind
 from test_agent_wire import to
@@ -97,6 +98,41 @@ def test_commands(world: World) -> None:
     terminal.sees("Greetings.")
     terminal.types("/exit")
     assert terminal.ends()[0] == 0
+
+
+def test_a_sign_of_life(world: World) -> None:
+    """Whatever is waited for is named, with the seconds, and leaves no trace on the screen."""
+    terminal = chat(
+        world,
+        {"text": "One.\nTwo.", "pause_s": 4, "tools": [{"shell": {"command": "sleep 4"}}]},
+        "Three.",
+        words=("--permission", "auto"),
+    )
+    terminal.types("Count.")
+    terminal.sees("One.")
+    terminal.sees("waiting for the model …  2 s")
+    terminal.sees("\x1b[KTwo.")  # the line was wiped before the words came
+    terminal.sees("● shell  sleep 4")
+    terminal.sees("waiting for shell …  2 s")
+    terminal.sees("Three.")
+    terminal.types("/exit")
+    assert terminal.ends()[0] == 0
+
+
+def test_a_sign_of_life_of_a_single_run(world: World) -> None:
+    """On a terminal only, and not for programs."""
+    steps = [{"tools": [{"shell": {"command": "sleep 4"}}]}, "Done."]
+    words = ["-m", "anyhook", "agent", "run", "Go.", "--permission", "auto", "--model", script(world, *steps)]
+    for more, seen in (([], True), (["--json"], False)):
+        child = pexpect.spawn(
+            sys.executable, [*words, *more], cwd=str(world.project), env={**world.env, "TERM": "xterm"}, timeout=60
+        )
+        child.expect(pexpect.EOF)
+        assert (b"waiting for shell" in (child.before or b"")) is seen
+        child.close()
+        assert child.exitstatus == 0
+    piped = world.command(*words[2:])
+    assert (piped.stdout, piped.stderr) == ("Done.\n", "shell(command=sleep 4)\n")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")

@@ -238,7 +238,11 @@ def test_calls_that_make_no_sense(place: Place, words: tuple[str, ...], said: st
 @pytest.mark.parametrize("name", DIALECTS)
 def test_a_folder_that_cannot_be_made_leaves_nothing(place: Place, name: str) -> None:
     """A file stands where one of the hook's folders would have to be."""
-    folder = {"kode": ".kode/hooks", "kolega": ".kolega/hooks", "agenthooks": ".agents"}.get(name, f".{name}")
+    folders = {
+        "kode": ".kode/hooks", "kolega": ".kolega/hooks", "agenthooks": ".agents", "copilot": ".github",
+        "goose": ".agents",
+    }  # fmt: skip
+    folder = folders.get(name, f".{name}")
     (place.project / folder).parent.mkdir(exist_ok=True)
     (place.project / folder).write_text("in the way")
     said = place.refused("guard", "--dialect", name, "--event", "pre_tool")

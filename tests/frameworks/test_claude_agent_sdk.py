@@ -21,10 +21,10 @@ from claude_agent_sdk import (
 from framework_contract import Answer, Contract, Desk, Ran, calls, played
 
 from anyhook.adapters.claude_agent_sdk import Hooked, reshaped, shown
+from anyhook.live.model_server import Asked, ModelServer
+from anyhook.live.wire import Answer as Said
+from anyhook.live.wire import Call
 from anyhook.model.outcome import ALLOW, Outcome
-from fakes.model_server import Asked, ModelServer
-from fakes.wire import Answer as Said
-from fakes.wire import Call
 
 if TYPE_CHECKING:
     from anyhook import Engine

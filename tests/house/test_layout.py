@@ -27,9 +27,10 @@ PRODUCT_LINES = {
 LAYERS: dict[str, tuple[str, ...]] = {
     "model": ("model",),
     "grammar": ("model", "grammar"),
-    "dialects": ("model", "grammar", "dialects"),
+    "dialects": ("model", "grammar", "dialects", "hosts"),
     "hosts": ("model", "grammar", "hosts"),
     "install": ("model", "grammar", "hosts", "stores", "install"),
+    "live": ("model", "grammar", "hosts", "install", "steps", "live"),
     "stores": ("model", "grammar", "stores"),
     "steps": ("model", "grammar"),
     "adapters": ("model", "grammar", "adapters"),

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -271,53 +267,3 @@ def test_old_files_go(tmp_path: Path) -> None:
     )
     assert Journal(str(tmp_path), Bounds(keep_days=90)).append(line(3))
     assert full not in full_paths(str(tmp_path))
-
-
-# -- many at once
-
-WRITER = """
-import os, sys, time
-sys.path.insert(0, sys.argv[1])
-from anyhook.stores.journal import Journal
-from anyhook.stores.journal_writer import Bounds
-journal = Journal(sys.argv[2], Bounds(keep_mb=64))
-for number in range(int(sys.argv[4])):
-    more = "y" * (number % 7 * 900)
-    text = f'{{"v": 1, "at": {time.time_ns()}, "who": {sys.argv[3]}, "number": {number}, "x": "{more}"}}'
-    if not journal.append(text.encode() + b"\\n"):
-        os.write(2, (journal.broken or "").encode() + b"\\n")
-        sys.exit(1)
-    os.write(1, b"%d\\n" % number)
-"""
-
-
-def test_many_processes_killed_at_random(tmp_path: Path) -> None:
-    """Every acknowledged record is there, once, in order, and the chain is whole."""
-    source = str(Path(verify.__code__.co_filename).parents[2])
-    many, each = 30, 60
-    children = [
-        subprocess.Popen(
-            [sys.executable, "-S", "-c", WRITER, source, str(tmp_path / "state"), str(who), str(each)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        for who in range(many)
-    ]
-    chosen = random.Random(7).sample(range(many), many // 2)
-    for who in chosen:
-        time.sleep(0.02)
-        children[who].send_signal(signal.SIGKILL)
-    told = {}
-    for who, child in enumerate(children):
-        said, wrong = child.communicate(timeout=100)
-        assert wrong == b""
-        told[who] = [int(number) for number in said.split()]
-    assert all(len(told[who]) == each for who in range(many) if who not in chosen)
-    found: dict[int, list[int]] = {who: [] for who in range(many)}
-    for record in records(tmp_path / "state"):
-        found[record["who"]].append(record["number"])
-    for who in range(many):
-        assert found[who][: len(told[who])] == told[who]
-        assert len(found[who]) <= len(told[who]) + 1  # one may be written and not yet told
-    proof = verify(str(tmp_path / "state"))
-    assert (proof.damage, proof.records) == ((), sum(map(len, found.values())))

@@ -6,6 +6,7 @@ import json
 import os
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -94,14 +95,20 @@ class _Handler(BaseHTTPRequestHandler):
         return
 
 
-@pytest.fixture
-def collector() -> Iterator[Collector]:
-    with Collector() as server:
+@contextmanager
+def running(server: Collector) -> Iterator[Collector]:
+    with server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         yield server
         server.shutdown()
         thread.join()
+
+
+@pytest.fixture
+def collector() -> Iterator[Collector]:
+    with running(Collector()) as server:
+        yield server
 
 
 def test_spans_and_figures(box: Box, collector: Collector) -> None:

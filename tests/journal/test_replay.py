@@ -144,7 +144,7 @@ def test_payloads_that_were_not_kept(box: Box, bodies: str) -> None:
 
 
 def test_long_output_and_callables(box: Box) -> None:
-    box.world.hook("kodik", "Stop", "head -c 20000 /dev/zero | tr '\\0' x")
+    box.world.hook("kodik", "Stop", "head -c 300000 /dev/zero | tr '\\0' x")
     engine = box.world.engine()
     engine.on("pre_tool", lambda _: Outcome.block("no"))
     engine.fire_sync(Event.pre_tool("Bash", {}))
@@ -152,3 +152,16 @@ def test_long_output_and_callables(box: Box) -> None:
     engine.close_sync()
     reasons = box.json("replay")["not_judged"]
     assert sorted(reasons) == ["a callable of the program itself had a say", "its output was too long to be kept whole"]
+
+
+def test_a_long_rewrite(box: Box) -> None:
+    """A hook that rewrites a file's whole text prints all of it; in the decision it is cut, in the run it is not."""
+    answer = {"modified_input": {"path": "a", "text": "lorem ipsum " * 10_000}}
+    path = box.world.write(box.world.root / "answer.json", json.dumps(answer))
+    box.world.hook("kodik", "PreToolUse", f"cat {path}")
+    engine = box.world.engine()
+    decision = engine.fire_sync(Event.pre_tool("Write", {"path": "a", "text": "short"}))
+    engine.close_sync()
+    assert decision.tool_input == answer["modified_input"]
+    assert "characters in all" in str(box.world.journal()[0]["decision"]["tool_input"])
+    assert box.json("replay") == {"judged": 1, "changed": 0, "changes": [], "not_judged": {}}

@@ -13,6 +13,7 @@ from law_strategies import TABLES, objects, texts, values
 
 from anyhook.cli.event_input import event_of
 from anyhook.cli.options import FIRE
+from anyhook.dialects.goose import FACETS
 from anyhook.grammar.rows import Scene
 from anyhook.model.event import FIELDS, Event
 from anyhook.model.json_types import Json
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
 
 # native key[=canonical field], `!` for a value that is made, `?` for a key that is left out when it is empty.
 TOOL = "tool_name=tool tool_input=input"
+IDS = "tool_use_id=call_id tool_call_id=call_id"
+MODE = "model permission_mode!"
+TURN = f"{MODE} turn_id!"
+CAMEL = "sessionId=session timestamp! cwd!"
+PASCAL = "hook_event_name! session_id=session timestamp! cwd!"
 PAYLOADS: dict[str, dict[str, str]] = {
     "kode": {
         "": "event! session_id=session",
@@ -73,7 +79,8 @@ PAYLOADS: dict[str, dict[str, str]] = {
         "SessionEnd": "reason",
     },
     "claude": {
-        "": "session_id=session transcript_path! cwd! permission_mode hook_event_name!",
+        "": "session_id=session transcript_path! cwd! permission_mode hook_event_name! "
+        "agent_id=agent_name? agent_type?",
         "SessionStart": "source",
         "UserPromptSubmit": "prompt",
         "PreToolUse": f"{TOOL} tool_use_id=call_id",
@@ -82,11 +89,93 @@ PAYLOADS: dict[str, dict[str, str]] = {
         "PostToolUseFailure": f"{TOOL} tool_use_id=call_id error=tool_error",
         "Notification": "message notification_type",
         "SubagentStart": "agent_id=agent_name agent_type",
-        "SubagentStop": "agent_id=agent_name agent_type stop_hook_active! last_assistant_message=last_message",
+        "SubagentStop": "agent_id=agent_name agent_type stop_hook_active! last_assistant_message=last_message "
+        "agent_transcript_path!",
         "PreCompact": "trigger",
         "PostCompact": "trigger",
         "Stop": "stop_hook_active! last_assistant_message=last_message",
         "SessionEnd": "reason",
+    },
+    "codex": {
+        "": "session_id=session transcript_path! cwd! hook_event_name!",
+        "SessionStart": f"source {MODE}",
+        "UserPromptSubmit": f"prompt {TURN}",
+        "PreToolUse": f"{TOOL} tool_use_id=call_id {TURN}",
+        "PermissionRequest": f"{TOOL} {TURN}",
+        "PostToolUse": f"{TOOL} tool_use_id=call_id tool_response=output {TURN}",
+        "SubagentStart": f"agent_type agent_id=agent_name {TURN}",
+        "SubagentStop": f"agent_type last_assistant_message=last_message agent_id=agent_name {TURN} stop_hook_active! "
+        "agent_transcript_path!",
+        "PreCompact": "trigger model turn_id!",
+        "PostCompact": "trigger model turn_id!",
+        "Stop": f"last_assistant_message=last_message stop_hook_active! {TURN}",
+        "SessionEnd": "reason",
+    },
+    "gemini": {
+        "": "session_id=session transcript_path! cwd! hook_event_name! timestamp!",
+        "SessionStart": "source",
+        "BeforeAgent": "prompt",
+        "BeforeTool": TOOL,
+        "AfterTool": f"{TOOL} tool_response!",
+        "AfterAgent": "prompt prompt_response=last_message stop_hook_active!",
+        "Notification": "message notification_type details=context",
+        "PreCompress": "trigger",
+        "SessionEnd": "reason",
+    },
+    "qwen": {
+        "": "session_id=session transcript_path! cwd! hook_event_name! timestamp! permission_mode",
+        "SessionStart": "source",
+        "UserPromptSubmit": "prompt submitted_prompt=prompt",
+        "PreToolUse": f"{TOOL} {IDS}",
+        "PermissionRequest": TOOL,
+        "PostToolUse": f"{TOOL} {IDS} tool_response!",
+        "PostToolUseFailure": f"{TOOL} {IDS} error=tool_error",
+        "Notification": "message notification_type",
+        "SubagentStart": "agent_type",
+        "SubagentStop": "agent_type last_assistant_message=last_message",
+        "PreCompact": "trigger",
+        "PostCompact": "trigger",
+        "Stop": "last_assistant_message=last_message stop_hook_active! background_tasks! crons!",
+        "SessionEnd": "reason",
+    },
+    "copilot": {
+        "": "",
+        "sessionStart": f"{CAMEL} source",
+        "userPromptSubmitted": f"{CAMEL} prompt",
+        "preToolUse": f"{CAMEL} toolName=tool toolArgs=input",
+        "permissionRequest": f"{CAMEL} toolName=tool toolInput=input hookName! permissionSuggestions!",
+        "postToolUse": f"{CAMEL} toolName=tool toolArgs=input toolResult!",
+        "postToolUseFailure": f"{CAMEL} toolName=tool toolArgs=input error!",
+        "notification": f"{CAMEL} message notification_type hook_event_name!",
+        "subagentStart": f"{CAMEL} agentType=agent_type",
+        "subagentStop": f"{CAMEL} agentType=agent_type response=last_message stop_hook_active!",
+        "preCompact": f"{CAMEL} trigger",
+        "agentStop": f"{CAMEL} stopReason=stop_reason stop_hook_active!",
+        "sessionEnd": f"{CAMEL} reason",
+        "SessionStart": f"{PASCAL} source",
+        "UserPromptSubmit": f"{PASCAL} prompt",
+        "PreToolUse": f"{PASCAL} {TOOL}",
+        "PermissionRequest": f"{PASCAL} {TOOL}",
+        "PostToolUse": f"{PASCAL} {TOOL} tool_result!",
+        "PostToolUseFailure": f"{PASCAL} {TOOL} error!",
+        "SubagentStop": f"{PASCAL} last_assistant_message=last_message stop_hook_active!",
+        "PreCompact": f"{PASCAL} trigger",
+        "Stop": f"{PASCAL} stop_reason stop_hook_active!",
+        "SessionEnd": f"{PASCAL} reason",
+    },
+    "goose": {
+        "": "event! session_id=session matcher_context!",
+        "SessionStart": "",
+        "UserPromptSubmit": "message=prompt",
+        "PreToolUse": f"{TOOL} tool_call_id=call_id working_dir!",
+        "PostToolUse": f"{TOOL} tool_call_id=call_id working_dir!",
+        "PostToolUseFailure": f"{TOOL} tool_call_id=call_id working_dir!",
+        "Stop": "last_assistant_message=last_message working_dir!",
+        "SessionEnd": "",
+        "BeforeShellExecution": f"{TOOL} working_dir!",
+        "BeforeReadFile": f"{TOOL} working_dir!",
+        "AfterShellExecution": f"{TOOL} working_dir!",
+        "AfterFileEdit": f"{TOOL} working_dir!",
     },
     "kodelet": {
         "": "event! conv_id=session cwd! invoked_by",
@@ -213,8 +302,8 @@ def test_made_values(dialect: str, native: str, canonical: str, data: st.DataObj
     event = Event(event.name, {"session": "s-1", **event.data})
     found = payload_of(dialect, native, event)
     made_values(found, event)
-    name = next(found[key] for key in ("event", "event_type", "hook_event_name") if key in found)
-    assert name == native
+    name = next((found[key] for key in ("event", "event_type", "hook_event_name") if key in found), native)
+    assert str(name).lower() == native.lower(), "one of them spells its notification otherwise"
     for key in ("work_dir", "cwd"):
         assert found.get(key, "/project") == "/project"
 
@@ -257,9 +346,9 @@ def test_the_raw_bytes_stay_what_they_were(
 @pytest.mark.parametrize("canonical", sorted({canonical for _, _, canonical in CASES}))
 def test_real_hooks_read_it(world: World, canonical: str) -> None:
     """One `cat` in each dialect that has the event."""
-    listening = [(dialect, native) for dialect, native, event in CASES if event == canonical]
+    listening = [(name, native) for name, native, event in CASES if event == canonical and native not in FACETS]
     for dialect, native in listening:
-        world.hook(dialect, native, f"cat > '{world.root}/{dialect}.json'")
+        world.hook(dialect, native, f"cat > '{world.root}/{dialect}.{native}.json'")
     fields = {key.field for dialect, native in listening for key in keys_of(dialect, native) if not key.made}
     tree: Json = {"a": [1, None, 0.5]}
     samples: dict[type, Json] = {str: 'é\n"x" 💥 </a>&', dict: tree, bool: True, int: 7, list: []}
@@ -274,7 +363,7 @@ def test_real_hooks_read_it(world: World, canonical: str) -> None:
     assert [report.status for report in decision.hooks] == ["ran"] * len(decision.hooks)
     assert (event.raw, json.dumps(event.data)) == (raw, before)
     for dialect, native in listening:
-        found = json.loads((world.root / f"{dialect}.json").read_bytes())
+        found = json.loads((world.root / f"{dialect}.{native}.json").read_bytes())
         for key in keys_of(dialect, native):
             if key.optional and not data.get(key.field):
                 assert key.name not in found

@@ -132,6 +132,8 @@ class Hooked(AbstractCapability[Any]):
     async def fire(self, name: str, spent: frozenset[str] = frozenset(), /, **data: Json) -> Decision:
         if self.state.info:
             data["sub_agent_info"] = self.state.info
+        if self.state.kind == SUBAGENT:
+            data.setdefault("agent_type", self.state.name)
         return await self.moments.fire(name, spent, invoked_by=self.state.kind, **data)
 
     async def wrap_node_run(self, ctx: RunContext[Any], *, node: Any, handler: Any) -> Any:

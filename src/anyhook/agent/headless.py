@@ -13,6 +13,7 @@ from anyhook.agent.session import ERROR, INTERRUPTED, REFUSED, Session, Turn
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from anyhook.adapters.moments import Announcer
     from anyhook.adapters.tool_calls import ToolRecord
     from anyhook.agent.options import Options
     from anyhook.model.decision import Decision
@@ -34,16 +35,17 @@ class Headless:
         watch: Callable[[Event, Decision], None],
         keep: bool = True,
         called: Callable[[ToolRecord], None] = lambda record: None,
+        announce: Announcer | None = None,
     ) -> None:
         """`keep` is whether there will be a report: a long session has many events. `called` hears of each tool call
-        once it is over."""
+        once it is over, `announce` of each event before its hooks run."""
         self.keep = keep
         self.events: list[dict[str, Json]] = []
         self.calls: list[dict[str, Json]] = []
         self.watch, self.say, self.called = watch, say, called
         self.ended_by = ""
         self.doing: asyncio.Future[Any]
-        self.session = Session(options, observe=self._event, log=self._call, tell=say)
+        self.session = Session(options, observe=self._event, log=self._call, tell=say, announce=announce)
 
     def _event(self, event: Event, decision: Decision) -> None:
         if self.keep:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,27 +37,26 @@ def model_name(given: str | None, env: Mapping[str, str]) -> str:
     return found
 
 
-def spoken_name(name: str) -> str:
+def spoken_name(name: str, providers: Mapping[str, Mapping[str, str]], env: Mapping[str, str]) -> str:
     """The name with the protocol that its endpoint most likely speaks."""
     plain, chat = COMPATIBLE
-    if name.startswith(plain) and os.environ.get("OPENAI_BASE_URL"):
+    if name.startswith(plain) and (providers.get("openai", {}).get("base_url") or env.get("OPENAI_BASE_URL")):
         # Another endpoint than the provider's own seldom knows its newest protocol.
         return chat + name.removeprefix(plain)
     return name
 
 
-def open_model(name: str) -> Model:
-    """The model of that name, with endpoint and key from the provider's usual variables."""
-    if name.startswith(SCRIPT):
+def open_model(name: str, providers: Mapping[str, Mapping[str, str]], env: Mapping[str, str]) -> Model:
+    """The model of that name, with endpoint and key from the user's settings or the provider's usual variables."""
+    if name.startswith(SCRIPT) and name != SCRIPT:
         from anyhook.agent.script import script_model
 
         return script_model(name.removeprefix(SCRIPT))
-    if ":" not in name:
+    if not all(name.partition(":")):
         raise BadSetup(f"--model {name}: must be PROVIDER:NAME or script:FILE")
-    from pydantic_ai.exceptions import UserError
-    from pydantic_ai.models import infer_model
+    from anyhook.runners.model_client import Client, NoModelError
 
     try:
-        return infer_model(spoken_name(name))
-    except (UserError, ValueError, ImportError) as error:
-        raise Failed(f"--model {name}: {error}") from None
+        return Client(name, providers, env).model
+    except NoModelError as error:
+        raise Failed(str(error)) from None

@@ -33,3 +33,5 @@ class Options:
     plugin_dirs: tuple[str, ...] = ()
     state_dir: str | None = None
     web_fetch: bool = False
+    mode: str | None = None
+    """None where the user's settings decide."""

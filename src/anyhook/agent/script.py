@@ -35,6 +35,7 @@ RECIPE, HOOK_WRITER, HOOK = "recipe", "hook_writer", "hook"
 asked_apart: ContextVar[str] = ContextVar("anyhook_asked_apart", default="")
 """Who asks the model something that is no part of the conversation: RECIPE, HOOK_WRITER, or "" for nobody."""
 KEYS = ("text", "tools", "expect", "expect_not", "by", "times", "usage", "pause_s")
+TOP = ("context_window", "steps")
 WHO = ("main", "subagent", RECIPE, HOOK_WRITER, HOOK)
 
 
@@ -97,7 +98,9 @@ def script_model(path: str) -> FunctionModel:
     script = Script(path, [_step(path, number, step) for number, step in enumerate(steps, 1)])
 
     window = document.get("context_window")
-    profile = ModelProfile(context_window=window) if isinstance(window, int) else ModelProfile()
+    if window is not None and (not isinstance(window, int) or window < 1):
+        raise BadSetup(f"{path}: `context_window` must be a whole number from 1 on")
+    profile = ModelProfile(context_window=window) if window is not None else ModelProfile()
     return ScriptModel(script, Path(path).stem, profile)
 
 
@@ -162,6 +165,9 @@ def _read(path: str) -> dict[str, Any]:
         raise BadSetup(f"{path}: the script is no valid YAML: {error}") from None
     if not isinstance(document, dict):
         raise BadSetup(f"{path}: the script must be a mapping with `steps`")
+    for key in document:
+        if key not in TOP:
+            raise BadSetup(f"{path}: `{key}` is no key of a script; keys: {', '.join(TOP)}")
     return document
 
 
@@ -182,11 +188,15 @@ def _step(path: str, number: int, step: Any) -> Step:
     text = str(step.get("text", ""))
     if not text and not calls:
         raise BadSetup(f"{where} needs `text` or `tools`")
-    usage, pause_s = step.get("usage") or {}, step.get("pause_s", 0)
+    usage, pause_s, times = step.get("usage") or {}, step.get("pause_s", 0), step.get("times", 1)
+    if not isinstance(times, int) or times < 1:
+        raise BadSetup(f"{where}: `times` must be a whole number from 1 on")
+    if not isinstance(usage, dict) or not all(isinstance(count, int) for count in usage.values()):
+        raise BadSetup(f"{where}: `usage` must be a mapping of numbers of tokens")
     if not isinstance(pause_s, (int, float)) or not 0 <= pause_s < math.inf:
         raise BadSetup(f"{where}: `pause_s` must be a number of seconds")
     expect, expect_not = _texts(step.get("expect")), _texts(step.get("expect_not"))
-    return Step(text, calls, expect, expect_not, by, int(step.get("times", 1)), usage, pause_s)
+    return Step(text, calls, expect, expect_not, by, times, usage, pause_s)
 
 
 def _is_call(call: Any) -> bool:

@@ -9,9 +9,9 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import pydantic_ai
-from pydantic_ai import Agent, UsageLimits
+from pydantic_ai import Agent, ModelRequestNode, UsageLimits
 from pydantic_ai.capabilities import ProcessEventStream
-from pydantic_ai.exceptions import AgentRunError, UserError
+from pydantic_ai.exceptions import AgentRunError, ModelConnectionError, UserError
 from pydantic_ai.messages import ModelMessagesTypeAdapter, repair_messages
 
 from anyhook.adapters.messages import final_text, from_plain
@@ -23,15 +23,18 @@ from anyhook.agent.options import CONTEXT_WINDOW, Options
 from anyhook.agent.permission import Permission
 from anyhook.agent.recipes import COMPACT, cook, folders, recipe_text
 from anyhook.agent.settings import read_settings
-from anyhook.agent.tools import SHELL, exit_code, tools
+from anyhook.agent.tools import exit_code, tools
 from anyhook.engine import Engine
+from anyhook.grammar.files import Files
+from anyhook.grammar.xdg import home_of
 from anyhook.model.catalog import Catalog, Setup
 from anyhook.runners.key_variables import key_names
 from anyhook.runners.leftovers import VARIABLE as LEFTOVERS
-from anyhook.runners.leftovers import end_leftovers
-from anyhook.stores.config import Config
+from anyhook.runners.leftovers import end_commands, end_leftovers, now_s
+from anyhook.runners.model_client import words_of
+from anyhook.stores.config import Config, read_config
 from anyhook.stores.conversations import Conversation, Conversations
-from anyhook.stores.places import state_dir
+from anyhook.stores.places import config_file, state_dir
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterable, Callable, Mapping, Sequence
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
     from pydantic_ai.capabilities import AbstractCapability
     from pydantic_ai.messages import AgentStreamEvent, ModelMessage
     from pydantic_ai.models import Model
+    from pydantic_ai.run import AgentRun
 
     from anyhook.adapters.moments import Announcer, Observer
     from anyhook.adapters.tool_calls import ToolRecord
@@ -81,7 +85,8 @@ class Session:
     history: list[ModelMessage] = field(default_factory=list)
     earlier_turns: int = 0
     """Answers of the model in the session so far, as it was kept."""
-    _shelled: bool = False
+    _unkept: bool = False
+    """Whether it was said that the session cannot be kept."""
     _kept_s: float | None = None
     """When the conversation was last written, by the monotonic clock; None where this turn has not been yet."""
 
@@ -98,7 +103,10 @@ class Session:
         if options.web_fetch:
             self.settings = replace(self.settings, web_fetch=True)
         self.model_name = model_name(options.model, options.env)
-        self.model: Model = open_model(self.model_name)
+        self.config = read_config(config_file(options.env), Files(), home_of(options.env))
+        providers = self.config.providers
+        self.spoken_name = spoken_name(self.model_name, providers, options.env)
+        self.model: Model = open_model(self.spoken_name, providers, options.env)
         self.kept = Conversations(state_dir(options.env), options.project)
         self.earlier = self._earlier()
 
@@ -118,14 +126,14 @@ class Session:
             self.moments,
             gate=Permission(options.permission, self.ask),
             exit_code=exit_code,
-            log=self._log,
+            log=self.log,
             recipes=self._recipe,
             auto_compact=self.settings.auto_compact,
             context_window=CONTEXT_WINDOW,
             max_turns=options.max_turns,
         )
         env = {**options.env, LEFTOVERS: self.id}
-        keys = key_names(self.engine.catalog.config)
+        keys = key_names(self.config)
         self.agent: Agent[None, str] = Agent(
             self.model,
             name="agent",
@@ -134,10 +142,10 @@ class Session:
         )
 
     def _engine(self, session: str | None) -> Engine:
-        engine = _engine(self.options, session)
+        engine = _engine(self.options, self.config, session)
         # A provider's client belongs to one event loop, and a handler has its own: it gets the name.
         scripted = self.model_name.startswith(SCRIPT)
-        engine.spare_model = self.model if scripted else spoken_name(self.model_name)
+        engine.spare_model = self.model if scripted else self.spoken_name
         return engine
 
     def _streaming(self) -> list[AbstractCapability[Any]]:
@@ -177,18 +185,14 @@ class Session:
         return Turn()
 
     async def end(self, reason: str, sweep: bool = False) -> None:
-        """The session ends through its hooks. `sweep` also ends what its commands have left running, as nobody meant
-        it to stay: not after a server that the user asked for was started and all went well."""
+        """The session ends through its hooks. `sweep` also ends what its commands and hooks have left running, as
+        nobody meant it to stay: not after a server that the user asked for was started and all went well."""
         try:
             await self.moments.end(reason)
         finally:
-            if sweep and self._shelled:
-                await asyncio.to_thread(end_leftovers, self.id)
             await self.engine.close()
-
-    def _log(self, record: ToolRecord) -> None:
-        self._shelled = self._shelled or record.tool == SHELL
-        self.log(record)
+            if sweep:
+                await asyncio.to_thread(end_leftovers, self.id)
 
     async def reread_hooks(self) -> None:
         """The hooks as they are on disk and approved now, from the next turn on."""
@@ -202,11 +206,12 @@ class Session:
         """One prompt, and all that follows from it; what was said is kept, however it ends."""
         limits = UsageLimits(request_limit=None)
         self._kept_s = None
+        began_s = now_s()
         try:
             async with self.agent.iter(prompt, message_history=self.history, usage_limits=limits) as run:
                 try:
-                    async for _ in run:
-                        self._keep(run.all_messages())
+                    async for node in run:
+                        self._keep(run, node)
                 finally:
                     # A turn may end between a tool call and its result, and the next one goes on from there.
                     self.history = repair_messages(run.all_messages())
@@ -215,8 +220,11 @@ class Session:
             return Turn("", REFUSED, str(refused))
         except TurnsExhausted as exhausted:
             return Turn(final_text(self.history), MAX_TURNS, str(exhausted))
+        except asyncio.CancelledError:
+            await asyncio.to_thread(end_commands, self.id, began_s)
+            raise
         except Exception as error:  # noqa: BLE001 (whatever a model, a tool or a provider's client raises ends the turn)
-            return Turn(final_text(self.history), ERROR, told(error))
+            return Turn(final_text(self.history), ERROR, self._told(error))
         finally:
             self.save()
         cut = self.moments.cut_short
@@ -243,11 +251,12 @@ class Session:
             prompt = f"{text}\n\n{prompt}".strip()
         return await self.turn(prompt)
 
-    def _keep(self, messages: list[ModelMessage]) -> None:
-        """On the way, so that even a killed agent can be taken up again: at the start of a turn, and then not more
-        often than the writing is worth."""
-        if messages and (self._kept_s is None or monotonic() - self._kept_s > KEEP_EVERY_S):
-            self.history = messages
+    def _keep(self, run: AgentRun[None, str], node: object) -> None:
+        """On the way, so that even a killed agent can be taken up again: before the model is asked for the first time
+        in a turn, and then not more often than the writing is worth."""
+        asked = [node.request] if isinstance(node, ModelRequestNode) else []
+        if asked if self._kept_s is None else monotonic() - self._kept_s > KEEP_EVERY_S:
+            self.history = [*run.all_messages(), *asked]
             self.save()
 
     def save(self) -> None:
@@ -258,7 +267,14 @@ class Session:
         try:
             self.kept.save(Conversation(self.id, self.options.project, self.model.model_name, turns, waiting, messages))
         except OSError as error:
-            self.tell(f"The session cannot be kept: {error}")
+            if not self._unkept:
+                self.tell(f"The session cannot be kept: {error}")
+            self._unkept = True
+
+    def _told(self, error: Exception) -> str:
+        if isinstance(error, ModelConnectionError):  # whose own words are "Connection error."
+            return f"{self.model.model_name} at {self.model.base_url}: {words_of(error)}"
+        return told(error)
 
     # -- recipes
 
@@ -285,12 +301,13 @@ def _facts(options: Options, name: str) -> dict[str, Json]:
     }
 
 
-def _engine(options: Options, session: str | None) -> Engine:
+def _engine(options: Options, config: Config, session: str | None) -> Engine:
     if options.hooks:
         return Engine.open(
             options.project,
             dialects=options.dialects,
             trust=options.trust,
+            mode=options.mode,
             plugin_dirs=options.plugin_dirs,
             state_dir=options.state_dir,
             session=session,
@@ -298,7 +315,7 @@ def _engine(options: Options, session: str | None) -> Engine:
             host="agent",
         )
     setup = Setup.of(options.project, dict(options.env), options.dialects, options.trust)
-    nothing = Catalog([], [], Config(), {})
+    nothing = Catalog([], [], config, {})
     return Engine(setup, nothing, on_failure=None, mode="enforce", session=session, host="agent")
 
 

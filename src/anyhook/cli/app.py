@@ -29,6 +29,8 @@ VERBS = {
     "uninstall": ("anyhook.cli.verb_install", "Take anyhook out of an agent's config again."),
     "doctor": ("anyhook.cli.verb_doctor", "Look at agents, and at what keeps anyhook from working in them."),
     "bridge": ("anyhook.cli.verb_bridge", "Answer an agent that calls its hooks."),
+    "test": ("anyhook.cli.verb_test", "Run the cases of hook folders."),
+    "record": ("anyhook.cli.verb_record", "Make cases of events that happened."),
     "log": ("anyhook.cli.verb_log", "Print the journal of fired events."),
     "watch": ("anyhook.cli.verb_watch", "Watch events in the terminal as they are fired."),
     "serve": ("anyhook.cli.verb_serve", "Show the journal as a local page, live."),

@@ -78,8 +78,9 @@ def _answer(table: Host, row: HostEvent, values: Values, begun_s: float) -> Answ
     names = {event.name for event in received.events}
     wary = any(refusal(event, os.environ, project) for event in received.events)
     if plan is not None and not wary and not plan["problems"] and not names & set(plan["events"]):  # type: ignore[call-overload]
+        mode = str(values["mode"] or plan["mode"])
         for event in received.events:
-            silence(event, project, values, table.name, plan.get("journal") or {})  # type: ignore[arg-type]
+            silence(event, project, values, mode, table.name, plan.get("journal") or {})  # type: ignore[arg-type]
         return NO_OPINION
     from anyhook.cli.bridge_once import once
     from anyhook.cli.signals import OnDuty
@@ -113,7 +114,7 @@ def _note_twice(table: Host, received: Received, engine: Engine, values: Values)
         WARNING,
     )
     settings = engine.catalog.config.journal
-    silence(received.events[0], engine.setup.project, values, table.name, settings, (problem,))
+    silence(received.events[0], engine.setup.project, values, engine.mode, table.name, settings, (problem,))
 
 
 def _parsed(raw: bytes) -> dict[str, Json]:

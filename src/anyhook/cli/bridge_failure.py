@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from anyhook.model.event import GATES
+from anyhook.model.words import MODE, ON_FAILURE
 from anyhook.steps.express import Answer, express
 
 TYPE_CHECKING = False
@@ -33,29 +34,31 @@ def failed(table: Host, row: HostEvent, values: Values, error: Exception) -> Ans
     )
     said = f"anyhook bridge {where}: {problem.what}: {problem.why}"
     decision = Decision(event, problems=(problem,))
-    if _posture(values) == "deny" and event in GATES and values["mode"] != "shadow":
+    mode = _switch(values, "mode", MODE[0])
+    decision = decision.replace(enforced=mode != "shadow")
+    if _switch(values, "on_failure", ON_FAILURE[0]) == "deny" and event in GATES and decision.enforced:
         decision = decision.replace(verdict="block", effect="deny_tool", reason=f"{problem.what}: {problem.why}")
-    _record(table, decision)
+    _record(table, decision, mode)
     answer = express(settle(decision, row.says, where).effects, row.says)
     return answer.replace(stderr=answer.stderr or said)
 
 
-def _posture(values: Values) -> str:
-    """The posture for broken hooks: the call's, else the user's."""
-    if values["on_failure"]:
-        return str(values["on_failure"])
+def _switch(values: Values, name: str, default: str) -> str:
+    """The call's word, else the user's."""
+    if values[name]:
+        return str(values[name])
     import tomllib
 
     from anyhook.stores.places import config_file
 
     try:
         with open(config_file(os.environ), "rb") as file:
-            return str(tomllib.load(file).get("on_failure", "native"))
+            return str(tomllib.load(file).get(name, default))
     except (OSError, ValueError):
-        return "native"
+        return default
 
 
-def _record(table: Host, decision: Decision) -> None:
+def _record(table: Host, decision: Decision, mode: str) -> None:
     from anyhook.model.event import Event
     from anyhook.steps.record import Keeping, about, record, safe_head, secrets_of
     from anyhook.stores.journal import Journal
@@ -63,7 +66,7 @@ def _record(table: Host, decision: Decision) -> None:
 
     try:
         keeping = Keeping(secrets_of(os.environ))
-        head = safe_head(Event(decision.event, {}), about(table.name, "", "enforce", keeping), "", keeping)
+        head = safe_head(Event(decision.event, {}), about(table.name, "", mode, keeping), "", keeping)
         Journal(state_dir(os.environ)).append(record(head, decision, (), keeping))
     except Exception:  # noqa: BLE001, S110 (an answer matters more than its record)
         pass

@@ -30,8 +30,8 @@ def fire(name: str, values: Values) -> int:
     natives = plan["natives"] if plan else None
     event, unknown = event_of(name, values, natives)  # type: ignore[arg-type]
     if plan is not None and not unknown and not plan["problems"] and event.name not in plan["events"]:  # type: ignore[operator]
-        settings = plan.get("journal") or {}
-        return answer(silence(event, project, values, "fire", settings), bool(values["json"]))  # type: ignore[arg-type]
+        settings, mode = plan.get("journal") or {}, str(values["mode"] or plan["mode"])
+        return answer(silence(event, project, values, mode, "fire", settings), bool(values["json"]))  # type: ignore[arg-type]
     from anyhook.cli.signals import OnDuty
 
     with OnDuty():
@@ -67,7 +67,7 @@ def open_engine(project: str, values: Values, host: str) -> Engine:
         dialects=[str(name) for name in values["dialect"] or ()],  # type: ignore[union-attr]
         trust=str(values["trust"] or "ask"),
         on_failure=str(values["on_failure"]) if values["on_failure"] else None,
-        mode=str(values["mode"] or "enforce"),
+        mode=str(values["mode"]) if values["mode"] else None,
         plugin_dirs=[str(folder) for folder in values["plugin_dir"] or ()],  # type: ignore[union-attr]
         state_dir=str(values["state_dir"]) if values["state_dir"] else None,
         session=str(values["session"]) if values.get("session") else None,
@@ -111,22 +111,38 @@ def answer(decision: Decision, as_json: bool) -> int:
 
 
 def silence(
-    event: Event, project: str, values: Values, host: str, settings: dict[str, Json], problems: tuple[Problem, ...] = ()
+    event: Event,
+    project: str,
+    values: Values,
+    mode: str,
+    host: str,
+    settings: dict[str, Json],
+    problems: tuple[Problem, ...] = (),
 ) -> Decision:
     """Nothing is hooked: the same decision and line in the journal as the engine's, without loading the engine.
     `settings` are the journal's."""
     from anyhook.model.decision import Decision
-    from anyhook.model.words import FULL
+    from anyhook.model.words import FULL, RECORD, TRACEPARENT
     from anyhook.steps.record import Keeping, about, record, safe_head, secrets_of
     from anyhook.stores.journal import Journal
     from anyhook.stores.journal_writer import bounds_of
 
-    mode = str(values["mode"] or "enforce")
     decision = Decision(event.name, enforced=mode != "shadow", problems=problems)
     journal = Journal(state_dir(os.environ), bounds_of(settings))
     keeping = Keeping(secrets_of(os.environ), str(settings.get("bodies", FULL)))
     session = str(values.get("session") or f"session-{os.urandom(8).hex()}")
-    head = safe_head(event, about(host, project, mode, keeping), session, keeping)
+    parent = ""
+    if TRACEPARENT in os.environ:
+        from anyhook.model.trace import parent_of
+
+        parent = parent_of(os.environ)
+    who = about(host, project, mode, keeping, parent)
+    if RECORD in os.environ:
+        from anyhook.recording import recording_of
+
+        if (recording := recording_of(os.environ, keeping)) is not None:
+            recording.add(event, decision, who, session)
+    head = safe_head(event, who, session, keeping)
     if not journal.append(record(head, decision, (), keeping)):
         decision = decision.replace(problems=(journal.problem(),))
     return decision

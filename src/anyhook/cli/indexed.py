@@ -6,6 +6,7 @@ import sqlite3
 from contextlib import contextmanager
 
 from anyhook.cli.failure import BadCall
+from anyhook.cli.journal_input import look_for_cycles_seldom
 from anyhook.cli.progress import progress
 from anyhook.journal.index import index_path, open_index, update
 
@@ -15,12 +16,13 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def indexed(folder: str, kind: str) -> Iterator[sqlite3.Connection]:
-    """The index, as new as the journal."""
+def indexed(folder: str, kind: str, since_ns: int | None = None) -> Iterator[sqlite3.Connection]:
+    """The index, as new as the journal, for what happened since."""
+    look_for_cycles_seldom()
     index: sqlite3.Connection | None = None
     try:
         index = open_index(folder)
-        update(index, folder, kind, progress("reading the journal"))
+        update(index, folder, kind, progress("reading the journal"), since_ns)
         yield index
     except (sqlite3.Error, OSError) as error:
         raise BadCall(

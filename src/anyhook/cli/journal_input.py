@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from datetime import datetime
 
@@ -56,6 +57,11 @@ def wanted_of(values: Values, since: str | None = None) -> Wanted:
         text("verdict"),
         text("text"),
     )
+
+
+def look_for_cycles_seldom() -> None:
+    """For a verb that reads very many records: they are trees, so looking for cycles among them is time lost."""
+    gc.set_threshold(50_000, 20, 100)
 
 
 def _event(name: str | None) -> str | None:

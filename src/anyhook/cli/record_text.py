@@ -31,12 +31,12 @@ def when(at: Json, form: str = "%Y-%m-%d %H:%M:%S") -> str:
 
 def record_line(record: dict[str, Json]) -> str:
     """One line: number, time, event, tool, verdict, who blocked and why, how long the hooks took."""
-    start = f"{_number(record):>6}  {when(record.get('at'))}"
+    start = f"{_number(record):>7}  {when(record.get('at'))}"
     if "background" in record:
         run = table(record.get("run"))
         return f"{start}  background  {record['background']}  {run.get('ending')}{_took(run)}"
     decision, tool = table(record.get("decision")), table(record.get("data")).get("tool")
-    line = f"{start}  {record.get('event')}" + (f" {tool}" if tool else "") + f"  {decision.get('verdict')}"
+    line = f"{start}  {record.get('event')}" + (f" {tool}" if tool else "") + f"  {_verdict(decision)}"
     if decision.get("hook"):
         reason = str(decision.get("reason")).split("\n", 1)[0]
         line += f" by {decision['hook']}: {reason}"
@@ -46,6 +46,12 @@ def record_line(record: dict[str, Json]) -> str:
         line += f"  × {record['events']}"
     spent = sum(_seconds(table(call.get("run"))) for call in rows(record.get("calls")))
     return f"{line}  {spent * 1000:.0f} ms" if spent else line
+
+
+def _verdict(decision: dict[str, Json]) -> str:
+    """The verdict; of a block that stopped nothing, what it would have done."""
+    verdict = str(decision.get("verdict"))
+    return "would block" if verdict == "block" and decision.get("enforced") is False else verdict
 
 
 def _number(record: dict[str, Json]) -> str:

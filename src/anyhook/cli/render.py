@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from itertools import islice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from anyhook.model.decision import Decision, Report
     from anyhook.model.json_types import Json
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 MARKS = {
     "ran": "·", "unmatched": "-", "untrusted": "?", "disabled": "-", "skipped": "-", "background": "~", "broken": "!",
 }  # fmt: skip
+AT_ONCE = 200
+"""How many of many results are written at a time."""
 
 
 def out(text: str) -> None:
@@ -23,15 +26,27 @@ def out(text: str) -> None:
     exact_out(_harmless(text))
 
 
-def exact_out(text: str) -> None:
-    """A result for programs. A reader that has gone away is no error."""
+def exact_out(text: str) -> bool:
+    """A result for programs; whether somebody is there to read it. A reader that has gone away is no error."""
     if sys.stdout is None:  # closed from the start
-        return
+        return False
     try:
         sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace") + b"\n")
         sys.stdout.buffer.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still in the buffer goes nowhere, without a word
+        return False
+    return True
+
+
+def many_out(lines: Iterable[str], exact: bool) -> None:
+    """Many results, for programs (`exact`) or for people: each at once on a terminal, else many at a time; no more of
+    them once their reader has gone away."""
+    at_once = 1 if sys.stdout is None or sys.stdout.isatty() else AT_ONCE
+    lines = iter(lines)
+    while some := [*islice(lines, at_once)]:
+        if not exact_out("\n".join(some if exact else map(_harmless, some))):
+            return
 
 
 def piece(text: str, sgr: str = "") -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from anyhook.cli.visible import visible
 from anyhook.steps.review import APPROVED, CHANGED, NEW, REMOVED, differences
+from anyhook.steps.trust import ALL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ def what_it_runs(entry: Entry) -> Iterator[str]:
         yield "  was approved and is no longer there"
     elif entry.hook is None:
         users = ", ".join(entry.overrides) or "none at present"
-        yield f"  switches off the user's hooks of {visible(entry.event)}: {visible(users)}"
+        which = "all of the user's hooks" if entry.event == ALL else f"the user's hooks of {visible(entry.event)}"
+        yield f"  switches {'on' if 'on' in entry.item.definition else 'off'} {which}: {visible(users)}"
     else:
         yield from _facts(entry, entry.hook)
     for path, seen in entry.prints.items():

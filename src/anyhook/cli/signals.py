@@ -21,14 +21,20 @@ def _end(number: int, _frame: FrameType | None) -> None:
     os._exit(128 + number)
 
 
-class OnDuty:
-    """This process is ours alone while hooks run: what it is told, every orphan of a hook and stdout are ours to
-    see to."""
+def fill_streams() -> None:
+    """Where the process was started without stdin, stdout or stderr, nothing else that it opens may take their
+    numbers."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+
+
+class AnswerOnly:
+    """stdout is for the answer alone; whatever else is written there meanwhile goes to stderr."""
 
     def __enter__(self) -> None:
-        adopt_orphans()
-        self.handlers = {number: signal(number, _end) for number in (SIGINT, SIGTERM, SIGHUP)}
-        # stdout is for the answer alone; whatever else is written there meanwhile goes to stderr.
         self.stdout = -1
         try:
             self.stdout = os.dup(1)
@@ -44,5 +50,18 @@ class OnDuty:
         if self.stdout >= 0:
             os.dup2(self.stdout, 1)
             os.close(self.stdout)
+
+
+class OnDuty(AnswerOnly):
+    """This process is ours alone while hooks run: what it is told, every orphan of a hook and stdout are ours to
+    see to."""
+
+    def __enter__(self) -> None:
+        adopt_orphans()
+        self.handlers = {number: signal(number, _end) for number in (SIGINT, SIGTERM, SIGHUP)}
+        super().__enter__()
+
+    def __exit__(self, *_: object) -> None:
+        super().__exit__()
         for number, handler in self.handlers.items():
             signal(number, handler)

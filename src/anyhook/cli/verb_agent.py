@@ -3,22 +3,30 @@ agent itself is imported when one of its verbs is carried out."""
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
+from contextlib import contextmanager
 
 import click
 
 from anyhook.cli import render
 from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import BadCall
-from anyhook.cli.options import JSON, WHERE, Option
+from anyhook.cli.options import JSON, RUN, WHERE, Option
+from anyhook.cli.signals import AnswerOnly, fill_streams
 from anyhook.cli.verbs import verb
 from anyhook.model import lean_json
+from anyhook.runners.keeper import Keeper
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from anyhook.adapters.tool_calls import ToolRecord
     from anyhook.agent.options import Options
+    from anyhook.agent.session import Turn
+    from anyhook.cli.life import Life
     from anyhook.cli.options import Values
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
@@ -41,7 +49,7 @@ OPTIONS = (
     Option("--max-turns", "How often the model may answer; default: 50.", "N"),
     Option("--no-hooks", "Run no hook, the built-in ones included."),
     Option("--trust-hooks", "Approve the project's hooks as they are now, then run."),
-    Option("--trust", "Which project hooks may run; default: ask.", "MODE", choices=("ask", "all", "native", "none")),
+    *(option for option in RUN if option.flag in ("--trust", "--mode")),
     Option("--web-fetch", "Let the agent fetch pages, as the setting `web_fetch` does."),
     Option("--debug", "Show every hook that runs, on stderr."),
 )
@@ -60,7 +68,7 @@ def run(prompt: str | None, values: Values) -> int:
     The answer goes to stdout, everything else to stderr. Leaves with 0 when done, 1 where the run failed, 2 where a
     hook refused the session or the prompt, 130 when interrupted."""
     options = options_of(values)
-    text = sys.stdin.read() if prompt == "-" else prompt or ""
+    text = (sys.stdin.read() if sys.stdin is not None else "") if prompt == "-" else prompt or ""
     if not text.strip() and options.recipe is None:
         raise BadCall("there is no prompt. Give one, or `-` to read it from stdin.")
     if text.split(maxsplit=1)[:1] == [CREATE_HOOK]:
@@ -72,21 +80,37 @@ def run(prompt: str | None, values: Values) -> int:
         from anyhook.cli.verb_trust import approve_all
 
         approve_all(values)
-    return _run(text, options, values)
+    fill_streams()
+    with Keeper():
+        return _run(text, options, values)
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Around imports of the agent. Nothing that is being loaded is garbage, so nobody looks for some, then or later:
+    the collector would take a seventh of the time."""
+    gc.disable()
+    try:
+        yield
+    except ImportError as error:
+        raise BadCall(NOT_INSTALLED.format(error)) from None
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def options_of(values: Values) -> Options:
     """The checked values of a call."""
-    try:
+    with loading():
         from anyhook.agent.options import MAX_TURNS, Options
-    except ImportError as error:
-        raise BadCall(NOT_INSTALLED.format(error)) from None
     most = str(values["max_turns"] or MAX_TURNS)
     if not most.isdigit():
         raise BadCall(f"--max-turns {most}: must be a number, 0 for no bound.")
     pairs = [str(pair).partition("=") for pair in values["arg"] or ()]  # type: ignore[union-attr]
     if bad := [key for key, equals, _ in pairs if not equals or not key]:
         raise BadCall(f"--arg {bad[0]}: must be K=V.")
+    if values["resume"] == "":
+        raise BadCall("--resume: the id of a session is missing. `--follow` goes on with the latest.")
     if values["resume"] and values["follow"]:
         raise BadCall("--resume and --follow exclude each other. Give one of them.")
     return Options(
@@ -105,6 +129,7 @@ def options_of(values: Values) -> Options:
         plugin_dirs=tuple(str(folder) for folder in values["plugin_dir"] or ()),  # type: ignore[union-attr]
         state_dir=_text(values, "state_dir"),
         web_fetch=bool(values["web_fetch"]),
+        mode=_text(values, "mode"),
     )
 
 
@@ -113,18 +138,24 @@ def _text(values: Values, key: str) -> str | None:
 
 
 def _run(prompt: str, options: Options, values: Values) -> int:
-    import asyncio
+    with loading():
+        import asyncio
 
-    try:
         from anyhook.agent.failure import BadSetup, Failed
         from anyhook.agent.headless import STATUS, Headless
-    except ImportError as error:
-        raise BadCall(NOT_INSTALLED.format(error)) from None
-    talk = Talk(bool(values["debug"]))
-    headless = Headless(options, render.say, talk.event, keep=bool(values["json"]), called=talk.call)
+        from anyhook.cli.life import Life
+    talk = Talk(bool(values["debug"]), Life(sys.stderr, {} if values["json"] else options.env))
+    headless = Headless(
+        options, talk.show, talk.event, keep=bool(values["json"]), called=talk.call, announce=talk.life.begins
+    )
+
+    async def watched() -> Turn:
+        async with talk.life.shown():
+            return await headless.run(prompt)
+
     with AnswerOnly():
         try:
-            turn = asyncio.run(headless.run(prompt))
+            turn = asyncio.run(watched())
         except BadSetup as error:
             raise BadCall(str(error)) from None
         except Failed as error:
@@ -139,48 +170,37 @@ def _run(prompt: str, options: Options, values: Values) -> int:
     return STATUS[turn.stop]
 
 
-class AnswerOnly:
-    """stdout is for the answer alone; whatever is written there meanwhile goes to stderr."""
-
-    def __enter__(self) -> None:
-        self.stdout = os.dup(1)
-        os.dup2(2, 1)
-
-    def __exit__(self, *_: object) -> None:
-        try:
-            sys.stdout.flush()
-        except (OSError, ValueError):
-            pass
-        os.dup2(self.stdout, 1)
-        os.close(self.stdout)
-
-
 class Talk:
     """What a person hears of the hooks while the agent works."""
 
-    def __init__(self, debug: bool) -> None:
-        self.debug = debug
+    def __init__(self, debug: bool, life: Life) -> None:
+        self.debug, self.life = debug, life
         self.told: set[tuple[str, str]] = set()
 
+    def show(self, text: str) -> None:
+        self.life.wipe()
+        render.say(text)
+
     def event(self, event: Event, decision: Decision) -> None:
+        self.life.ends(event, decision)
         if self.debug:
             for line in debug_lines(event, decision):
-                render.say(line)
+                self.show(line)
         for message in decision.messages:
-            render.say(message)
+            self.show(message)
         if decision.stops and decision.reason:
-            render.say(f"[{decision.hook}] {decision.effect}: {decision.reason}")
+            self.show(f"[{decision.hook}] {decision.effect}: {decision.reason}")
         for text in decision.follow_ups:
-            render.say(f"follow-up: {text}")
+            self.show(f"follow-up: {text}")
         fresh = [problem for problem in decision.problems if (problem.code, problem.what) not in self.told]
         self.told.update((problem.code, problem.what) for problem in fresh)
         for line in render.problem_lines(fresh):
-            render.say(line)
+            self.show(line)
 
     def call(self, record: ToolRecord) -> None:
         """One line about a tool call that is over."""
         given = ", ".join(f"{key}={_short(value)}" for key, value in record.input.items())
-        render.say(f"{record.tool}({given})" + (": denied" if record.denied else ""))
+        self.show(f"{record.tool}({given})" + (": denied" if record.denied else ""))
 
 
 def _short(value: Json) -> str:
@@ -225,19 +245,22 @@ def chat(prompt: str | None, values: Values) -> int:
     if prompt == "-":
         raise BadCall("-: a chat's stdin is the terminal. Write the prompt itself, or nothing.")
     options = options_of(values)
-    try:
+    with Keeper():
+        return _chat(prompt or "", options, values)
+
+
+def _chat(prompt: str, options: Options, values: Values) -> int:
+    with loading():
+        import asyncio
+
         from anyhook.agent.failure import BadSetup, Failed
         from anyhook.cli.chat.loop import Chat
-    except ImportError as error:
-        raise BadCall(NOT_INSTALLED.format(error)) from None
     if values["trust_hooks"]:
         from anyhook.cli.verb_trust import approve_all
 
         approve_all(values)
-    import asyncio
-
     try:
-        return asyncio.run(Chat(options, values, prompt or "").run())
+        return asyncio.run(Chat(options, values, prompt).run())
     except BadSetup as error:
         raise BadCall(str(error)) from None
     except Failed as error:

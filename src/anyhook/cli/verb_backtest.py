@@ -8,7 +8,7 @@ import click
 
 from anyhook.cli import render
 from anyhook.cli.failure import BadCall
-from anyhook.cli.journal_input import WANTED, count_of, wanted_of
+from anyhook.cli.journal_input import WANTED, count_of, look_for_cycles_seldom, wanted_of
 from anyhook.cli.options import JSON, RUN, WHERE, Option
 from anyhook.cli.progress import progress
 from anyhook.cli.record_text import when
@@ -52,6 +52,7 @@ def backtest(hooks: tuple[str, ...], values: Values) -> int:
 
     from anyhook.cli.backtest_input import prepared
 
+    look_for_cycles_seldom()
     folder = state_dir(os.environ)
     make_private_dir(folder)
     os.close(os.open(f"{folder}/backtest.sqlite", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
@@ -107,7 +108,7 @@ def _answer(
         render.out(f"… {len(findings) - most} before these; -n shows more")
     for finding in findings[-most:]:
         tool = f" {finding.tool}" if finding.tool else ""
-        start = f"{finding.n!s:>6}  {when(finding.at)}  {finding.event}{tool}"
+        start = f"{finding.n!s:>7}  {when(finding.at)}  {finding.event}{tool}"
         render.out(f"{start}  {finding.hook} {finding.kind}: {finding.what}")
     for hook in sorted(test.cold_only):
         render.say(f"{hook} went otherwise in a living interpreter, so each of its events got a process of its own.")

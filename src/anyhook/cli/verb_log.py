@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from itertools import chain
+from itertools import chain, islice
 
 from anyhook.cli import render
 from anyhook.cli.failure import BadCall
@@ -12,12 +12,12 @@ from anyhook.cli.journal_input import WANTED, count_of, wanted_of
 from anyhook.cli.options import JSON, Option
 from anyhook.cli.record_text import record_line
 from anyhook.cli.verbs import verb
-from anyhook.journal.search import Found, follow, newest, parsed, search
+from anyhook.journal.search import Found, chooser, follow, newest, parsed, search
 from anyhook.stores.places import state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from anyhook.cli.options import Values
     from anyhook.journal.search import Wanted
@@ -45,7 +45,7 @@ def log(values: Values) -> int:
     most = count_of(values, "last", 0)
     records: Iterable[Found]
     if values["search"]:
-        records = _with_words(folder, wanted, str(values["search"]))[-most:]
+        records = _with_words(folder, wanted, str(values["search"]), most)
     else:
         records = newest(folder, wanted, most) if most else search(folder, wanted)
     first = next(iter(records := iter(records)), None)
@@ -56,22 +56,29 @@ def log(values: Values) -> int:
     return 0
 
 
-def _with_words(folder: str, wanted: Wanted, words: str) -> list[Found]:
+def _with_words(folder: str, wanted: Wanted, words: str, most: int) -> Iterator[Found]:
+    """The last so many records that have these words, oldest first."""
     from anyhook.cli.indexed import indexed
     from anyhook.journal.index import find_words
 
     with indexed(folder, "words") as index:
-        lines = find_words(index, folder, words, SEARCH_MOST)
-    right = wanted.looks_right()
-    found = [Found(line, parsed(line)) for line in lines if right(line)]
-    return [each for each in found if each.record is not None and wanted.fits(each.record)]
+        chosen = chooser(wanted)
+        fitting = (line for line in find_words(index, folder, words) if chosen(line))
+        lines = [*islice(fitting, most or SEARCH_MOST)]
+        if not most and next(fitting, None) is not None:
+            render.say(f"More than {SEARCH_MOST} records have these words; the newest are shown. -n shows more.")
+    return (Found(line, parsed(line)) for line in reversed(lines))
 
 
 def _show(records: Iterable[Found], as_json: bool) -> None:
+    render.many_out(_lines(records, as_json), exact=as_json)
+
+
+def _lines(records: Iterable[Found], as_json: bool) -> Iterator[str]:
     for found in records:
         if as_json:
-            render.exact_out(found.line.decode("utf-8", "replace").rstrip("\n"))
+            yield found.line.decode("utf-8", "replace").rstrip("\n")
         elif found.record is None:
             render.say(f"a line of the journal is damaged: {found.line[:60].decode('utf-8', 'replace')!r}")
         else:
-            render.out(record_line(found.record))
+            yield record_line(found.record)

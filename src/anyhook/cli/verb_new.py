@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from shutil import which
 
@@ -26,6 +27,7 @@ OPTIONS = (
     Option("--tool", "Only for this tool.", "NAME"),
     Option("--lang", "The script's language; default: bash.", "LANG", choices=("bash", "python")),
     Option("--scope", "For this project (the default) or for the user.", "SCOPE", choices=("project", "user")),
+    Option("--with-test", "Write its first cases as well, for `anyhook test`."),
     *(option for option in WHERE if option.flag != "--dialect"),
     JSON,
 )
@@ -47,6 +49,8 @@ def new(name: str, values: Values) -> int:
 
     try:
         order, canonical = _order(name, values)
+        if values["with_test"]:
+            _check_cases(order)
         made, hook = write(order)
     except CannotScaffold as error:
         raise BadCall(str(error)) from None
@@ -57,8 +61,37 @@ def new(name: str, values: Values) -> int:
         render.say(f"note: there is no {program} on PATH, and the script needs it.")
     if canonical != order.row.canonical[0]:
         render.say(f"note: {order.row.native} comes after every tool, whether it succeeded or failed.")
-    _report(made, hook, _trials(order, canonical, values), bool(values["json"]))
+    trials = _trials(order, canonical, values)
+    cases = ""
+    if values["with_test"]:
+        cases = _write_cases(order, canonical, made, hook)
+        trials.append((shlex.join(["anyhook", "test", render.short_path(cases)]), "run its cases"))
+    _report(made, hook, trials, cases, bool(values["json"]))
     return 0
+
+
+def _check_cases(order: Order) -> None:
+    """Whether cases can be written, before anything else is."""
+    from anyhook.scaffold.cases import case_file
+    from anyhook.scaffold.planning import plan
+
+    if order.scope != "project":
+        raise BadCall("--with-test: cases run in a project, with a home of their own. Use it with --scope project.")
+    path = case_file(order, plan(order))
+    if os.path.lexists(path):
+        raise BadCall(f"--with-test: {path} is there already. Choose another name, or move the file away.")
+
+
+def _write_cases(order: Order, canonical: str, made: Plan, hook: Hook) -> str:
+    from anyhook.scaffold.cases import case_file, first_cases
+
+    path = case_file(order, made)
+    try:
+        with open(path, "x", encoding="utf-8") as file:
+            file.write(first_cases(order, canonical, _tool(order), hook))
+    except OSError as error:
+        raise BadCall(f"the hook is there, but its cases are not: {path}: {error.strerror}.") from None
+    return path
 
 
 def write(order: Order, written: str = "") -> tuple[Plan, Hook]:
@@ -98,13 +131,10 @@ def _order(name: str, values: Values) -> tuple[Order, str]:
 
 def _trials(order: Order, canonical: str, values: Values) -> list[tuple[str, str]]:
     """Command lines, and what each of them shows."""
-    from anyhook.grammar.patterns import names_only
     from anyhook.scaffold.script import EFFECTS
     from anyhook.scaffold.trial import trial
 
-    known = order.dialect.scaffold.tool if order.dialect.scaffold else ""
-    names = sorted(names_only(order.tool) or ()) if order.tool else [known]
-    tool = names[0] if names else order.tool
+    tool = _tool(order)
     where = ["--project", str(values["project"])] if values["project"] else []
     more = ["--state-dir", str(values["state_dir"])] if values["state_dir"] else []
     found: list[tuple[str, str]] = []
@@ -117,13 +147,24 @@ def _trials(order: Order, canonical: str, values: Values) -> list[tuple[str, str
     return found
 
 
-def _report(made: Plan, hook: Hook, trials: list[tuple[str, str]], as_json: bool) -> None:
+def _tool(order: Order) -> str:
+    """A tool that the hook is for."""
+    from anyhook.grammar.patterns import names_only
+
+    known = order.dialect.scaffold.tool if order.dialect.scaffold else ""
+    names = sorted(names_only(order.tool) or ()) if order.tool else [known]
+    return names[0] if names else order.tool
+
+
+def _report(made: Plan, hook: Hook, trials: list[tuple[str, str]], cases: str, as_json: bool) -> None:
     if as_json:
-        files = [piece.path for piece in made.pieces]
+        files = [*(piece.path for piece in made.pieces), *([cases] if cases else [])]
         render.json_out({"files": list(files), "id": hook.id, "try": [line for line, _ in trials]}, indent=2)
         return
     for piece in made.pieces:
         render.out(f"{'wrote' if piece.old is None else 'added to'} {piece.path}")
+    if cases:
+        render.out(f"wrote {cases}")
     if made.log:
         render.out(f"it keeps its record in {made.log}")
     render.out(f"hook {hook.id}")

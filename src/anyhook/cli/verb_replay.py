@@ -6,7 +6,7 @@ import os
 from collections import Counter
 
 from anyhook.cli import render
-from anyhook.cli.journal_input import WANTED, wanted_of
+from anyhook.cli.journal_input import WANTED, look_for_cycles_seldom, wanted_of
 from anyhook.cli.options import JSON, Option
 from anyhook.cli.record_text import when
 from anyhook.cli.verbs import verb
@@ -30,6 +30,7 @@ def replay(values: Values) -> int:
     from anyhook.journal.replay import Judge, Unjudgeable
     from anyhook.journal.search import search
 
+    look_for_cycles_seldom()
     wanted = wanted_of(values)
     judge = Judge(_settings(), str(values["on_failure"]) if values["on_failure"] else None)
     changes: list[Change] = []

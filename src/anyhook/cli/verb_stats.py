@@ -29,7 +29,7 @@ def stats(values: Values) -> int:
     from anyhook.journal.figures import figures
 
     wanted, folder = wanted_of(values, since="7d"), state_dir(os.environ)
-    with indexed(folder, "runs") as index:
+    with indexed(folder, "runs", wanted.since_ns) as index:
         found = figures(index, wanted, time.time_ns())
     if values["json"]:
         render.json_out({"hooks": [hook.as_dict() for hook in found]}, indent=2)
@@ -53,9 +53,13 @@ def _table(found: list[HookFigures], since: str) -> list[str]:
             f"{hook.blocks:>6}  {hook.failures:>6}  {hook.timeouts:>7}  {span(hook.cost_s):>8}  "
             f"{bar(hook.cost_s, most, BAR)}  {sparkline(hook.over_time)}".rstrip()
         )
+    shadow = sum(hook.shadow_blocks for hook in found)
     total = sum(hook.cost_s for hook in found)
     runs = sum(hook.runs for hook in found)
     lines.append(f"{'all':<{name}}  {runs:>7}  {'':>8}  {'':>8}  {'':>6}  {'':>6}  {'':>7}  {span(total):>8}")
+    if shadow:
+        named = ", ".join(f"{hook.hook} {hook.shadow_blocks}" for hook in found if hook.shadow_blocks)
+        lines.append(f"{shadow} of the blocks stopped nothing, since they were in shadow mode: {named}")
     return lines
 
 

@@ -80,8 +80,8 @@ def run_vector(vector: Vector, command: Sequence[str] = COMMAND, step_limit_s: f
     except (OSError, VectorError) as error:
         return Result(passed=False, skipped_reason=None, failures=_described(vector, "on disk", [str(error)]))
     finally:
-        _end_leftovers(str(root))
-        _remove(root)
+        end_leftovers(str(root))
+        remove(root)
 
 
 def _run_in(root: Path, vector: Vector, command: Sequence[str], step_limit_s: float) -> Result:
@@ -93,7 +93,7 @@ def _run_in(root: Path, vector: Vector, command: Sequence[str], step_limit_s: fl
         return Result(passed=False, skipped_reason=f"needs {', '.join(lacking)}", failures=[])
     for room in ROOMS:
         (root / room).mkdir()
-        _lay_out(root / room, filled.layout[room])
+        lay_out(root / room, filled.layout[room])
     failures = _take_steps(filled, root, env, command, step_limit_s) or _look_around(filled, root)
     return Result(passed=not failures, skipped_reason=None, failures=failures)
 
@@ -159,7 +159,7 @@ def _environment(vector: Vector, home: str) -> dict[str, str]:
     return env
 
 
-def _lay_out(base: Path, entries: Mapping[str, Entry]) -> None:
+def lay_out(base: Path, entries: Mapping[str, Entry]) -> None:
     modes: list[tuple[Path, int]] = []
     for name, entry in entries.items():
         path = base / name
@@ -184,15 +184,15 @@ def _take_steps(
     """The failures of the first step that fails: whatever comes after it would only repeat them."""
     for number, step in enumerate(vector.steps, 1):
         if isinstance(step, WriteStep):
-            _lay_out(root, step.entries)
+            lay_out(root, step.entries)
             continue
         if isinstance(step, ShellStep):
             argv = ["/bin/sh", "-c", step.script]
-            ended = _call(argv, None, env, root / step.room, limit_s)
+            ended = call(argv, None, env, root / step.room, limit_s)
             found = _unlike({"exit": 0}, ended, limit_s)
         else:
             argv = [*command, *_with_project(step.argv, root / "project")]
-            ended = _call(argv, step.stdin, env, root / "project", limit_s)
+            ended = call(argv, step.stdin, env, root / "project", limit_s)
             found = _unlike(step.expect, ended, limit_s)
         if found:
             return _described(vector, f"step {number} ({_title(step)})", found, ended)
@@ -211,7 +211,7 @@ def _title(step: RunStep | ShellStep) -> str:
     return words if len(words) <= 100 else f"{words[:100]}…"
 
 
-def _call(argv: Sequence[str], stdin: str | None, env: Mapping[str, str], cwd: Path, limit_s: float) -> Ended:
+def call(argv: Sequence[str], stdin: str | None, env: Mapping[str, str], cwd: Path, limit_s: float) -> Ended:
     try:
         process = subprocess.Popen(
             list(argv),
@@ -298,7 +298,7 @@ def _unlike_file(name: str, wanted: Mapping[str, Json], path: Path) -> list[str]
     return [f"{name}: {line}" for line in found]
 
 
-def _end_leftovers(root: str) -> None:
+def end_leftovers(root: str) -> None:
     """Ends what a vector left running, known by the vector's own directory in its environment or as its cwd."""
     for _ in range(3):
         leftovers = [pid for pid in _process_ids() if _lives_in(pid, root)]
@@ -326,7 +326,7 @@ def _lives_in(pid: int, root: str) -> bool:
         return False
 
 
-def _remove(root: Path) -> None:
+def remove(root: Path) -> None:
     """Takes a vector's directories away, those that it made unreadable included."""
     root.chmod(0o700)
     for folder, names, _ in os.walk(root):

@@ -220,7 +220,7 @@ def _vector(raw: dict[str, Json], source: str) -> Vector:
         source=source,
         rows=_texts(raw.get("rows"), "rows"),
         title=_text(raw.get("title"), "title"),
-        layout={room: _entries(raw.get(room, {}), room) for room in ROOMS},
+        layout={room: entries_of(raw.get(room, {}), room) for room in ROOMS},
         env=_env(raw.get("env", {})),
         needs=_texts(raw.get("needs", []), "needs"),
         steps=tuple(_step(step, f"step {n}") for n, step in enumerate(_sequence(raw.get("steps"), "steps"), 1)),
@@ -244,7 +244,7 @@ def _step(raw: Json, place: str) -> RunStep | WriteStep | ShellStep:
         raise VectorError(f"{place} should have exactly one of run, write and sh")
     _no_other_keys(step, _STEP_KEYS[kinds[0]], place)
     if kinds[0] == "write":
-        entries = _entries(step["write"], f"{place}: write")
+        entries = entries_of(step["write"], f"{place}: write")
         return WriteStep(entries={_roomed(path, f"{place}: write"): entry for path, entry in entries.items()})
     if kinds[0] == "sh":
         room = step.get("in", "project")
@@ -280,7 +280,7 @@ def _expectation(raw: Json, place: str) -> Json:
     return raw
 
 
-def _entries(raw: Json, place: str) -> dict[str, Entry]:
+def entries_of(raw: Json, place: str) -> dict[str, Entry]:
     made: dict[str, Entry] = {}
     for path, item in _mapping(raw, place).items():
         if not path or path.startswith("/") or ".." in path.split("/"):

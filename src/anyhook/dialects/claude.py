@@ -3,12 +3,13 @@ fail-open."""
 
 from __future__ import annotations
 
-import os
-
-from anyhook.dialects.claude_replies import ASKING, COMMAND, MODEL
+from anyhook.dialects.claude_files import find
+from anyhook.dialects.claude_files import load as load_source
+from anyhook.dialects.claude_replies import ASKING, COMMAND, MODEL, POSTED
+from anyhook.dialects.hosted import no_transcript, not_in_a_stop_hook
 from anyhook.grammar.cells import native_name, project, session
-from anyhook.grammar.commands import check_text, named_files, words_read
-from anyhook.grammar.matchers import MATCH_ALL
+from anyhook.grammar.commands import SHELL, check_text, named_files, words_read
+from anyhook.grammar.matchers import MATCH_ALL, is_plain, named_or_found
 from anyhook.grammar.patterns import BadPattern, compile_pattern
 from anyhook.grammar.permission_rules import speaks_of
 from anyhook.grammar.rows import (
@@ -19,12 +20,11 @@ from anyhook.grammar.rows import (
     Launch,
     Limits,
     Misplaced,
-    Roots,
     Scaffold,
     Scene,
     ToolRow,
 )
-from anyhook.grammar.shapes import Entries, EntryShape, HandlerShape
+from anyhook.grammar.shapes import EntryShape, HandlerShape
 from anyhook.model.hook import Hook, Layer, Source
 
 TYPE_CHECKING = False
@@ -34,20 +34,12 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 
-def _nowhere(_scene: Scene) -> Json:
-    """Only the product keeps transcripts."""
-    return ""
-
-
-def _in_a_stop_hook(_scene: Scene) -> Json:
-    return False
-
-
 TOOL = (Field("tool_name", "tool"), Field("tool_input", "input"))
 CALL = (*TOOL, Field("tool_use_id", "call_id"))
 TRIGGER = (Field("trigger", "trigger"),)
 AGENT = (Field("agent_id", "agent_name"), Field("agent_type", "agent_type"))
-ENDING = (Field("stop_hook_active", _in_a_stop_hook), Field("last_assistant_message", "last_message"))
+ENDING = (Field("stop_hook_active", not_in_a_stop_hook), Field("last_assistant_message", "last_message"))
+TRANSCRIPT = Field("agent_transcript_path", no_transcript)
 
 EVENTS = (
     EventRow("SessionStart", ("session_start",), "advisory", (Field("source", "source"),), "source"),
@@ -64,22 +56,12 @@ EVENTS = (
         "notification_type",
     ),
     EventRow("SubagentStart", ("subagent_start",), "advisory", AGENT, "agent_type"),
-    EventRow("SubagentStop", ("subagent_stop",), "keep_working", (*AGENT, *ENDING), "agent_type", bound=8),
+    EventRow("SubagentStop", ("subagent_stop",), "keep_working", (*AGENT, *ENDING, TRANSCRIPT), "agent_type", bound=8),
     EventRow("PreCompact", ("pre_compact",), "skip", TRIGGER, "trigger"),
     EventRow("PostCompact", ("post_compact",), "advisory", TRIGGER, "trigger"),
     EventRow("Stop", ("stop",), "keep_working", ENDING, bound=8, in_subagents=False),
     EventRow("SessionEnd", ("session_end",), "advisory", (Field("reason", "reason"),), "reason"),
 )
-ELSEWHERE = frozenset(
-    {
-        "Setup", "PermissionDenied", "PostToolBatch", "UserPromptExpansion", "InstructionsLoaded", "MessageDisplay",
-        "Elicitation", "ElicitationResult", "TaskCreated", "TaskCompleted", "TeammateIdle", "StopFailure",
-        "ConfigChange", "CwdChanged", "DirectoryAdded", "FileChanged", "WorktreeCreate", "WorktreeRemove",
-        "PreModelSwitch", "PostModelSwitch",
-    }
-)  # fmt: skip
-"""Events of the product that happen nowhere else."""
-
 LIMITS = {
     "command": Limits(600.0), "prompt": Limits(30.0), "agent": Limits(60.0), "http": Limits(600.0),
     "mcp_tool": Limits(600.0),
@@ -93,11 +75,25 @@ ASKERS = (
 
 
 def _refuses(kind: str, event: str) -> str | None:
-    if kind in ("http", "mcp_tool"):
-        return f"{kind} handlers run in the product only; it is ignored"
-    if kind in ("prompt", "agent") and event not in ASKERS:
-        return f"a {kind} handler may not stand under {event}; it is ignored"
+    if kind == "mcp_tool":
+        return "an mcp_tool handler needs the product's own connections to MCP servers; it is ignored"
+    if (kind in ("prompt", "agent") and event not in ASKERS) or (kind == "http" and event == "SessionStart"):
+        return f"a handler of type {kind} may not stand under {event}; it is ignored"
     return None
+
+
+def _check_url(value: Json) -> str | None:
+    wrong = check_text(value)
+    if wrong or not isinstance(value, str):
+        return wrong
+    from urllib.parse import urlsplit
+
+    try:
+        url = urlsplit(value)
+        fine = url.scheme in ("http", "https") and bool(url.hostname) and (url.port is None or url.port > 0)
+    except ValueError as error:
+        return f"is no URL ({error})"
+    return None if fine else "must be a URL that begins with http:// or https://"
 
 
 def _check_matcher(matcher: Json) -> str | None:
@@ -106,13 +102,15 @@ def _check_matcher(matcher: Json) -> str | None:
     if not isinstance(matcher, str):
         return f"a matcher must be text, not {matcher!r}"
     try:
-        if matcher not in MATCH_ALL and not _is_plain(matcher):
+        if matcher not in MATCH_ALL and not is_plain(matcher, SIGNS):
             compile_pattern(matcher)
     except BadPattern as error:
         return f"the matcher {matcher!r} is no valid pattern: {error.what}"
     return None
 
 
+SIGNS = "_- ,|"
+"""What a matcher may hold beside letters and digits and still be a list of names."""
 COMMON = ("if", "timeout", "statusMessage", "once")
 SHAPE = EntryShape(
     dialect="claude",
@@ -126,7 +124,7 @@ SHAPE = EntryShape(
         ),
         HandlerShape("prompt", "prompt", ("prompt", "model", "continueOnBlock", *COMMON), check_text),
         HandlerShape("agent", "prompt", ("prompt", "model", *COMMON), check_text),
-        HandlerShape("http", "url", ("url", "headers", "allowedEnvVars", "onFailure", *COMMON), check_text),
+        HandlerShape("http", "url", ("url", "headers", "allowedEnvVars", "onFailure", *COMMON), _check_url),
         HandlerShape("mcp_tool", "tool", ("server", "tool", "input", *COMMON), check_text),
     ),
     limits=LIMITS,
@@ -138,74 +136,9 @@ SHAPE = EntryShape(
 )
 
 
-def config_dir(roots: Roots) -> str:
-    """Where the product keeps the user's settings."""
-    return roots.env.get("CLAUDE_CONFIG_DIR") or f"{roots.home}/.claude"
-
-
-def find(roots: Roots) -> list[Source]:
-    user, folder = config_dir(roots), f"{roots.project}/.claude"
-    found = [
-        Source("claude", "user", f"{user}/settings.json", user),
-        Source("claude", "project", f"{folder}/settings.json", roots.project),
-        Source("claude", "project", f"{folder}/settings.local.json", roots.project, "local"),
-    ]
-    found.extend(Source("claude", "plugin", f"{root}/hooks/hooks.json", root) for root in roots.plugin_dirs)
-    return found
-
-
 def load(source: Source, files: Files) -> Layer:
-    if source.scope == "plugin":
-        manifest = files.document(f"{source.root}/.claude-plugin/plugin.json", "json")
-        if not isinstance(manifest, dict):
-            return Layer(source, ())  # another product's plugin
-        name = manifest.get("name")
-        label = name if isinstance(name, str) and name else source.root.rstrip("/").rsplit("/", 1)[-1]
-        source = source.replace(label=label)
-    document = files.document(source.path, "json")
-    if document is None:
-        return Layer(source, ())
-    if isinstance(document, dict) and document.get("disableAllHooks") is True:
-        files.problem(
-            "all-disabled",
-            "`disableAllHooks` turns every hook of this file off",
-            source.path,
-            fix="Remove it to turn them on.",
-            severity="warning",
-        )
-        return Layer(source, ())
-    hooks = Entries(source, files, SHAPE).grouped(_of_ours(document, source, files))
-    return Layer(source, tuple(_made(hook) for hook in hooks if not calls_us(hook.spec.get("command"))))
-
-
-def _of_ours(document: Json, source: Source, files: Files) -> Json:
-    """The document without events that happen in the product alone."""
-    hooks = document.get("hooks") if isinstance(document, dict) else None
-    if not isinstance(document, dict) or not isinstance(hooks, dict):
-        return document
-    kept: dict[str, Json] = {}
-    for event, groups in hooks.items():
-        if event in ELSEWHERE:
-            files.problem_at(
-                "unsupported-event",
-                f"`{event}` happens in the product alone; its hooks are not run here",
-                source.path,
-                ("hooks", event),
-                fix="Nothing to do, unless you expected anyhook to run them.",
-                severity="warning",
-            )
-            continue
-        kept[event] = groups
-    return {**document, "hooks": kept}
-
-
-def calls_us(command: Json) -> bool:
-    """Whether a command is what `anyhook install` writes: as a hook of ours it would only find itself."""
-    words = command.split() if isinstance(command, str) else []
-    return any(
-        word == "bridge" and before.strip("'\"").rsplit("/", 1)[-1] == "anyhook"
-        for before, word in zip(["", *words], words, strict=False)
-    )
+    layer = load_source(source, files, SHAPE)
+    return layer.replace(hooks=tuple(map(_made, layer.hooks)))
 
 
 def _made(hook: Hook) -> Hook:
@@ -216,30 +149,35 @@ def _made(hook: Hook) -> Hook:
         hook = hook.replace(background=True)
     rule = hook.spec.get("if")
     if isinstance(rule, str):
-        hook = hook.replace(matcher={"tool": hook.matcher, "pattern": rule})
+        matcher = hook.matcher if isinstance(hook.matcher, dict) else {"tool": hook.matcher, "pattern": {}}
+        hook = hook.replace(matcher={**matcher, "pattern": {**_object(matcher["pattern"]), "if": rule}})
     return hook
 
 
-def _is_plain(matcher: str) -> bool:
-    return all(char.isalnum() or char in "_- ,|" for char in matcher)
+def _object(value: Json) -> dict[str, Json]:
+    return value if isinstance(value, dict) else {}
+
+
+def identity(hook: Hook) -> tuple[Json, ...]:
+    """Commands are the same by their text, requests by their address; what a plugin or an agent brings is its own."""
+    if hook.handler not in ("command", "http"):
+        return (hook.id,)
+    owner = f"{hook.scope}:{hook.label}" if hook.label not in ("", "local") else ""
+    return (owner, hook.handler, *(str(hook.spec.get(key)) for key in ("command", "args", "shell", "url")))
 
 
 def match(hook: Hook, event: Event, row: EventRow) -> str | None:
     """Names joined by `|` or `,` are compared exactly, anything else is searched for; then the rule under `if`."""
     matcher: Json = hook.matcher
-    rule: Json = None
+    asked: dict[str, Json] = {}
     if isinstance(hook.matcher, dict):
-        matcher, rule = hook.matcher.get("tool"), hook.matcher.get("pattern")
-    if isinstance(matcher, str) and matcher not in MATCH_ALL and row.target is not None:
-        target = str(event.get(row.target))
-        if _is_plain(matcher):
-            names = [name.strip() for name in matcher.replace(",", "|").split("|")]
-            if target not in names:
-                return f"matcher {matcher!r} does not name {row.target} {target!r}"
-        elif not compile_pattern(matcher).search(target):
-            return f"matcher {matcher!r} does not match {row.target} {target!r}"
-    if rule is None and "if" in hook.spec:
-        return None  # asked before the event is known
+        matcher, asked = hook.matcher.get("tool"), _object(hook.matcher.get("pattern"))
+    why = named_or_found(matcher, event, row, SIGNS)
+    if why:
+        return why
+    agent, rule = asked.get("agent"), asked.get("if")
+    if agent is not None and event.get("agent_type") != agent:
+        return f"it lives with the sub-agent {agent!r}"
     if isinstance(rule, str):
         if row.target != "tool":
             return "it has an `if`, and such rules are about tool calls only"
@@ -262,9 +200,6 @@ def _variables(hook: Hook, project_dir: str) -> dict[str, str]:
     if hook.scope == "plugin":
         made["CLAUDE_PLUGIN_ROOT"] = hook.root
     return made
-
-
-SHELL = "/bin/bash" if os.access("/bin/bash", os.X_OK) else "/bin/sh"
 
 
 def launch(hook: Hook, scene: Scene) -> Launch:
@@ -313,7 +248,8 @@ DIALECT = Dialect(
     files=(
         ("user", "~/.claude/settings.json (CLAUDE_CONFIG_DIR)"),
         ("project", ".claude/settings.json, then .claude/settings.local.json"),
-        ("plugin", "hooks/hooks.json of a folder with .claude-plugin/plugin.json"),
+        ("plugin", "hooks/hooks.json of a folder with .claude-plugin/plugin.json, given or installed"),
+        ("sub-agent", "`hooks` in the front matter of agents/*.md beside the settings"),
     ),
     find=find,
     claim=claim,
@@ -323,32 +259,39 @@ DIALECT = Dialect(
         Misplaced("{home}/.claude/hooks.json", "~/.claude/settings.json", "hooks"),
     ),
     load=load,
-    layering="once",
+    layering="concatenate",
     events=EVENTS,
     base=(
         Field("session_id", session),
-        Field("transcript_path", _nowhere),
+        Field("transcript_path", no_transcript),
         Field("cwd", project),
         Field("permission_mode", "permission_mode"),
         Field("hook_event_name", native_name),
+        Field("agent_id", "agent_name", optional=True),
+        Field("agent_type", "agent_type", optional=True),
     ),
     match=match,
     launch=launch,
     names=names,
     scaffold=SCAFFOLD,
     tools=TOOLS,
-    replies={"command": COMMAND, "prompt": MODEL, "agent": MODEL},
+    replies={"command": COMMAND, "http": POSTED, "prompt": MODEL, "agent": MODEL},
     failing=Failing(),
     limits=LIMITS,
     chains=(),
     together=True,
+    at_once=True,
+    identity=identity,
     asking=ASKING,
     differences=(
-        ("C-2", "`http` and `mcp_tool` handlers, and hooks in the front matter of skills and agents, are not run."),
-        ("C-5", "`disableAllHooks` counts for the hooks of its own file."),
+        ("C-2", "`mcp_tool` handlers, and hooks in the front matter of skills and commands, are told of and not run."),
+        ("C-5", "A project's `disableAllHooks` waits for approval, as its hooks do."),
         ("C-12", "`defer` counts as `ask`."),
         ("C-14", "Exit status 2 denies a PermissionRequest; the product ignores it there."),
-        ("C-20", "Hooks of one event are run one after the other, though each sees the event as it came."),
+        (
+            "C-20",
+            "Of several rewrites the last declared counts; in the product, the last to finish.",
+        ),
         ("C-23", "`transcript_path` is empty where the host keeps no transcript."),
         ("C-24", "`onFailure` is taken from anyhook's settings instead."),
     ),

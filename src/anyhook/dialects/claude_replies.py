@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anyhook.grammar.readers import object_or_prose, yes_or_no
+from anyhook.grammar.readers import object_or_prose, whole_object, yes_or_no
 from anyhook.grammar.rows import Asking, Key, Reply
 
 SPECIFIC = "hookSpecificOutput"
@@ -42,6 +42,8 @@ COMMAND = Reply(
         Key(("stopReason",), "string", "messages"),
     ),
 )
+POSTED = COMMAND.replace(read=whole_object, exits={0: "pass"}, speaks_anyway=False)
+"""An answer to a request: a body that is no JSON object is a failure, as is any status but success."""
 MODEL = Reply(
     read=yes_or_no,
     json_reasons=("reason",),

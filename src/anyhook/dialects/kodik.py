@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 
 from anyhook.grammar.cells import native_name, project, session
-from anyhook.grammar.commands import check_pattern, check_text, named_files, words_read
+from anyhook.grammar.commands import SHELL, check_pattern, check_text, named_files, words_read
 from anyhook.grammar.matchers import whole_value
 from anyhook.grammar.readers import last_line_object
 from anyhook.grammar.rows import (
@@ -108,11 +108,14 @@ def load(source: Source, files: Files) -> Layer:
     return Layer(source, tuple(Entries(source.replace(path=path), files, SHAPE).grouped(document)))
 
 
+OTHERS = (".claude-plugin/plugin.json", ".codex-plugin/plugin.json", "gemini-extension.json")
+"""Manifests of other products' plugins."""
+
+
 def _is_anothers(folder: str, files: Files) -> bool:
     """A plugin that says it is for another product, which keeps its hooks in the same place."""
-    return _there(f"{folder}/.claude-plugin/plugin.json", files) and not _there(
-        f"{folder}/.kodik-plugin/plugin.json", files
-    )
+    theirs = any(_there(f"{folder}/{manifest}", files) for manifest in OTHERS)
+    return theirs and not _there(f"{folder}/.kodik-plugin/plugin.json", files)
 
 
 def _there(path: str, files: Files) -> bool:
@@ -137,10 +140,6 @@ def _variables(hook: Hook) -> dict[str, str]:
     if hook.scope == "plugin":
         return {"KODIK_PLUGIN_ROOT": hook.root, "KODIK_PLUGIN_ID": hook.label}
     return {"KODIK_PROJECT_ROOT": hook.root} if hook.scope == "project" else {"KODIK_HOOKS_ROOT": hook.root}
-
-
-# The `echo` of other shells expands escapes, which breaks hooks that pass the payload through it.
-SHELL = "/bin/bash" if os.access("/bin/bash", os.X_OK) else "/bin/sh"
 
 
 def launch(hook: Hook, scene: Scene) -> Launch:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from anyhook.grammar.patterns import BadPattern, compile_pattern, names_only
 
 TYPE_CHECKING = False
@@ -12,6 +14,9 @@ if TYPE_CHECKING:
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
 
+# The `echo` of other shells expands escapes, which breaks hooks that pass the payload through it.
+SHELL = "/bin/bash" if os.access("/bin/bash", os.X_OK) else "/bin/sh"
+"""What runs a shell line."""
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh"})
 INTERPRETERS = SHELLS | {"python", "python3", "node", "ruby", "perl", "deno", "bun"}
 """Programs that run the script that is named after them."""

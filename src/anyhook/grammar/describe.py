@@ -85,12 +85,13 @@ def _event(dialect: Dialect, row: EventRow) -> EventDescription:
     powers = [f"block: {row.block}"] if row.block else []
     for reply in dialect.replies.values():
         for key in reply.keys:
-            word = WORDS.get(key.does)
-            if word and (not key.on or set(key.on) & set(row.canonical)) and word not in powers:
-                powers.append(word)
-            for word_, verdict, events in key.words:
+            if key.on and not set(key.on) & set(row.canonical):
+                continue
+            words = [WORDS[key.does]] if key.does in WORDS else []
+            for word, verdict, events in key.words:
                 if verdict in ("allow", "ask") and (not events or set(events) & set(row.canonical)):
-                    powers.append(f"{verdict} ({word_})")
+                    words.append(f"{verdict} ({word})")
+            powers.extend(word for word in words if word not in powers)
     if any(
         key.path == ("callback",) and set(key.on) & set(row.canonical)
         for reply in dialect.replies.values()

@@ -49,6 +49,24 @@ def _full(pattern: str, target: Json, field: str) -> str | None:
     return f"matcher {pattern!r} does not match {field} {text!r}"
 
 
+def is_plain(matcher: str, signs: str) -> bool:
+    """Whether it is made of letters, digits and these signs, so that it is a list of names."""
+    return all(char.isalnum() or char in signs for char in matcher)
+
+
+def named_or_found(matcher: Json, event: Event, row: EventRow, signs: str) -> str | None:
+    """A plain matcher lists names, at `|` and `,`, of which the target has to be one; any other is searched for in the
+    target."""
+    if not isinstance(matcher, str) or matcher in MATCH_ALL or row.target is None:
+        return None
+    target = str(event.get(row.target))
+    if is_plain(matcher, signs):
+        names = [name.strip() for name in matcher.replace(",", "|").split("|")]
+        return None if target in names else f"matcher {matcher!r} does not name {row.target} {target!r}"
+    found = compile_pattern(matcher).search(target)
+    return None if found else f"matcher {matcher!r} does not match {row.target} {target!r}"
+
+
 def tool_and_content(hook: Hook, event: Event, row: EventRow) -> str | None:
     """`tool` is searched in the tool's name, `pattern` in its input; both must hit. Only tool events have either."""
     matcher = hook.matcher

@@ -65,6 +65,20 @@ def object_or_text(stdout: bytes) -> tuple[str, Json]:
     return ("object", value) if isinstance(value, dict) else ("garbage", f"it is JSON, but not an object: {text[:40]}")
 
 
+def object_or_words(stdout: bytes) -> tuple[str, Json]:
+    """What begins like JSON has to be an object; anything else is text."""
+    text = _text(stdout).strip()
+    if not text:
+        return NOTHING
+    return _parse(text) if text[0] in "{[" else ("text", text)
+
+
+def object_or_nothing(stdout: bytes) -> tuple[str, Json]:
+    """All of stdout is one JSON object, or it says nothing."""
+    kind, value = _parse(_text(stdout))
+    return (kind, value) if kind == "object" else NOTHING
+
+
 def object_or_prose(stdout: bytes) -> tuple[str, Json]:
     """What begins and ends like an object is one, if it parses; anything else is text."""
     text = _text(stdout).strip()

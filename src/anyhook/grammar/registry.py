@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from anyhook.grammar.rows import Dialect
 
 # In the order in which their hooks run.
-DIALECTS = ("kode", "kodik", "agenthooks", "kolega", "kodelet", "claude")
+DIALECTS = ("kode", "kodik", "agenthooks", "kolega", "kodelet", "claude", "codex", "gemini", "qwen", "copilot", "goose")
 
 # The variables that decide where hooks and their programs are looked for; no dialect's `find` sees any other.
 VARIABLES = (
@@ -22,9 +22,13 @@ VARIABLES = (
     "KOLEGA_CODE_STATE_DIR",
     "LOCALAPPDATA",
     "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME",
+    "COPILOT_HOME",
 )
 
 
+SESSION_KEYS = ("session_id", "sessionId", "conv_id")
+"""How payloads spell the session, whose value is made where a host gives none."""
 MADE = "-"
 """Instead of a field's name: a key that dialects' payloads have, with a value that is made and not given."""
 
@@ -36,7 +40,7 @@ class UnknownEvent(ValueError):  # noqa: N818 (it says what is wrong)
 def dialect(name: str) -> Dialect:
     """A dialect's table."""
     module = f"anyhook.dialects.{name}"
-    if module not in sys.modules:
+    if not hasattr(sys.modules.get(module), "DIALECT"):  # another thread may be in the middle of it
         __import__(module)  # importlib is a package, and its import is not free
     found: Dialect = sys.modules[module].DIALECT
     return found
@@ -70,7 +74,7 @@ def canonical_event(name: str, failed: bool, natives: dict[str, tuple[str, ...]]
 def canonical_field(event: str, key: str) -> str | None:
     """The canonical field that is meant by `key` in this event: the field itself, unless none of the event's hooks
     hears of it and a dialect uses the word for another; else the one that a dialect spells so; or None."""
-    spelled = {"session_id": "session", "conv_id": "session"}.get(key)
+    spelled = "session" if key in SESSION_KEYS else None
     made = False
     for name in DIALECTS:
         table = dialect(name)

@@ -113,6 +113,10 @@ class Key(Record):
     """Whether the words are read without regard to upper and lower case."""
 
 
+BLOCKING = ("block", "block_if_said")
+"""What an exit status means by which a hook that says why blocks."""
+
+
 class Reply(Record):
     """How a finished run is read."""
 
@@ -121,9 +125,10 @@ class Reply(Record):
     keys: tuple[Key, ...]
     exits: Mapping[int, str] = {0: "pass"}
     otherwise: str = "fail"
-    """What an exit status not in `exits` means: `pass`, `block` or `fail`."""
+    """What an exit status not in `exits` means: `pass`, `block`, `fail`, or `block_if_said` (a failure without a
+    word of why)."""
     exit_reasons: tuple[str, ...] = ("stderr",)
-    """Where a block by exit status takes its reason from, first found: `stderr`, `reason`, `message`."""
+    """Where a block by exit status takes its reason from, first found: `stderr`, `stdout`, `reason`, `message`."""
     json_reasons: tuple[str, ...] = ("reason", "message", "stderr")
     bad_type: str = "key"
     """Whether a value of the wrong type spoils its own `key` or the whole `reply`."""
@@ -132,11 +137,19 @@ class Reply(Record):
     any_case: bool = False
     """Whether keys are read without regard to upper and lower case."""
     text_on: tuple[str, ...] = ()
-    """The canonical events on which plain text is context; () for all."""
+    """The canonical events on which plain text is heard; () for all."""
+    text_does: str = "context"
+    """The Outcome field that it fills: `context` or `messages`."""
+    stderr_speaks: bool = False
+    """Whether a JSON object on stderr counts where stdout is empty."""
+    spoils: Callable[[dict[str, Json], str], str] | None = None
+    """Why an answer cannot be used at all, or ""; gets the canonical event."""
     speaks_anyway: bool = False
     """Whether a JSON object counts whatever the exit status."""
     finish: Callable[[Draft, str], Draft] | None = None
     """A last look at the draft, for rules that span several keys; gets the canonical event."""
+    on_event: Mapping[str, Reply] = {}
+    """How it is read after canonical events for which other rules hold."""
 
 
 class Asking(Record):
@@ -203,6 +216,8 @@ class Scaffold(Record):
     """What a declaration calls, by scope."""
     key: str = "command"
     """The handler's key for it."""
+    fixed: Mapping[str, Json] = {}
+    """What every handler holds beside it."""
     declared_in: tuple[str, ...] = ()
     """The files of a source that is a folder, the one for a first hook first; () where the source is the file."""
     top: Mapping[str, Json] = {}
@@ -237,8 +252,7 @@ class Dialect(Record):
     find: Callable[[Roots], list[Source]]
     load: Callable[[Source, Files], Layer]
     layering: str
-    """How layers meet: `concatenate`, `once` (the same, but a declaration that several of the user's and the project's
-    files hold counts once), `replace_lists`, `later_name_wins`, `earlier_name_wins`."""
+    """How layers meet: `concatenate`, `replace_lists`, `later_name_wins`, `earlier_name_wins`."""
     events: tuple[EventRow, ...]
     base: tuple[Field, ...]
     match: Callable[[Hook, Event, EventRow], str | None]
@@ -280,7 +294,15 @@ class Dialect(Record):
     trusted_natively: Callable[[Roots, Files], frozenset[str]] | None = None
     """The project paths that the dialect's own records trust."""
     together: bool = False
-    """Whether all hooks of an event run, each on the event as it came, whatever another of them says."""
+    """Whether all hooks of an event run, whatever another of them says."""
+    at_once: bool = False
+    """Whether all hooks of an event are started at the same time, each on the event as it came."""
+    in_turn: Callable[[Hook], bool] = lambda hook: False
+    """Whether a hook has those of its event run one after the other all the same."""
+    identity: Callable[[Hook], tuple[Json, ...]] = lambda hook: (hook.id,)
+    """What makes two of them the same, so that the first runs for both."""
+    partial_input: bool = False
+    """Whether a rewritten input names only the fields that change."""
     closed_env: bool = False
     """Whether no variable of ours may be added to a hook's environment."""
     sort: Callable[[Hook], tuple[Json, ...]] | None = None

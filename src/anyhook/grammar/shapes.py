@@ -51,6 +51,10 @@ class EntryShape(Record):
     """Whether an event without a target ignores the matcher, right or wrong."""
     refuses: Callable[[str, str], str | None] | None = None
     """Why a kind of handler may not stand under a native event, or None."""
+    group_keys: tuple[str, ...] = ()
+    """What an entry may hold beside its matcher and its handlers; each of them gets it."""
+    default_kind: str = ""
+    """The type of a handler that names none."""
 
 
 def guess(word: str, known: Iterable[str]) -> str:
@@ -195,6 +199,14 @@ class Entries:
                 self.handler(event, entry, None, ("hooks", event, index), self.shape.handlers[0])
         return numbered(self.hooks)
 
+    def listed(self, document: Json) -> list[Hook]:
+        """Each list holds handlers of several types, with their matchers."""
+        for event, entries in self.event_lists(document):
+            for index, entry in enumerate(entries):
+                matcher = entry.get("matcher") if isinstance(entry, dict) else None
+                self.typed_handler(event, entry, matcher, ("hooks", event, index))
+        return numbered(self.hooks)
+
     def grouped(self, document: Json) -> list[Hook]:
         """Each list holds entries of a matcher and its handlers."""
         for event, entries in self.event_lists(document):
@@ -208,7 +220,7 @@ class Entries:
                         'Write {"matcher": …, "hooks": […]}.',
                     )
                     continue
-                self.unknown_keys(entry, ("matcher", "hooks"), place, "an entry")
+                self.unknown_keys(entry, ("matcher", "hooks", *self.shape.group_keys), place, "an entry")
                 handlers = entry.get("hooks")
                 if not isinstance(handlers, list) or not handlers:
                     self.complain(
@@ -218,8 +230,10 @@ class Entries:
                         'Add "hooks": [{"type": "command", "command": "…"}].',
                     )
                     continue
+                shared = {key: entry[key] for key in self.shape.group_keys if key in entry}
                 for number, handler in enumerate(handlers):
-                    self.typed_handler(event, handler, entry.get("matcher"), (*place, "hooks", number))
+                    given = {**handler, **shared} if shared and isinstance(handler, dict) else handler
+                    self.typed_handler(event, given, entry.get("matcher"), (*place, "hooks", number))
         return numbered(self.hooks)
 
     def typed_handler(self, event: str, handler: Json, matcher: Json, place: Place) -> None:
@@ -232,7 +246,7 @@ class Entries:
                 "Write an object with `type`.",
             )
             return
-        kind = handler.get("type")
+        kind = handler.get("type", self.shape.default_kind or None)
         if not isinstance(kind, str) or kind not in kinds:
             fix = f"Types: {', '.join(kinds)}.{guess(str(kind), kinds)}"
             self.complain(
@@ -259,7 +273,8 @@ class Entries:
                 f"Write an object with `{shape.needs}`.",
             )
             return
-        self.unknown_keys(handler, (*(("type",) if typed else ()), *shape.keys), place, "a hook")
+        known = (*(("type",) if typed else ()), *shape.keys, *self.shape.group_keys)
+        self.unknown_keys(handler, known, place, "a hook")
         if shape.needs not in handler:
             self.complain("missing-key", f"a hook needs `{shape.needs}`; it is ignored", place, f"Add `{shape.needs}`.")
             return
@@ -289,7 +304,8 @@ class Entries:
         wrong = self.shape.check_matcher(matcher) if self.shape.check_matcher and not ignored else None
         if wrong:
             self.complain("invalid-matcher", f"{wrong}; this entry cannot run", place, "Correct the matcher.")
-        spec = {key: handler[key] for key in shape.keys if key in handler and key != self.shape.timeout_key}
+        keys = (*shape.keys, *self.shape.group_keys)
+        spec = {key: handler[key] for key in keys if key in handler and key != self.shape.timeout_key}
         words = shape.split(spec[shape.needs]) if shape.split else str(spec[shape.needs]).split()[:4]
         if shape.split:
             spec["argv"] = [*words]

@@ -15,7 +15,7 @@ HOSTS = ("claude", "codex", "gemini", "qwen", "copilot", "goose", "kimi", "vibe"
 def host(name: str) -> Host:
     """A host's table."""
     module = f"anyhook.hosts.{name}"
-    if module not in sys.modules:
+    if not hasattr(sys.modules.get(module), "HOST"):  # another thread may be in the middle of it
         __import__(module)
     found: Host = sys.modules[module].HOST
     return found

@@ -30,6 +30,7 @@ BASE = (
     Taken("model", ("model",)),
     Taken("duration_ms", ("duration_ms",)),
     Taken("invoked_by", ("agent_id",), _inside),
+    Taken("agent_type", ("agent_type",)),
 )
 
 BLOCK = Say({"decision": "block", "reason": "{reason}"})

@@ -57,7 +57,8 @@ EVENTS = (
         "PostToolUse",
         ("post_tool",),
         (*TOOL, Taken("output", ("tool_response",))),
-        {"block": BLOCK, "end_turn": HALT, "context": context("PostToolUse"), "message": TELL},
+        # `continue: false` is read here and ends nothing.
+        {"block": BLOCK, "context": context("PostToolUse"), "message": TELL},
         limit_s=600,
     ),
     HostEvent("SubagentStart", ("subagent_start",), AGENT, {"context": context("SubagentStart"), "message": TELL}),
@@ -86,6 +87,7 @@ HOST = Host(
         {"config": ("CODEX_HOME", "{home}/.codex")},
         grouped(),
     ),
+    reads={"codex": ("user", "project", "plugin")},
     program="codex",
     confirm="a new or changed hook waits until you have approved it there: start `codex` and open `/hooks`.",
     gaps=("hosted web search", "a rewritten part of a patch"),

@@ -110,7 +110,7 @@ HOST = Host(
         owned=True,
     ),
     project_variables=("COPILOT_PROJECT_DIR",),
-    reads={"claude": ("project",)},
+    reads={"claude": ("project",), "copilot": ("user", "project")},
     program="copilot",
     confirm="Project hooks run once the folder is trusted.",
     gaps=("refusing a prompt", "MCP calls of the cloud agent"),

@@ -97,6 +97,7 @@ HOST = Host(
         group={"matcher": "*"},
     ),
     project_variables=("GEMINI_PROJECT_DIR",),
+    reads={"gemini": ("user", "project", "plugin")},
     program="gemini",
     confirm="Project hooks run in trusted folders only, and Gemini warns once about each new one.",
     gaps=("model requests and answers", "compression"),

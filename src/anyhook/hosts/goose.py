@@ -56,6 +56,7 @@ HOST = Host(
         },
     ),
     project=("working_dir", "cwd"),
+    reads={"goose": ("user", "project", "plugin")},
     program="goose",
     confirm="nothing to confirm: the plugin is active as soon as it is there.",
     gaps=("context", "rewritten input and output", "refusing a prompt"),

@@ -95,6 +95,7 @@ HOST = Host(
         group={"matcher": "*"},
     ),
     project_variables=("QWEN_PROJECT_DIR",),
+    reads={"qwen": ("user", "project", "plugin")},
     program="qwen",
     confirm="Project hooks run in trusted folders only.",
     gaps=("rewritten input",),

@@ -4,10 +4,12 @@ kept, and an interrupted backtest goes on where it was. It decides nothing for a
 from __future__ import annotations
 
 import sqlite3
+from collections import deque
 from typing import TYPE_CHECKING
 
+from anyhook.journal.durations import Durations
 from anyhook.journal.replay import Unjudgeable, run_from
-from anyhook.journal.search import search
+from anyhook.journal.search import Wanted, newest, search
 from anyhook.journal.trial import run_batch, values_of
 from anyhook.model import lean_json
 from anyhook.model.call import Run
@@ -24,18 +26,20 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
     from anyhook.grammar.rows import Dialect, EventRow
-    from anyhook.journal.search import Wanted
     from anyhook.journal.trial import Result, Trial
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.model.outcome import Outcome
     from anyhook.steps.record import Keeping
 
-BATCH_LEAST, BATCH_MOST = 25, 2_000
-"""A living interpreter has to start first, so a batch should be worth it."""
+BATCH_LEAST, BATCH_MOST = 25, 5_000
+"""A living interpreter has to start first, so a batch should be worth it. The first is small, each next one twice as
+large: nobody knows how many there will be."""
 AHEAD = 3
 """How many batches wait for each worker."""
 EXAMPLES = 1_000
+COUNTED = "CREATE TEMP TABLE counted (key TEXT PRIMARY KEY) WITHOUT ROWID"
+"""The runs that a tally has seen. On disk, since they may be very many."""
 TABLES = (
     "CREATE TABLE IF NOT EXISTS results (key TEXT PRIMARY KEY, hook TEXT, warm INTEGER, run TEXT) WITHOUT ROWID",
     "CREATE INDEX IF NOT EXISTS by_hook ON results (hook, warm)",
@@ -73,26 +77,35 @@ class Tally:
     """What one hook did with all the events."""
 
     def __init__(self) -> None:
-        self.events = self.blocks = self.rewrites = self.failures = self.asks = self.warm = 0
-        self.keys: set[str] = set()
-        self.cold_s: list[float] = []
+        self.events = self.runs = self.blocks = self.rewrites = self.failures = self.asks = self.warm = 0
+        self.cold = Durations()
 
     def as_dict(self) -> dict[str, Json]:
-        cold = sorted(self.cold_s)
-        p50, p95 = (round(cold[int((len(cold) - 1) * part)] * 1000, 3) if cold else None for part in (0.5, 0.95))
-        mean = sum(cold) / len(cold) if cold else 0.0
         return {
             "events": self.events,
-            "runs": len(self.keys),
+            "runs": self.runs,
             "warm": self.warm,
             "blocks": self.blocks,
             "asks": self.asks,
             "rewrites": self.rewrites,
             "failures": self.failures,
-            "p50_ms": p50,
-            "p95_ms": p95,
-            "cost_s": round(mean * self.events, 3),
+            "p50_ms": self.cold.percentile_ms(0.5),
+            "p95_ms": self.cold.percentile_ms(0.95),
+            "cost_s": round(self.cold.mean() * self.events, 3),
         }
+
+    def add(self, outcome: Outcome, failed: bool) -> None:
+        self.events += 1
+        self.blocks += outcome.verdict == BLOCK
+        self.asks += outcome.verdict == "ask"
+        self.rewrites += any(value is not None for value in (outcome.tool_input, outcome.tool_output, outcome.prompt))
+        self.failures += failed
+
+    def add_run(self, warm: bool, duration_s: float) -> None:
+        self.runs += 1
+        self.warm += warm
+        if not warm:
+            self.cold.add(duration_s)
 
 
 class Backtest:
@@ -110,6 +123,9 @@ class Backtest:
         self.cold_only: set[str] = set()
         """Hooks that went otherwise in a living interpreter than in a process of their own."""
         self._digest = hasher()
+        self._under_way: set[str] = set()
+        """Keys of trials that were sent and have not come back."""
+        self._env: dict[str, str] = {}
         self._results = sqlite3.connect(f"{state_dir}/backtest.sqlite", timeout=60.0, isolation_level=None)
         self._results.execute("PRAGMA synchronous = OFF")
         for statement in TABLES:
@@ -122,53 +138,56 @@ class Backtest:
 
     def run(self, executor: Executor, workers: int, sandbox: tuple[str, ...], tell: Callable[[int, int], None]) -> None:
         """Run every pair that has no result yet."""
-        todo = self._missing()
         for again in (False, True):  # the second round is for hooks that turned out to need a process of their own
-            count = len(todo)
-            size = min(BATCH_MOST, max(BATCH_LEAST, -(-count // (workers * AHEAD))))
-            done = 0
-            for results, strange in _in_turn(executor, self._batches(todo, size), workers * AHEAD, sandbox):
-                done += self._take(results, strange, todo)
-                tell(done, count)
+            batches = self._batches(tell)
+            for hook, (results, strange) in _in_turn(executor, batches, workers * AHEAD, sandbox):
+                self._take(hook, results)
+                if strange:
+                    self.cold_only.add(hook)
             if again or not self.cold_only:
                 return
             for hook in self.cold_only:
                 self._results.execute("DELETE FROM results WHERE hook = ? AND warm = 1", (hook,))
-            todo = self._missing()
 
-    def _missing(self) -> dict[str, tuple[str, Callable[[], Trial]]]:
-        """Key → hook and how its trial is made, for each pair without a result."""
-        found: dict[str, tuple[str, Callable[[], Trial]]] = {}
-        for _, event, session in self._events():
+    def _batches(self, tell: Callable[[int, int], None]) -> Iterator[list[Trial]]:
+        """Trials of one hook each, of the pairs without a result; read from the journal as they are asked for."""
+        size: dict[str, int] = {}
+        made: dict[str, list[Trial]] = {}
+        last = max((_number(found.record) for found in newest(self.state_dir, Wanted(), 1)), default=0)
+        for record, event, session in self._events():
+            tell(_number(record), last)
             for subject, make in self.pairs(event, session):
-                key = self._key(subject, event, session)
-                known = self._results.execute("SELECT 1 FROM results WHERE key = ?", (key,)).fetchone()
-                if key not in found and known is None:
-                    found[key] = (subject.hook.id, lambda make=make, key=key: make(key))  # type: ignore[misc]
+                key, hook = self._key(subject, event, session), subject.hook.id
+                if key in self._under_way or self._result(key) is not None:
+                    continue
+                self._under_way.add(key)
+                trials = made.setdefault(hook, [])
+                trials.append(self._sendable(make(key)))
+                if len(trials) >= size.setdefault(hook, BATCH_LEAST):
+                    yield made.pop(hook)
+                    size[hook] = min(BATCH_MOST, size[hook] * 2)
+        yield from made.values()
+
+    def _sendable(self, trial: Trial) -> Trial:
+        """Cold where it must be. Equal environments become one, which is then sent once for a whole batch."""
+        if trial.env == self._env:
+            trial = trial.replace(env=self._env)
+        self._env = trial.env
+        return trial.replace(interpreter="", task=_cold_task(trial.task)) if trial.hook in self.cold_only else trial
+
+    def _result(self, key: str) -> tuple[str, int] | None:
+        found: tuple[str, int] | None = self._results.execute(
+            "SELECT run, warm FROM results WHERE key = ?", (key,)
+        ).fetchone()
         return found
 
-    def _batches(self, todo: dict[str, tuple[str, Callable[[], Trial]]], size: int) -> Iterator[list[Trial]]:
-        """Trials of one hook each, made when they are about to be sent."""
-        by_hook: dict[str, list[str]] = {}
-        for key, (hook, _) in todo.items():
-            by_hook.setdefault(hook, []).append(key)
-        for hook, keys in by_hook.items():
-            for start in range(0, len(keys), size):
-                trials = [todo[key][1]() for key in keys[start : start + size]]
-                if hook in self.cold_only:
-                    trials = [trial.replace(interpreter="", task=_cold_task(trial.task)) for trial in trials]
-                yield trials
-
-    def _take(self, results: list[Result], strange: list[str], todo: dict[str, tuple[str, Callable[[], Trial]]]) -> int:
-        self.cold_only.update(todo[key][0] for key in strange)
+    def _take(self, hook: str, results: list[Result]) -> None:
         self._results.execute("BEGIN")
         for key, values, warm in results:
             text = clean(lean_json.dumps(run_fields(Run(*values), self.keeping)), self.keeping)
-            self._results.execute(
-                "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?)", (key, todo[key][0], int(warm), text)
-            )
+            self._results.execute("INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?)", (key, hook, int(warm), text))
+            self._under_way.discard(key)
         self._results.execute("COMMIT")
-        return len(results)
 
     # -- what came of it
 
@@ -176,14 +195,16 @@ class Backtest:
         """Every event again, with the results: one row per hook, and what would be different."""
         tallies: dict[str, Tally] = {}
         findings: list[Finding] = []
+        self._results.execute(COUNTED)
+        self._results.execute("BEGIN")
         for record, event, session in self._events():
             for subject, _ in self.pairs(event, session):
                 key = self._key(subject, event, session)
-                row = self._results.execute("SELECT run, warm FROM results WHERE key = ?", (key,)).fetchone()
-                if row is None:
+                result = self._result(key)
+                if result is None:
                     continue
                 try:
-                    run = run_from(lean_json.loads(row[0]))
+                    run = run_from(lean_json.loads(result[0]))
                 except Unjudgeable as why:
                     self.left_out[str(why)] = self.left_out.get(str(why), 0) + 1
                     continue
@@ -191,24 +212,14 @@ class Backtest:
                 read = interpret(hook, subject.dialect.replies[hook.handler], event.name, run)
                 outcome = judge(hook, subject.dialect, subject.row, read, subject.posture, {})
                 tally = tallies.setdefault(hook.id, Tally())
-                self._count(tally, key, outcome, read, None if row[1] else run.duration_s)
+                tally.add(outcome, read.failure is not None)
+                if self._results.execute("INSERT OR IGNORE INTO counted VALUES (?)", (key,)).rowcount:
+                    tally.add_run(bool(result[1]), run.duration_s)
                 found = _finding(record, event, hook.id, outcome, read)
                 if found is not None and len(findings) < EXAMPLES:
                     findings.append(found)
+        self._results.execute("COMMIT")
         return tallies, findings
-
-    @staticmethod
-    def _count(tally: Tally, key: str, outcome: Outcome, read: Outcome, cold_s: float | None) -> None:
-        tally.events += 1
-        tally.blocks += outcome.verdict == BLOCK
-        tally.asks += outcome.verdict == "ask"
-        tally.rewrites += any(value is not None for value in (outcome.tool_input, outcome.tool_output, outcome.prompt))
-        tally.failures += read.failure is not None
-        if key not in tally.keys and cold_s is not None:
-            tally.cold_s.append(cold_s)
-        elif key not in tally.keys:
-            tally.warm += 1
-        tally.keys.add(key)
 
     # -- the events
 
@@ -240,19 +251,27 @@ class Backtest:
 
 def _in_turn(
     executor: Executor, batches: Iterator[list[Trial]], most: int, sandbox: tuple[str, ...]
-) -> Iterator[tuple[list[Result], list[str]]]:
-    """The answers to the batches, with so many of them under way; whatever interrupts that calls off the rest."""
-    waiting: list[Future[tuple[list[Result], list[str]]]] = []
+) -> Iterator[tuple[str, tuple[list[Result], list[str]]]]:
+    """Hook and answer of each batch, with so many of them under way; whatever interrupts that calls off the rest."""
+    waiting: deque[tuple[str, Future[tuple[list[Result], list[str]]]]] = deque()
     try:
         for batch in batches:
-            waiting.append(executor.submit(run_batch, [values_of(trial) for trial in batch], sandbox))
-            if len(waiting) > most:
-                yield waiting.pop(0).result()
+            future = executor.submit(run_batch, [values_of(trial) for trial in batch], sandbox)
+            waiting.append((batch[0].hook, future))
+            while len(waiting) > most or (waiting and waiting[0][1].done()):
+                hook, future = waiting.popleft()
+                yield hook, future.result()
         while waiting:
-            yield waiting.pop(0).result()
+            hook, future = waiting.popleft()
+            yield hook, future.result()
     finally:
-        for future in waiting:
+        for _, future in waiting:
             future.cancel()
+
+
+def _number(record: dict[str, Json] | None) -> int:
+    number = record.get("n") if record else None
+    return number if isinstance(number, int) else 0
 
 
 def _cold_task(task: tuple[object, ...]) -> tuple[object, ...]:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan
     from opentelemetry.trace import Tracer
 
+    from anyhook.journal.span_ids import SpanIds
     from anyhook.model.json_types import Json
 
 BATCH = 500
@@ -27,14 +28,19 @@ def send(records: Iterable[dict[str, Json]], endpoint: str, timeout_s: float = 1
     from opentelemetry.sdk.metrics import MeterProvider
     from opentelemetry.sdk.metrics.export import InMemoryMetricReader, MetricExportResult
     from opentelemetry.sdk.resources import Resource
-    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace import TracerProvider, sampling
     from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExportResult
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    from anyhook.journal.span_ids import SpanIds
 
     base = endpoint.rstrip("/")
     resource = Resource.create({"service.name": "anyhook"})
     ended, reader = InMemorySpanExporter(), InMemoryMetricReader()
-    tracing = TracerProvider(resource=resource, shutdown_on_exit=False)
+    ids = SpanIds()
+    tracing = TracerProvider(
+        sampling.ALWAYS_ON, resource=resource, shutdown_on_exit=False, id_generator=ids
+    )  # whoever asks for an export wants all of it, whatever the caller's tracing had chosen
     tracing.add_span_processor(SimpleSpanProcessor(ended))
     measuring = MeterProvider([reader], resource=resource, shutdown_on_exit=False)
     meter = measuring.get_meter("anyhook")
@@ -52,7 +58,7 @@ def send(records: Iterable[dict[str, Json]], endpoint: str, timeout_s: float = 1
         return len(made)
 
     for number, record in enumerate(records, 1):
-        for hook, verdict, seconds, failed in _spans(tracer, record):
+        for hook, verdict, seconds, failed in _spans(tracer, record, ids):
             about = {"hook.id": hook, "hook.verdict": verdict, "hook.failed": failed}
             runs.add(1, about)
             durations.record(seconds, {"hook.id": hook})
@@ -67,7 +73,7 @@ def send(records: Iterable[dict[str, Json]], endpoint: str, timeout_s: float = 1
     return sent
 
 
-def _spans(tracer: Tracer, record: dict[str, Json]) -> Iterator[tuple[str, str, float, str]]:
+def _spans(tracer: Tracer, record: dict[str, Json], ids: SpanIds) -> Iterator[tuple[str, str, float, str]]:
     """Makes the spans of one record, and gives each run: hook, verdict, seconds, cause of failure."""
     from opentelemetry.trace import Status, StatusCode, set_span_in_context
 
@@ -86,7 +92,7 @@ def _spans(tracer: Tracer, record: dict[str, Json]) -> Iterator[tuple[str, str, 
     spent = [_times(call.get("run"), at) for call in calls]
     start = min([at, *(begun for begun, _ in spent)])
     name = f"hooks {'background' if background else record.get('event')}"
-    span = tracer.start_span(name, start_time=start, attributes=_about(record, made))
+    span = tracer.start_span(name, ids.of_event(record, calls), start_time=start, attributes=_about(record, made))
     inside = set_span_in_context(span)
     for call, (begun, ended) in zip(calls, spent, strict=True):
         run = call.get("run")
@@ -95,6 +101,7 @@ def _spans(tracer: Tracer, record: dict[str, Json]) -> Iterator[tuple[str, str, 
         identity, failed = str(call.get("hook")), str(call.get("failed") or "")
         verdict = str(verdicts.get(identity, "none"))
         about = {"hook.id": identity, "hook.verdict": verdict, "hook.ending": str(run.get("ending"))}
+        ids.of_call(record, call)
         child = tracer.start_span(f"hook {identity}", inside, start_time=begun, attributes=about)
         if failed:
             child.set_status(Status(StatusCode.ERROR, failed))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
+from anyhook.journal.durations import IN_SQL, Durations
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:
@@ -14,6 +16,11 @@ if TYPE_CHECKING:
 
 STEPS = 14
 """How many parts a span is cut into, to show how it went."""
+BLOCKED, IN_SHADOW, FAILED, TIMED_OUT = 1, 2, 4, 8
+KINDS = (
+    f"(verdict IS 'block') * ({BLOCKED} + shadow * {IN_SHADOW}) + (failed IS NOT NULL) * {FAILED}"
+    f" + (ending IS 'timed_out') * {TIMED_OUT}"
+)
 
 
 class HookFigures(Record):
@@ -22,6 +29,8 @@ class HookFigures(Record):
     hook: str
     runs: int
     blocks: int
+    """Those of shadow mode, which stopped nothing, included."""
+    shadow_blocks: int
     failures: int
     """Timeouts included."""
     timeouts: int
@@ -38,22 +47,49 @@ class HookFigures(Record):
         return made
 
 
+class _Hook:
+    """What is counted of one hook while its runs are read."""
+
+    def __init__(self) -> None:
+        self.kinds: Counter[int] = Counter()
+        self.parts: Counter[int] = Counter()
+        self.took = Durations()
+        self.cost_s = 0.0
+
+    def figures(self, name: str) -> HookFigures:
+        runs = self.kinds.total()
+        blocks, shadow, failures, timeouts = (
+            sum(count for kinds, count in self.kinds.items() if kinds & kind)
+            for kind in (BLOCKED, IN_SHADOW, FAILED, TIMED_OUT)
+        )
+        over_time = [0] * STEPS
+        for part, count in self.parts.items():
+            over_time[min(max(part, 0), STEPS - 1)] += count
+        p50, p95 = (self.took.percentile_ms(part) or 0.0 for part in (0.5, 0.95))
+        counts = (runs, blocks, shadow, failures, timeouts)
+        return HookFigures(name, *counts, p50, p95, round(self.cost_s, 6), tuple(over_time))
+
+
 def figures(index: sqlite3.Connection, wanted: Wanted, now_ns: int) -> list[HookFigures]:
     """Every hook that ran in the span, the most expensive first."""
     where, values = _conditions(wanted)
     start, end = wanted.since_ns or _first(index, where, values), wanted.until_ns or now_ns
+    width = max(1, -(-(end - start) // STEPS))
+    found: dict[str, _Hook] = {}
     rows = index.execute(
-        "SELECT hook, count(*), sum(verdict = 'block'), sum(failed IS NOT NULL), sum(ending = 'timed_out'), "  # noqa: S608
-        f"sum(duration_s * (NOT background)) AS cost FROM runs WHERE {where} GROUP BY hook ORDER BY cost DESC, hook",
-        values,
-    ).fetchall()
-    made: list[HookFigures] = []
-    for hook, runs, blocks, failures, timeouts, cost in rows:
-        of_hook, named = f"{where} AND hook = ?", [*values, hook]
-        p50, p95 = (_percentile(index, of_hook, named, runs, part) for part in (0.5, 0.95))
-        times = _over_time(index, of_hook, named, start, end)
-        made.append(HookFigures(hook, runs, blocks, failures, timeouts, p50, p95, round(cost, 6), times))
-    return made
+        f"SELECT hook, (at - ?) / ?, {KINDS}, {IN_SQL}, duration_s * (NOT background) FROM runs WHERE {where}",  # noqa: S608
+        [start, width, *values],
+    )
+    for name, part, kinds, took_s, cost_s in rows:
+        hook = found.get(name)
+        if hook is None:
+            hook = found[name] = _Hook()
+        hook.kinds[kinds] += 1
+        hook.parts[part] += 1
+        hook.took.counts[took_s] += 1
+        hook.cost_s += cost_s
+    made = [hook.figures(name) for name, hook in found.items()]
+    return sorted(made, key=lambda each: (-each.cost_s, each.hook))
 
 
 def _conditions(wanted: Wanted) -> tuple[str, list[object]]:
@@ -75,24 +111,3 @@ def _conditions(wanted: Wanted) -> tuple[str, list[object]]:
 def _first(index: sqlite3.Connection, where: str, values: list[object]) -> int:
     (at,) = index.execute(f"SELECT min(at) FROM runs WHERE {where}", values).fetchone()  # noqa: S608
     return int(at or 0)
-
-
-def _percentile(index: sqlite3.Connection, where: str, values: list[object], count: int, part: float) -> float:
-    """The nearest rank: the least duration that so many of all did not exceed."""
-    rank = max(0, -int(-count * part // 1) - 1)
-    (found,) = index.execute(
-        f"SELECT duration_s FROM runs WHERE {where} ORDER BY duration_s LIMIT 1 OFFSET ?",  # noqa: S608
-        [*values, rank],
-    ).fetchone()
-    return round(float(found) * 1000, 3)
-
-
-def _over_time(index: sqlite3.Connection, where: str, values: list[object], start: int, end: int) -> tuple[int, ...]:
-    width = max(1, -(-(end - start) // STEPS))
-    counts = [0] * STEPS
-    for part, count in index.execute(
-        f"SELECT (at - ?) / ?, count(*) FROM runs WHERE {where} GROUP BY 1",  # noqa: S608
-        [start, width, *values],
-    ):
-        counts[min(max(part, 0), STEPS - 1)] += count
-    return tuple(counts)

@@ -7,7 +7,8 @@ import os
 import sqlite3
 from typing import TYPE_CHECKING
 
-from anyhook.journal.search import parsed, reached
+from anyhook.journal.search import SLACK_NS, parsed, reached
+from anyhook.steps.record import ASKED_FOR
 from anyhook.stores.journal_files import open_all, whole_lines
 from anyhook.stores.places import make_private_dir
 
@@ -17,15 +18,15 @@ if TYPE_CHECKING:
 
     from anyhook.model.json_types import Json
 
-VERSION = 1
+VERSION = 3
 BATCH = 5_000
 WAIT_S = 60.0
 """How long to wait for another process that is bringing the index up to date."""
 TABLES = """
 CREATE TABLE files (id INTEGER PRIMARY KEY, inode INTEGER, start BLOB, runs_to INTEGER, words_to INTEGER);
 CREATE TABLE runs (file INTEGER, n INTEGER, at INTEGER, hook TEXT, event TEXT, project TEXT, session TEXT, host TEXT,
-  tool TEXT, ending TEXT, failed TEXT, verdict TEXT, duration_s REAL, background INTEGER);
-CREATE INDEX runs_by_hook ON runs (hook, at);
+  tool TEXT, ending TEXT, failed TEXT, verdict TEXT, duration_s REAL, background INTEGER,
+  shadow INTEGER);
 CREATE INDEX runs_by_time ON runs (at);
 CREATE VIRTUAL TABLE words USING fts5 (text, tokenize = 'unicode61', content = '');
 CREATE TABLE places (id INTEGER PRIMARY KEY AUTOINCREMENT, file INTEGER, place INTEGER, n INTEGER);
@@ -65,9 +66,11 @@ def _opened(path: str) -> sqlite3.Connection:
     return index
 
 
-def update(index: sqlite3.Connection, state_dir: str, kind: str, tell: Callable[[int, int], None]) -> None:
+def update(
+    index: sqlite3.Connection, state_dir: str, kind: str, tell: Callable[[int, int], None], since_ns: int | None = None
+) -> None:
     """Read what is new in the journal: `runs` for figures, `words` for searches. `tell` hears how many bytes of how
-    many are done."""
+    many are done. Files that nobody wrote to since `since_ns` wait until somebody asks for their time."""
     index.execute("BEGIN IMMEDIATE")
     files = open_all(state_dir)
     try:
@@ -75,6 +78,7 @@ def update(index: sqlite3.Connection, state_dir: str, kind: str, tell: Callable[
         ahead = [
             (identity, file, done, os.fstat(file.fileno()).st_size)
             for identity, file in known
+            if since_ns is None or os.fstat(file.fileno()).st_mtime_ns >= since_ns - SLACK_NS
             for (done,) in index.execute(f"SELECT {kind}_to FROM files WHERE id = ?", (identity,))  # noqa: S608
         ]
         todo, read = sum(size - done for _, _, done, size in ahead), 0
@@ -136,7 +140,7 @@ def _take_runs(index: sqlite3.Connection, identity: int, batch: list[tuple[int, 
         record = parsed(line)
         if record is not None:
             rows.extend((identity, *map(_held, row)) for row in run_rows(record))
-    index.executemany(f"INSERT INTO runs VALUES ({', '.join('?' * 14)})", rows)  # noqa: S608
+    index.executemany(f"INSERT INTO runs VALUES ({', '.join('?' * 15)})", rows)  # noqa: S608
 
 
 def _held(value: object) -> object:
@@ -153,19 +157,34 @@ def run_rows(record: dict[str, Json]) -> Iterator[tuple[object, ...]]:
         run = record.get("run")
         if isinstance(run, dict):
             failed = None if run.get("exit_code") == 0 else run.get("ending")
-            yield n, at, record["background"], None, None, None, None, None, *_ending(run, failed), "none", _s(run), 1
+            yield (
+                n,
+                at,
+                record["background"],
+                None,
+                None,
+                None,
+                None,
+                None,
+                *_ending(run, failed),
+                "none",
+                _s(run),
+                1,
+                0,
+            )
         return
     decision, data, calls = record.get("decision"), record.get("data"), record.get("calls")
     hooks = decision.get("hooks") if isinstance(decision, dict) else None
     verdicts = {row.get("id"): row.get("verdict") for row in hooks if isinstance(row, dict)} if hooks else {}  # type: ignore[union-attr]
     tool = data.get("tool") if isinstance(data, dict) else None
+    shadow = int(record.get("mode") == "shadow")
     about = [record.get(key) for key in ("event", "project", "session", "host")]
     for call in calls if isinstance(calls, list) else ():
         run = call.get("run") if isinstance(call, dict) else None
         if isinstance(call, dict) and isinstance(run, dict):
             failed = call.get("failed") or (None if run.get("ending") == "exited" else run.get("ending"))
             verdict = verdicts.get(call.get("hook"), "none")
-            yield n, at, call.get("hook"), *about, _text(tool), *_ending(run, failed), verdict, _s(run), 0
+            yield n, at, call.get("hook"), *about, _text(tool), *_ending(run, failed), verdict, _s(run), 0, shadow
 
 
 def _ending(run: dict[str, Json], failed: Json) -> tuple[str | None, str | None]:
@@ -187,8 +206,22 @@ def _take_words(index: sqlite3.Connection, identity: int, batch: list[tuple[int,
         if record is None:
             continue
         row = index.execute("INSERT INTO places VALUES (NULL, ?, ?, ?)", (identity, place, record.get("n"))).lastrowid
-        text = "\n".join([*_texts(record, 0), *reached(record)])
+        text = "\n".join([*_said(record), *reached(record)])
         index.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (row, text))
+
+
+def _said(record: dict[str, Json]) -> Iterator[str]:
+    """The texts by which somebody remembers an event: what it was about, what hooks said to it, what was decided. The
+    names and paths that every record repeats would make the index several times as large."""
+    yield from _texts(record.get("data"), 0)
+    calls, decision = record.get("calls"), record.get("decision")
+    for call in (*(calls if isinstance(calls, list) else ()), record):
+        run = call.get("run") if isinstance(call, dict) else None
+        for stream in ("stdout", "stderr", "error") if isinstance(run, dict) else ():
+            yield from _texts(run.get(stream), 0)  # type: ignore[union-attr]
+    if isinstance(decision, dict):
+        for field in (*ASKED_FOR, "problems"):
+            yield from _texts(decision.get(field), 0)
 
 
 def _texts(value: Json, depth: int) -> Iterator[str]:
@@ -200,27 +233,25 @@ def _texts(value: Json, depth: int) -> Iterator[str]:
             yield from _texts(item, depth + 1)
 
 
-def find_words(index: sqlite3.Connection, state_dir: str, words: str, most: int) -> list[bytes]:
-    """The lines of the newest records that have all these words, oldest first."""
+def find_words(index: sqlite3.Connection, state_dir: str, words: str) -> Iterator[bytes]:
+    """The lines of the records that have all these words, newest first."""
     quoted = " ".join('"{}"'.format(word.replace('"', '""')) for word in words.split())
     if not quoted:
-        return []
+        return
     rows = index.execute(
         "SELECT files.inode, place FROM words "
         "JOIN places ON places.id = words.rowid JOIN files ON files.id = places.file "
-        "WHERE words MATCH ? ORDER BY words.rowid DESC LIMIT ?",
-        (quoted, most),
-    ).fetchall()
+        "WHERE words MATCH ? ORDER BY words.rowid DESC",
+        (quoted,),
+    )
     files = open_all(state_dir)
     try:
         by_inode = {os.fstat(file.fileno()).st_ino: file for _, file in files}
-        found: list[bytes] = []
-        for inode, place in reversed(rows):
+        for inode, place in rows:
             file = by_inode.get(inode)
             if file is not None:
                 file.seek(place)
-                found.append(file.readline())
-        return found
+                yield file.readline()
     finally:
         for _, file in files:
             file.close()

@@ -23,11 +23,14 @@ if TYPE_CHECKING:
     from anyhook.grammar.rows import Dialect, EventRow
     from anyhook.model.decision import Decision
     from anyhook.model.json_types import Json
-    from anyhook.model.outcome import Outcome
 
 REMEMBERED_MOST = 20_000
+REMEMBERED_CHARACTERS = 1_000
+"""What a hook says at length it hardly says twice, and would fill the memory."""
 COMPARED = ("verdict", *ASKED_FOR)
 _compared = attrgetter(*COMPARED)
+BESIDE = ("enforced", "hooks", "problems")
+"""What else a recorded decision has."""
 CUT = (" bytes in all]", " characters in all]")
 UNJUDGED = "bound-reached"
 """A problem after which a block did not count, for a reason that no record has."""
@@ -56,14 +59,19 @@ class Change(Record):
         return made
 
 
+if TYPE_CHECKING:
+    _Judged = tuple[Decision, list[tuple[str, Json]]]
+    """A decision, and what a record holds of it."""
+
+
 class Judge:
-    """Judges record after record; the same run of the same hook only once."""
+    """Judges record after record; the same runs of the same hooks only once."""
 
     def __init__(self, settings: Mapping[str, Mapping[str, str]], posture: str | None = None) -> None:
         """`settings` of the dialects, as the user has them today; `posture` in place of the recorded ones."""
         self.settings, self.posture = settings, posture
         self._hooks: dict[tuple[Json, ...], tuple[Hook, Dialect, EventRow]] = {}
-        self._outcomes: dict[tuple[Json, ...], Outcome] = {}
+        self._decisions: dict[tuple[Json, ...], _Judged] = {}
 
     def judge(self, record: dict[str, Json]) -> Change | None:
         """What would be different today; None where nothing is. Unjudgeable where that cannot be said."""
@@ -77,7 +85,9 @@ class Judge:
         _check(before, hooks, foreground)
         if not foreground:
             return None
-        after = self.decision(record, foreground)
+        after, kept = self.decision(record, foreground)
+        if _is_kept(kept, before):
+            return None
         differing = _differing(after, before, NO_BODIES if "bodies" in record else None)
         if not differing:
             return None
@@ -94,7 +104,23 @@ class Judge:
             skipped,
         )
 
-    def decision(self, record: dict[str, Json], calls: list[dict[str, Json]]) -> Decision:
+    def decision(self, record: dict[str, Json], calls: list[dict[str, Json]]) -> _Judged:
+        """Today's. Where the host has no words of its own, the same runs mean the same, whatever else differs."""
+        key = None if record.get("hosted") else _key(record, calls)
+        try:
+            found = self._decisions.get(key) if key else None
+        except TypeError:  # a value that no record of ours has there
+            raise Unjudgeable("its run was not kept") from None
+        if found is None:
+            decision = self._decided(record, calls)
+            found = decision, _kept(decision)
+            if len(self._decisions) >= REMEMBERED_MOST:
+                self._decisions.clear()
+            if key:
+                self._decisions[key] = found
+        return found
+
+    def _decided(self, record: dict[str, Json], calls: list[dict[str, Json]]) -> Decision:
         data = record.get("data")
         name = str(record.get("event"))
         event = Event(name, data if isinstance(data, dict) else {}, b"", bool(record.get("hosted")))
@@ -104,8 +130,11 @@ class Judge:
             hook, table, row = self.hook(call, name)
             if stopped or ended == table.name:
                 continue
-            outcome = self.outcome(call, hook, table, row, name)
-            upstream = self.settings.get(table.name, {}).get("chaining") == "upstream"
+            settings = self.settings.get(table.name, {})
+            posture = self.posture or str(call.get("posture", "native"))
+            read = interpret(hook, table.replies[hook.handler], name, run_from(call["run"]))
+            outcome = judge(hook, table, row, read, posture, settings)
+            upstream = settings.get("chaining") == "upstream"
             entries.append(Entry(position, hook, table, row, to_host(outcome, event, table), upstream))
             if outcome.verdict == BLOCK:
                 ended, stopped = table.name, name in GATES and row.block in STOPPING
@@ -120,23 +149,22 @@ class Judge:
             found = self._hooks[key] = _hook_of(call, event)
         return found
 
-    def outcome(self, call: dict[str, Json], hook: Hook, table: Dialect, row: EventRow, event: str) -> Outcome:
-        run, posture = call["run"], self.posture or str(call.get("posture", "native"))
+
+def _key(record: dict[str, Json], calls: list[dict[str, Json]]) -> tuple[Json, ...] | None:
+    """Everything that a decision without its host's words depends on; None where that is too much to remember."""
+    key: list[Json] = [record.get("event"), record.get("mode")]
+    for call in calls:
+        run = call["run"]
         if not isinstance(run, dict):
             raise Unjudgeable("its run was not kept")
-        said = run.get("stdout"), run.get("stderr")
-        key = (hook.id, event, posture, run.get("ending"), run.get("exit_code"), *said, run.get("error"))
-        try:
-            found = self._outcomes.get(key)
-        except TypeError:
-            raise Unjudgeable("its payloads were not kept") from None
-        if found is None:
-            if len(self._outcomes) >= REMEMBERED_MOST:
-                self._outcomes.clear()
-            read = interpret(hook, table.replies[hook.handler], event, run_from(run))
-            found = judge(hook, table, row, read, posture, self.settings.get(table.name, {}))
-            self._outcomes[key] = found
-        return found
+        stdout, stderr = run.get("stdout"), run.get("stderr")
+        if not isinstance(stdout, str) or not isinstance(stderr, str):
+            raise Unjudgeable("its payloads were not kept")
+        if len(stdout) + len(stderr) > REMEMBERED_CHARACTERS:
+            return None
+        key += (call.get("hook"), call.get("native"), call.get("handler"), call.get("limit_s"), call.get("posture"))
+        key += (run.get("ending"), run.get("exit_code"), stdout, stderr, run.get("error"))
+    return tuple(key)
 
 
 def _check(before: dict[str, Json], hooks: list[dict[str, Json]], calls: list[dict[str, Json]]) -> None:
@@ -196,6 +224,18 @@ def run_from(run: Json) -> Run:
         float(spent) if isinstance(spent, (int, float)) else 0.0,
         error if isinstance(error, str) else None,
     )
+
+
+def _kept(decision: Decision) -> list[tuple[str, Json]]:
+    """What a record holds of such a decision."""
+    return [(field, _plain(decision, field)) for field in COMPARED if getattr(decision, field) not in (None, False, ())]
+
+
+def _is_kept(kept: list[tuple[str, Json]], before: dict[str, Json]) -> bool:
+    """Whether a recorded decision is this one and asks for nothing else: most are, and this is quickly said."""
+    if len(before) != len(kept) + sum(map(before.__contains__, BESIDE)):
+        return False
+    return [before.get(field) for field, _ in kept] == [value for _, value in kept]
 
 
 _NOTHING: dict[str, Json] = {"verdict": "none", "context": [], "messages": [], "follow_ups": [], "end_turn": False}

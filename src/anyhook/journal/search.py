@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 from anyhook.model import lean_json
 from anyhook.model.record import Record
-from anyhook.stores.journal_files import BLOCK, lines_backwards, number_of, open_all, seek_first, whole_lines
+from anyhook.stores.journal_files import (
+    BLOCK,
+    lines_backwards,
+    lines_with,
+    number_of,
+    open_all,
+    seek_first,
+    whole_lines,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,31 +44,45 @@ class Wanted(Record):
     verdict: str | None = None
     text: str | None = None
 
-    def fits(self, record: dict[str, Json]) -> bool:
-        at, data, decision = record.get("at"), _table(record.get("data")), _table(record.get("decision"))
-        if not isinstance(at, int) or at < (self.since_ns or 0) or (self.until_ns is not None and at >= self.until_ns):
-            return False
-        plain = (
-            (self.session, record.get("session")),
-            (self.project, record.get("project")),
-            (self.agent, record.get("host")),
-            (self.event, record.get("event")),
-            (self.tool, data.get("tool")),
-            (self.verdict, decision.get("verdict")),
-        )
-        if any(wanted is not None and wanted != found for wanted, found in plain):
-            return False
-        return self.hook is None or any(self.hook in name for name in reached(record))
+    def fits(self) -> Callable[[dict[str, Json]], bool]:
+        """The question whether a record is one of these."""
+        since, until, hook = self.since_ns or 0, self.until_ns, self.hook
+        asked = [
+            (part, key, value)
+            for part, key, value in (
+                ("", "session", self.session),
+                ("", "project", self.project),
+                ("", "host", self.agent),
+                ("", "event", self.event),
+                ("data", "tool", self.tool),
+                ("decision", "verdict", self.verdict),
+            )
+            if value is not None
+        ]
+
+        def right(record: dict[str, Json]) -> bool:
+            at = record.get("at")
+            if not isinstance(at, int) or at < since or (until is not None and at >= until):
+                return False
+            for part, key, value in asked:
+                if (_table(record.get(part)) if part else record).get(key) != value:
+                    return False
+            return hook is None or any(hook in name for name in reached(record))
+
+        return right
 
     def marks(self) -> tuple[bytes, ...]:
         """Bytes that every line that fits has in it, each as JSON writes it."""
         texts = (self.session, self.project, self.agent, self.event, self.tool, self.hook, self.verdict)
         return tuple(lean_json.dumps(text)[1:-1].encode() for text in texts if text)
 
+    def low_text(self) -> bytes:
+        """The same of the text, in lower case; b"" where none is looked for."""
+        return lean_json.dumps(self.text)[1:-1].lower().encode() if self.text else b""
+
     def looks_right(self) -> Callable[[bytes], bool]:
         """A cheap question that every line that fits answers with yes."""
-        marks = self.marks()
-        low = lean_json.dumps(self.text)[1:-1].lower().encode() if self.text else b""
+        marks, low = self.marks(), self.low_text()
 
         def right(line: bytes) -> bool:
             for mark in marks:
@@ -105,23 +127,36 @@ def parsed(line: bytes) -> dict[str, Json] | None:
 
 def search(state_dir: str, wanted: Wanted) -> Iterator[Found]:
     """The records, oldest first; damaged lines among them."""
-    right = wanted.looks_right()
+    chosen = chooser(wanted)
     for _, file in open_all(state_dir):
         with file:
             if wanted.since_ns is not None:
                 seek_first(file, b"at", wanted.since_ns - SLACK_NS)
-            yield from _fitting(file, wanted, right)
+            yield from _fitting(file, wanted, chosen)
 
 
-def _fitting(file: BinaryIO, wanted: Wanted, right: Callable[[bytes], bool]) -> Iterator[Found]:
+def chooser(wanted: Wanted) -> Callable[[bytes], Found | None]:
+    """A line → what is shown of it, if anything."""
+    right, fits = wanted.looks_right(), wanted.fits()
+
+    def chosen(line: bytes) -> Found | None:
+        if not right(line):
+            return None
+        record = parsed(line)
+        return Found(line, record) if record is None or fits(record) else None
+
+    return chosen
+
+
+def _fitting(file: BinaryIO, wanted: Wanted, chosen: Callable[[bytes], Found | None]) -> Iterator[Found]:
     past = None if wanted.until_ns is None else wanted.until_ns + SLACK_NS
-    for line in whole_lines(file):
+    low, marks = wanted.low_text(), wanted.marks()
+    mark = low or max(marks, key=len, default=b"")  # the longest is likely to be the rarest
+    for line in lines_with(file, mark, bool(low)) if mark and past is None else whole_lines(file):
         if past is not None and (number_of(line, b"at") or 0) > past:
             return
-        if right(line):
-            record = parsed(line)
-            if record is None or wanted.fits(record):
-                yield Found(line, record)
+        if (found := chosen(line)) is not None:
+            yield found
 
 
 def newest(state_dir: str, wanted: Wanted, most: int) -> list[Found]:
@@ -134,16 +169,15 @@ def newest(state_dir: str, wanted: Wanted, most: int) -> list[Found]:
 
 
 def _last(files: list[tuple[str, BinaryIO]], wanted: Wanted, most: int, end: int | None) -> list[Found]:
-    right = wanted.looks_right()
+    chosen = chooser(wanted)
+    least = (wanted.since_ns or 0) - SLACK_NS
     found: list[Found] = []
     for _, file in reversed(files):
         for line in lines_backwards(file, end):
-            if len(found) >= most or (number_of(line, b"at") or SLACK_NS) < (wanted.since_ns or 0) - SLACK_NS:
+            if len(found) >= most or (number_of(line, b"at") or SLACK_NS) < least:
                 return found[::-1]
-            if right(line):
-                record = parsed(line)
-                if record is None or wanted.fits(record):
-                    found.append(Found(line, record))
+            if (each := chosen(line)) is not None:
+                found.append(each)
         end = None
     return found[::-1]
 
@@ -156,7 +190,7 @@ def _close(files: list[tuple[str, BinaryIO]]) -> None:
 def follow(state_dir: str, wanted: Wanted, most: int) -> Iterator[Found | None]:
     """The last so many records, and then those that come, whatever file they come into; None whenever there is no
     more for the moment."""
-    right = wanted.looks_right()
+    chosen = chooser(wanted)
     files = open_all(state_dir)
     place = files[-1][1].seek(0, os.SEEK_END) if files else 0
     seen = os.fstat(files[-1][1].fileno()).st_ino if files else None
@@ -175,7 +209,7 @@ def follow(state_dir: str, wanted: Wanted, most: int) -> Iterator[Found | None]:
                 if index < start:
                     continue
                 file.seek(place if inodes[index] == seen else 0)
-                yield from _fitting(file, wanted, right)
+                yield from _fitting(file, wanted, chosen)
                 place, seen = file.tell(), inodes[index]
 
 

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     Result = tuple[str, tuple[str, int | None, bytes, bytes, int, float, str | None], bool]
     """Key, the fields of the Run, and whether it ran warm."""
 
-EVERY = 200
+EVERY = 2_000
 """One of so many trials is run cold as well as warm."""
-FIRST = 3
-"""And so are this many at the beginning of each batch."""
+FIRST, SMALL = 3, 500
+"""And so are this many at the beginning of each small batch, as the first ones are; one of each larger batch."""
 SHELLS = ("sh", "bash", "dash", "zsh")
 DEATHS = 3
 """How often a living interpreter may die of a hook before the rest of a batch is run cold."""
@@ -109,9 +109,10 @@ def run_batch(trials: Sequence[tuple[object, ...]], sandbox: tuple[str, ...]) ->
     strange: list[str] = []
     warm = [trial for trial in made if trial.interpreter]
     answers = dict(_warm(warm, sandbox)) if warm else {}
+    first = FIRST if len(made) <= SMALL else 1
     for index, trial in enumerate(made):
         answer = answers.get(trial.key)
-        checked = answer is None or index < FIRST or int(trial.key[:8], 16) % EVERY == 0
+        checked = answer is None or index < first or int(trial.key[:8], 16) % EVERY == 0
         if checked:
             cold = _cold(trial, sandbox)
             if answer is not None and not _agree(answer, cold):
@@ -207,11 +208,12 @@ class _Worker:
     def answer(self, limit_s: float) -> tuple[int, bytes, bytes, float] | None:
         assert self._child.stdout is not None  # noqa: S101 (asked for above)
         self._deadline = time.monotonic() + limit_s
-        try:
-            found: tuple[int, bytes, bytes, float] = marshal.load(self._child.stdout)  # noqa: S302 (our own worker)
-            return found
-        except (EOFError, ValueError, TypeError):
+        length = int.from_bytes(self._child.stdout.read(4), "little")
+        data = self._child.stdout.read(length)
+        if not length or len(data) < length:
             return None
+        found: tuple[int, bytes, bytes, float] = marshal.loads(data)  # noqa: S302 (our own worker)
+        return found
 
     def end(self) -> None:
         self._over.set()

@@ -16,6 +16,8 @@ class Call(Record):
     mark: str
     """`NAME=value`, an entry of `env` that is unique to this run; every descendant inherits it, so that after the
     limit even a grandchild that left the process group and the session can be found and ended."""
+    trace: str = ""
+    """The trace context that it is told; "" where its dialect takes nothing from us."""
 
 
 class Run(Record):

@@ -313,13 +313,13 @@ CODES = {
     "all-disabled": Code(
         ENTRY,
         WARNING,
-        "A switch of this file turns all of its hooks off.",
+        "A switch of this file turns hooks off.",
         "Remove the switch where the hooks are meant to run.",
     ),
     "unsupported-event": Code(
         ENTRY,
         WARNING,
-        "The event is one of the product's own that happens in no other host, so its hooks are not run here.",
+        "Only the product itself knows when these hooks are meant to run, so they are not run here.",
         "Nothing, unless they were expected to run.",
     ),
     "bridge-failed": Code(

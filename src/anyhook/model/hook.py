@@ -80,3 +80,6 @@ class Layer(Record):
     hooks: tuple[Hook, ...]
     replaces: tuple[str, ...] = ()
     """Native events whose earlier lists this layer replaces as a whole, even by an empty list."""
+    all_off: bool | None = None
+    """What the source says about all hooks of its dialect, wherever they are declared: True turns them off, False on
+    again, and the last layer that says anything counts."""

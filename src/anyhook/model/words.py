@@ -12,6 +12,10 @@ NONE, ALLOW, ASK, BLOCK = "none", "allow", "ask", "block"
 TRUST = ("ask", "all", "native", "none")
 ON_FAILURE = ("native", "deny", "allow")
 MODE = ("enforce", "shadow")
+TRACEPARENT = "TRACEPARENT"
+"""The variable with a caller's trace context, as W3C names it."""
+RECORD = "ANYHOOK_RECORD"
+"""The variable that names the folder of whoever records events."""
 FULL, HASHED = "full", "hashed"
 BODIES = (FULL, HASHED, "none")
 """What the journal keeps of payloads."""

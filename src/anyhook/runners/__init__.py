@@ -49,6 +49,10 @@ def start(
 
         answer = dialect.builtin(hook.name).act(scene)
         return Run("exited", 0, encode(answer) if answer else b"", b"", 0, 0.0)
+    if hook.handler == "http":
+        from anyhook.runners.http import Posted
+
+        return Posted(hook, call, scene.env)
     from anyhook.runners.model import start_question
 
     return start_question(hook, dialect, call, scene, model, config)

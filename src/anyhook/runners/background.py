@@ -6,7 +6,6 @@ from __future__ import annotations
 import marshal
 import os
 import sys
-import threading
 
 from anyhook.model import lean_json as json
 
@@ -25,6 +24,8 @@ def line_of(hook: str, call: Call, run: Run, bodies: str) -> bytes:
     from anyhook.steps.record import Keeping, clean, run_fields, secrets_of
 
     made: dict[str, Json] = {"v": 1, "at": time.time_ns(), "background": hook, "argv": [*call.argv], "cwd": call.cwd}
+    if call.trace:
+        made["trace"] = call.trace
     keeping = Keeping(secrets_of(call.env), bodies)
     made["run"] = run_fields(run, keeping)
     return clean(json.dumps(made), keeping).encode() + b"\n"
@@ -33,6 +34,7 @@ def line_of(hook: str, call: Call, run: Run, bodies: str) -> bytes:
 def watch(hook: str, call: Call, journal: Journal | None, bodies: str) -> Waitable | None:
     """Start it here, and let a thread see it through."""
     from anyhook.model.call import Run
+    from anyhook.runners.watching import Watched
     from anyhook.steps.run import start
 
     started = start(call)
@@ -40,35 +42,12 @@ def watch(hook: str, call: Call, journal: Journal | None, bodies: str) -> Waitab
         if journal is not None:
             journal.append(line_of(hook, call, started, bodies))
         return None
-    watched = _Watched(started)
 
-    def see_through() -> None:
-        run = started.wait()
-        if journal is not None and run is not None:
+    def write(run: Run) -> None:
+        if journal is not None:
             journal.append(line_of(hook, call, run, bodies))
-        watched.conclude(run)
 
-    threading.Thread(target=see_through, name=f"anyhook-{hook}", daemon=True).start()
-    return watched
-
-
-class _Watched:
-    """A background run whose thread does the waiting."""
-
-    def __init__(self, child: Waitable) -> None:
-        self._child, self._done = child, threading.Event()
-        self._run: Run | None = None
-
-    def conclude(self, run: Run | None) -> None:
-        self._run = run
-        self._done.set()
-
-    def wait(self, grace_s: float | None = None) -> Run | None:
-        self._done.wait(grace_s)
-        return self._run
-
-    def end(self, ending: str = "cancelled") -> None:
-        self._child.end(ending)
+    return Watched(started, write)
 
 
 def hand_over(hook: str, call: Call, own_dir: str, bodies: str) -> None:

@@ -110,7 +110,7 @@ def check(order: Order) -> Scaffold:
     if order.scope == "user" and not order.roots.env.get("HOME"):
         raise CannotScaffold("--scope user: HOME is not set, so there is no place for a user's hooks. Set it.")
     if order.dialect.scaffold is None:
-        raise CannotScaffold(f"hooks of {order.dialect.name} are not written in files.")
+        raise CannotScaffold(f"hooks of {order.dialect.name} have to be written by hand; see its page in the docs.")
     return order.dialect.scaffold
 
 
@@ -166,7 +166,8 @@ def _look_around(order: Order, source: Source, folder: str, file: str) -> list[s
             raise CannotScaffold(f"{path} is there already. Choose another name than {order.name!r}, or remove it.")
     # A handler in a list is called by its script, ending and all.
     names = {order.name} if shape in ("folder", "executable") else {order.name + ending for ending in ENDINGS.values()}
-    layers = {each.scope: order.dialect.load(each, Files()) for each in order.dialect.find(order.roots)}
+    sources = reversed(order.dialect.find(order.roots))  # of several of one scope, the first is where hooks are added
+    layers = {each.scope: order.dialect.load(each, Files()) for each in sources}
     for hook in layers[order.scope].hooks:
         if hook.name in names:
             raise CannotScaffold(f"{hook.source} has a hook {hook.name!r} already. Choose another name.")
@@ -201,11 +202,11 @@ def _front_matter(order: Order) -> str:
 
 
 def _declaration(order: Order, scaffold: Scaffold, source: Source, command: str) -> Piece:
-    handler: dict[str, Json] = {scaffold.key: command}
+    handler: dict[str, Json] = {**scaffold.fixed, scaffold.key: command}
     if scaffold.shape == "groups":
         handler = {"hooks": [{"type": "command", **handler}]}
-        if order.matched:
-            handler = {"matcher": order.tool, **handler}
+    if order.matched:
+        handler = {"matcher": order.tool, **handler}
     paths = [f"{source.path}/{name}" for name in scaffold.declared_in] or [source.path]
     path = next((each for each in paths if os.path.lexists(each)), paths[0])
     old: bytes | None = None

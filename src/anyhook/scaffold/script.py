@@ -4,6 +4,7 @@ starts nothing."""
 from __future__ import annotations
 
 from anyhook.grammar.describe import WORDS
+from anyhook.grammar.rows import BLOCKING
 from anyhook.model import lean_json as json
 from anyhook.model.record import Record
 
@@ -69,7 +70,7 @@ def answers(dialect: Dialect, row: EventRow) -> list[Answer]:
     """What a hook of this event may answer, besides a block and silence."""
     special = dialect.scaffold.answers if dialect.scaffold else {}
     found: list[Answer] = []
-    for key in dialect.replies["command"].keys:
+    for key in reply_to(dialect, row).keys:
         if key.on and not set(key.on) & set(row.canonical):
             continue
         name = ".".join(key.path)
@@ -90,17 +91,27 @@ def _nested(path: tuple[str, ...], value: Json) -> Json:
     return value
 
 
-def refusal(reply: Reply, reason: str) -> tuple[int, Json]:
+def reply_to(dialect: Dialect, row: EventRow) -> Reply:
+    """How an answer to this event is read."""
+    reply = dialect.replies["command"]
+    return reply.on_event.get(row.canonical[0], reply)
+
+
+def refusal(reply: Reply, canonical: str, reason: str) -> tuple[int, Json]:
     """How a hook blocks: an exit status (then the reason goes to stderr), or 0 and the object to print."""
     for status, meaning in reply.exits.items():
-        if meaning == "block":
+        if meaning in BLOCKING:
             return status, None
-    if reply.otherwise == "block":
-        return 1, None
-    says = {key.does: key.path for key in reply.keys}
-    answer: dict[str, Json] = {says["block"][0]: True}
-    if "reason" in says:
-        answer[says["reason"][0]] = reason
+    if reply.otherwise in BLOCKING:
+        return next(status for status in (1, 2) if status not in reply.exits), None
+    heard = [key for key in reply.keys if not key.on or canonical in key.on]
+    answer: dict[str, Json] = {}
+    for key in heard:
+        words = [word for word, verdict, on in key.words if verdict == "block" and (not on or canonical in on)]
+        if key.does == "block" or words:
+            answer[key.path[0]] = _nested(key.path[1:], words[0] if words else True)
+        elif key.does == "reason":
+            answer[key.path[0]] = _nested(key.path[1:], reason)
     return 0, answer
 
 
@@ -125,8 +136,8 @@ def _title(script: Script) -> str:
 
 
 def _failure_rule(script: Script) -> str:
-    reply, failing = script.dialect.replies["command"], script.dialect.failing
-    if reply.otherwise == "block":
+    reply, failing = reply_to(script.dialect, script.row), script.dialect.failing
+    if reply.otherwise in BLOCKING:
         late = ", and so does a hook that takes too long" if "timed_out" in failing.blocks else ""
         return f"Mind: every other status blocks as well, a crash included{late}."
     return "A crash or any other status blocks nothing: it is reported, and the action goes on."
@@ -194,7 +205,7 @@ def _bash_tools(script: Script) -> list[str]:
 
 
 def _bash_gate(script: Script) -> list[str]:
-    status, answer = refusal(script.dialect.replies["command"], script.reason)
+    status, answer = refusal(reply_to(script.dialect, script.row), script.row.canonical[0], script.reason)
     if status:
         block = [
             f"    # Block: status {status}, and the reason on stderr.",
@@ -264,7 +275,7 @@ def _python(script: Script) -> str:
 
 
 def _python_gate(script: Script) -> list[str]:
-    status, answer = refusal(script.dialect.replies["command"], script.reason)
+    status, answer = refusal(reply_to(script.dialect, script.row), script.row.canonical[0], script.reason)
     lines = [f'if "{MARK}" in json.dumps(event):']
     if status:
         return [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from anyhook.model.decision import idle_report
 from anyhook.model.hook import ASKING
+from anyhook.model.trace import Trace
 from anyhook.steps.match import match
 from anyhook.steps.present import encode, payload, present
 
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.routes import Step
+
+
+NAMING = ("callable", "prompt", "url", "file")
+"""What says in one word or line what a handler does that is no command."""
 
 
 def explain(step: Step, event: Event, scene: Scene, where: str, model: str = "") -> dict[str, Json]:
@@ -31,7 +36,7 @@ def explain(step: Step, event: Event, scene: Scene, where: str, model: str = "")
     if not why:
         made["status"] = "background" if hook.background else "ran"
     if hook.handler == "command" and hook.native_event:
-        call, missing = present(hook, step.dialect, step.row, scene, "…")
+        call, missing = present(hook, step.dialect, step.row, scene, "…", Trace(scene.env))
         made.update(
             argv=[*call.argv], env=[*sorted(call.env)], cwd=call.cwd, stdin=call.stdin.decode("utf-8", "replace")
         )
@@ -39,7 +44,7 @@ def explain(step: Step, event: Event, scene: Scene, where: str, model: str = "")
             made.update(would_run=False, status="broken", why=missing)
     else:
         shown = encode(payload(step.dialect, step.row, scene)).decode() if hook.native_event else ""
-        command = str(hook.spec.get("callable") or hook.spec.get("prompt") or hook.spec.get("file") or hook.name)
+        command = next((str(hook.spec[key]) for key in NAMING if hook.spec.get(key)), hook.name)
         made.update(argv=None, command=command, env=[], cwd=scene.project, stdin=shown)
         if hook.handler in ASKING:
             made["model"] = model or None

@@ -168,7 +168,7 @@ def _never(pattern: str, target: str, searched: bool) -> str:
 
 
 def duplicates(hooks: Iterable[Hook]) -> list[Problem]:
-    """Declarations that are the same in every key, and so run twice."""
+    """Declarations that are the same in every key."""
     seen: dict[tuple[str, ...], Hook] = {}
     found: list[Problem] = []
     for hook in hooks:
@@ -178,7 +178,8 @@ def duplicates(hooks: Iterable[Hook]) -> list[Problem]:
         first = seen.setdefault(key, hook)
         if first is not hook:
             what = f"hook `{hook.name}` is declared twice in the same words"
-            why = f"{first.where()} says the same, so it runs twice"
+            same = dialect(hook.dialect).identity
+            why = f"{first.where()} says the same, so it runs {'once' if same(first) == same(hook) else 'twice'}"
             found.append(Problem("duplicate-hook", what, hook.where(), why, "Remove one of them.", WARNING))
     return found
 

@@ -32,14 +32,27 @@ def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
     if run.exit_code is None:  # somebody else took its status: a refusal may be lost, so it is no pass
         return Outcome(failure=Failure("exit", run.error or "its exit status was lost"))
     code = run.exit_code
+    reply = reply.on_event.get(event, reply)
+    if reply.stderr_speaks and not run.stdout.strip() and reply.read(run.stderr)[0] == "object":
+        run = run.replace(stdout=run.stderr, stderr=b"")
     meaning = reply.exits.get(code, reply.otherwise)
-    if meaning == "fail" and not (reply.speaks_anyway and reply.read(run.stdout)[0] == "object"):
+    if meaning == "block_if_said":
+        said = _Reading(hook, reply, event, run).reason(reply.exit_reasons)
+        meaning = "block" if said and not _speaks(reply, run) else "fail"
+    if meaning == "fail" and not _speaks(reply, run):
         said = stderr_text(run)
+        if hook.handler == "http":
+            return Outcome(failure=Failure("exit", said))
         return Outcome(failure=Failure("exit", f"it left with status {code}" + (f": {said}" if said else "")))
     if not run.stdout and meaning == "pass":
         return SILENT
     reading = _Reading(hook, reply, event, run)
     return reading.block_by_exit(code) if meaning == "block" else reading.answer()
+
+
+def _speaks(reply: Reply, run: Run) -> bool:
+    """Whether what it printed counts, its exit status notwithstanding."""
+    return reply.speaks_anyway and reply.read(run.stdout)[0] == "object"
 
 
 def stderr_text(run: Run) -> str:
@@ -70,6 +83,8 @@ class _Reading:
         for source in sources:
             if source == "stderr":
                 said = stderr_text(self.run)
+            elif source == "stdout":
+                said = self.run.stdout.decode("utf-8", "replace").strip()
             elif source == "message":
                 said = (*self.texts("messages"), "")[0].strip()
             else:
@@ -90,9 +105,12 @@ class _Reading:
             self.problem("output-ignored", f"its output says nothing: {value}", "Print one JSON object, or nothing.")
         if kind == "text":
             heard = not self.reply.text_on or self.event in self.reply.text_on
-            return Outcome(context=(str(value),)) if heard else SILENT
+            return SILENT.replace(**{self.reply.text_does: (str(value),)}) if heard else SILENT
         if not isinstance(value, dict):
             return Outcome(problems=tuple(self.problems))
+        wrong = self.reply.spoils(value, self.event) if self.reply.spoils else ""
+        if wrong:
+            return Outcome(failure=Failure("output", f"its output cannot be used: {wrong}"))
         self.read_keys(value)
         blocked = self.draft.get("verdict") == BLOCK
         if self.spoilt and not blocked:

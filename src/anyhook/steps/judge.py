@@ -29,13 +29,17 @@ FIXES = {
     "not_started": "Check the path, the execute bit and the first line of the script.",
     "output": "Print one JSON object on stdout, or nothing; talk belongs on stderr.",
 }
-ASKED = ("prompt", "agent")
-"""Handlers that ask a model, for which other things help."""
 ASKED_FIXES = {
     "not_started": "Name a model with --model PROVIDER:NAME or under [models] in config.toml; see docs/config.md.",
     "exit": "Check the model's name, its endpoint and its key.",
     "output": "Let the prompt ask for nothing but the decision, or choose a model that answers with JSON.",
 }
+POSTED_FIXES = {
+    "exit": "Check the address, and what answers there.",
+    "output": "Let it answer with one JSON object, or with nothing.",
+}
+HANDLER_FIXES = {"prompt": ASKED_FIXES, "agent": ASKED_FIXES, "http": POSTED_FIXES}
+"""What else helps where no program of the user's was run."""
 
 
 def judge(
@@ -84,7 +88,7 @@ def _failed(
         {"native": native, "deny": True, "allow": False}[posture] and row.block is not None and cause != "cancelled"
     )
     own_code = failing.codes.get(cause)
-    fixes = FIXES | ASKED_FIXES if hook.handler in ASKED else FIXES
+    fixes = FIXES | HANDLER_FIXES.get(hook.handler, {})
     meaning = "so it blocks" if blocks else "so the action goes on"
     rule = "the dialect's rule" if posture == "native" else f"--on-failure {posture}"
     problem = Problem(

@@ -19,23 +19,20 @@ def layer(dialect: Dialect, layers: Sequence[Layer], files: Files) -> list[Hook]
     """One list of hooks, in the order in which they run."""
     if dialect.layering == "replace_lists":
         hooks = _replace_lists(layers, files)
-    elif dialect.layering == "once":
-        hooks = _once([hook for each in layers for hook in each.hooks])
     elif dialect.layering == "concatenate":
         hooks = [hook for each in layers for hook in each.hooks]
     else:
         hooks = _one_per_name(layers, files, later_wins=dialect.layering == "later_name_wins")
+    off = _switched_off(layers)
+    if off:
+        hooks = [hook.replace(status=DISABLED, why=f"{off} turns all hooks off") for hook in hooks]
     return sorted(hooks, key=dialect.sort) if dialect.sort else hooks
 
 
-def _once(hooks: list[Hook]) -> list[Hook]:
-    """A plugin's copy is its own; of other copies the first that may run counts."""
-    kept: list[Hook] = []
-    for hook in hooks:
-        twin = [other for other in kept if other.definition == hook.definition and other.scope != "plugin"]
-        if hook.scope == "plugin" or not any(other.trusted and other.status != DISABLED for other in twin):
-            kept.append(hook)
-    return kept
+def _switched_off(layers: Sequence[Layer]) -> str:
+    """The last source that says anything about all hooks of the dialect, if it turns them off."""
+    said = [each for each in layers if each.all_off is not None]
+    return said[-1].source.path if said and said[-1].all_off else ""
 
 
 def _replace_lists(layers: Sequence[Layer], files: Files) -> list[Hook]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from anyhook.grammar.rows import Dialect, EventRow, Scene
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
+    from anyhook.model.trace import Trace
 
 RUN_VARIABLE = "ANYHOOK_RUN"
 """Names the run that a process belongs to: found by those who end it, and by an engine that was started inside a
@@ -91,17 +92,21 @@ def _escaped(text: str) -> bytes:
     return made
 
 
-def present(hook: Hook, dialect: Dialect, row: EventRow, scene: Scene, run_id: str) -> tuple[Call, str]:
+def present(
+    hook: Hook, dialect: Dialect, row: EventRow, scene: Scene, run_id: str, trace: Trace | None = None
+) -> tuple[Call, str]:
     """The call, and why it cannot be made ("" if it can)."""
     stdin = encode(payload(dialect, row, scene), long=_has_long_text(scene.event.data))
     if hook.handler != "command":
-        words = (hook.handler, *(str(hook.spec[key]) for key in ("callable", "prompt") if key in hook.spec))
+        words = (hook.handler, *(str(hook.spec[key]) for key in ("callable", "prompt", "url") if key in hook.spec))
         return Call(words, stdin, {}, scene.project, hook.limit_s, ""), ""
     launch = dialect.launch(hook, scene)
     env = launch.env
-    mark = f"{RUN_VARIABLE}={run_id}"
+    mark, told = f"{RUN_VARIABLE}={run_id}", ""
     if dialect.closed_env:
         mark = ""
     else:
         env[RUN_VARIABLE] = run_id
-    return Call(launch.argv, stdin, env, launch.cwd, hook.limit_s, mark), launch.missing
+        if trace is not None:
+            told = trace.enter(env, scene.session)
+    return Call(launch.argv, stdin, env, launch.cwd, hook.limit_s, mark, told), launch.missing

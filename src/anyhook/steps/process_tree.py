@@ -1,9 +1,9 @@
 """Find every process that one started process left in the world, and end it. Never signals a process on a guess.
 
 A process belongs to the tree when one of these proves it: it is the leader or in the leader's group, it descends from
-a member, its environment holds the run's mark, or the caller knows it as an adopted orphan. Everything found is
-stopped first and killed only when a look finds no new one: a parent that dies early hands its children to init, and
-with them goes the last trace of those that emptied their environment.
+a member, its environment or its limits hold the run's mark, or the caller knows it as an adopted orphan. Everything
+found is stopped first and killed only when a look finds no new one: a parent that dies early hands its children to
+init, and with them goes the last trace of those that emptied their environment.
 """
 
 from __future__ import annotations
@@ -69,17 +69,27 @@ _turns = _Turns()
 class Tree:
     """What is known of one tree: its leader, its mark, and who to ask about orphans."""
 
-    __slots__ = ("done", "eldest", "is_orphan", "leader", "mark")
+    __slots__ = ("done", "eldest", "is_orphan", "leader", "limit", "mark")
 
-    def __init__(self, leader: int, mark: str, is_orphan: Callable[[int, list[bytes]], bool] | None = None) -> None:
+    def __init__(
+        self,
+        leader: int,
+        mark: str,
+        is_orphan: Callable[[int, list[bytes]], bool] | None = None,
+        limit: int = 0,
+        since: int = 0,
+    ) -> None:
         """`leader` is 0 where it is unknown or already reaped, for then its number may be another's.
 
-        `is_orphan` is asked about a child of this process that nothing else proves: its pid and its environment."""
+        `is_orphan` is asked about a child of this process that nothing else proves: its pid and its environment.
+        `limit` is a number that stands nowhere but in the resource limits of members; 0 where there is none.
+        `since` is when the eldest member was born at the earliest, where there is no leader to tell."""
         self.leader = leader
         self.mark = os.fsencode(mark)
         self.is_orphan = is_orphan
+        self.limit = f" {limit} ".encode() if limit else b""
         first = read_process(leader) if leader else None
-        self.eldest = first.born if first else 0
+        self.eldest = first.born if first else since
         self.done: dict[tuple[int, int], Process] = {}
 
     def end(self) -> None:
@@ -163,7 +173,7 @@ class Tree:
 
     def _is_known(self, row: Process, me: int) -> bool:
         entries = environment(row.pid)
-        if carries(entries, self.mark):
+        if carries(entries, self.mark) or (self.limit and self.limit in _read(f"/proc/{row.pid}/limits")):
             return True
         # A tick is 10 ms; within one the numbers tell the order, lest the orphan of an earlier run be taken for ours.
         if self.is_orphan is None or row.parent != me or (row.born == self.eldest and row.pid < self.leader):

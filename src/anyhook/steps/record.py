@@ -25,6 +25,9 @@ EACH_MOST = 100
 DEPTH_LIMIT = 64
 TEXT_LIMIT = 16_384
 """Longer texts are cut in the journal, and say so."""
+OUTPUT_LIMIT = 262_144
+"""The same for what a hook printed: without all of it nobody can judge again what the hook answered, and those who
+print much are those who rewrite something large."""
 ASKED_FOR = (
     "effect", "reason", "hook", "tool_input", "tool_output", "prompt", "context", "messages", "follow_ups", "history",
     "recipe", "end_turn",
@@ -107,9 +110,13 @@ def body(value: Json, keeping: Keeping) -> Json:
     return {"blake2b": hasher()(text), "bytes": len(text)}
 
 
-def about(host: str, project: str, mode: str, keeping: Keeping) -> str:
-    """Who fires, where and how: the same in every line of one engine, so it is made once."""
-    return clean(json.dumps({"host": host, "project": project, "mode": mode}), keeping)[1:-1]
+def about(host: str, project: str, mode: str, keeping: Keeping, parent: str = "") -> str:
+    """Who fires, where and how: the same in every line of one engine, so it is made once. `parent` is the trace context
+    that the caller is in."""
+    made: dict[str, Json] = {"host": host, "project": project, "mode": mode}
+    if parent:
+        made["parent"] = parent
+    return clean(json.dumps(made), keeping)[1:-1]
 
 
 def head_of(event: Event, who: str, session: str, data: Json, keeping: Keeping) -> str:
@@ -140,7 +147,8 @@ def call_text(hook: Hook, call: Call, posture: str, keeping: Keeping = ALL, mode
     inherited = keeping.inherited
     own: list[Json] = [name for name in call.env if name not in inherited]
     made.update(argv=[*call.argv], cwd=call.cwd, env=own, limit_s=call.limit_s)
-    return clean_once(json.dumps(made), keeping)[:-1]
+    text = clean_once(json.dumps(made), keeping)[:-1]
+    return f'{text}, "trace": "{call.trace}"' if call.trace else text  # another each time, so no part of what is known
 
 
 def record(
@@ -259,5 +267,5 @@ def _said(run: Run, keeping: Keeping) -> dict[str, Json]:
 
 
 def clip(data: bytes) -> str:
-    text = data[:TEXT_LIMIT].decode("utf-8", "replace")
-    return text if len(data) <= TEXT_LIMIT else f"{text}… [{len(data)} bytes in all]"
+    text = data[:OUTPUT_LIMIT].decode("utf-8", "replace")
+    return text if len(data) <= OUTPUT_LIMIT else f"{text}… [{len(data)} bytes in all]"

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 
 from anyhook.model.record import Record
-from anyhook.steps.trust import empty_lists, fingerprints, gated
+from anyhook.steps.trust import ALL, fingerprints, gated, switches
 from anyhook.stores.ledger import Item
 
 TYPE_CHECKING = False
@@ -70,8 +70,8 @@ def _entries(table: Dialect, layer: Layer, others: Sequence[Layer], roots: Roots
         else:
             overridden = [each.id for each in theirs if each.name == hook.name]
         yield Entry(item, NEW, hook.native_event, hook, tuple(overridden), prints)
-    for event, item in empty_lists(layer).items():
-        yield Entry(item, NEW, event, None, tuple(each.id for each in theirs if each.native_event == event))
+    for event, item in switches(layer).items():
+        yield Entry(item, NEW, event, None, tuple(each.id for each in theirs if event in (each.native_event, ALL)))
 
 
 def _compared(entry: Entry, before: Item | None) -> Entry:

@@ -79,11 +79,20 @@ def gated(layer: Layer, roots: Roots) -> bool:
     return lies_in(source.path, roots.project) and not lies_in(roots.home, roots.project)
 
 
-def empty_lists(layer: Layer) -> dict[str, Item]:
-    """Lists of a project that hold nothing and yet replace the user's, by event: they have to be approved as well."""
+ALL = "*"
+
+
+def switches(layer: Layer) -> dict[str, Item]:
+    """What a project says about the user's hooks without a hook of its own, by event (`ALL` for all of them): an empty
+    list that replaces theirs, a word that turns them off or on. It has to be approved as well."""
+    source = layer.source
     listed = {hook.native_event for hook in layer.hooks}
-    owner = f"{layer.source.dialect}:{layer.source.scope}"
-    return {event: Item(f"{owner}:{event}:[]", "[]", {}) for event in layer.replaces if event not in listed}
+    owner = f"{source.dialect}:{source.scope}"
+    found = {event: Item(f"{owner}:{event}:[]", "[]", {}) for event in layer.replaces if event not in listed}
+    if layer.all_off is not None:
+        owner = f"{owner}:{source.label}" if source.label else owner
+        found[ALL] = Item(f"{owner}:{ALL}", '"off"' if layer.all_off else '"on"', {})
+    return found
 
 
 def trust(
@@ -100,23 +109,31 @@ def _judge(dialect: Dialect, layer: Layer, mode: str, ledger: Ledger, roots: Roo
         return layer
     if mode != "ask":
         why = "--trust none" if mode == "none" else "the dialect trusts projects by path, and this one is not trusted"
-        return layer.replace(hooks=tuple(_mark(hook, UNTRUSTED, why) for hook in layer.hooks), replaces=())
+        hooks = tuple(_mark(hook, UNTRUSTED, why) for hook in layer.hooks)
+        return layer.replace(hooks=hooks, replaces=(), all_off=None)
     approved = ledger.items(roots.project)
-    hooks: list[Hook] = []
+    marked: list[Hook] = []
     waiting: set[str] = set()
     for hook in layer.hooks:
         known = approved.get(hook.id)
         if hook.status == DISABLED or (known is not None and known.same_as(pin(hook, dialect, roots, files))):
-            hooks.append(hook)
+            marked.append(hook)
             continue
         waiting.add(hook.native_event)
-        hooks.append(
+        marked.append(
             _mark(hook, UNTRUSTED, "not approved yet; see `anyhook trust`")
             if known is None
             else _mark(hook, CHANGED, "changed since it was approved; see `anyhook trust`")
         )
-    waiting.update(event for event, item in empty_lists(layer).items() if item.id not in approved)
-    return layer.replace(hooks=tuple(hooks), replaces=tuple(event for event in layer.replaces if event not in waiting))
+    for event, item in switches(layer).items():
+        known = approved.get(item.id)
+        if known is None or not known.same_as(item):
+            waiting.add(event)
+    return layer.replace(
+        hooks=tuple(marked),
+        replaces=tuple(event for event in layer.replaces if event not in waiting),
+        all_off=None if ALL in waiting else layer.all_off,
+    )
 
 
 def _path_trusted(dialect: Dialect, ledger: Ledger, roots: Roots, files: Files) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from anyhook.model.problem import WARNING
 from anyhook.model.record import Record
-from anyhook.model.words import BODIES, ON_FAILURE
+from anyhook.model.words import BODIES, MODE, ON_FAILURE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ ENDPOINT = ("base_url", "api_key_env")
 
 
 SETTINGS = {
-    "plugins": "plugins", "on_failure": "on_failure", "protect": "protect", "dialect": "[dialect.NAME]",
+    "plugins": "plugins", "on_failure": "on_failure", "mode": "mode", "protect": "protect", "dialect": "[dialect.NAME]",
     "hooks": '[hooks."ID"]', "models": "[models]", "providers": "[providers.NAME]", "journal": "[journal]",
     "agent": "[agent]",
 }  # fmt: skip
@@ -44,6 +44,8 @@ class Config(Record):
     """What the journal keeps, and how much of it."""
     protect: bool = True
     """Whether agents are kept from editing our own files and entries."""
+    mode: str = MODE[0]
+    """Whether decisions count, where the call does not say."""
 
 
 def read_config(path: str, files: Files, home: str) -> Config:
@@ -66,6 +68,10 @@ def read_config(path: str, files: Files, home: str) -> Config:
     if posture not in ON_FAILURE:
         warn("on_failure", f"must be one of {', '.join(ON_FAILURE)}", "Correct it.")
         posture = "native"
+    mode = document.get("mode", MODE[0])
+    if mode not in MODE:
+        warn("mode", f"must be one of {', '.join(MODE)}", "Correct it.")
+        mode = MODE[0]
     for key in document:
         if key not in SETTINGS:
             warn(key, "is no setting", f"Settings: {', '.join(SETTINGS.values())}.")
@@ -78,6 +84,7 @@ def read_config(path: str, files: Files, home: str) -> Config:
         _providers(document.get("providers"), warn),
         _journal(document.get("journal"), warn),
         _protect(document.get("protect", True), warn),
+        str(mode),
     )
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 CURRENT = "journal.jsonl"
 BLOCK = 65_536
+LARGE_BLOCK = 1 << 18
 
 
 def current_path(state_dir: str) -> str:
@@ -66,6 +67,25 @@ def whole_lines(file: BinaryIO) -> Iterator[bytes]:
             file.seek(-len(line), os.SEEK_CUR)
             return
         yield line
+
+
+def lines_with(file: BinaryIO, mark: bytes, low: bool) -> Iterator[bytes]:
+    """The whole lines from here on that have a mark in them (in lower case, where `low`). A block is looked through at
+    once: most lines have nothing that anybody looks for, and cost nothing that way."""
+    while block := file.read(LARGE_BLOCK):
+        if b"\n" not in block:
+            block += file.readline()  # a line longer than that
+        end = block.rfind(b"\n") + 1
+        if end < len(block):  # the rest of it comes with the next block, or is just being written
+            file.seek(end - len(block), os.SEEK_CUR)
+        looked = block.lower() if low else block
+        place = looked.find(mark, 0, end)
+        while place >= 0:
+            after = block.find(b"\n", place) + 1
+            yield block[block.rfind(b"\n", 0, place) + 1 : after]
+            place = looked.find(mark, after, end)
+        if not end:
+            return
 
 
 def lines_backwards(file: BinaryIO, end: int | None = None) -> Iterator[bytes]:

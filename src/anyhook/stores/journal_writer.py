@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 LOCK_S = 5.0
 """How long to wait for the lock. Nobody holds it for more than a moment, unless that process was stopped."""
+PAUSE_MOST = 0.002
+"""How long to sleep between two questions for the lock; who has come to that waits in line."""
 LOOK_S = 1.0
 """How often to look whether the file was moved away by somebody else."""
 DAY_S = 86_400
@@ -92,13 +94,16 @@ class JournalWriter:
     def _open_and_lock(self) -> int:
         """Have the current file open and locked; its length. It may stop being the current one while we wait for the
         lock."""
-        deadline = monotonic() + LOCK_S
         while True:
             fresh = self._descriptor < 0 or self._owner != os.getpid()  # a lock is shared with a forked child
             if fresh:
                 self._open()
-            self._lock(deadline)
-            end = os.lseek(self._descriptor, 0, os.SEEK_END)
+            self._lock()
+            state = os.fstat(self._descriptor)
+            end = state.st_size
+            if not state.st_nlink:  # somebody has deleted it, and what is written to it now is gone with it
+                self._close()
+                continue
             full = end >= self.bounds.file_bytes or (fresh and self._is_old())
             if not full and not fresh and monotonic() - self._looked < LOOK_S:
                 return end
@@ -125,7 +130,7 @@ class JournalWriter:
             self._descriptor = os.open(self.path, flags, 0o600)
         self._owner, self._end = os.getpid(), -1
 
-    def _lock(self, deadline: float) -> None:
+    def _lock(self) -> None:
         """Wait for the lock, but not for ever: its holder may have been stopped."""
         pause = 0.00005
         while True:
@@ -133,14 +138,43 @@ class JournalWriter:
                 self._flock(self._descriptor, LOCK_EX | LOCK_NB)
                 return
             except BlockingIOError:
-                if monotonic() > deadline:
-                    raise OSError(11, "another process holds the journal's lock and does not let go") from None
+                if pause == PAUSE_MOST:
+                    self._wait_in_line()
+                    return
             except OSError as error:
                 if error.errno in NO_LOCKS:
                     return
                 raise
             sleep(pause)
-            pause = min(pause * 1.5, 0.002)
+            pause = min(pause * 1.5, PAUSE_MOST)
+
+    def _wait_in_line(self) -> None:
+        """Wait where the kernel keeps the line. Very many who ask again and again would take the holder's time, and the
+        one who just let go would have the lock again before them. Nothing can end such a wait, so another thread does
+        the waiting: if it is in vain, the lock goes with that thread's descriptor."""
+        from _thread import start_new_thread
+
+        flock, descriptor, seen = self._flock, os.dup(self._descriptor), os.fstat(self._descriptor).st_size
+        failures: list[OSError] = []
+        ours = allocate_lock()
+        ours.acquire()
+
+        def wait() -> None:
+            try:
+                flock(descriptor, LOCK_EX)
+            except OSError as error:
+                failures.append(error)
+            os.close(descriptor)
+            ours.release()
+
+        start_new_thread(wait, ())
+        while not ours.acquire(timeout=LOCK_S):
+            size = os.fstat(self._descriptor).st_size
+            if size == seen:
+                raise OSError(11, "another process holds the journal's lock and does not let go")
+            seen = size  # others write, so our turn will come
+        if failures:
+            raise failures[0]
 
     def _is_current(self) -> bool:
         try:

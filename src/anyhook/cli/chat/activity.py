@@ -3,11 +3,10 @@ had nothing to say is not mentioned; `--debug` shows those."""
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from anyhook.cli.chat.screen import BAD, FAINT, INDENT, WARN
+from anyhook.cli.chat.screen import BAD, FAINT, INDENT, WARN, call_line
 from anyhook.cli.verb_agent import debug_lines
 
 if TYPE_CHECKING:
@@ -15,8 +14,6 @@ if TYPE_CHECKING:
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
 
-SLOW_S = 1.0
-"""After this long a person wants to know what is being waited for."""
 BLOCKS = {
     "deny_tool": "denied the tool",
     "deny_permission": "denied the permission",
@@ -47,18 +44,9 @@ class Activity:
         self.ran: Counter[str] = Counter()
         self.blocked: Counter[str] = Counter()
         self._told: set[tuple[str, str]] = set()
-        self._timers: dict[int, asyncio.TimerHandle] = {}
-
-    def begins(self, event: Event) -> None:
-        """An event's hooks are about to run; a slow one is mentioned while it runs."""
-        loop = asyncio.get_running_loop()
-        text = f"{INDENT}waiting for a hook of {event.name} …"
-        self._timers[id(event)] = loop.call_later(SLOW_S, self.screen.line, text, FAINT)
 
     def ends(self, event: Event, decision: Decision) -> None:
-        timer = self._timers.pop(id(event), None)
-        if timer is not None:
-            timer.cancel()
+        self.screen.life.ends(event, decision)
         self._count(decision)
         if decision.effect == "deny_tool":
             self.screen.explained = decision.reason or ""
@@ -67,6 +55,8 @@ class Activity:
                 self.screen.line(line, FAINT)
         for style, line in lines(decision):
             self.screen.line(line, style, INDENT)
+        for text in _instead(event, decision):
+            self.screen.line(self.screen.fitted(f"{INDENT * 2}→ {text}"), FAINT)
         for message in decision.messages:
             self.screen.line(message, WARN, INDENT)
         for problem in decision.problems:
@@ -75,18 +65,18 @@ class Activity:
                 self._told.add(key)
                 self.screen.line(f"{problem.severity}: {problem.sentence()} [{problem.code}]", WARN, INDENT)
 
-    def turn_over(self) -> None:
-        """Events that were cut short end without a word."""
-        for timer in self._timers.values():
-            timer.cancel()
-        self._timers.clear()
-
     def _count(self, decision: Decision) -> None:
         for report in decision.hooks:
             if report.status in RAN:
                 self.ran[report.id] += 1
             if report.verdict == "block":
                 self.blocked[report.id] += 1
+
+
+def _instead(event: Event, decision: Decision) -> list[str]:
+    """What goes on in the place of what a hook has changed, each in one line."""
+    made = [call_line(str(event.get("tool")), decision.tool_input)] if decision.tool_input is not None else []
+    return [*made, *([decision.prompt] if decision.prompt is not None else []), *decision.follow_ups]
 
 
 def lines(decision: Decision) -> list[tuple[str, str]]:

@@ -41,7 +41,7 @@ class Chat:
     def __init__(self, options: Options, values: Values, prompt: str) -> None:
         self.options, self.values, self.prompt = options, values, prompt
         colour = colourful(options.env)
-        self.screen = Screen(colour)
+        self.screen = Screen(colour, options.env)
         self.keyboard = Keyboard(f"{state_dir(options.env)}/agent/history", colour)
         self.activity = Activity(self.screen, bool(values["debug"]))
         self.session: Session | None = None
@@ -115,7 +115,7 @@ class Chat:
         return Session(
             options,
             observe=self.activity.ends,
-            announce=self.activity.begins,
+            announce=self.screen.life.begins,
             tell=lambda text: self.screen.line(text, WARN, INDENT),
             ask=self.ask,
             stream=self.screen.stream,
@@ -159,8 +159,8 @@ class Chat:
         session = self.session
         if session is None:
             return
-        await session.end(reason)
-        self.activity.turn_over()
+        async with self.screen.life.shown():
+            await session.end(reason, sweep=bool(self.ended_by))
         if session.history:
             self.screen.line(f"To go on with this session: anyhook agent chat --resume {session.id}", FAINT)
 
@@ -200,14 +200,14 @@ class Chat:
         task = asyncio.ensure_future(work)
         self._working = task
         try:
-            return await task
+            async with self.screen.life.shown():
+                return await task
         except asyncio.CancelledError:
             if self.ended_by:
                 raise
             return None
         finally:
             self._working = None
-            self.activity.turn_over()
             self.screen.settle()
 
     def interrupt(self) -> None:
@@ -220,7 +220,7 @@ class Chat:
     async def ask(self, tool: str, given: dict[str, Json], reason: str, lasting: bool) -> str:
         """A person's answer to whether a tool may run."""
         self.screen.line(f"{INDENT}{reason}:", WARN)
-        self.screen.line(f"{INDENT * 2}{call_line(tool, given)}")
+        self.screen.line(call_line(tool, given), indent=INDENT * 2)
         always = ", [a]lways in this session" if lasting else ""
         known = {"y": ONCE, "yes": ONCE, "n": NO, "no": NO, "": NO, ENDED: NO}
         if lasting:
@@ -234,6 +234,7 @@ class Chat:
                 return NO
             if answer in known:
                 return known[answer]
+            self.screen.line(f"Please answer y{', a' if lasting else ''} or n.", FAINT, INDENT)
 
     async def confirmed(self, question: str) -> bool:
         """A yes to a question; everything else is a no."""

@@ -9,6 +9,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from prompt_toolkit.utils import get_cwidth
 from pydantic_ai.messages import (
     FunctionToolCallEvent,
     FunctionToolResultEvent,
@@ -22,6 +23,7 @@ from anyhook.adapters.moments import SUBAGENT
 from anyhook.adapters.plain_values import text_of
 from anyhook.adapters.pydantic_ai import running
 from anyhook.cli import render
+from anyhook.cli.life import Life
 from anyhook.cli.visible import visible
 from anyhook.model import lean_json
 
@@ -49,8 +51,9 @@ def colourful(env: Mapping[str, str]) -> bool:
 class Screen:
     """The terminal below the prompt."""
 
-    def __init__(self, colour: bool) -> None:
+    def __init__(self, colour: bool, env: Mapping[str, str]) -> None:
         self.colour = colour
+        self.life = Life(sys.stdout, env, lambda: self.fresh and self._held is None)
         self.fresh = True
         """Whether the cursor is at the start of a line."""
         self._held: list[tuple[str, str]] | None = None
@@ -67,6 +70,7 @@ class Screen:
         if self._held is not None:
             self._held.append((text, style))
             return
+        self.life.wipe()
         render.piece(text, style if self.colour else PLAIN)
         self.fresh = text.endswith("\n")
 
@@ -78,7 +82,8 @@ class Screen:
 
     def interrupted(self) -> None:
         """The terminal has written `^C` where the cursor was."""
-        self.fresh = False
+        if not self.life.wipe():
+            self.fresh = False
 
     def settle(self) -> None:
         """End a line that was begun."""
@@ -89,6 +94,7 @@ class Screen:
     def hold(self) -> Iterator[None]:
         """While a person is asked, whatever else goes on is told afterwards."""
         self.settle()
+        self.life.wipe()
         self._held = []
         try:
             yield
@@ -145,7 +151,12 @@ class Screen:
         """One line of the terminal's width; what would steer the terminal is spelled out first."""
         text = visible(text)
         width = max(40, shutil.get_terminal_size((80, 24)).columns)
-        return text if len(text) < width else f"{text[: width - 2]}…"
+        if get_cwidth(text) < width:
+            return text
+        text = text[:width]
+        while get_cwidth(text) > width - 2:
+            text = text[:-1]
+        return f"{text}…"
 
 
 def call_line(tool: str, given: Mapping[str, Json]) -> str:

@@ -206,7 +206,8 @@ function hookCard(hook, dearest) {
   const numbers = make("div", "figures");
   numbers.append(figure("runs", hook.runs.toLocaleString()), figure("p50", span(hook.p50_ms / 1000)),
     figure("p95", span(hook.p95_ms / 1000)), figure("waited", span(hook.cost_s)));
-  if (hook.blocks) numbers.append(figure("blocked", hook.blocks.toLocaleString(), "bad"));
+  const shadow = hook.shadow_blocks ? ` (${hook.shadow_blocks.toLocaleString()} in shadow mode)` : "";
+  if (hook.blocks) numbers.append(figure("blocked", hook.blocks.toLocaleString() + shadow, "bad"));
   const timedOut = hook.timeouts ? ` (${hook.timeouts.toLocaleString()} timed out)` : "";
   if (hook.failures) numbers.append(figure("failed", hook.failures.toLocaleString() + timedOut, "poor"));
   card.append(name, chart, numbers, share);

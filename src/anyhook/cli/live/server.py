@@ -131,7 +131,7 @@ class Journal:
         with self._indexing:  # one at a time brings the index up to date
             index = open_index(self._folder)
             try:
-                update(index, self._folder, "runs", lambda _done, _all: None)
+                update(index, self._folder, "runs", lambda _done, _all: None, wanted.since_ns)
                 found = figures(index, wanted, time.time_ns())
             finally:
                 index.close()

@@ -1,4 +1,5 @@
-"""Answers of a model in three wire formats, whole and as events of a stream. It sends nothing and knows no server."""
+"""Answers of a model in the wire formats of its providers, whole and as events of a stream. It sends nothing and knows
+no server."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ class Call:
     """The model wants a tool to be called."""
 
     tool: str
-    input: Body
+    input: Body | str
+    """A text for a tool that takes one, where the wire has such tools."""
 
 
 @dataclass(frozen=True)
@@ -37,14 +39,28 @@ class Answer:
 USAGE = {"input_tokens": 7, "output_tokens": 3, "total_tokens": 10}
 
 
+ENDS = {
+    "/chat/completions": "chat",
+    "/responses": "responses",
+    "/messages": "messages",
+    ":generateContent": "contents",
+    ":streamGenerateContent": "contents",
+}
+
+
 def format_of(path: str) -> str:
-    """`chat`, `responses` or `messages`; "" for a path that no provider has."""
-    ends = {"/chat/completions": "chat", "/responses": "responses", "/messages": "messages"}
-    return next((name for end, name in ends.items() if path.partition("?")[0].endswith(end)), "")
+    """`chat`, `responses`, `messages` or `contents`; "" for a path that no provider has."""
+    return next((name for end, name in ENDS.items() if path.partition("?")[0].endswith(end)), "")
+
+
+def is_streamed(path: str, asked: Body) -> bool:
+    """Whether the client wants events: one wire says it in the path, the others in the body."""
+    return bool(asked.get("stream")) or path.partition("?")[0].endswith(":streamGenerateContent")
 
 
 def whole(wire: str, answer: Answer, asked: Body, number: int) -> Body:
-    return {"chat": _chat, "responses": _response, "messages": _message}[wire](answer, asked, number)
+    makers = {"chat": _chat, "responses": _response, "messages": _message, "contents": _content}
+    return makers[wire](answer, asked, number)
 
 
 def stream(wire: str, answer: Answer, asked: Body, number: int) -> Iterator[bytes]:
@@ -54,6 +70,9 @@ def stream(wire: str, answer: Answer, asked: Body, number: int) -> Iterator[byte
         for chunk in _chat_chunks(made):
             yield _event(chunk)
         yield b"data: [DONE]\n\n"
+        return
+    if wire == "contents":
+        yield _event(made)
         return
     events = _response_events(made) if wire == "responses" else _message_events(made)
     for count, event in enumerate(events):
@@ -113,8 +132,11 @@ def _response(answer: Answer, asked: Body, number: int) -> Body:
         head = {"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed"}
         items.append({**head, "content": [part]})
     for place, call in enumerate(answer.calls):
-        ids = {"id": f"fc_{number}_{place}", "call_id": f"call_{number}_{place}"}
-        items.append({"type": "function_call", "status": "completed", **ids, **_function(call)})
+        head = {"id": f"fc_{number}_{place}", "call_id": f"call_{number}_{place}", "status": "completed"}
+        if isinstance(call.input, str):
+            items.append({"type": "custom_tool_call", **head, "name": call.tool, "input": call.input})
+        else:
+            items.append({"type": "function_call", **head, **_function(call)})
     details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
     return {
         "id": f"resp_{number}", "object": "response", "created_at": 1, "status": "completed",
@@ -137,6 +159,8 @@ def _response_events(made: Body) -> Iterator[Body]:
                 yield {"type": "response.output_text.delta", **at, "delta": piece, "logprobs": []}
             yield {"type": "response.output_text.done", **at, "text": text, "logprobs": []}
             yield {"type": "response.content_part.done", **at, "part": item["content"][0]}
+        elif item["type"] == "custom_tool_call":
+            yield {"type": "response.output_item.added", "output_index": place, "item": item}
         else:
             yield {"type": "response.output_item.added", "output_index": place, "item": {**item, "arguments": ""}}
             for piece in _pieces(item["arguments"]):
@@ -174,3 +198,15 @@ def _message_events(made: Body) -> Iterator[Body]:
     ended: Body = {"stop_reason": made["stop_reason"], "stop_sequence": None}
     yield {"type": "message_delta", "delta": ended, "usage": {"output_tokens": 3}}
     yield {"type": "message_stop"}
+
+
+def _content(answer: Answer, asked: Body, number: int) -> Body:
+    parts: list[Body] = [{"text": answer.text}] if answer.text or not answer.calls else []
+    parts += [
+        {"functionCall": {"id": f"fc_{number}_{place}", "name": call.tool, "args": call.input}}
+        for place, call in enumerate(answer.calls)
+    ]
+    content = {"role": "model", "parts": parts}
+    usage = {"promptTokenCount": 7, "candidatesTokenCount": 3, "totalTokenCount": 10}
+    head = {"responseId": f"r_{number}", "modelVersion": asked.get("model", "")}
+    return {**head, "candidates": [{"content": content, "finishReason": "STOP", "index": 0}], "usageMetadata": usage}

@@ -1,0 +1,115 @@
+"""`python -m bench.scale [records]`: the journal's verbs over a million records and over a tenth of them, each as a
+process of its own: seconds and peak memory. It prints a table and writes bench/out/scale.json; no test asserts any of
+it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from bench import past
+from bench.promises import Place
+
+ANYHOOK = str(Path(sys.executable).parent / "anyhook")
+QUICK_S = 2.0
+"""What takes less is measured again, and the best of three counts: others use this machine too."""
+
+
+class Spent(NamedTuple):
+    """One process."""
+
+    seconds: float
+    cpu_s: float
+    peak_mb: float
+    said: str
+    """The end of what it printed."""
+
+
+def run(words: list[str], place: Place) -> Spent:
+    with tempfile.TemporaryFile() as said:
+        quiet = [(os.POSIX_SPAWN_DUP2, said.fileno(), stream) for stream in (1, 2)]
+        begun = time.perf_counter()
+        pid = os.posix_spawn(ANYHOOK, [ANYHOOK, *words], place.env, file_actions=quiet)
+        _, status, usage = os.wait4(pid, 0)
+        seconds = time.perf_counter() - begun
+        said.seek(max(0, said.seek(0, os.SEEK_END) - 200))
+        end = said.read().decode("utf-8", "replace")
+    if os.waitstatus_to_exitcode(status) != 0:
+        raise SystemExit(f"bench: anyhook {' '.join(words)}: {end}")
+    return Spent(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, end)
+
+
+def best(words: list[str], place: Place) -> Spent:
+    tries = [run(words, place)]
+    while tries[-1].seconds < QUICK_S and len(tries) < 3:
+        tries.append(run(words, place))
+    return min(tries)
+
+
+def cases(count: int) -> dict[str, list[str]]:
+    """What a person asks. The order matters: the first `stats` and the first `--search` make the index."""
+    middle = count // 2
+    return {
+        "log -n 20": ["log", "-n", "20"],
+        "log -n 20 --verdict block": ["log", "-n", "20", "--verdict", "block"],
+        "log --since 1h": ["log", "--since", "1h"],
+        "log --session, one in the middle": ["log", "--session", f"session-{middle // 200}"],
+        "log --text, found once": ["log", "--text", f"-{middle}"],
+        "log --tool Bash --verdict block, 100,000 found": ["log", "--tool", "Bash", "--verdict", "block"],
+        "explain, the first": ["explain", "1"],
+        "explain, one in the middle": ["explain", str(middle)],
+        "explain last": ["explain", "last"],
+        "stats, index made": ["stats"],
+        "stats": ["stats"],
+        "stats --since 60d": ["stats", "--since", "60d"],
+        "stats --since 60d --session": ["stats", "--since", "60d", "--session", f"session-{middle // 200}"],
+        "log --search, index made": ["log", "--search", f"parser {middle + 5}"],
+        "log --search, a rare word": ["log", "--search", str(middle)],
+        "log --search, a common word": ["log", "-n", "20", "--search", "journal"],
+        "verify": ["verify"],
+        "replay": ["replay"],
+        "replay --since 1d": ["replay", "--since", "1d"],
+        "replay --on-failure deny": ["replay", "--on-failure", "deny"],
+        "export": ["export", "--format", "jsonl", "-o", os.devnull],
+    }
+
+
+def measured(folder: Path, count: int) -> dict[str, Spent]:
+    place = Place(folder)
+    past.hooks(place)
+    begun = time.perf_counter()
+    past.write(place, count, time.time_ns())
+    size = sum(path.stat().st_size for path in past.state_of(place).glob("journal*.jsonl"))
+    print(f"{count:,} records, {size / 1e6:,.0f} MB, written in {time.perf_counter() - begun:.1f} s", flush=True)
+    found: dict[str, Spent] = {}
+    for name, words in cases(count).items():
+        found[name] = run(words, place) if name.endswith("made") else best(words, place)
+        print(f"  {name:48} {found[name].seconds:8.2f} s {found[name].peak_mb:7.1f} MB", flush=True)
+    return found
+
+
+def main() -> None:
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    with tempfile.TemporaryDirectory() as name:
+        small, large = measured(Path(name) / "small", count // 10), measured(Path(name) / "large", count)
+    print(f"\n| | {count // 10:,} records | | {count:,} records | |\n| --- | ---: | ---: | ---: | ---: |")
+    for name, spent in large.items():
+        less = small[name]
+        sizes = (f"{each.seconds:.2f} s | {each.peak_mb:.0f} MB" for each in (less, spent))
+        print(f"| `{name}` | {' | '.join(sizes)} |")
+    out = Path(__file__).parent / "out" / "scale.json"
+    out.parent.mkdir(exist_ok=True)
+    kept = {
+        size: {name: spent._asdict() for name, spent in found.items()}
+        for size, found in ((count // 10, small), (count, large))
+    }
+    out.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+"""What a backtest of a Python hook costs in a living interpreter, against a process for each event; the sample that is
+run cold as well is part of it. Nothing here is asserted by a test."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from anyhook.journal.trial import EVERY, Trial, run_batch, values_of
+from anyhook.model.digest import hasher
+from bench.past import GUARD
+from bench.promises import Place, Row
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EVENTS, COLD = 5_000, 40
+
+
+def warm_against_cold(folder: Path) -> list[Row]:
+    """One batch as a worker gets it, warm and with its sample; and as many events cold as patience has."""
+    place = Place(folder)
+    place.write("guard.py", GUARD)
+    script = str(place.home / "guard.py")
+    argv, digest = (sys.executable, script), hasher()
+    trials = []
+    for number in range(EVENTS):
+        stdin = json.dumps({"tool_name": "Bash", "tool_input": {"command": f"ls {number}"}}).encode()
+        task = ("script", script, (), stdin)
+        trial = Trial(digest(stdin), "guard", argv, stdin, place.env, str(place.project), 30.0, sys.executable, task)
+        trials.append(trial)
+    warm = _per_event(trials)
+    cold = _per_event([trial.replace(interpreter="", task=()) for trial in trials[:COLD]])
+    base = f"in a living worker, 1 of {EVERY} cold too"
+    return [Row("backtest of a Python hook, process per event", base, cold / warm, cold / warm, float("inf"))]
+
+
+def _per_event(trials: list[Trial]) -> float:
+    """Wall clock, the best of three: a worker waits for the processes that it starts."""
+    best = float("inf")
+    for _ in range(3):
+        before = time.perf_counter()
+        results, strange = run_batch([values_of(trial) for trial in trials], ())
+        best = min(best, (time.perf_counter() - before) / len(trials))
+        if strange or len(results) != len(trials):
+            raise SystemExit(f"bench: {len(strange)} trials went otherwise warm than cold")
+    return best

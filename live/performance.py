@@ -1,0 +1,106 @@
+"""One agent through one trial, on a stage that holds nothing but our entry and the trial's hooks."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from anyhook.hosts import host
+from anyhook.hosts.drives import DRIVES
+from anyhook.live.drive import Seen, drive
+from anyhook.live.script import Step
+from anyhook.live.stage import Stage, fill
+from live.trials import Evidence, Trial
+
+AGENTS = Path(__file__).resolve().parent.parent / ".agents"
+FOLDERS = ("src", "docs", "secrets")
+"""Some tools write into folders only that are there."""
+ANYHOOK = Path(sys.executable).with_name("anyhook")
+
+
+class Played:
+    """What is left after a run: what was seen from outside, what the journal says, which files there are."""
+
+    def __init__(self, seen: Seen, journal: list[dict[str, Any]], files: frozenset[str], spent_s: float) -> None:
+        self.seen, self.journal, self.files, self.spent_s = seen, journal, files, spent_s
+
+    @property
+    def evidence(self) -> Evidence:
+        return Evidence(
+            ran="ran.txt" in self.files,
+            changed="changed.txt" in self.files,
+            requests=tuple(request.text for request in self.seen.requests),
+            shown=self.seen.stdout + self.seen.stderr,
+            fired=frozenset(record["event"] for record in self.journal),
+        )
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PATH": f"{AGENTS / 'bin'}:{ANYHOOK.parent}:{os.environ['PATH']}"}
+
+
+def play(
+    agent: str, hooks: Mapping[str, str], steps: Sequence[Step], prompt: str, *, entry: str | None = None
+) -> Played:
+    """Runs it. `entry` replaces our command in the entry by another, to compare with."""
+    table = host(agent)
+    with tempfile.TemporaryDirectory(prefix="anyhook-trial-", ignore_cleanup_errors=True) as folder:
+        stage = Stage(os.path.realpath(folder))
+        stage.build()
+        env = environment()
+        words = [str(ANYHOOK), "install", agent]
+        subprocess.run(words, env=stage.env(env), cwd=stage.project, check=True, capture_output=True)
+        if entry is not None:
+            replace_entry(stage.home, entry)
+        for path, text in hooks.items():
+            stage.write(f"{stage.home}/{path}", text)
+            os.chmod(f"{stage.home}/{path}", 0o755)  # some are scripts
+        for name in FOLDERS:
+            os.mkdir(f"{stage.project}/{name}")
+        borrow(agent, stage)
+        before = os.times()
+        seen = drive(agent, shutil.which(table.program, path=env["PATH"]) or table.program, stage, steps, env,
+                     prompt=prompt, limit_s=150, trusts_hooks=True)  # fmt: skip
+        after = os.times()
+        spent_s = after.children_user + after.children_system - before.children_user - before.children_system
+        journal = Path(stage.home, ".local/state/anyhook/journal.jsonl")
+        records = [json.loads(line) for line in journal.read_text().splitlines()] if journal.exists() else []
+        files = frozenset(str(path.relative_to(stage.project)) for path in Path(stage.project).rglob("*"))
+    return Played(seen, records, files, spent_s)
+
+
+def borrow(agent: str, stage: Stage) -> None:
+    """What an agent would fetch at its first start, from where it was installed."""
+    source = AGENTS / f"{agent}-plugin"
+    roots = stage.roots(host(agent))
+    for path in DRIVES[agent].carries if source.is_dir() else ():
+        where, name = fill(path, roots), os.path.basename(path)
+        if (source / name).exists():
+            os.makedirs(os.path.dirname(where), exist_ok=True)
+            os.symlink(source / name, where)
+
+
+def replace_entry(home: str, command: str) -> None:
+    """Another command in the place of ours, in every file that names it."""
+    for path in Path(home).rglob("*"):
+        text = path.read_text(errors="replace") if path.is_file() else ""
+        if f"{ANYHOOK} bridge" in text:
+            lines = text.split(f"{ANYHOOK} bridge")
+            path.write_text(lines[0] + "".join(f"{command} bridge{line}" for line in lines[1:]))
+
+
+def attempt(agent: str, trial: Trial) -> tuple[dict[tuple[str, str], str], Played]:
+    """What each effect of a trial came to."""
+    played = play(agent, trial.hooks, trial.steps, trial.prompt)
+    evidence = played.evidence
+    found = {}
+    for (event, effect), look in trial.looks.items():
+        found[event, effect] = look(evidence) if event in evidence.fired else "not fired"
+    return found, played

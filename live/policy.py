@@ -1,0 +1,77 @@
+"""One policy, twenty calls: the same hooks in every agent, the same calls of its model, and for each call whether it
+was refused. Identical in all of them, or the difference is named."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from anyhook.live.script import Step
+from live.performance import Played, play
+
+POLICY = r"""input=$(cat)
+case $input in
+  *"rm -rf"*) echo "no rm -rf" >&2; exit 2 ;;
+  *"push --force"*) echo "no force" >&2; exit 2 ;;
+  *secrets/*) echo "secrets are not for agents" >&2; exit 2 ;;
+  *"curl "*) echo "no network" >&2; exit 2 ;;
+esac
+"""
+
+
+def shell(number: int, words: str) -> Step:
+    """Harmless whatever it says: it only writes its words down."""
+    return Step(tool="shell", input={"command": f"echo '{words}' > call-{number:02}.txt"})
+
+
+def write(number: int, folder: str = "") -> Step:
+    return Step(tool="write_file", input={"path": f"{folder}call-{number:02}.txt", "content": "some text\n"})
+
+
+CALLS: tuple[tuple[Step, bool], ...] = (
+    (shell(1, "ls -l"), False),
+    (shell(2, "rm -rf build"), True),
+    (shell(3, "git status"), False),
+    (shell(4, "git push --force origin main"), True),
+    (shell(5, "git push origin main"), False),
+    (shell(6, "curl https://example.org"), True),
+    (shell(7, "make test"), False),
+    (shell(8, "cat secrets/key.pem"), True),
+    (shell(9, "rm build/old.o"), False),
+    (shell(10, "sudo rm -rf /var/tmp/x"), True),
+    (write(11), False),
+    (write(12, "secrets/"), True),
+    (write(13, "src/"), False),
+    (shell(14, "python -m pytest -q"), False),
+    (shell(15, "echo $HOME && curl -s localhost"), True),
+    (shell(16, "grep -r secret docs"), False),
+    (shell(17, "cp secrets/a b"), True),
+    (write(18, "docs/"), False),
+    (shell(19, "rm -r -f build"), False),
+    (shell(20, "npm run build"), False),
+)
+"""Each call, and whether the policy refuses it."""
+
+
+def judged(agent: str) -> dict[str, Any]:
+    """What became of the twenty calls in one agent."""
+    hooks = {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": POLICY}]}]}}
+    steps = [*(step for step, _ in CALLS), Step("all done")]
+    played = play(agent, {"Documents/Kodik/Hooks/hooks.json": json.dumps(hooks)}, steps, "Please make the calls.")
+    return compared(played)
+
+
+def compared(played: Played) -> dict[str, Any]:
+    shown = [json.dumps(record) for record in played.journal if record["event"] == "pre_tool"]
+    differences = []
+    for number, (step, refused) in enumerate(CALLS, 1):
+        name = f"call-{number:02}.txt"
+        reached = any(name in text for text in shown)
+        happened = any(path.endswith(name) for path in played.files)
+        if not reached and not happened:
+            differences.append(f"{number}: no {step.tool} call was made")
+        elif happened == refused:
+            differences.append(f"{number}: {'happened' if happened else 'did not happen'}")
+        elif not reached:
+            differences.append(f"{number}: no hook was asked")
+    return {"calls": len(CALLS), "differences": differences}

@@ -1,0 +1,154 @@
+"""`anyhook test`: cases in YAML, fired at a throw-away copy of their project. It never touches the project itself, nor
+anything of the user's."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from anyhook.cli import render
+from anyhook.cli.failure import BadCall
+from anyhook.cli.journal_input import count_of
+from anyhook.cli.options import JSON, Option
+from anyhook.cli.verbs import verb
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from anyhook.cli.options import Values
+    from anyhook.kit.cases import Case
+    from anyhook.kit.run import Result
+
+OPTIONS = (
+    Option("--project", "The project directory; default: the nearest one above each case file that has hooks.", "DIR"),
+    Option("--only", "Only cases whose file and name have this in them.", "TEXT", short="-k"),
+    Option("--trust", "all: also in a project that you never approved, as in CI.", "MODE", choices=("ask", "all")),
+    Option("--jobs", "How many cases run at once; default: one for each processor.", "N", short="-j"),
+    Option("--junit", "Write the results as JUnit XML as well.", "FILE"),
+    Option("--schema", "Print the JSON Schema of case files, for your editor, and run nothing."),
+    JSON,
+)
+MARKS = {"passed": "✓", "failed": "✗", "skipped": "-"}
+EXAMPLE = "anyhook test .kodik/hooks -k 'rm -rf' --junit hooks.xml"
+HOW = """There are no cases. A case file is named NAME.hooktest.yaml and lies anywhere in the project:
+
+  cases:
+    - name: what it shows
+      event: pre_tool
+      tool: Bash
+      input: {command: ls}
+      expect: {verdict: none}
+
+`anyhook record` makes cases of what happened, `anyhook new … --with-test` writes some with a new hook."""
+
+
+@verb("test", OPTIONS, EXAMPLE, [click.Argument(["paths"], nargs=-1)])
+def test(paths: tuple[str, ...], values: Values) -> int:
+    """Run the cases of hook folders.
+
+    PATHS are case files (NAME.hooktest.yaml) or folders to look for them in; default: the current folder. Each case
+    fires one event at the hooks of a copy of its project, in real processes, with a home of its own, and compares what
+    comes of it. Leaves with 0 where all passed, 1 where one did not, 3 where there is none or a file cannot be used.
+    """
+    if values["schema"]:
+        from anyhook.kit.keys import schema
+
+        render.json_out(schema(), indent=2)
+        return 0
+    from anyhook.kit.run import FAILED, PASSED, run_all
+
+    chosen = _chosen(_read(paths or (".",)), values)
+    shown: list[Result] = []
+    for result in run_all(chosen, count_of(values, "jobs", os.cpu_count() or 1)):
+        if not values["json"]:
+            _show(result, shown[-1] if shown else None)
+        shown.append(result)
+    if values["junit"]:
+        _write_junit(str(values["junit"]), shown)
+    counts = {status: sum(result.status == status for result in shown) for status in MARKS}
+    if values["json"]:
+        render.json_out({**counts, "cases": [result.as_dict() for result in shown]}, indent=2)
+    else:
+        skipped = f", {counts['skipped']} skipped" if counts["skipped"] else ""
+        render.out(f"{counts[PASSED]} passed, {counts[FAILED]} failed{skipped}")
+    return 1 if counts[FAILED] else 0
+
+
+def _read(paths: Sequence[str]) -> list[Case]:
+    """The cases of all files; every file that cannot be used is told of."""
+    from anyhook.kit.cases import BadCases, find_files, read_cases
+    from anyhook.kit.ground import LEFT_OUT
+
+    try:
+        files = find_files(paths, LEFT_OUT)
+    except BadCases as error:
+        raise BadCall(str(error)) from None
+    if not files:
+        raise BadCall(HOW)
+    cases: list[Case] = []
+    wrong: list[str] = []
+    for file in files:
+        try:
+            cases += read_cases(file)
+        except BadCases as error:
+            wrong.append(str(error))
+    if wrong:
+        raise BadCall("these cases cannot be run.\n" + "\n".join(wrong))
+    return cases
+
+
+def _chosen(cases: list[Case], values: Values) -> list[tuple[Case, str]]:
+    """The cases that are asked for, each with its project."""
+    from anyhook.cli.event_input import project_of
+    from anyhook.kit.ground import NoGround, project_for
+
+    wanted = str(values["only"] or "").lower()
+    chosen = [case for case in cases if wanted in case.id.lower()]
+    if not chosen:
+        raise BadCall(f"-k {values['only']}: none of the {len(cases)} cases has this in its file or name.")
+    given = os.path.realpath(project_of(values)) if values["project"] else None
+    try:
+        pairs = [(case, given or project_for(case.file, case.project, os.getcwd())) for case in chosen]
+    except NoGround as error:
+        raise BadCall(str(error)) from None
+    if values["trust"] != "all":
+        for project in dict.fromkeys(project for _, project in pairs):
+            check_approved(project)
+    return pairs
+
+
+def check_approved(project: str) -> None:
+    """Cases run what the project brings along, so its user must have said yes to the project once."""
+    from anyhook.stores.ledger import Ledger
+    from anyhook.stores.places import believed_dir
+
+    if project not in Ledger(believed_dir(os.environ, project)).approvals:
+        raise BadCall(
+            f"cases run the hooks of {project}, and you never approved any of them. Look at them with `anyhook trust`, "
+            "or run the cases all the same: --trust all"
+        )
+
+
+def _show(result: Result, before: Result | None) -> None:
+    case = result.case
+    if before is None or before.case.file != case.file:
+        render.out(render.short_path(case.file))
+    why = f": {case.skip}" if case.skip else f" ({result.seconds * 1000:.0f} ms)"
+    render.out(f"  {MARKS[result.status]} {case.name}{why}")
+    if result.failures:
+        render.out(f"      {case.file}:{case.line}")
+    for failure in result.failures:
+        for line in failure.split("\n"):
+            render.out(f"      {line}")
+
+
+def _write_junit(path: str, results: list[Result]) -> None:
+    from anyhook.kit.junit import junit
+
+    try:
+        with open(path, "wb") as file:
+            file.write(junit(results))
+    except OSError as error:
+        raise BadCall(f"--junit {path}: the file cannot be written ({error.strerror}).") from None

@@ -1,0 +1,44 @@
+"""The row type that driving an agent is written in: how its own program is started without a person, against a model
+that we play. Nothing here starts anything."""
+
+from __future__ import annotations
+
+from anyhook.model.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from anyhook.model.json_types import Json
+
+# In every text of a row `{home}`, `{project}` and the roots of the host's entry stand for folders, `{url}` for the
+# scripted model's address, `{model}` for its name and `{prompt}` for what the agent is told.
+
+
+class Drive(Record):
+    """How one agent is driven."""
+
+    words: tuple[str, ...]
+    """What follows the program."""
+    env: Mapping[str, str] = {}
+    carries: tuple[str, ...] = ()
+    """Further files and folders of the user's that decide whether hooks run: settings, trust. Never credentials."""
+    writes: Mapping[str, str] = {}
+    """Path → text of files that lead the agent to the scripted model."""
+    appends: Mapping[str, str] = {}
+    """Path → text that does the same at the end of a file that may be the user's."""
+    heads: Mapping[str, Mapping[str, str]] = {}
+    """Path → key → value, above the first table of such a TOML file."""
+    sets: Mapping[str, Mapping[str, Json]] = {}
+    """Path → dotted key → value, in a JSON file that may be the user's."""
+    folder_words: tuple[str, ...] = ()
+    folder_env: Mapping[str, str] = {}
+    """What makes the agent trust the folder it is started in. Not given where the entry is the project's alone: whether
+    the user has approved that is part of the question."""
+    trusting: tuple[str, ...] = ()
+    """Words by which the agent runs hooks that nobody has approved there: for trials of our own, never for a verdict on
+    somebody's installation."""
+    tools: Mapping[str, tuple[str, ...]] = {}
+    """Our tool → what the agent's requests call it, where that is not what its hooks are told."""
+    lacks: str = ""
+    """Why it cannot be driven, for those that cannot."""

@@ -1,0 +1,218 @@
+"""A shell line taken apart: its simple commands, their words with what can be known filled in, and what they redirect.
+It runs nothing, looks at no file, and does not claim to be a shell: what it cannot know is marked as unknown."""
+
+from __future__ import annotations
+
+from anyhook.model.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+UNKNOWN = "\0"
+"""Stands in a word for what only running the line would tell."""
+OPERATORS = ("&&", "||", ";;", "|&", ";", "|", "&", "\n", "(", ")", "{ ", "} ")
+REDIRECTIONS = ("<<<", "<<-", "<<", "&>>", "&>", ">>", ">|", ">&", "<&", "<>", ">", "<")
+KEYWORDS = frozenset({"if", "then", "else", "elif", "do", "while", "until", "time", "!", "{", "}", "fi", "done"})
+DEEPEST = 8
+"""How many shells inside shells are looked into."""
+
+
+class Command(Record):
+    """One simple command."""
+
+    words: tuple[str, ...]
+    """Without variables in front; quotes gone, `~` and known variables filled in."""
+    targets: tuple[str, ...] = ()
+    """Files that it redirects its output into."""
+    text: str = ""
+    """What it reads from a here-document."""
+
+
+class Line:
+    """Takes one line apart. It lives as long as that."""
+
+    def __init__(self, text: str, env: Mapping[str, str], home: str) -> None:
+        self.text, self.home, self.place = text, home, 0
+        self.known: dict[str, str] = {"HOME": home, **{name: env[name] for name in env if name.isidentifier()}}
+        self.commands: list[Command] = []
+        self.inner: list[str] = []
+        """The text of command substitutions, to be taken apart as well."""
+        self.words: list[str] = []
+        self.targets: list[str] = []
+        self.here: list[str] = []
+        self.body = ""
+
+    def take(self) -> list[Command]:
+        """All commands, in order; those of substitutions last."""
+        while self.place < len(self.text):
+            self._next()
+        self._end()
+        return self.commands
+
+    def _next(self) -> None:
+        text, place = self.text, self.place
+        if text[place] in " \t\r":
+            self.place += 1
+        elif text.startswith("\\\n", place):
+            self.place += 2
+        elif text[place] == "#" and (place == 0 or text[place - 1] in " \t\n;"):
+            end = text.find("\n", place)
+            self.place = len(text) if end < 0 else end
+        elif redirection := self._at(REDIRECTIONS):
+            self._redirect(redirection)
+        elif operator := self._at(OPERATORS):
+            self.place += len(operator)
+            if operator == "\n" and self.here:
+                self._read_here()
+            self._end()
+        else:
+            word = self._word()
+            if word.isdigit() and self.text[self.place : self.place + 1] in ("<", ">"):
+                return  # the number of a stream
+            self.words.append(word)
+
+    def _at(self, signs: tuple[str, ...]) -> str:
+        return next((sign for sign in signs if self.text.startswith(sign, self.place)), "")
+
+    def _redirect(self, sign: str) -> None:
+        self.place += len(sign)
+        while self.text[self.place : self.place + 1] in (" ", "\t"):
+            self.place += 1
+        if self.place >= len(self.text):
+            return
+        if sign == "<<<":
+            self.body += self._word()
+            return
+        word = self._word()
+        if sign.startswith("<<"):
+            self.here.append(word)
+        elif ">" in sign and not (sign == ">&" and (word.isdigit() or word == "-")):
+            self.targets.append(word)
+
+    def _read_here(self) -> None:
+        """The lines up to the word that ends the document."""
+        for word in self.here:
+            lines = []
+            while self.place < len(self.text):
+                end = self.text.find("\n", self.place)
+                end = len(self.text) if end < 0 else end
+                line, self.place = self.text[self.place : end], end + 1
+                if line.strip("\t") == word:
+                    break
+                lines.append(line)
+            self.body += "\n".join(lines)
+        self.here = []
+
+    def _end(self) -> None:
+        """The end of a simple command: variables in front are remembered for the rest of the line."""
+        words = list(self.words)
+        while words and (words[0] in KEYWORDS or _assigns(words[0])):
+            name, sign, value = words.pop(0).partition("=")
+            if sign:
+                self.known[name] = value
+        if words and words[0] in ("export", "declare", "local", "readonly"):
+            for word in words[1:]:
+                name, sign, value = word.partition("=")
+                if sign and name.isidentifier():
+                    self.known[name] = value
+        if words or self.targets:
+            self.commands.append(Command(tuple(words), tuple(self.targets), self.body))
+        self.words, self.targets, self.body = [], [], ""
+
+    # -- words
+
+    def _word(self) -> str:
+        made = ""
+        first = self.place
+        while self.place < len(self.text):
+            sign = self.text[self.place]
+            if sign in " \t\r\n;|&()<>":
+                break
+            if sign == "'":
+                made += self._until("'")
+            elif sign == '"':
+                made += self._quoted()
+            elif sign == "\\":
+                made += self.text[self.place + 1 : self.place + 2]
+                self.place += 2
+            elif sign in "$`":
+                made += self._variable()
+            elif (
+                sign == "~"
+                and self.place == first
+                and self.text[first + 1 : first + 2] in ("", "/", " ", ";", "&", "\n")
+            ):
+                made, self.place = made + self.home, self.place + 1
+            else:
+                made, self.place = made + sign, self.place + 1
+        if self.place == first:  # a lone closing sign
+            self.place += 1
+        return made
+
+    def _until(self, sign: str) -> str:
+        end = self.text.find(sign, self.place + 1)
+        end = len(self.text) if end < 0 else end
+        found, self.place = self.text[self.place + 1 : end], end + 1
+        return found
+
+    def _quoted(self) -> str:
+        made = ""
+        self.place += 1
+        while self.place < len(self.text) and self.text[self.place] != '"':
+            sign = self.text[self.place]
+            if sign == "\\" and self.text[self.place + 1 : self.place + 2] in ('"', "\\", "$", "`"):
+                made, self.place = made + self.text[self.place + 1], self.place + 2
+            elif sign in "$`":
+                made += self._variable()
+            else:
+                made, self.place = made + sign, self.place + 1
+        self.place += 1
+        return made
+
+    def _variable(self) -> str:
+        """The value of a variable; the text of a substitution is kept, and its value unknown."""
+        text, place = self.text, self.place
+        if text[place] == "`":
+            self.inner.append(self._until("`"))
+            return UNKNOWN
+        if text.startswith("$(", place):
+            end = self._closing(place + 2)
+            self.inner.append(text[place + 2 : end])
+            self.place = end + 1
+            return UNKNOWN
+        if text.startswith("${", place):
+            end = text.find("}", place)
+            name, self.place = text[place + 2 : end if end > 0 else len(text)], (end + 1 if end > 0 else len(text))
+            plain = name.partition(":")[0].partition("-")[0]
+            return self.known.get(plain, UNKNOWN) if plain.isidentifier() else UNKNOWN
+        end = place + 1
+        while end < len(text) and (text[end].isalnum() or text[end] == "_"):
+            end += 1
+        self.place = max(end, place + 1)
+        name = text[place + 1 : end]
+        return self.known.get(name, UNKNOWN) if name else "$"
+
+    def _closing(self, place: int) -> int:
+        depth = 1
+        while place < len(self.text):
+            depth += {"(": 1, ")": -1}.get(self.text[place], 0)
+            if depth == 0:
+                return place
+            place += 1
+        return len(self.text)
+
+
+def _assigns(word: str) -> bool:
+    name, sign, _ = word.partition("=")
+    return bool(sign) and name.isidentifier()
+
+
+def commands_of(text: str, env: Mapping[str, str], home: str, depth: int = 0) -> list[Command]:
+    """The simple commands of a line, those of substitutions included."""
+    line = Line(text, env, home)
+    found = line.take()
+    if depth < DEEPEST:
+        for inner in line.inner:
+            found.extend(commands_of(inner, line.known, home, depth + 1))
+    return found

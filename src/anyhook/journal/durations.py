@@ -1,0 +1,34 @@
+"""Durations: how long very many runs took, counted by four digits, so that the memory for it does not grow with their
+number. It measures nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+
+class Durations:
+    """In seconds. `counts` may be added to directly by who has rounded already."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[float] = Counter()
+
+    def add(self, seconds: float) -> None:
+        digits = 2 + (seconds < 0.01) + (seconds < 0.1) + (seconds < 1) + (seconds < 10)
+        self.counts[round(seconds, digits)] += 1
+
+    def mean(self) -> float:
+        total = sum(seconds * count for seconds, count in self.counts.items())
+        return total / self.counts.total() if self.counts else 0.0
+
+    def percentile_ms(self, part: float) -> float | None:
+        """The nearest rank: the least duration that so many of all did not exceed; None where there is none."""
+        rank = max(1, -int(-self.counts.total() * part // 1))
+        for seconds in sorted(self.counts):
+            rank -= self.counts[seconds]
+            if rank <= 0:
+                return round(seconds * 1000, 3)
+        return None
+
+
+IN_SQL = "round(duration_s, 2 + (duration_s < 0.01) + (duration_s < 0.1) + (duration_s < 1) + (duration_s < 10))"
+"""The same four digits, where SQLite rounds."""

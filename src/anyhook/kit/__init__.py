@@ -1,0 +1,11 @@
+"""The test kit: hooks fired at a throw-away copy of a project, and what came of it compared with what was expected.
+Importing this much loads nothing of it."""
+
+from __future__ import annotations
+
+ENDINGS = ("hooktest.yaml", "hooktest.yml")
+"""How the name of a case file ends."""
+
+
+def is_case_file(name: str) -> bool:
+    return name in ENDINGS or name.endswith(tuple(f".{ending}" for ending in ENDINGS))

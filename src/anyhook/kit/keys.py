@@ -1,0 +1,175 @@
+"""The keys of a case file, as one table: the reader, the JSON Schema and the page in the docs take them from here. It
+reads no file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anyhook.model.outcome import STRENGTH
+from anyhook.model.record import Record
+from anyhook.model.words import MODE, ON_FAILURE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from anyhook.model.json_types import Json
+
+SCHEMA = "https://json-schema.org/draft/2020-12/schema"
+
+KINDS: Mapping[str, tuple[str, dict[str, Json]]] = {
+    "text": ("a text", {"type": "string"}),
+    "flag": ("true or false", {"type": "boolean"}),
+    "number": ("a number above 0", {"type": "number", "exclusiveMinimum": 0}),
+    "object": ("a mapping", {"type": "object"}),
+    "texts": ("a text or a list of texts", {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/texts"}]}),
+    "list of texts": ("a list of texts", {"$ref": "#/$defs/texts"}),
+    "variables": (
+        "a mapping of names to texts; null takes one away",
+        {"type": "object", "additionalProperties": {"type": ["string", "null"]}},
+    ),
+    "files": (
+        "a mapping of paths to texts",
+        {"type": "object", "additionalProperties": {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/file"}]}},
+    ),
+    "rows": ("a list of mappings", {"type": "array", "minItems": 1, "items": {"type": "object", "minProperties": 1}}),
+    "anything": ("anything", {}),
+    "comparison": ("a value or a comparison", {}),
+}
+"""What a key may hold: in words for people, and as a schema."""
+
+
+class CaseKey(Record):
+    """One key."""
+
+    name: str
+    kind: str
+    says: str
+    choices: tuple[str, ...] = ()
+
+    def schema(self) -> dict[str, Json]:
+        made: dict[str, Json] = {"description": self.says, **KINDS[self.kind][1]}
+        return {**made, "enum": list(self.choices)} if self.choices else made
+
+
+FIELDS = ("tool", "input", "output", "tool_error", "prompt", "message", "source", "trigger", "reason", "agent_type",
+          "call_id", "session")  # fmt: skip
+"""Canonical fields with a key of their own; `data` takes all others."""
+OBJECTS = ("input",)
+LOOSE = ("output",)
+
+
+def _field(name: str) -> CaseKey:
+    kind = "object" if name in OBJECTS else "anything" if name in LOOSE else "text"
+    return CaseKey(name, kind, f"The event's `{name}`.")
+
+
+EVENT_KEYS = (
+    CaseKey("event", "text", "The event, by its canonical name or any dialect's; with `agent`, by the agent's own."),
+    *(_field(name) for name in FIELDS),
+    CaseKey("data", "object", "Further fields of the event, by canonical or any dialect's own names."),
+    CaseKey("hosted", "flag", "Whether tools have our agent's names, to be translated for each dialect."),
+    CaseKey("agent", "text", "Fire through the bridge of this agent, as `anyhook bridge AGENT EVENT` would be called."),
+    CaseKey("payload", "object", "What the agent sends, where the fields above do not say it; needs `agent`."),
+    CaseKey("stdin", "text", "The same as raw text, right or wrong; needs `agent`."),
+)
+PLACE_KEYS = (
+    CaseKey("env", "variables", "Variables besides PATH, HOME, LANG and the folders below HOME."),
+    CaseKey("files", "files", "Files that the project has besides its own, or instead of them."),
+    CaseKey("home", "files", "Files in the home folder, which is empty otherwise: hooks of the user's."),
+    CaseKey("bring", "list of texts", "Folders of the project to copy though they are left out otherwise."),
+    CaseKey("setup", "text", "A line for the shell, run in the project before the event; it has to succeed."),
+)
+SWITCH_KEYS = (
+    CaseKey("dialect", "texts", "Only the hooks of these dialects."),
+    CaseKey("on_failure", "text", "What a broken hook means.", ON_FAILURE),
+    CaseKey("mode", "text", "`shadow` runs everything and enforces nothing.", MODE),
+    CaseKey("plugin_dirs", "list of texts", "Installed plugins, by folders of the project."),
+    CaseKey("limit_s", "number", "How many seconds the whole case may take; default: 60."),
+    CaseKey("skip", "text", "Why this case is not run."),
+)
+EXPECT_KEYS = (
+    CaseKey("verdict", "comparison", f"What all hooks together say: {', '.join(STRENGTH)}."),
+    CaseKey("effect", "comparison", "What a block does here, such as `deny_tool`."),
+    CaseKey("reason", "comparison", "Why it was blocked."),
+    CaseKey("hook", "comparison", "The id of the hook that blocked."),
+    CaseKey("tool_input", "comparison", "The rewritten input; null where none is wanted."),
+    CaseKey("tool_output", "comparison", "The replaced output."),
+    CaseKey("prompt", "comparison", "The replaced prompt."),
+    CaseKey("context", "comparison", "Context for the model: a list; or a text that one of its entries holds."),
+    CaseKey("messages", "comparison", "Messages for the user, in the same way."),
+    CaseKey("follow_ups", "comparison", "Messages that make the agent go on, in the same way."),
+    CaseKey("history", "comparison", "The conversation that replaces the current one."),
+    CaseKey("recipe", "comparison", "The recipe to run."),
+    CaseKey("end_turn", "comparison", "Whether the turn ends."),
+    CaseKey("enforced", "comparison", "Whether the decision counts; false in shadow mode."),
+    CaseKey("exit", "comparison", "The exit status of `anyhook fire`, or of the bridge."),
+    CaseKey("stdout", "comparison", "What the bridge answers; needs `agent`."),
+    CaseKey("stderr", "comparison", "What it says besides; needs `agent`."),
+    CaseKey("json", "comparison", "Its answer, read as JSON; needs `agent`."),
+    CaseKey("ran", "list of texts", "Hooks that ran, by id, name or part of the id."),
+    CaseKey("not_ran", "list of texts", "Hooks that are there and did not run."),
+    CaseKey("failed", "list of texts", "Hooks that broke. Any other that breaks fails the case."),
+    CaseKey("hooks", "object", "By id, name or part of the id: what the hook's record in `fire --json` holds."),
+    CaseKey("problems", "list of texts", "The codes of all problems; [] where there are none."),
+    CaseKey("files", "object", "By path: the text of a file of the project afterwards; null where there is none."),
+)
+DECISION_FIELDS = tuple(key.name for key in EXPECT_KEYS[:14])
+LISTED = ("context", "messages", "follow_ups")
+ANSWER = ("stdout", "stderr", "json")
+MERGED = ("data", "env", "files", "home", "expect")
+"""Keys whose mappings in `defaults` are added to, not replaced."""
+
+NAME = CaseKey("name", "text", "What the case shows; `{column}` stands for a value of the table.")
+TABLE = CaseKey("table", "rows", "One case for each row; `{column}` in any text of the case stands for its value.")
+EXPECT = CaseKey("expect", "object", "What has to come of it.")
+COMMON_KEYS = (*EVENT_KEYS, *PLACE_KEYS, *SWITCH_KEYS, EXPECT)
+CASE_KEYS = (NAME, *COMMON_KEYS, TABLE)
+FILE_KEYS = (
+    CaseKey("project", "text", "The project's folder, from this file's; default: the nearest one above with hooks."),
+    CaseKey("defaults", "object", "What every case has that does not say otherwise."),
+    CaseKey("cases", "rows", "The cases."),
+)
+
+
+def schema() -> dict[str, Json]:
+    """The JSON Schema of a case file, for editors."""
+    expect: dict[str, Json] = {"description": EXPECT.says, "minProperties": 1, **_object(EXPECT_KEYS)}
+    common: dict[str, Json] = {**_properties(COMMON_KEYS), "expect": {"$ref": "#/$defs/expect"}}
+    case: dict[str, Json] = {
+        "type": "object",
+        "properties": {**_properties((NAME, TABLE)), **common},
+        "required": ["name"],
+        "additionalProperties": False,
+    }
+    entry: dict[str, Json] = {
+        "text": {"type": "string"},
+        "link": {"type": "string"},
+        "dir": {"const": True},
+        "mode": {"type": "string"},
+    }
+    return {
+        "$schema": SCHEMA,
+        "title": "Cases for anyhook test",
+        "type": "object",
+        "properties": {
+            **_properties(FILE_KEYS),
+            "defaults": {"type": "object", "properties": dict(common), "additionalProperties": False},
+            "cases": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/case"}},
+        },
+        "required": ["cases"],
+        "additionalProperties": False,
+        "$defs": {
+            "case": case,
+            "expect": expect,
+            "file": {"type": "object", "properties": entry, "additionalProperties": False},
+            "texts": {"type": "array", "items": {"type": "string"}},
+        },
+    }
+
+
+def _properties(keys: tuple[CaseKey, ...]) -> dict[str, Json]:
+    return {key.name: key.schema() for key in keys}
+
+
+def _object(keys: tuple[CaseKey, ...]) -> dict[str, Json]:
+    return {"type": "object", "properties": _properties(keys), "additionalProperties": False}

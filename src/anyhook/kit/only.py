@@ -1,0 +1,34 @@
+"""Chooses hooks by the names that people use for them. It changes no file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anyhook.model.hook import DISABLED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from anyhook.engine import Engine
+
+
+def means(name: str, identity: str, hook_name: str = "") -> bool:
+    """Whether a name means a hook: its id, its name, or a part of its id."""
+    return name == hook_name or name in identity
+
+
+def keep(engine: Engine, names: Sequence[str]) -> None:
+    """Leaves only the hooks that the names mean. LookupError for one that means none."""
+    hooks = engine.catalog.hooks
+    for name in names:
+        if not any(means(name, hook.id, hook.name) for hook in hooks):
+            known = ", ".join(hook.id for hook in hooks) or "none"
+            raise LookupError(f"there is no hook `{name}`. Hooks: {known}")
+    kept = [
+        hook
+        if any(means(name, hook.id, hook.name) for name in names)
+        else hook.replace(status=DISABLED, why="not asked for")
+        for hook in hooks
+    ]
+    engine.catalog = engine.routes.catalog = engine.catalog.replace(hooks=kept)
+    engine.routes.forget()

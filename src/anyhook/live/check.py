@@ -1,0 +1,112 @@
+"""The live check of one agent: a harmless command that a hook must refuse, with a word nobody has used before, and then
+three questions: did the command run, does our journal hold the word, what did the agent do instead. The answer is about
+the user's own entry, of which the stage has a copy."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import tempfile
+
+from anyhook.grammar.xdg import home_of
+from anyhook.hosts.drives import DRIVES, PROBE_HOOK, probe_hook
+from anyhook.install.changes import places
+from anyhook.live.drive import drive
+from anyhook.live.script import Step
+from anyhook.live.stage import Stage, fill
+from anyhook.model import lean_json
+from anyhook.model.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from anyhook.grammar.host_rows import Host
+    from anyhook.live.drive import Seen
+
+ARMED, INERT, UNKNOWN = "ARMED", "INERT", "UNKNOWN"
+RAN = "ran.txt"
+
+
+class Verdict(Record):
+    """What the live check found."""
+
+    status: str
+    reason: str
+    network: str = ""
+    """"" where the agent had none, else why it could not be cut off."""
+    copied: tuple[str, ...] = ()
+    """The user's files that the agent was given copies of."""
+
+
+def check(table: Host, program: str, project: str, env: Mapping[str, str], limit_s: float) -> Verdict:
+    """Drives the agent once."""
+    row = DRIVES.get(table.name)
+    if row is None or row.lacks:
+        return Verdict(UNKNOWN, row.lacks if row else "there is no way to drive it without a person")
+    with tempfile.TemporaryDirectory(prefix="anyhook-live-", ignore_cleanup_errors=True) as folder:
+        stage = Stage(os.path.realpath(folder))
+        stage.build()
+        copied = stage.bring(table, row, project, env)
+        word = f"anyhook-live-{os.urandom(8).hex()}"
+        refusal = f"if grep -q {word}; then echo 'refused by the live check {word}' >&2; exit 2; fi"
+        stage.write(fill(PROBE_HOOK, stage.roots(table)), probe_hook(f"sh -c {shlex.quote(refusal)}"))
+        steps = [Step(tool="shell", input={"command": f"echo {word} > {RAN}"}), Step("all done")]
+        users = _is_users(table, copied, project, env)
+        seen = drive(table.name, program, stage, steps, env, limit_s=limit_s, trusts_folder=users)
+        ran = os.path.exists(f"{stage.project}/{RAN}")
+        status, reason = judge(table, seen, ran, refusals(stage, word), limit_s)
+    return Verdict(status, reason, seen.network, tuple(copied))
+
+
+def _is_users(table: Host, copied: list[str], project: str, env: Mapping[str, str]) -> bool:
+    """Whether the entry is in the user's own config, not in the project's alone."""
+    if table.entry is None:
+        return False
+    return not set(places(table, table.entry, "user", home_of(env), project, env)).isdisjoint(copied)
+
+
+def refusals(stage: Stage, word: str) -> list[str]:
+    """The verdicts of the journal's records that hold the word."""
+    found: list[str] = []
+    try:
+        with open(f"{stage.home}/.local/state/anyhook/journal.jsonl", encoding="utf-8") as file:
+            for line in file:
+                record = lean_json.loads(line) if word in line else None
+                decision = record.get("decision") if isinstance(record, dict) else None
+                if isinstance(decision, dict):
+                    found.append(str(decision.get("verdict")))
+    except (OSError, ValueError):
+        pass  # no journal: the entry was never called
+    return found
+
+
+def judge(table: Host, seen: Seen, ran: bool, refused: list[str], limit_s: float) -> tuple[str, str]:
+    """The status and its reason, from what was seen alone."""
+    tried = any(request.answered for request in seen.requests)
+    if "block" in refused and not ran:
+        return ARMED, "it called the entry, and what the hook refused did not happen"
+    if refused and ran:
+        return INERT, "it called the entry and ran the refused command all the same"
+    if ran:
+        return INERT, f"it ran a command without calling the entry. {_upper(table.confirm)}"
+    if refused:
+        return UNKNOWN, "it called the entry, whose hook did not refuse; `anyhook log` of such a call says why"
+    if seen.ending == "timed_out":
+        return UNKNOWN, f"it was not done after {limit_s:g} s{_last(seen)}"
+    if not seen.requests:
+        return UNKNOWN, f"it did not get as far as asking its model{_last(seen)}"
+    if not tried:
+        return UNKNOWN, f"it offers no tool for commands; its tools: {', '.join(seen.tools) or 'none'}"
+    return UNKNOWN, f"it neither ran the command nor called the entry{_last(seen)}"
+
+
+def _last(seen: Seen) -> str:
+    """The last thing that the agent said, as a clue."""
+    lines = [line.strip() for line in (seen.stderr.strip() or seen.stdout.strip()).splitlines() if line.strip()]
+    how = f" (exit {seen.exit_code})" if seen.exit_code else ""
+    return f"{how}: {lines[-1][:200]}" if lines else how
+
+
+def _upper(text: str) -> str:
+    return text[:1].upper() + text[1:]

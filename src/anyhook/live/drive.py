@@ -1,0 +1,170 @@
+"""One agent, driven once: cut off from the network, led to a scripted model, bounded in time, and nothing of it left
+running. `drive` starts a process of its own for that, which runs this module; it judges nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+from anyhook.hosts import host
+from anyhook.hosts.drives import DRIVES
+from anyhook.live.model_server import MODEL, ModelServer
+from anyhook.live.network import leave
+from anyhook.live.script import Step, script
+from anyhook.live.stage import Stage, fill, prepare, words_of
+from anyhook.live.wire import Answer
+from anyhook.model.call import Call
+from anyhook.model.record import Record
+from anyhook.steps.process_tree import Tree
+from anyhook.steps.run import adopt_orphans, end_all, run
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from types import FrameType
+    from typing import Any
+
+    from anyhook.grammar.host_rows import Host
+
+GRACE_S = 30.0
+"""What the process around an agent gets beyond the agent's own limit."""
+PARENT_DEATH_SIGNAL = 1
+TAIL = 4000
+MARK = "ANYHOOK_LIVE_RUN"
+
+
+class Request(Record):
+    """One request to the model that offered tools."""
+
+    text: str
+    """All that the model was told."""
+    answered: str
+    """The tool that was called then; "" for none."""
+
+
+class Seen(Record):
+    """What became of one run."""
+
+    network: str
+    """"" where the agent had none; else why it could not be cut off."""
+    ending: str
+    exit_code: int | None
+    stdout: str
+    stderr: str
+    duration_s: float
+    requests: tuple[Request, ...]
+    tools: tuple[str, ...]
+    """What the agent offered to the model at last."""
+
+
+def drive(
+    agent: str,
+    program: str,
+    stage: Stage,
+    steps: Sequence[Step],
+    env: Mapping[str, str],
+    *,
+    prompt: str = "Please do what has to be done.",
+    limit_s: float = 90.0,
+    trusts_folder: bool = True,
+    trusts_hooks: bool = False,
+) -> Seen:
+    """Runs the agent on the stage, with or without its leave to trust that folder, and hooks nobody has approved."""
+    asked = {
+        "agent": agent,
+        "program": program,
+        "folder": stage.folder,
+        "steps": [step.as_dict() for step in steps],
+        "env": stage.env(env),
+        "prompt": prompt,
+        "limit_s": limit_s,
+        "trusts_folder": trusts_folder,
+        "trusts_hooks": trusts_hooks,
+    }
+    # -P: the module is ours, whatever lies in the current folder.
+    words = [sys.executable, "-P", "-m", "anyhook.live.drive"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as around:
+        try:
+            out, err = around.communicate(json.dumps(asked), timeout=limit_s + GRACE_S)
+        except subprocess.TimeoutExpired:
+            around.terminate()
+            return Seen("", "timed_out", None, "", "the run could not be ended in time", limit_s, (), ())
+        except BaseException:
+            around.terminate()  # not killed: it has the agent to end
+            raise
+    try:
+        found = json.loads(out)
+    except ValueError:
+        return Seen("", "not_started", None, "", err[-TAIL:], 0.0, (), ())
+    requests = tuple(Request(**one) for one in found["requests"])
+    return Seen(**{**found, "requests": requests, "tools": tuple(found["tools"])})
+
+
+def _perform(asked: dict[str, Any]) -> dict[str, Any]:
+    """The run itself, in a process of its own."""
+    table, row = host(asked["agent"]), DRIVES[asked["agent"]]
+    adopt_orphans()
+    network = leave()
+    stage = Stage(asked["folder"])
+    steps = [Step(**step) for step in asked["steps"]]
+    with ModelServer(script(steps, _names(table, row.tools))) as server:
+        known = {**stage.roots(table), "url": server.url, "model": MODEL, "prompt": asked["prompt"]}
+        prepare(stage, row, known)
+        of_folder = row.folder_env if asked["trusts_folder"] else {}
+        env = {**asked["env"], **{name: fill(value, known) for name, value in {**row.env, **of_folder}.items()}}
+        mark = f"{os.getpid()}-{os.urandom(6).hex()}"
+        env[MARK] = mark
+        if network:  # then at least what follows such variables stays here
+            env.update(dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "https_proxy", "http_proxy"), "http://127.0.0.1:9"))
+        more = (row.folder_words if asked["trusts_folder"] else ()) + (row.trusting if asked["trusts_hooks"] else ())
+        argv = (asked["program"], *words_of(row, known), *more)
+        done = run(Call(argv, b"", env, stage.project, asked["limit_s"], f"{MARK}={mark}"))
+        # Some leave a daemon behind; whatever became our child since is one.
+        Tree(0, f"{MARK}={mark}", lambda _pid, _env: True).end()
+        kept = [one for one in server.asked if one.schemas]
+        answers = [server.answered.get(number, Answer()) for number, one in enumerate(server.asked) if one.schemas]
+    return {
+        "network": network,
+        "ending": done.ending,
+        "exit_code": done.exit_code,
+        "stdout": done.stdout.decode("utf-8", "replace")[-TAIL:],
+        "stderr": (done.error or done.stderr.decode("utf-8", "replace"))[-TAIL:],
+        "duration_s": done.duration_s,
+        "requests": [
+            {"text": one.told, "answered": answer.calls[0].tool if answer.calls else ""}
+            for one, answer in zip(kept, answers, strict=True)
+        ],
+        "tools": kept[-1].tools if kept else [],
+    }
+
+
+def _names(table: Host, more: Mapping[str, tuple[str, ...]]) -> dict[str, list[str]]:
+    """Our tool → what the agent may call it."""
+    names: dict[str, list[str]] = {ours: list(theirs) for ours, theirs in more.items()}
+    for native, tool in table.tools.items():
+        names.setdefault(tool.ours, []).append(native)
+    return names
+
+
+def _end(number: int, _frame: FrameType | None) -> None:
+    end_all(for_good=True)
+    os._exit(128 + number)
+
+
+def _end_with_parent() -> None:
+    """Whoever asked may be killed; what was started for them is then ended all the same."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, _end)
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, int(signal.SIGTERM), 0, 0, 0)
+
+
+if __name__ == "__main__":
+    _end_with_parent()
+    sys.stdout.write(json.dumps(_perform(json.load(sys.stdin))))

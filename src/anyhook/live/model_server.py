@@ -1,0 +1,250 @@
+"""A provider of models on the loopback: speaks the chat, responses, messages and contents wires, whole or streamed,
+answers from a script in turn and remembers what it was asked. It reaches nobody."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, Self
+
+from anyhook.live.wire import Answer, format_of, is_streamed, stream, whole
+
+MODEL = "scripted-model"
+DRIP_BYTES = 16
+TEXTS = ("content", "text", "output", "parts", "functionResponse", "response", "result", "error")
+"""Where texts stand in what a model is told."""
+INSTRUCTIONS = ("instructions", "system", "systemInstruction")
+CONVERSATION = ("messages", "input", "contents")
+OWN_ITEMS = ("function_call", "custom_tool_call", "local_shell_call", "reasoning")
+
+Script = Sequence[Answer] | Callable[["Asked"], Answer]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request."""
+
+    wire: str
+    """`chat`, `responses`, `messages` or `contents`."""
+    path: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+
+    @property
+    def system(self) -> str:
+        """What stands in the place for system instructions."""
+        if self.wire == "chat":
+            return "\n".join(_texts([one for one in self.body["messages"] if one["role"] in ("system", "developer")]))
+        return "\n".join(_texts([self.body.get(place) for place in INSTRUCTIONS]))
+
+    @property
+    def text(self) -> str:
+        """Everything else that it was told, results of tools included."""
+        told = self._conversation
+        rest = [one for one in told if isinstance(one, str) or one.get("role") not in ("system", "developer")]
+        return "\n".join(_texts(rest))
+
+    @property
+    def _conversation(self) -> Any:
+        return next((self.body[place] for place in CONVERSATION if self.body.get(place)), [])
+
+    @property
+    def told(self) -> str:
+        """All of it, wherever it stands: some agents put system messages between the others."""
+        return "\n".join(_texts([self.body.get(place) for place in (*INSTRUCTIONS, *CONVERSATION)]))
+
+    @property
+    def tools(self) -> list[str]:
+        return list(self.schemas)
+
+    @property
+    def schemas(self) -> dict[str, dict[str, Any]]:
+        """The tools that are offered, each with the schema of its input."""
+        listed = [tool.get("function") or tool for tool in self.body.get("tools") or ()]
+        listed += [tool for group in listed for tool in group.get("functionDeclarations") or ()]
+        keys = ("parameters", "input_schema", "parametersJsonSchema")
+        return {
+            tool["name"]: next((tool[key] for key in keys if isinstance(tool.get(key), dict)), {})
+            for tool in listed
+            if "name" in tool
+        }
+
+    @property
+    def turns(self) -> list[tuple[bool, str]]:
+        """The model's own turns so far: whether each called a tool, and what it said."""
+        told = self._conversation
+        found: list[tuple[bool, str]] = []
+        went_on = False  # one wire has an item for each part of a turn
+        for item in told if isinstance(told, list) else ():
+            mine = item.get("role") in ("assistant", "model") or item.get("type") in OWN_ITEMS
+            if mine:
+                called, said = found.pop() if went_on and self.wire == "responses" else (False, "")
+                found.append((called or _calls(item), said + "".join(_texts(item.get("content") or item.get("parts")))))
+            went_on = mine
+        return found
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, list):
+        return [text for item in value for text in _texts(item)]
+    if isinstance(value, dict):
+        return [text for key in TEXTS if key in value for text in _texts(value[key])]
+    return []
+
+
+def _body(http: BaseHTTPRequestHandler) -> dict[str, Any]:
+    """What was sent, whole or in chunks, packed or not."""
+    data = b""
+    if "chunked" in http.headers.get("transfer-encoding", "").lower():
+        while size := int(http.rfile.readline().partition(b";")[0], 16):
+            data += http.rfile.read(size)
+            http.rfile.readline()
+        http.rfile.readline()
+    else:
+        data = http.rfile.read(int(http.headers.get("content-length", 0)))
+    if http.headers.get("content-encoding") == "gzip":
+        data = gzip.decompress(data)
+    try:
+        found = json.loads(data or b"{}")
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _side(path: str) -> dict[str, Any] | None:
+    """What clients ask beside the conversation: which models there are, and how many tokens a text has."""
+    path = path.partition("?")[0].rstrip("/")
+    if path.endswith("/models"):
+        return {"object": "list", "data": [{"id": MODEL, "object": "model", "type": "model", "display_name": MODEL}]}
+    if path.endswith("/count_tokens"):
+        return {"input_tokens": 7}
+    return {"totalTokens": 7} if path.endswith(":countTokens") else None
+
+
+def _calls(item: dict[str, Any]) -> bool:
+    parts = [part for part in item.get("content") or item.get("parts") or () if isinstance(part, dict)]
+    return (
+        bool(item.get("tool_calls"))
+        or str(item.get("type")).endswith("_call")
+        or any(part.get("type") == "tool_use" or "functionCall" in part for part in parts)
+    )
+
+
+class ModelServer:
+    """The server, from `with` until its end. After the last answer of its script it repeats that one."""
+
+    def __init__(self, script: Script) -> None:
+        self.asked: list[Asked] = []
+        self.answered: dict[int, Answer] = {}
+        """By the place of the request in `asked`."""
+        self._script, self._lock = script, threading.Lock()
+        self._over = threading.Event()
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._http.daemon_threads = True
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)
+
+    @property
+    def url(self) -> str:
+        """Without a path: Anthropic's clients want it so, OpenAI's want `/v1` behind it."""
+        return f"http://127.0.0.1:{self._http.server_address[1]}"
+
+    @property
+    def env(self) -> dict[str, str]:
+        """The variables that send both providers' clients here."""
+        return {
+            "OPENAI_BASE_URL": f"{self.url}/v1", "OPENAI_API_KEY": "not-a-real-key",
+            "ANTHROPIC_BASE_URL": self.url, "ANTHROPIC_API_KEY": "not-a-real-key",
+        }  # fmt: skip
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._over.set()
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()
+
+    def _next(self, asked: Asked) -> tuple[Answer, int]:
+        with self._lock:
+            self.asked.append(asked)
+            number = len(self.asked)
+        script = self._script
+        answer = script(asked) if callable(script) else script[min(number, len(script)) - 1]
+        self.answered[number - 1] = answer
+        return answer, number
+
+    def _answer(self, http: BaseHTTPRequestHandler) -> None:
+        body = _body(http)
+        wire = format_of(http.path)
+        if not wire and (known := _side(http.path)) is not None:
+            self._whole(http, 200, json.dumps(known).encode())
+            return
+        headers = {name.lower(): value for name, value in http.headers.items()}
+        answer, number = self._next(Asked(wire, http.path, headers, body))
+        streamed = is_streamed(http.path, body) and answer.raw is None and answer.status == 200
+        self._over.wait(answer.delay_s)
+        http.send_response(answer.status if wire else 404)
+        http.send_header("content-type", "text/event-stream" if streamed else "application/json")
+        http.send_header("connection", "close")
+        for name, value in answer.headers.items():
+            http.send_header(name, value)
+        http.end_headers()
+        http.close_connection = True
+        for part in self._parts(wire, answer, body, number, streamed):
+            http.wfile.write(part)
+            http.wfile.flush()
+            if answer.drip_s and self._over.wait(answer.drip_s):
+                return
+
+    @staticmethod
+    def _whole(http: BaseHTTPRequestHandler, status: int, data: bytes) -> None:
+        http.send_response(status)
+        http.send_header("content-type", "application/json")
+        http.send_header("content-length", str(len(data)))
+        http.end_headers()
+        http.wfile.write(data)
+
+    def _parts(self, wire: str, answer: Answer, body: dict[str, Any], number: int, streamed: bool) -> list[bytes]:
+        if answer.raw is not None:
+            whole_body = answer.raw
+        elif answer.status != 200 or not wire:
+            error = {"type": "server_error", "message": answer.text or "no such path"}
+            whole_body = json.dumps({"type": "error", "error": error}).encode()
+        elif streamed:
+            return list(stream(wire, answer, body, number))
+        else:
+            whole_body = json.dumps(whole(wire, answer, body, number)).encode()
+        size = DRIP_BYTES if answer.drip_s else max(1, len(whole_body))
+        return [whole_body[start : start + size] for start in range(0, len(whole_body), size)]
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                known = _side(self.path)
+                server._whole(self, 404 if known is None else 200, json.dumps(known or {"error": {}}).encode())
+
+            def do_POST(self) -> None:
+                try:
+                    server._answer(self)
+                except (BrokenPipeError, ConnectionResetError):
+                    pass  # the client went away, as some tests want it to
+
+            def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the base class's word)
+                pass
+
+        return Handler

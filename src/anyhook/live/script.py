@@ -1,0 +1,123 @@
+"""What a scripted model says next: steps in terms of our own tools, said in the words of whichever agent asks. It keeps
+no count of requests: the step is found in the conversation that comes along, so that titles, retries and summaries
+shift nothing."""
+
+from __future__ import annotations
+
+import json
+
+from anyhook.live.wire import Answer, Call
+from anyhook.model.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from anyhook.live.model_server import Asked
+    from anyhook.model.json_types import Json
+
+    Schema = dict[str, Json]
+
+ASIDE = "ok"
+"""The answer to a request that offers no tools: a title, a summary, a question whether all is well."""
+FIELDS = {
+    "command": ("command", "cmd", "commands", "script"),
+    "path": ("file_path", "path", "filePath", "absolute_path", "files", "file_paths"),
+    "content": ("content", "contents", "file_text", "text", "new_text"),
+}
+"""Our field → what tools call it."""
+EMPTY: dict[str, Json] = {"boolean": False, "integer": 1, "number": 1, "array": [], "object": {}}
+
+
+class Step(Record):
+    """One turn of the model: something said, or one tool called."""
+
+    text: str = ""
+    tool: str = ""
+    """Our own name for the tool."""
+    input: Mapping[str, str] = {}
+    """In our own fields."""
+
+    def as_dict(self) -> dict[str, Json]:
+        return {"text": self.text, "tool": self.tool, "input": {**self.input}}
+
+
+def script(steps: Sequence[Step], names: Mapping[str, Sequence[str]]) -> Callable[[Asked], Answer]:
+    """The model that plays the steps; `names` are what the agent may call each tool of ours."""
+    said = {step.text for step in steps if step.text}
+
+    def answer(asked: Asked) -> Answer:
+        schemas = asked.schemas
+        if not schemas:
+            return Answer(_aside(asked))
+        # What the agent has no tool for is left out: saying so instead would end its turn.
+        offered = {ours: _offered(names.get(ours, ()), schemas) for ours in {step.tool for step in steps if step.tool}}
+        possible = [step for step in steps if not step.tool or offered[step.tool]]
+        done = sum(1 for called, text in asked.turns if called or text.strip() in said)
+        step = possible[done] if done < len(possible) else Step(steps[-1].text or "done")
+        name = offered.get(step.tool)
+        return Answer(step.text, (Call(name, _input(step, schemas[name])),) if name else ())
+
+    return answer
+
+
+def _offered(names: Sequence[str], schemas: Mapping[str, Schema]) -> str | None:
+    return next((name for name in names if name in schemas), None)
+
+
+def _aside(asked: Asked) -> str:
+    config = asked.body.get("generationConfig") or {}
+    if config.get("responseMimeType") != "application/json":
+        return ASIDE
+    return json.dumps(_filled(config.get("responseJsonSchema") or config.get("responseSchema") or {}, {}))
+
+
+def _input(step: Step, schema: Schema) -> dict[str, Json] | str:
+    """The step's input in the tool's fields, with whatever else the tool insists on; a tool without fields takes a
+    patch."""
+    properties = schema.get("properties")
+    if not isinstance(properties, dict):
+        lines = step.input.get("content", "").splitlines()
+        body = "".join(f"+{line}\n" for line in lines)
+        return f"*** Begin Patch\n*** Add File: {step.input.get('path', '')}\n{body}*** End Patch\n"
+    made: dict[str, Json] = {}
+    for field, value in step.input.items():
+        name = next((name for name in FIELDS[field] if name in properties), None)
+        if name is None:
+            continue
+        kind = _kind(properties[name])
+        listed: Json = [value] if field == "command" and name != "command" else ["bash", "-c", value]
+        if field == "path" and kind == "array":
+            listed = [{"path": value}] if _holds_objects(properties[name]) else [value]
+        made[name] = listed if kind == "array" else value
+    return _filled(schema, made)
+
+
+def _kind(schema: Json) -> str:
+    """A property's type; where it may be several, a list if it may be one, else the first."""
+    if not isinstance(schema, dict):
+        return "string"
+    kinds = schema.get("type") or [_kind(part) for part in _listed(schema.get("anyOf"))] or "string"
+    words = [str(kind).lower() for kind in kinds] if isinstance(kinds, list) else [str(kinds).lower()]
+    return "array" if "array" in words else words[0]
+
+
+def _holds_objects(schema: Json) -> bool:
+    parts = [schema, *_listed(schema.get("anyOf"))] if isinstance(schema, dict) else []
+    return any(isinstance(part, dict) and _kind(part.get("items")) == "object" for part in parts)
+
+
+def _listed(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else []
+
+
+def _filled(schema: Schema, given: dict[str, Json]) -> dict[str, Json]:
+    properties = schema.get("properties")
+    known = properties if isinstance(properties, dict) else {}
+    made = dict(given)
+    for name in _listed(schema.get("required")):
+        rule = known.get(str(name))
+        choices = _listed(rule.get("enum")) if isinstance(rule, dict) else []
+        if name not in made:
+            made[str(name)] = choices[0] if choices else EMPTY.get(_kind(rule), "scripted")
+    return made

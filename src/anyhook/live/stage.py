@@ -1,0 +1,166 @@
+"""A stage: a throw-away home and project in which an agent is driven, with copies of the user's own entry and of the
+settings that decide whether it is called. Nothing of the user's is written to, and no credentials are copied."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+
+from anyhook.grammar.xdg import home_of
+from anyhook.install import json_text
+from anyhook.install.changes import places
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from anyhook.grammar.drive_rows import Drive
+    from anyhook.grammar.host_rows import Host
+    from anyhook.model.json_types import Json
+
+PASSED_ON = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SHELL", "USER", "LOGNAME", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS")
+"""What the agent gets of the environment: what it needs to start, and no keys."""
+
+
+class Stage:
+    """One folder that holds everything. It is the caller's to remove."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self.home, self.project = f"{folder}/home", f"{folder}/project"
+
+    def build(self) -> None:
+        os.makedirs(self.home)
+        os.makedirs(f"{self.project}/.git")
+        self.write(f"{self.project}/README.md", "A project for a trial.\n")
+        # Enough for agents that look for a repository, without a program that makes one.
+        self.write(f"{self.project}/.git/HEAD", "ref: refs/heads/main\n")
+        for name in ("objects", "refs"):
+            os.mkdir(f"{self.project}/.git/{name}")
+
+    def write(self, path: str, text: str) -> None:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as file:
+            file.write(text)
+
+    def roots(self, host: Host) -> dict[str, str]:
+        """What `{home}`, `{project}` and the host's roots stand for here."""
+        return roots_of(host, self.home, self.project, {})
+
+    def env(self, given: Mapping[str, str]) -> dict[str, str]:
+        """What the agent is started with, before its own variables."""
+        kept = {name: given[name] for name in PASSED_ON if name in given}
+        bases = {"CONFIG": ".config", "DATA": ".local/share", "CACHE": ".cache", "STATE": ".local/state"}
+        xdg = {f"XDG_{name}_HOME": f"{self.home}/{folder}" for name, folder in bases.items()}
+        return {
+            **kept,
+            **xdg,
+            "HOME": self.home,
+            "TERM": "dumb",
+            "DO_NOT_TRACK": "1",
+            "NO_PROXY": "127.0.0.1,localhost",
+        }
+
+    def bring(self, host: Host, drive: Drive, project: str, env: Mapping[str, str]) -> list[str]:
+        """Copies the user's entries and what decides about them; the paths that were copied."""
+        here = self._moved(host, drive, project, env)
+        found = {old: new for old, new in here.items() if os.path.exists(old)}
+        renamed = {old.encode(): new.encode() for old, new in found.items()}
+        renamed |= {f'"{project}"'.encode(): f'"{self.project}"'.encode()}
+        for old, new in found.items():
+            os.makedirs(os.path.dirname(new), exist_ok=True)
+            if os.path.isdir(old):
+                os.symlink(old, new)
+            else:
+                _copy(old, new, renamed)
+        return list(found)
+
+    def _moved(self, host: Host, drive: Drive, project: str, env: Mapping[str, str]) -> dict[str, str]:
+        """The user's path → ours."""
+        home = home_of(env)
+        moved: dict[str, str] = {}
+        if host.entry is not None:
+            for scope in host.entry.files:
+                theirs = places(host, host.entry, scope, home, project, env)
+                moved.update(zip(theirs, places(host, host.entry, scope, self.home, self.project, {}), strict=True))
+        old, new = roots_of(host, home, project, env), self.roots(host)
+        moved.update({fill(path, old): fill(path, new) for path in drive.carries})
+        return moved
+
+
+def roots_of(host: Host, home: str, project: str, env: Mapping[str, str]) -> dict[str, str]:
+    known = {"home": home, "project": project}
+    for root, (variable, usual) in host.entry.roots.items() if host.entry is not None else ():
+        known[root] = env.get(variable) or usual.format(**known)
+    return known
+
+
+def fill(text: str, known: Mapping[str, str]) -> str:
+    """A row's text with its places filled. Other braces stay, for much of it is JSON."""
+    for name, value in known.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text
+
+
+def _copy(old: str, new: str, renamed: Mapping[bytes, bytes]) -> None:
+    """A file as it is, but for paths by which an agent's trust is kept: those lead to the copies."""
+    with open(old, "rb") as file:
+        data = file.read()
+    for theirs, ours in renamed.items():
+        data = data.replace(theirs, ours)
+    with open(new, "wb") as file:
+        file.write(data)
+    shutil.copymode(old, new)
+
+
+def prepare(stage: Stage, drive: Drive, known: Mapping[str, str]) -> None:
+    """Writes what leads the agent to the scripted model."""
+    for path, text in drive.writes.items():
+        stage.write(fill(path, known), fill(text, known))
+    for path, heads in drive.heads.items():
+        where = fill(path, known)
+        stage.write(where, _with_heads(_text(where), heads))
+    for path, text in drive.appends.items():
+        where = fill(path, known)
+        stage.write(where, _text(where) + fill(text, known))
+    for path, values in drive.sets.items():
+        where = fill(path, known)
+        stage.write(where, _with_values(_text(where), values))
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
+
+
+def _with_heads(text: str, heads: Mapping[str, str]) -> str:
+    """A TOML file's text with some of its first keys set."""
+    lines = text.splitlines(keepends=True)
+    first = next((number for number, line in enumerate(lines) if line.lstrip().startswith("[")), len(lines))
+    kept = [line for line in lines[:first] if line.partition("=")[0].strip() not in heads]
+    return "".join([*(f"{key} = {value}\n" for key, value in heads.items()), *kept, *lines[first:]])
+
+
+def _with_values(text: str, values: Mapping[str, Json]) -> str:
+    """A JSON file's text with some values set; comments are lost, for nobody will read it but the agent."""
+    try:
+        document = json_text.scan(text if text.strip() else "{}").value
+    except json_text.Malformed:
+        return text  # as the agent itself finds it
+    for name, value in values.items():
+        place = document
+        *folders, last = name.split(".")
+        for folder in folders:
+            place = place.setdefault(folder, {}) if isinstance(place, dict) else None
+        if isinstance(place, dict):
+            place[last] = value
+    return json.dumps(document)
+
+
+def words_of(drive: Drive, known: Mapping[str, str]) -> list[str]:
+    """The words that follow the program."""
+    return [fill(word, known) for word in drive.words]

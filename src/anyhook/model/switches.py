@@ -1,0 +1,28 @@
+"""The switches that `Engine.fire` takes for one event. Types only: nothing imports this when it runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from anyhook.runners.model_client import AnyModel
+
+
+class Switches(TypedDict, total=False):
+    """What `fire` takes: a posture and a mode for this event, and the switches of `open` that decide which hooks
+    there are, at the price of another catalog the first time."""
+
+    on_failure: str | None
+    mode: str | None
+    spent: frozenset[str]
+    """Dialects that have kept the agent working as often as they may; their blocks are ignored."""
+    dialects: Sequence[str]
+    dialect: str | Sequence[str]
+    trust: str
+    plugin_dirs: Sequence[str]
+    plugin_dir: str | Sequence[str]
+    state_dir: str | None
+    session: str | None
+    model: AnyModel | None

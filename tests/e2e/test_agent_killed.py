@@ -1,0 +1,215 @@
+"""SIGKILL in every phase of the agent: nothing that it has started outlives it, whatever that has left behind (group,
+session, parents, environment, streams), and the session can be taken up again."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agent_box import LS, agent, record, recorded, script
+from chat_box import chat
+from test_agent_command import left_behind
+from test_agent_ends import FULL, started, wait_for
+
+from anyhook.live.model_server import ModelServer
+from anyhook.live.wire import Answer
+from anyhook.stores.conversations import Conversations
+from conftest import World
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+DELEGATE: dict[str, Any] = {"delegate_task": {"agent_name": "self", "task": "Count."}}
+
+
+def busy(mark: str, said: bool = True) -> str:
+    """A shell line that works for long, beside a child that has left it in every way there is; and says so."""
+    away = f"env -i setsid sh -c 'sleep {mark} & echo $! > ../away' </dev/null >/dev/null 2>&1 &"
+    return f"cat >/dev/null; {away} {'touch ../busy;' if said else ''} sleep {mark}"
+
+
+def mark_of(world: World) -> str:
+    """A number of seconds that nobody else sleeps."""
+    return f"7{os.getpid()}.{abs(hash(world.root)) % 10_000_000}"
+
+
+def is_gone(mark: str) -> bool:
+    """What ends them is another process, which has only just noticed."""
+    deadline = time.monotonic() + 30
+    while left_behind(mark):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=60)  # which also shows that nothing holds its streams open
+    assert process.returncode == -signal.SIGKILL
+
+
+def is_resumable(world: World) -> None:
+    """Every kept session is whole, and the latest goes on."""
+    for path in Path(Conversations(str(world.state), str(world.project)).folder).iterdir():
+        json.loads(path.read_bytes())
+    again = agent(world, {"expect": "And?", "text": "Fine."}, prompt="And?", follow=True, hooks=False)
+    assert again.text == "Fine.", again.why
+
+
+PHASES: dict[str, tuple[tuple[str, str], list[Any]]] = {
+    "session start": (("kode", "session_start"), ["Never said."]),
+    "prompt": (("kodelet", "user_message_send"), ["Never said."]),
+    "before a tool": (("kode", "tool_call_pre"), [{"tools": [LS]}, "Never said."]),
+    "after a tool": (("kolega", "PostToolUse"), [{"tools": [LS]}, "Never said."]),
+    "before a compaction": (("kolega", "PreCompact"), [{"tools": [LS], "usage": FULL}, "Never said."]),
+    "sub-agent": (("kodik", "SubagentStart"), [{"tools": [DELEGATE]}, "Never said."]),
+    "stop": (("kodik", "Stop"), ["Said."]),
+    "session end": (("agenthooks", "session_end"), ["Said."]),
+}
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_while_a_hook_runs(world: World, phase: str) -> None:
+    (name, event), steps = PHASES[phase]
+    mark = mark_of(world)
+    limit: dict[str, Any] = {"timeout_ms": 60_000} if name == "kode" else {}
+    world.hook(name, event, busy(mark), **limit)
+    process = started(world, "--model", script(world, *steps, context_window=1000))
+    wait_for(world.root / "busy", process)
+    wait_for(world.root / "away", process)
+    kill(process)
+    assert is_gone(mark)
+    if phase not in ("session start", "prompt"):  # before that there is nothing to take up
+        is_resumable(world)
+
+
+@pytest.mark.parametrize("kind", ["tool", "sub-agent's tool"])
+def test_while_a_command_runs(world: World, kind: str) -> None:
+    mark = mark_of(world)
+    call = {"tools": [{"shell": {"command": busy(mark)}}]}
+    steps = [call] if kind == "tool" else [{"tools": [DELEGATE]}, {"by": "subagent", **call}]
+    process = started(world, "--model", script(world, *steps, "Never said."))
+    wait_for(world.root / "busy", process)
+    wait_for(world.root / "away", process)
+    kill(process)
+    assert is_gone(mark)
+    is_resumable(world)
+
+
+def test_while_a_background_hook_runs(world: World) -> None:
+    """And beside it what an earlier command and an earlier hook, both long over, have left running."""
+    mark = mark_of(world)
+    away = f"env -i setsid sleep {mark} </dev/null >/dev/null 2>&1 & touch ../busy"
+    unwaited: dict[str, Any] = {"async": True}
+    world.hook("agenthooks", "after_tool", busy(mark, said=False), **unwaited)
+    world.hook("kode", "session_start", away)
+    steps = [{"tools": [{"shell": {"command": away}}]}, {"tools": [{"shell": {"command": "touch ../late; sleep 50"}}]}]
+    process = started(world, "--model", script(world, *steps))
+    wait_for(world.root / "late", process)
+    wait_for(world.root / "away", process)
+    assert len(left_behind(mark)) >= 4, "or there is nothing to end"
+    kill(process)
+    assert is_gone(mark)
+    is_resumable(world)
+
+
+@pytest.mark.parametrize("phase", ["before its first word", "between its words", "summary"])
+def test_while_a_model_is_asked(world: World, phase: str) -> None:
+    mark = mark_of(world)
+    away = f"setsid sleep {mark} </dev/null >/dev/null 2>&1 &"
+    world.hook("kode", "session_start", away)
+    slow = {"before its first word": Answer("Late.", delay_s=55)}.get(phase, Answer("Late and long.", drip_s=20))
+
+    def answers(asked: Any) -> Answer:
+        if phase != "summary" or "Summarise the conversation" in asked.text:
+            (world.root / "busy").touch()
+            return slow
+        return Answer("Said.")
+
+    world.config("[agent]\nauto_compact = 0.00001\n")
+    with ModelServer(answers) as server:
+        world.env.update(server.env)
+        process = started(world, "--model", "anthropic:m")
+        wait_for(world.root / "busy", process)
+        assert left_behind(mark), "or there is nothing to end"
+        kill(process)
+    assert is_gone(mark)
+    is_resumable(world)
+
+
+def test_a_crash(world: World) -> None:
+    """Whatever ends the agent without a word: a fault in a library, or the system that needs its memory."""
+    mark = mark_of(world)
+    call = {"shell": {"command": busy(mark)}}
+    process = started(world, "--model", script(world, {"tools": [call]}))
+    wait_for(world.root / "busy", process)
+    process.send_signal(signal.SIGSEGV)
+    process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGSEGV
+    assert is_gone(mark)
+    is_resumable(world)
+
+
+def test_what_was_meant_to_stay_stays(world: World) -> None:
+    """A server that the user asked for outlives an agent that ended well, and so does whatever other agents do."""
+    mark = mark_of(world)
+    serve = {"shell": {"command": f"setsid sleep {mark} </dev/null >/dev/null 2>&1 & echo $! > ../server"}}
+    other = started(world, "--model", script(world, {"tools": [{"shell": {"command": busy(mark)}}]}))
+    try:
+        wait_for(world.root / "busy", other)
+        done = world.command("agent", "run", "Go.", "--permission", "auto", "--model",
+                             script(world, {"tools": [serve]}, "Done."))  # fmt: skip
+        assert (done.returncode, done.stdout) == (0, "Done.\n"), done.stderr
+        server = int((world.root / "server").read_text())
+        killed = started(world, "--model", script(world, {"tools": [{"shell": {"command": "touch ../2; sleep 9"}}]}))
+        wait_for(world.root / "2", killed)
+        kill(killed)
+        assert other.poll() is None
+        os.kill(server, signal.SIGKILL)  # which fails where there is none
+        assert left_behind(mark), "the other agent's command goes on"
+    finally:
+        kill(other)
+    assert is_gone(mark)
+
+
+def test_told_to_end_leaves_nothing_either(world: World) -> None:
+    """Not even what has emptied its environment."""
+    mark = mark_of(world)
+    world.hook("kode", "session_end", record("end"))
+    process = started(world, "--model", script(world, {"tools": [{"shell": {"command": busy(mark)}}]}))
+    wait_for(world.root / "away", process)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert (process.returncode, left_behind(mark)) == (130, [])
+    assert [it["reason"] for it in recorded(world, "end")] == ["sigterm"]
+
+
+def test_ctrl_c_in_the_chat(world: World) -> None:
+    """What the stopped turn has started ends, in whatever session it is; what an earlier turn has left stays until the
+    chat itself is killed."""
+    mark, server = mark_of(world), f"8{os.getpid()}.25"
+    terminal = chat(
+        world,
+        {"tools": [{"shell": {"command": f"setsid sleep {server} </dev/null >/dev/null 2>&1 &"}}]},
+        "It runs.",
+        {"tools": [{"shell": {"command": f"setsid sleep {mark} & touch ../busy; sleep {mark}"}}]},
+        "Fine.",
+        words=("--permission", "auto"),
+    )
+    terminal.types("Serve.")
+    terminal.sees("It runs.")
+    terminal.types("Sleep.")
+    terminal.until(world.root / "busy")
+    terminal.presses("c")
+    terminal.sees("Stopped.")
+    terminal.types("And?")
+    terminal.sees("Fine.")
+    assert (left_behind(mark), len(left_behind(server))) == ([], 1)
+    terminal.kills(signal.SIGKILL)
+    assert is_gone(server)

@@ -1,0 +1,113 @@
+"""Shadow mode, wherever hooks run: everything runs, nothing is enforced, and what would have been is told."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from agent_box import LS, agent, traces
+
+from anyhook import Event
+from anyhook.cli.app import run
+from conftest import World
+
+BLOCK = "echo never >&2; exit 2"
+PAYLOAD = json.dumps({"session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}})
+
+
+def everywhere(world: World) -> None:
+    for native in ("session_start", "user_prompt_submit", "tool_call_pre", "tool_call_post", "session_end"):
+        world.hook("kode", native, BLOCK)
+    world.hook("kodik", "Stop", BLOCK)
+
+
+def test_the_agent_goes_on(world: World) -> None:
+    everywhere(world)
+    ran = agent(world, {"tools": [LS]}, "Done.", mode="shadow")
+    assert (ran.status, ran.stop, ran.text, traces(world)) == (0, "done", "Done.", 1)
+    verdicts = {event["event"]: (event["verdict"], event["enforced"]) for event in ran.report["events"]}
+    for name in ("session_start", "user_prompt_submit", "pre_tool", "post_tool", "stop", "session_end"):
+        assert verdicts[name] == ("block", False), name
+
+
+def test_the_agent_stops_without_it(world: World) -> None:
+    everywhere(world)
+    ran = agent(world, {"tools": [LS]}, "Done.")
+    assert (ran.status, traces(world)) == (2, 0)
+
+
+def test_by_the_settings_everywhere(world: World) -> None:
+    """One setting, and neither fire, the bridge, the agent nor the library enforces; a call may say otherwise."""
+    everywhere(world)
+    world.config('mode = "shadow"\n')
+    assert agent(world, {"tools": [LS]}, "Done.").status == 0
+    done = world.command("fire", "pre_tool", "--tool", "Bash")
+    assert (done.returncode, "not enforced: shadow mode" in done.stdout) == (0, True)
+    assert world.command("fire", "pre_tool", "--tool", "Bash", "--mode", "enforce").returncode == 2
+    done = world.command("bridge", "claude", "PreToolUse", stdin=PAYLOAD)
+    assert (done.returncode, done.stdout) == (0, "")
+    done = world.command("bridge", "claude", "PreToolUse", "--mode", "enforce", stdin=PAYLOAD.replace('"s"', '"t"'))
+    assert "deny" in done.stdout
+    engine = world.engine(mode=None)
+    assert not engine.fire_sync(Event.pre_tool("Bash", {})).stops
+    assert engine.fire_sync(Event.pre_tool("Bash", {}), mode="enforce").stops
+    engine.close_sync()
+
+
+def test_an_event_without_hooks_is_of_the_same_mode(world: World) -> None:
+    world.config('mode = "shadow"\n')
+    for _ in range(3):  # the first reads the files, the others a plan
+        assert world.fire("stop")["enforced"] is False
+    world.command("bridge", "claude", "Stop", stdin='{"session_id": "s"}')
+    assert {record["mode"] for record in world.journal()} == {"shadow"}
+    assert world.fire("stop", "--mode", "enforce")["enforced"] is True
+
+
+def test_a_bridge_that_fails_refuses_nothing(world: World) -> None:
+    world.config('mode = "shadow"\non_failure = "deny"\n')
+    done = world.command("bridge", "claude", "PreToolUse", stdin="{broken")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "could not be judged" in done.stderr
+    assert world.journal()[-1]["decision"]["enforced"] is False
+    done = world.command("bridge", "claude", "PreToolUse", "--mode", "enforce", stdin="{broken")
+    assert "deny" in done.stdout
+
+
+def test_a_misspelt_setting_is_said(world: World) -> None:
+    world.config('mode = "shade"\n')
+    world.hook("kode", "tool_call_pre", BLOCK)
+    found = world.fire("pre_tool", "--tool", "Bash")
+    assert found["enforced"] is True
+    assert "`mode` must be one of enforce, shadow" in found["problems"][0]["what"]
+
+
+def test_what_would_have_been_is_shown(
+    world: World, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.hook("kodik", "PreToolUse", BLOCK)
+    world.command("fire", "pre_tool", "--tool", "Bash", "--mode", "shadow")
+    world.command("fire", "pre_tool", "--tool", "Bash")
+    for name, value in world.env.items():
+        monkeypatch.setenv(name, value)
+
+    def said(*words: str) -> str:
+        capfd.readouterr()
+        assert run(words) == 0
+        return capfd.readouterr().out
+
+    first, second = said("log").splitlines()
+    assert ("would block by kodik:" in first, first.count("(shadow)")) == (True, 1)
+    assert "would" not in second
+    assert "  not enforced: shadow mode" in said("explain", "1")
+    (hook,) = json.loads(said("stats", "--json"))["hooks"]
+    assert (hook["runs"], hook["blocks"], hook["shadow_blocks"]) == (2, 2, 1)
+    assert "1 of the blocks stopped nothing, since they were in shadow mode: kodik:" in said("stats")
+
+
+def test_the_agents_option(world: World) -> None:
+    from agent_box import script
+
+    everywhere(world)
+    words = ["agent", "run", "Go.", "--model", script(world, {"tools": [LS]}, "Done."), "--permission", "auto"]
+    done = world.command(*words, "--mode", "shadow")
+    assert (done.returncode, done.stdout, traces(world)) == (0, "Done.\n", 1)

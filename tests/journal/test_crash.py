@@ -1,0 +1,199 @@
+"""Crashes: many processes that fire events and are killed at any moment. Whatever was acknowledged is in the journal,
+once and in order, over changes of files, and the chain is whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import selectors
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from typing import Any
+
+import pytest
+from journal_box import made
+
+from anyhook import Event, Outcome
+from anyhook.journal.search import Wanted, newest, search
+from anyhook.journal.verify import verify
+from anyhook.stores.journal import Journal
+from anyhook.stores.journal_files import full_paths
+from conftest import World
+
+FIRES = """
+import os, sys
+from anyhook import Engine, Event, Outcome
+who, each, size = map(int, sys.argv[2:])
+engine = Engine.open(sys.argv[1])
+engine.on("pre_tool", lambda event: Outcome.block("no"), name="it")
+for number in range(each):
+    given = {"who": who, "number": number, "x": "y" * (size * (number % 3))}
+    decision = engine.fire_sync(Event.pre_tool("Bash", given))
+    if decision.problems:
+        os.write(2, f"{decision.problems[0].why}\\n".encode())
+    else:
+        os.write(1, b"%d\\n" % number)
+"""
+
+
+class Fleet:
+    """Processes that fire, of which some are killed in the middle of it; and what they acknowledged."""
+
+    def __init__(self, world: World, many: int, each: int, size: int) -> None:
+        words = [sys.executable, "-c", FIRES, str(world.project)]
+        self.children = [
+            subprocess.Popen(
+                [*words, str(who), str(each), str(size)],
+                env=world.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            )
+            for who in range(many)
+        ]  # fmt: skip
+        self.told: dict[int, list[int]] = {who: [] for who in range(many)}
+        self.killed: set[int] = set()
+
+    def run(self, kill_at: dict[int, int], pause: random.Random) -> None:
+        """Hear every acknowledgement. A process is killed a random moment after the one that is its last."""
+        hearing = selectors.DefaultSelector()
+        rest: dict[int, bytes] = defaultdict(bytes)
+        for who, child in enumerate(self.children):
+            hearing.register(child.stdout, selectors.EVENT_READ, who)  # type: ignore[arg-type]
+        while hearing.get_map():
+            for key, _ in hearing.select():
+                who = key.data
+                data = os.read(key.fd, 65_536)
+                if not data:
+                    hearing.unregister(key.fileobj)
+                    continue
+                *lines, rest[who] = (rest[who] + data).split(b"\n")
+                self.told[who] += map(int, lines)
+                if len(self.told[who]) > kill_at.get(who, sys.maxsize) and who not in self.killed:
+                    time.sleep(pause.random() * 0.001)
+                    self.children[who].send_signal(signal.SIGKILL)
+                    self.killed.add(who)
+
+    def end(self) -> str:
+        """What they complained about."""
+        said = [child.communicate(timeout=60)[1].decode() for child in self.children]
+        return "".join(said)
+
+
+SIZES = [
+    pytest.param(10, 100, 3_000, 8, id="10 × 100"),
+    pytest.param(100, 1_000, 100, 160, id="100 × 1,000", marks=[pytest.mark.slow, pytest.mark.timeout(1_800)]),
+]
+
+
+@pytest.mark.parametrize(("many", "each", "size", "keep_mb"), SIZES)
+def test_killed_at_random(world: World, many: int, each: int, size: int, keep_mb: int) -> None:
+    world.config(f"[journal]\nkeep_mb = {keep_mb}\n")
+    chance = random.Random(many)
+    kill_at = {who: chance.randrange(each * 9 // 10) for who in chance.sample(range(many), many // 2)}
+    fleet = Fleet(world, many, each, size)
+    fleet.run(kill_at, chance)
+    assert fleet.end() == ""
+    assert fleet.killed == set(kill_at)
+    state = str(world.state)
+    found: dict[int, list[int]] = {who: [] for who in range(many)}
+    torn = 0
+    for each_found in search(state, Wanted()):
+        if each_found.record is None:
+            torn += 1
+            continue
+        given: Any = each_found.record["data"]
+        found[given["input"]["who"]].append(given["input"]["number"])
+    for who, told in fleet.told.items():
+        assert found[who][: len(told)] == told
+        assert len(found[who]) <= len(told) + 1  # one may be written and not yet told
+        assert found[who] == [*range(len(found[who]))]
+        assert who in kill_at or len(told) == each
+    proof = verify(state)
+    assert (proof.damage, proof.records) == ((), sum(map(len, found.values())))
+    assert full_paths(state), "the file was to be full while others wrote"
+    figures = f"{proof.records} records, {len(fleet.killed)} killed, {torn} torn lines, all of them said"
+    sys.stdout.write(f"{many} × {each}: {figures}\n")  # for who runs it with -s
+
+
+# -- a disk, a folder and a clock that are not with us
+
+LIMITED = """
+import resource, sys
+from anyhook import Engine, Event, Outcome
+resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, resource.RLIM_INFINITY))
+engine = Engine.open(sys.argv[1])
+engine.on("pre_tool", lambda event: Outcome.block("no"), name="it")
+said = []
+for number in range(100):
+    decision = engine.fire_sync(Event.pre_tool("Bash", {"number": number, "x": "y" * 500}))
+    assert decision.verdict == "block"
+    said += [problem.why for problem in decision.problems]
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+engine.close_sync()
+Engine.open(sys.argv[1]).fire_sync(Event.stop())
+print(said)
+"""
+
+
+def test_no_room_for_a_while(world: World) -> None:
+    """A real limit of the system: events go on, and it is said that they are not recorded from there on; the next
+    engine goes on with a chain that is whole."""
+    command = [sys.executable, "-c", LIMITED, str(world.project)]
+    done = subprocess.run(command, env=world.env, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout in ("['File too large']\n", "['the disk is full']\n")
+    *before, last = world.journal()
+    numbers = [record["data"]["input"]["number"] for record in before]
+    assert numbers == [*range(len(numbers))]
+    assert 10 < len(numbers) < 60
+    assert (last["event"], last["n"]) == ("stop", len(numbers) + 1)
+    assert verify(str(world.state)).damage == ()
+
+
+def test_a_journal_that_is_deleted_loses_nothing_that_comes_after(world: World) -> None:
+    engine = world.engine()
+    engine.on("pre_tool", lambda _: Outcome.block("no"))
+    for number in range(3):
+        engine.fire_sync(Event.pre_tool("Bash", {"number": number}))
+        os.unlink(world.state / "journal.jsonl")
+    shutil.rmtree(world.state)
+    engine.fire_sync(Event.pre_tool("Bash", {"number": 3}))
+    engine.close_sync()
+    assert [record["data"]["input"]["number"] for record in world.journal()] == [3]
+    assert verify(str(world.state)).damage == ()
+
+
+def test_a_clock_that_goes_back(world: World) -> None:
+    """The order is that of writing; times are what the clock said."""
+    journal = Journal(str(world.state))
+    now, hour = time.time_ns(), 3_600 * 10**9
+    for ago in (3, 2, 5, 1, 0):
+        assert journal.append(json.dumps(made() | {"at": now - ago * hour}).encode() + b"\n")
+    state = str(world.state)
+    assert verify(state).damage == ()
+    recent = Wanted(since_ns=now - 4 * hour)
+    assert [found.record["n"] for found in search(state, recent) if found.record] == [1, 2, 4, 5]
+    assert [found.record["n"] for found in newest(state, Wanted(), 3) if found.record] == [3, 4, 5]
+    assert world.command("stats").returncode == 0
+
+
+def test_a_home_that_is_read_only(world: World) -> None:
+    """For root no folder is, so there a mount makes it so."""
+    world.hook("kodik", "Stop", "echo no >&2; exit 2")
+    command = [sys.executable, "-m", "anyhook", "fire", "Stop", "--json"]
+    if os.getuid() == 0:
+        home = str(world.home)
+        inside = ["bwrap", "--dev-bind", "/", "/", "--ro-bind", home, home, "--"]
+        if not shutil.which("bwrap") or subprocess.run([*inside, "true"], check=False).returncode:
+            pytest.skip("bwrap does not work here")
+        command = [*inside, *command]
+    world.home.chmod(0o500)
+    done = subprocess.run(command, env=world.env, cwd=world.project, capture_output=True, text=True, check=False)
+    world.home.chmod(0o700)
+    answer = json.loads(done.stdout)
+    assert (done.returncode, answer["verdict"]) == (2, "block")
+    assert [problem["code"] for problem in answer["problems"]] == ["journal-failed"]
+    assert not world.state.exists()
