@@ -114,3 +114,17 @@ def test_a_neighbours_garbage_erases_no_block_no_rewrite_no_context(
     assert [getattr(after, field) for field in kept] == [getattr(before, field) for field in kept]
     assert set(before.messages) <= set(after.messages)
     assert {problem.what for problem in before.problems} <= {problem.what for problem in after.problems}
+
+
+@pytest.mark.parametrize("said", [b"false", b"null", b"0", b'""'])
+@pytest.mark.parametrize(
+    ("table", "row", "event", "handler"),
+    [case for case in CASES if any(key.does == "block_unless" for key in case[0].replies[case[3]].keys)],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_a_consent_that_is_not_true_is_none(
+    table: Dialect, row: EventRow, event: str, handler: str, said: bytes
+) -> None:
+    """G-46: only an answer without the key at all is a failure."""
+    run = Run("exited", 0, b'{"ok": %s}' % said, b"", 0, 0.1)
+    assert interpret(hook_of(table, row, handler), table.replies[handler], event, run).verdict == "block"

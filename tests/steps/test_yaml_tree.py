@@ -43,16 +43,13 @@ YAML_VALUES = [
     ("a: !!str 5\nb: !!int '7'", {"a": "5", "b": 7}),
     ("a: '5'\nb: \"yes\"\nc: |\n  1\nd: >-\n  true", {"a": "5", "b": "yes", "c": "1\n", "d": "true"}),
     ("a:\nb: ''\nc: {}\nd: []", {"a": None, "b": "", "c": {}, "d": []}),
-    ("<<: {a: 1}", {"<<": {"a": 1}}),
     ("matcher: '*'\nrun: a && b  # *x &y", {"matcher": "*", "run": "a && b"}),
     ("a: &unused 1", {"a": 1}),
     ("", None), ("---\n...\n", None), ("# nothing", None), ("\ufeffa: 1\r\nb: é\r\n", {"a": 1, "b": "é"}),
 ]  # fmt: skip
 
 YAML_MISTAKES = [
-    ("a: 1\nb: &x [1]\nc: *x", 3, "write the value out"),
-    ("a: &x [*x]", 1, "write the value out"),
-    ("a: &x 1\n? *x\n: 2", 2, "write the value out"),
+    ("a: 1\nb: *x", 2, "begins with *"),
     ("a: 1\ntool: *", 2, "quotes"),
     ("tool: *unknown", 1, "quotes"),
     ("a: 1\nb: !!python/object/apply:os.system [x]", 2, "remove the tag"),
@@ -107,7 +104,16 @@ def test_an_alias_bomb_is_refused(load: Callable[[str], Json]) -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
     assert refused(load, "\n".join(lines)).line == 2
-    refused(load, "a: &a {x: 1}\nb: {<<: *a}")
+    assert "levels deep" in refused(load, "a: &a [*a]").what
+    refused(load, "a: &a [*a, *a, *a]")
+
+
+def test_aliases_and_merge_keys_are_read(load: Callable[[str], Json]) -> None:
+    assert load("a: &a {x: 1}\nb: *a\nc: [*a, *a]") == {"a": {"x": 1}, "b": {"x": 1}, "c": [{"x": 1}, {"x": 1}]}
+    assert load("a: &a {x: 1, y: 1}\nb: {y: 2, <<: *a}") == {"a": {"x": 1, "y": 1}, "b": {"x": 1, "y": 2}}
+    assert load("a: {<<: [{x: 1}, {x: 2, y: 2}]}") == {"a": {"x": 1, "y": 2}}
+    assert load("a: {'<<': 1}") == {"a": {"<<": 1}}
+    assert "`<<` needs" in refused(load, "a: {<<: 1}").what
 
 
 @pytest.mark.parametrize("text", ["[" * 5_000, "{a: " * 5_000, "- " * 5_000, "? " * 5_000])

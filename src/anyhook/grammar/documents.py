@@ -169,7 +169,8 @@ def _refuse_half_pairs(text: str) -> None:
 
 
 def parse_yaml(text: str) -> Json:
-    """One YAML 1.2 document of plain data: no aliases, tags, dates or repeated keys; keys are strings."""
+    """One YAML 1.2 document of plain data: no tags, dates or repeated keys; keys are strings. Aliases are bounded,
+    and a plain `<<` brings in the mappings it names."""
     from anyhook.grammar import yaml_tree
 
     return yaml_tree.load(_clean(text))

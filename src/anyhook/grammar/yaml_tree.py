@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 else:
     _Base = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
+REPEATED_LIMIT = 10_000
+"""How many values of one document may come from aliases."""
+
 _CORE = "tag:yaml.org,2002:"
 _STR, _NULL, _BOOL, _INT, _FLOAT = (_CORE + name for name in ("str", "null", "bool", "int", "float"))
 _SEQ, _MAP = _CORE + "seq", _CORE + "map"
@@ -123,7 +126,7 @@ def load(text: str) -> Json:
     if root is None:
         return None
     # An alias puts one node object into two places, and cannot be written without a star.
-    return _build(root, 1, set() if "*" in text else None, text)
+    return _build(root, 1, _Aliases(text) if "*" in text else None)
 
 
 def find(node: Node, at: int, wanted: Wanted, found: dict[tuple[str | int, ...], int]) -> None:
@@ -142,33 +145,64 @@ def find(node: Node, at: int, wanted: Wanted, found: dict[tuple[str | int, ...],
                 find(item, item.start_mark.index, below, found)
 
 
-def _build(node: Node, depth: int, seen: set[int] | None, text: str) -> Json:
-    if seen is not None:
-        if id(node) in seen:
-            raise _alias(text)
-        seen.add(id(node))
+class _Aliases:
+    """Counts what stands in the text once and is meant again, so that a few lines cannot grow without bound."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.seen: set[int] = set()
+        self.left = REPEATED_LIMIT
+
+    def meet(self, node: Node) -> None:
+        if id(node) in self.seen:
+            self.left -= 1
+            if self.left < 0:
+                raise _too_many(self.text)
+        self.seen.add(id(node))
+
+
+def _build(node: Node, depth: int, aliases: _Aliases | None) -> Json:
+    if aliases is not None:
+        aliases.meet(node)
     kind = type(node)
     if kind is ScalarNode:
         return _string(node) if node.tag == _STR else _scalar(node)
     if depth > DEPTH_LIMIT:
         raise too_deep()
     if kind is MappingNode and node.tag == _MAP:
-        return _mapping(node, depth + 1, seen, text)
+        return _mapping(node, depth + 1, aliases)
     if kind is SequenceNode and node.tag == _SEQ:
-        return [_build(item, depth + 1, seen, text) for item in node.value]
+        return [_build(item, depth + 1, aliases) for item in node.value]
     raise _tag(node)
 
 
-def _mapping(node: Node, depth: int, seen: set[int] | None, text: str) -> dict[str, Json]:
+def _mapping(node: Node, depth: int, aliases: _Aliases | None) -> dict[str, Json]:
     made: dict[str, Json] = {}
+    merged: dict[str, Json] = {}
     for key_node, value_node in node.value:
-        key = _build(key_node, depth, seen, text)
+        key = _build(key_node, depth, aliases)
         if type(key) is not str:
             shown = f"`{key_node.value}`" if type(key_node) is ScalarNode else "of brackets"
             raise Unreadable(f"the key {shown} is not a string", "put quotes around the key", _line(key_node))
         if key in made:
             raise Unreadable(f"the key {key!r} stands twice in one mapping", "remove one of the two", _line(key_node))
-        made[key] = _build(value_node, depth, seen, text)
+        value = _build(value_node, depth, aliases)
+        if key == "<<" and not key_node.style:
+            merged = _merged(value, value_node)
+        else:
+            made[key] = value
+    return {**merged, **made} if merged else made
+
+
+def _merged(value: Json, node: Node) -> dict[str, Json]:
+    """What a plain `<<` brings in: one mapping or several, of which the first that has a key counts."""
+    made: dict[str, Json] = {}
+    for part in value if isinstance(value, list) else [value]:
+        if not isinstance(part, dict):
+            raise Unreadable(
+                "`<<` needs a mapping or a list of mappings", "name a mapping, or quote the key", _line(node)
+            )
+        made = {**part, **made}
     return made
 
 
@@ -212,10 +246,10 @@ def _tag(node: Node) -> Unreadable:
     return Unreadable(f"the tag {node.tag} is not accepted here", "remove the tag; use plain values", _line(node))
 
 
-def _alias(text: str) -> Unreadable:
+def _too_many(text: str) -> Unreadable:
     alias = next((e for e in yaml.parse(text, Loader=_Loader) if isinstance(e, yaml.AliasEvent)), None)
     line = None if alias is None or alias.start_mark is None else alias.start_mark.line + 1
-    return Unreadable("an alias (*name) is not accepted here", "write the value out, or quote a leading *", line)
+    return Unreadable(f"its aliases (*name) repeat more than {REPEATED_LIMIT:,} values", "write the values out", line)
 
 
 _DOUBLE_QUOTED = r'(?P<double>"(?:[^"\\]+|\\.)*+"?)'

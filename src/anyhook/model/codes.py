@@ -57,8 +57,8 @@ CODES = {
     "invalid-yaml": Code(
         FILE,
         ERROR,
-        "The file is no plain YAML 1.2 (or uses aliases, tags or repeated keys), so none of its hooks is known.",
-        "Mend the line that is named, and write values out instead of using aliases.",
+        "The file is no plain YAML 1.2 (or uses tags, repeated keys, too many aliases), so none of its hooks is known.",
+        "Mend the line that is named.",
     ),
     "invalid-toml": Code(
         FILE, ERROR, "The file is no valid TOML, so none of its hooks is known.", "Mend the line that is named."

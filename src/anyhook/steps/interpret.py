@@ -125,7 +125,7 @@ class _Reading:
             if key.path[0] not in answer:
                 continue
             value = self.fetch(answer, key)
-            if value is None:
+            if value is None and key.does != "block_unless":  # a consent that is null is none
                 continue
             wrong = _wrong_type(value, key.kind)
             if wrong:
