@@ -493,6 +493,23 @@ def test_another_project_by_its_folder_or_its_file(world: World) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "code"),
     [
+        (".agents/hooks/guard/HOOK.md", "no fields", "no-front-matter"),
+        (".kodelet/hooks/guard", "#!/gone\n", "bad-first-line"),
+    ],
+)
+def test_a_hook_in_a_folder_that_could_be_a_plugin_s(world: World, name: str, text: str, code: str) -> None:
+    path = world.write(world.root / "other" / name, text, 0o755)
+    assert codes(check(world, str(path))) == [code]
+    assert codes(check(world, str(path.parent))) == [code]
+    script = world.write(world.root / "other" / ".agents" / "hooks" / "guard" / "scripts" / "run", "", 0o755)
+    done = world.command("check", str(script))
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "Name the file that declares the hook." in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "code"),
+    [
         ("hooks.json", BAD_KOLEGA, "unknown-event"),
         ("hooks.json", BAD_KODIK, "unknown-event"),
         ("hooks.toml", "[hooks]\nNope = []\n", "unknown-event"),
