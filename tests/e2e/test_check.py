@@ -184,6 +184,13 @@ def test_a_backslash_between_double_quotes(world: World) -> None:
     assert found["where"] == f"{path}:6"
 
 
+@pytest.mark.parametrize(("quote", "wrong"), [('"', True), ("'", False)])
+def test_a_word_boundary_that_is_a_backspace(world: World, quote: str, wrong: bool) -> None:
+    path = agenthook(world, f"matcher:\n  pattern: {quote}\\brm\\b{quote}")
+    found = [(each["code"], each["where"]) for each in check(world, status=0)]
+    assert found == ([("yaml-backslash", f"{path}:5")] if wrong else [])
+
+
 def test_two_files_and_equal_names(world: World) -> None:
     kodik(world, "Stop", {"hooks": [command("true")]})
     world.write(world.project / ".kodik" / "hooks" / "hooks.toml", "")
