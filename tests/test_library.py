@@ -58,7 +58,7 @@ def test_texts_equal_the_lists_that_they_are_in_json(world: World) -> None:
     assert decision.context != "a"
     assert not decision.context != ["a"]  # noqa: SIM202 (both operators are its own)
     quiet = world.engine().fire_sync(Event.stop())
-    assert (quiet.context, quiet.messages, quiet.follow_ups) == ([], [], [])
+    assert all(texts == [] for texts in (quiet.context, quiet.messages, quiet.follow_ups))
 
 
 @pytest.mark.parametrize("keyword", ["def", "async def"])
