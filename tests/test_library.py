@@ -48,6 +48,19 @@ def fire_python(world: World, body: str, event: Event = SHELL, **more: Json) -> 
     return world.engine(trust="all").fire_sync(event)
 
 
+def test_texts_equal_the_lists_that_they_are_in_json(world: World) -> None:
+    world.hook("agenthooks", "before_tool", "echo a")
+    decision = world.engine().fire_sync(SHELL)
+    assert decision.context == ["a"]
+    assert decision.context == ["a"]
+    assert decision.context == ("a",)
+    assert decision.context != ["b"]
+    assert decision.context != "a"
+    assert not decision.context != ["a"]  # noqa: SIM202 (both operators are its own)
+    quiet = world.engine().fire_sync(Event.stop())
+    assert all(texts == [] for texts in (quiet.context, quiet.messages, quiet.follow_ups))
+
+
 @pytest.mark.parametrize("keyword", ["def", "async def"])
 def test_an_outcome_counts(world: World, keyword: str) -> None:
     body = f"{keyword} hook(event):\n    return HookOutcome.deny('no ' + event.payload['tool_name'])"

@@ -121,13 +121,20 @@ def _one(setup: Setup, all_of_it: Findings, path: str) -> Findings:
         return _only(all_of_it, path)
     if os.path.isdir(path):
         return _folder(setup, path)
-    folder = path
+    return _in_its_project(setup, path) or _loose(setup, [path])
+
+
+def _in_its_project(setup: Setup, path: str) -> Findings | None:
+    """A file by the nearest folder above it whose hooks include it; None where no folder looks for hooks there."""
+    folder, beside = path, None
     for _ in range(ANCESTORS):
         folder = os.path.dirname(folder)
         other = _elsewhere(setup, folder)
         if _has_sources(other, path):
-            return _only(_project(other), path)
-    return _loose(setup, [path])
+            beside = _project(other)
+            if _inside(beside, path).files or _inside(beside, path).problems:
+                break  # a folder `hooks` alone may be a plugin's to one dialect and a project's to another
+    return None if beside is None else _only(beside, path)
 
 
 def _elsewhere(setup: Setup, folder: str) -> Setup:

@@ -184,6 +184,13 @@ def test_a_backslash_between_double_quotes(world: World) -> None:
     assert found["where"] == f"{path}:6"
 
 
+@pytest.mark.parametrize(("quote", "wrong"), [('"', True), ("'", False)])
+def test_a_word_boundary_that_is_a_backspace(world: World, quote: str, wrong: bool) -> None:
+    path = agenthook(world, f"matcher:\n  pattern: {quote}\\brm\\b{quote}")
+    found = [(each["code"], each["where"]) for each in check(world, status=0)]
+    assert found == ([("yaml-backslash", f"{path}:5")] if wrong else [])
+
+
 def test_two_files_and_equal_names(world: World) -> None:
     kodik(world, "Stop", {"hooks": [command("true")]})
     world.write(world.project / ".kodik" / "hooks" / "hooks.toml", "")
@@ -488,6 +495,23 @@ def test_another_project_by_its_folder_or_its_file(world: World) -> None:
     path = world.write(other / ".kolega" / "hooks.json", json.dumps(document))
     for named in (other, path):
         assert codes(check(world, str(named))) == ["unknown-event"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "code"),
+    [
+        (".agents/hooks/guard/HOOK.md", "no fields", "no-front-matter"),
+        (".kodelet/hooks/guard", "#!/gone\n", "bad-first-line"),
+    ],
+)
+def test_a_hook_in_a_folder_that_could_be_a_plugin_s(world: World, name: str, text: str, code: str) -> None:
+    path = world.write(world.root / "other" / name, text, 0o755)
+    assert codes(check(world, str(path))) == [code]
+    assert codes(check(world, str(path.parent))) == [code]
+    script = world.write(world.root / "other" / ".agents" / "hooks" / "guard" / "scripts" / "run", "", 0o755)
+    done = world.command("check", str(script))
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "Name the file that declares the hook." in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -160,6 +160,26 @@ def test_names_are_taken_as_they_are_and_texts_from_files(world: World) -> None:
     assert (seen["prompt"], seen["context"]["session_id"]) == ("from a file", "@p.txt")
 
 
+@pytest.mark.parametrize(
+    ("words", "seen"),
+    [
+        (["--message", "hi"], "hi"),
+        (["--message", "hi", "--data", '{"prompt": "no"}'], "hi"),
+        (["--message", "no", "--prompt", "hi"], "hi"),
+    ],
+)
+def test_a_message_is_the_prompt_where_a_dialect_calls_it_so(world: World, words: list[str], seen: str) -> None:
+    world.hook("kodelet", "user_message_send", "cat > seen.json")
+    world.fire("user_message_send", *words)
+    assert json.loads((world.project / "seen.json").read_text())["message"] == seen
+
+
+def test_a_message_of_its_own_stays_one(world: World) -> None:
+    world.kolega("Notification", {"type": "command", "command": "sh -c 'cat > seen.json'"}, "user")
+    world.fire("notification", "--message", "hi")
+    assert json.loads((world.project / "seen.json").read_text())["message"] == "hi"
+
+
 def test_a_session_named_with_an_event_is_the_journals(world: World) -> None:
     engine = Engine.open(world.project, env=world.env)
     world.hook("kodik", "Stop", "#!/bin/sh\n")

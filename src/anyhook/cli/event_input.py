@@ -77,6 +77,10 @@ def event_of(name: str, values: Values, natives: dict[str, tuple[str, ...]] | No
             event = canonical_event(name, "tool_error" in data, natives)
         except UnknownEvent as error:
             raise BadCall(str(error)) from None
+    if "message" in data:  # an option's word may be a dialect's own word for another field, as in --data
+        from anyhook.grammar.registry import canonical_field
+
+        data.setdefault(canonical_field(event, "message") or "message", data.pop("message"))
     unknown = _add_given(event, given if isinstance(given, dict) else {}, data)
     if given and data.get("tool_error"):
         event = canonical_event(name, True, natives)  # --data may give the error in a dialect's own word

@@ -152,11 +152,13 @@ def _hook(source: Source, file_name: str, files: Files) -> Hook | None:
 def _warn_if_meant(path: str, mode: int, files: Files) -> None:
     """A script without its execute bit is most likely a hook that was forgotten; a README is not."""
     if stat.S_ISREG(mode) and not path.endswith(OFF) and (files.content(path) or b"").startswith(b"#!"):
+        import shlex  # where something is wrong only: it costs every start of the command
+
         files.problem(
             "not-executable",
             "this script is not executable, so it is no hook",
             path,
-            fix=f"chmod +x {path}",
+            fix=f"chmod +x {shlex.quote(path)}",
             severity="warning",
         )
 

@@ -197,6 +197,13 @@ class _Declaration:
                     "invalid-matcher", f"matcher.{key}: {wrong}; the hook cannot run", "matcher", "Correct it.", "error"
                 )
                 return value, wrong
+            if isinstance(pattern, str) and "\b" in pattern:
+                self.say(
+                    "yaml-backslash",
+                    f"matcher.{key}: YAML reads `\\b` between double quotes as a backspace, which no tool has",
+                    "matcher",
+                    "Use single quotes around patterns.",
+                )
         return value, ""
 
     def background(self, front: dict[str, Json], trigger: str) -> bool:

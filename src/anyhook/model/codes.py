@@ -78,7 +78,7 @@ CODES = {
     "yaml-backslash": Code(
         FILE,
         WARNING,
-        "Between double quotes a backslash starts an escape, and this one is none; it was read as written.",
+        "Between double quotes a backslash starts an escape: `\\b` is a backspace; what is none is read as written.",
         "Put patterns between single quotes.",
     ),
     # -- entries

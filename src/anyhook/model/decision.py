@@ -40,6 +40,20 @@ def idle_report(where: str, hook: Hook, why: str) -> Report:
     return Report(hook.id, hook.name, hook.dialect, hook.scope, where, status, why)
 
 
+class Texts(tuple[str, ...]):
+    """Texts in order, which nobody can change: empty decisions are shared. They equal the list that JSON has for them,
+    because the contract calls them lists."""
+
+    __slots__ = ()
+    __hash__ = tuple.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return tuple.__eq__(self, tuple(other) if isinstance(other, list) else other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+
 class Decision(Record):
     """One predictable result of many hooks."""
 
@@ -51,9 +65,9 @@ class Decision(Record):
     tool_input: dict[str, Json] | None = None
     tool_output: Json = None
     prompt: str | None = None
-    context: tuple[str, ...] = ()
-    messages: tuple[str, ...] = ()
-    follow_ups: tuple[str, ...] = ()
+    context: Texts = Texts()
+    messages: Texts = Texts()
+    follow_ups: Texts = Texts()
     history: list[dict[str, str]] | None = None
     recipe: dict[str, Json] | None = None
     end_turn: bool = False

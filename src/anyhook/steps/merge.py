@@ -3,7 +3,7 @@ order in which they finished cannot matter; no rewrite and no allow lifts a bloc
 
 from __future__ import annotations
 
-from anyhook.model.decision import Decision
+from anyhook.model.decision import Decision, Texts
 from anyhook.model.outcome import BLOCK, EFFECTS, NONE, STRENGTH, Outcome
 from anyhook.model.problem import WARNING, Problem
 from anyhook.model.record import Record
@@ -66,9 +66,9 @@ def merge(
         tool_input=_tool_input(ordered),
         tool_output=_tool_output(ordered),
         prompt=prompt,
-        context=tuple(context),
-        messages=tuple(messages),
-        follow_ups=tuple(text for entry in ordered if not _outdone(entry, winner) for text in entry.outcome.follow_ups),
+        context=Texts(context),
+        messages=Texts(messages),
+        follow_ups=Texts(text for entry in ordered if not _outdone(entry, winner) for text in entry.outcome.follow_ups),
         history=winner.outcome.history if winner else None,
         recipe=winner.outcome.recipe if winner else None,
         end_turn=end_turn,

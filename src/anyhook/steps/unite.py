@@ -4,6 +4,7 @@ the reason names the part."""
 from __future__ import annotations
 
 from anyhook.grammar.texts import text_of
+from anyhook.model.decision import Texts
 from anyhook.model.outcome import STRENGTH
 
 TYPE_CHECKING = False
@@ -63,6 +64,6 @@ def _name(event: Event) -> str:
     return str(event.data.get("tool"))
 
 
-def _once(texts: Iterable[str]) -> tuple[str, ...]:
+def _once(texts: Iterable[str]) -> Texts:
     """Without repetitions: every part's hooks say the same."""
-    return tuple(dict.fromkeys(texts))
+    return Texts(dict.fromkeys(texts))
