@@ -77,7 +77,7 @@ def event_of(name: str, values: Values, natives: dict[str, tuple[str, ...]] | No
             event = canonical_event(name, "tool_error" in data, natives)
         except UnknownEvent as error:
             raise BadCall(str(error)) from None
-    if "message" in data:  # an option's word may be a dialect's own word for another field, as in --data
+    if "message" in data and event != "notification":  # elsewhere it is a dialect's own word for another field
         from anyhook.grammar.registry import canonical_field
 
         data.setdefault(canonical_field(event, "message") or "message", data.pop("message"))
