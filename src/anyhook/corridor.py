@@ -13,7 +13,6 @@ from anyhook.model.outcome import BLOCK, SILENT, STOPPING, STRENGTH, Failure, Ou
 from anyhook.model.problem import WARNING, Problem
 from anyhook.routes import wanted
 from anyhook.runners import inside_hook, start
-from anyhook.steps.interpret import interpret
 from anyhook.steps.judge import judge
 from anyhook.steps.merge import Entry, merge
 from anyhook.steps.present import present
@@ -136,7 +135,7 @@ class Walk:
                 self.calls.append((text, run, "cancelled"))
                 self.report(hook, "ran", run=run)
                 raise
-            outcome = interpret(hook, table.replies[hook.handler], self.event.name, run)
+            outcome = self.engine.answers.read(hook, table.replies[hook.handler], self.event.name, run)
             self.calls.append((text, run, outcome.failure.cause if outcome.failure else ""))
             if table.partial_input and outcome.tool_input is not None:
                 outcome = outcome.replace(tool_input={**_object(self.seen.get("input")), **outcome.tool_input})

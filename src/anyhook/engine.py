@@ -18,6 +18,7 @@ from anyhook.model.trace import Trace
 from anyhook.model.words import FULL, MODE, ON_FAILURE, RECORD, checked, listed
 from anyhook.routes import Routes
 from anyhook.runners import ended, inside_hook
+from anyhook.steps.interpret import Interpreter
 from anyhook.steps.record import Keeping, about, record, record_quiet, safe_head, secrets_of
 from anyhook.stores.journal import Journal
 from anyhook.stores.journal_writer import bounds_of
@@ -81,6 +82,7 @@ class Engine:
         self.trace = Trace(setup.env)
         self._env = dict(setup.env)
         self.routes = Routes(setup, catalog, enforced=self.mode != "shadow")
+        self.answers = Interpreter()
         self._unwritten: list[tuple[int, Event, Decision]] = []
         """Events that the journal has yet to hear of, with their times and answers."""
         self._whos: dict[str, str] = {}

@@ -58,6 +58,7 @@ class JournalWriter:
     def __init__(self, state_dir: str, bounds: Bounds) -> None:
         self.state_dir, self.bounds = state_dir, bounds
         self.path = current_path(state_dir)
+        self._full_at = bounds.file_bytes
         self._descriptor = -1
         self._owner = 0
         self._looked = 0.0
@@ -104,7 +105,7 @@ class JournalWriter:
             if not state.st_nlink:  # somebody has deleted it, and what is written to it now is gone with it
                 self._close()
                 continue
-            full = end >= self.bounds.file_bytes or (fresh and self._is_old())
+            full = end >= self._full_at or (fresh and self._is_old())
             if not full and not fresh and monotonic() - self._looked < LOOK_S:
                 return end
             self._looked = monotonic()
