@@ -72,8 +72,8 @@ class Interpreter:
         known = self._known.get(said)
         if known is None:
             known = interpret(hook, reply, event, run)
-            if known.tool_input is known.tool_output is known.history is known.recipe is None:
-                # Only what nobody can change, for it goes to more than one.
+            changeable = (known.tool_input, known.tool_output, known.history, known.recipe)
+            if changeable == (None, None, None, None):  # else one who gets it could change it for the next
                 if len(self._known) >= KNOWN_MOST:
                     self._known.clear()
                 self._known[said] = known

@@ -21,13 +21,14 @@ hook."""
 
 def payload(dialect: Dialect, row: EventRow, scene: Scene) -> dict[str, Json]:
     """The object that the hook reads."""
-    event = scene.event
+    get = scene.event.get
     made: dict[str, Json] = {}
-    for field in (*dialect.base, *row.payload):
-        cell = field.cell
-        value = event.get(cell) if isinstance(cell, str) else cell(scene)
-        if not field.optional or value not in ("", None, 0):
-            made[field.key] = value
+    for fields in (dialect.base, row.payload):
+        for field in fields:
+            cell = field.cell
+            value = get(cell) if type(cell) is str else cell(scene)  # type: ignore[operator]
+            if not field.optional or value not in ("", None, 0):
+                made[field.key] = value
     return made
 
 

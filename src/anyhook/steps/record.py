@@ -226,7 +226,7 @@ def _decision(decision: Decision, keeping: Keeping) -> dict[str, Json]:
     made: dict[str, Json] = {"verdict": decision.verdict, "enforced": decision.enforced}
     for field in ASKED_FOR:
         value = getattr(decision, field)
-        if value is not None and value is not False and (value or not isinstance(value, tuple)):
+        if value or not (value is None or value is False or isinstance(value, tuple)):
             plain: Json = list(value) if isinstance(value, tuple) else value
             kept = clipped(plain) if field in NO_BODIES else body(plain, keeping)
             if kept is not None:

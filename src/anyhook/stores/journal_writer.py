@@ -105,9 +105,9 @@ class JournalWriter:
             if not state.st_nlink:  # somebody has deleted it, and what is written to it now is gone with it
                 self._close()
                 continue
-            full = end >= self._full_at or (fresh and self._is_old())
-            if not full and not fresh and monotonic() - self._looked < LOOK_S:
+            if not fresh and end < self._full_at and monotonic() - self._looked < LOOK_S:
                 return end
+            full = end >= self._full_at or (fresh and self._is_old())
             self._looked = monotonic()
             if not self._is_current():
                 self._close()
@@ -205,8 +205,10 @@ class JournalWriter:
                 lines = [_with(lines[0], b'"torn": %d' % torn), *lines[1:]]
         if self._digest is None:
             self._digest = hasher()
-        made, self._last = sealed(self._begun(lines, end, last), last, self._digest)
-        data = mend + b"".join(made)
+        if not end and last != START:  # the first line of a file names what it follows: the file before may be deleted
+            lines = [_with(lines[0], b'"after": "%b"' % last[1]), *lines[1:]]
+        made, self._last = sealed(lines, last, self._digest)
+        data = made[0] if len(made) == 1 and not mend else mend + b"".join(made)
         written = os.write(descriptor, data)
         if written != len(data):
             os.ftruncate(descriptor, end)  # nobody else writes while we hold the lock
@@ -215,10 +217,6 @@ class JournalWriter:
 
     def _link(self, end: int) -> Link | None:
         return link_of(os.pread(self._descriptor, SEAL_MOST, max(0, end - SEAL_MOST))) if end else None
-
-    def _begun(self, lines: list[bytes], end: int, last: Link) -> list[bytes]:
-        """The first line of a file names what it follows: the file before may be deleted one day."""
-        return [_with(lines[0], b'"after": "%b"' % last[1]), *lines[1:]] if end == 0 and last != START else lines
 
     def _last_of_all(self, end: int) -> tuple[Link, int]:
         """The last sealed line wherever it is, and how many bytes of a torn line are at the end of the file."""
