@@ -12,7 +12,7 @@ from jsonschema import Draft7Validator
 from anyhook.grammar.host_rows import EFFECTS, Host, HostEvent
 from anyhook.grammar.registry import dialect
 from anyhook.hosts import HOSTS, host
-from anyhook.model.decision import Decision
+from anyhook.model.decision import Decision, Texts
 from anyhook.model.event import EVENTS, FIELDS
 from anyhook.steps.express import NO_OPINION, Answer, express
 from anyhook.steps.receive import Received, receive
@@ -177,9 +177,9 @@ FULL = Decision(
     tool_input={"command": "new"},
     tool_output="out",
     prompt="other",
-    context=("ctx",),
-    messages=("note",),
-    follow_ups=("more",),
+    context=Texts(["ctx"]),
+    messages=Texts(["note"]),
+    follow_ups=Texts(["more"]),
     end_turn=True,
 )
 DECISIONS = [
@@ -188,7 +188,7 @@ DECISIONS = [
     FULL.replace(verdict="block", effect="deny_tool", hook="h"),
     FULL.replace(verdict="block", effect="end_turn", hook="h"),
     FULL.replace(verdict="block", effect="advisory", hook="h"),
-    Decision("stop", follow_ups=("more",)),
+    Decision("stop", follow_ups=Texts(["more"])),
     Decision("pre_tool", tool_input={"command": "new"}),
 ]
 

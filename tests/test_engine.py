@@ -125,7 +125,7 @@ def test_many_engines_and_threads_at_once(tmp_path: Path) -> None:
 
     def use(number: int) -> set[tuple[str, ...]]:
         engine = worlds[number].engine()
-        found = {engine.fire_sync(SHELL).context for _ in range(4)}
+        found: set[tuple[str, ...]] = {engine.fire_sync(SHELL).context for _ in range(4)}
         found.add(asyncio.run(engine.fire(SHELL)).context)
         engine.close_sync()
         return found

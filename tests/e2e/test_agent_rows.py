@@ -118,9 +118,8 @@ def test_the_moments_need_no_hook(world: World) -> None:
 def test_every_event_of_every_dialect_is_in_the_table() -> None:
     from anyhook.grammar.registry import dialect
 
-    assert sorted(MOMENTS) == ["agenthooks", "kode", "kodelet", "kodik", "kolega"]
-    for name, moments in MOMENTS.items():
-        assert set(moments) == {row.native for row in dialect(name).events}
+    for name in ("agenthooks", "kode", "kodelet", "kodik", "kolega"):
+        assert set(MOMENTS[name]) == {row.native for row in dialect(name).events}
 
 
 # -- kode

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from anyhook import Engine, Event
-from anyhook.live.model_server import Asked, ModelServer
-from anyhook.live.wire import Answer, Call, whole
+from anyhook.live.model_server import ModelServer
+from anyhook.live.wire import Answer, Call
 from conftest import World
 
 MODELS = ("openai:judge", "openai-chat:judge", "anthropic:judge")
@@ -65,32 +65,6 @@ def test_no_and_yes(world: World, model: str, kind: str) -> None:
     else:
         assert "temperature" not in first.body
         assert 512 not in most
-
-
-@pytest.mark.parametrize("model", MODELS)
-def test_answers_come_as_streams(world: World, model: str) -> None:
-    asking(world, "agent")
-    with ModelServer([Answer(calls=(Call("shell", {"command": "echo x >> ran"}),)), NO]) as server:
-        decision = fire_here(world, server, model)
-    assert (decision["reason"], [asked.body["stream"] for asked in server.asked]) == ("two tests fail", [True, True])
-    assert (world.project / "ran").read_text() == "x\n"
-
-
-@pytest.mark.parametrize("how", ["refuses", "ignores"])
-@pytest.mark.parametrize("model", MODELS)
-def test_an_endpoint_that_cannot_stream(world: World, model: str, how: str) -> None:
-    def answers(asked: Asked) -> Answer:
-        if not asked.body.get("stream"):
-            return NO
-        if how == "refuses":
-            return Answer("stream is not supported", status=400)
-        return Answer(raw=json.dumps(whole(asked.wire, NO, asked.body, 1)).encode())
-
-    asking(world)
-    with ModelServer(answers) as server:
-        decision = fire_here(world, server, model)
-    assert (decision["reason"], decision["problems"]) == ("two tests fail", [])
-    assert [bool(asked.body.get("stream")) for asked in server.asked] == [True, False]
 
 
 @pytest.mark.parametrize("model", MODELS)

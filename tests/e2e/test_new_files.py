@@ -119,7 +119,6 @@ def test_yaml_entries_stand_where_a_person_would_put_them(place: Place) -> None:
         "hooks:\n  tool_call_pre: a\n",
         "hooks: {a\n",
         "- a\n",
-        "a: &x 1\nb: *x\n",
         '{"hooks": {}, "hooks": {"session_end": []}}',
         "[1]",
     ],

@@ -7,14 +7,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic_ai import Agent, ModelSettings, UsageLimits
-from pydantic_ai.exceptions import ModelHTTPError, UnexpectedModelBehavior, UserError
+from pydantic_ai.exceptions import ModelHTTPError, UserError
 from pydantic_ai.models import Model, infer_model
 from pydantic_ai.providers import infer_provider, infer_provider_class
 
 from anyhook.runners.roles import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from pydantic_ai.providers import Provider
 
@@ -28,8 +28,6 @@ AnyModel: TypeAlias = "str | Model"
 
 MOST_REQUESTS = 50
 """Of one handler with tools."""
-NO_STREAM = (400, 404, 405, 406, 415, 422, 501)
-"""HTTP statuses by which an endpoint may say that it does not stream."""
 LONGEST_ERROR = 600
 NO_TEMPERATURE = ("thinking_enabled_by_default", "thinking_always_enabled", "anthropic_disallows_sampling_settings")
 """What a model's profile says where it takes no temperature; the client would drop it, with a warning every time."""
@@ -45,7 +43,6 @@ class Client:
     def __init__(self, model: AnyModel, endpoints: Mapping[str, Mapping[str, str]], env: Mapping[str, str]) -> None:
         """`endpoints` are the user's settings for providers, which come before the variables in `env`."""
         self.name = name_of(model)
-        self._streams = isinstance(model, str)  # a program's own model need not be able to
 
         def make(provider: str) -> Provider[Any]:
             return _provider(provider, endpoints, env)
@@ -65,30 +62,14 @@ class Client:
         agent = Agent(self.model, instructions=question.system, tools=list(tools), model_settings=settings)
         try:
             async with agent:
-                said = await self._said(agent, question.text)
+                limits = UsageLimits(request_limit=MOST_REQUESTS)
+                # Asked for the whole answer: it is short, and not every compatible endpoint can stream.
+                result = await agent.run(question.text, usage_limits=limits)
         except ModelHTTPError as error:
             return 1, f"{self._whom()} answered with HTTP status {error.status_code}: {_clipped(str(error.body))}"
         except Exception as error:  # noqa: BLE001 (a provider's failure is a value, whatever the client makes of it)
             return 1, f"{self._whom()} gave no answer: {words_of(error)}"
-        return (0, said) if said.strip() else (1, f"{self._whom()} answered with an empty text")
-
-    async def _said(self, agent: Agent[None, str], text: str) -> str:
-        """The answer, as a stream where that can be had: a connection that stays silent while a model thinks is cut by
-        many a proxy. An endpoint that cannot stream shows it before its first word, and is asked for the whole."""
-        limits, heard = UsageLimits(request_limit=MOST_REQUESTS), False
-
-        async def drain(_context: object, events: AsyncIterable[object]) -> None:
-            nonlocal heard
-            async for _ in events:
-                heard = True
-
-        if self._streams:
-            try:
-                return (await agent.run(text, usage_limits=limits, event_stream_handler=drain)).output
-            except (ModelHTTPError, UnexpectedModelBehavior) as error:
-                if heard or (isinstance(error, ModelHTTPError) and error.status_code not in NO_STREAM):
-                    raise
-        return (await agent.run(text, usage_limits=limits)).output
+        return (0, result.output) if result.output.strip() else (1, f"{self._whom()} answered with an empty text")
 
     def _whom(self) -> str:
         return f"{self.name} at {self.model.base_url}" if self.model.base_url else self.name
