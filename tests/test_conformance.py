@@ -41,6 +41,7 @@ def test_every_row_is_shown_or_deferred_with_a_reason() -> None:
     assert found.complete(), report(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", SUITE.vectors)
 @pytest.mark.parametrize("always", ["echo '{}'", "echo Traceback >&2; exit 1"], ids=["empty", "crash"])
 def test_every_vector_can_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, always: str, dialect: str) -> None:

@@ -100,6 +100,7 @@ def test_commands(world: World) -> None:
     assert terminal.ends()[0] == 0
 
 
+@pytest.mark.slow
 def test_a_sign_of_life(world: World) -> None:
     """Whatever is waited for is named, with the seconds, and leaves no trace on the screen."""
     terminal = chat(
@@ -119,6 +120,7 @@ def test_a_sign_of_life(world: World) -> None:
     assert terminal.ends()[0] == 0
 
 
+@pytest.mark.slow
 def test_a_sign_of_life_of_a_single_run(world: World) -> None:
     """On a terminal only, and not for programs."""
     steps = [{"tools": [{"shell": {"command": "sleep 4"}}]}, "Done."]

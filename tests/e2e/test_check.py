@@ -568,3 +568,15 @@ def test_a_pipe_is_not_waited_for(world: World) -> None:
     os.mkfifo(folder / "hooks.json")
     for words in ((), (str(folder / "hooks.json"),)):
         assert codes(check(world, *words, status=1)) == ["unreadable"]
+
+
+def test_an_event_that_stands_twice_in_a_json_file(world: World) -> None:
+    gate = '[{"hooks": [{"type": "command", "command": "true"}]}]'
+    text = f'{{"hooks": {{\n "PreToolUse": {gate},\n "Stop": {gate},\n "PreToolUse": {gate}\n}}}}'
+    path = world.write(world.project / ".kodik" / "hooks" / "hooks.json", text)
+    found = one(check(world), "repeated-key")
+    assert found["where"] == f"{path}:4"
+    assert "`PreToolUse`" in found["what"]
+    named = text.replace(f' "PreToolUse": {gate},\n', "").replace('"true"', '"echo \\"PreToolUse\\" PreToolUse"')
+    world.write(path, named)
+    assert "repeated-key" not in codes(check(world))

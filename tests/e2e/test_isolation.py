@@ -190,3 +190,10 @@ def test_a_session_named_with_an_event_is_the_journals(world: World) -> None:
     while len(world.journal()) < 3 and time.monotonic() < deadline:
         time.sleep(0.05)
     assert {line["session"] for line in world.journal()} == {"s-0", "s-1", "s-2"}
+
+
+def test_an_answer_that_is_nearly_json_is_text_and_said_to_be(world: World) -> None:
+    world.hook("agenthooks", "before_tool", """echo '{"decision": "deny"'""")
+    made = world.fire("before_tool", "--tool", "Shell")
+    assert (made["verdict"], made["context"]) == ("none", ['{"decision": "deny"'])
+    assert [problem["code"] for problem in made["problems"]] == ["output-ignored"]

@@ -30,6 +30,7 @@ from anyhook.model.hook import Hook, Layer, Source
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.grammar.files import Files
+    from anyhook.grammar.rows import Draft
     from anyhook.model.json_types import Json
 
 
@@ -150,8 +151,16 @@ def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, .
     return named_files(words_read(str(hook.spec["command"])), project_dir, home, _variables(hook), files)
 
 
+def _finish(draft: Draft, _event: str) -> Draft:
+    """A reason is for the user. Where no verdict takes it along, it is a message."""
+    if "verdict" not in draft and draft.get("reason"):
+        draft["messages"] = [draft.pop("reason")]
+    return draft
+
+
 REPLY = Reply(
     read=last_line_object,
+    finish=_finish,
     exits={0: "pass", 2: "block"},
     exit_reasons=("stderr", "reason"),
     json_reasons=("reason", "stderr"),

@@ -128,6 +128,33 @@ def parse_json(text: str) -> Json:
     return value
 
 
+def repeated_key(text: str, document: Json) -> tuple[str, int] | None:
+    """A key that stands twice in one object of a JSON document, and the line of the second; looked for among the keys
+    under which hooks are declared: those at the top and right below. Nearly every document is done with by counting."""
+    if not isinstance(document, dict):
+        return None
+    names = {*document, *(key for item in document.values() if isinstance(item, dict) for key in item)}
+    if not any(text.count(f'"{name}"') > 1 for name in names):
+        return None
+    import json
+
+    twice: list[str] = []
+
+    def look(pairs: list[tuple[str, Json]]) -> None:
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                twice.append(key)
+            seen.add(key)
+
+    json.loads(text.removeprefix(_BOM), object_pairs_hook=look)
+    for name in twice:
+        if name in names:
+            first = text.find(f'"{name}"')
+            return name, line_at(text, text.find(f'"{name}"', first + 1))
+    return None
+
+
 def _bound_json(data: bytes) -> bool:
     """Refuses too much depth; says whether there are `\\u` escapes.
 

@@ -205,11 +205,15 @@ class Files:
     def parse(self, path: str, text: str, syntax: str, first_line: int = 0) -> Json:
         parser = {"json": documents.parse_json, "yaml": documents.parse_yaml, "toml": documents.parse_toml}[syntax]
         try:
-            return parser(text)
+            document = parser(text)
         except documents.Unreadable as error:
             where = f"{path}:{error.line + first_line}" if error.line else path
             self.problem(f"invalid-{syntax}", error.what, where, fix=error.fix)
             return None
+        if syntax == "json" and (twice := documents.repeated_key(text, document)):
+            what = f"`{twice[0]}` stands here for the second time; what stands under the first is lost"
+            self.problem("repeated-key", what, f"{path}:{twice[1]}", fix="Put everything under one of them.")
+        return document
 
     def line(self, path: str, place: Place) -> int | None:
         """The line of a declaration."""

@@ -100,6 +100,12 @@ CODES = {
         "The time limit is so small or so large that another unit was most likely meant.",
         "Give the limit in the unit that the dialect uses: milliseconds or seconds.",
     ),
+    "repeated-key": Code(
+        ENTRY,
+        ERROR,
+        "The file has a key twice, and only what stands under the last one counts.",
+        "Put everything under one of them.",
+    ),
     "missing-key": Code(ENTRY, ERROR, "A key is missing that the dialect documents as required.", "Add the key."),
     "unknown-key": Code(
         ENTRY, WARNING, "The dialect documents no such key, so it does nothing.", "Correct its spelling, or remove it."

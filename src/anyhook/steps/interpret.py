@@ -130,7 +130,11 @@ class _Reading:
             self.problem("output-ignored", f"its output says nothing: {value}", "Print one JSON object, or nothing.")
         if kind == "text":
             heard = not self.reply.text_on or self.event in self.reply.text_on
-            return SILENT.replace(**{self.reply.text_does: (str(value),)}) if heard else SILENT
+            if str(value).startswith("{"):
+                what = "its output begins like a JSON object, but is none; it is taken as text"
+                self.problem("output-ignored", what, "Print valid JSON, or text that does not begin like it.")
+            said = {self.reply.text_does: (str(value),)} if heard else {}
+            return SILENT.replace(**said, problems=tuple(self.problems))
         if not isinstance(value, dict):
             return Outcome(problems=tuple(self.problems))
         wrong = self.reply.spoils(value, self.event) if self.reply.spoils else ""
