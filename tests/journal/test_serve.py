@@ -151,7 +151,7 @@ def test_records_of_any_shape(client: TestClient, box: Box) -> None:
             assert (answer.status_code, "damaged" in answer.json()["problem"]) == (404, True)
         else:
             assert answer.status_code == 200
-    assert "index cannot be used" in client.get("hooks").json()["problem"], "a time that no index can hold"
+    assert client.get("hooks").status_code == 200, "times and names that no index can hold are left out of it"
 
 
 # --- a real server
