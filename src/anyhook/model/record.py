@@ -30,20 +30,44 @@ class _Slots(type):
         return super().__new__(mcs, name, bases, space)
 
 
+MANY = 50
+"""From which record of a class on an `__init__` of its own pays: compiling one takes as long as so many by hand."""
+
+
 def _init(own: list[str], defaults: dict[str, Any]) -> Callable[..., None]:
-    """An `__init__` that is compiled when the first record of its class is made: of most classes none ever is."""
+    """An `__init__` that makes the first records by hand, and then gives way to a compiled one."""
+    made = 0
 
-    def first(self: Record, *values: object, **named: object) -> None:
-        params = [f"{field}=_d[{field!r}]" if field in defaults else field for field in own]
-        body = "".join(f"\n self.{field}={field}" for field in own)
-        made: dict[str, Any] = {}
-        exec(f"def __init__(self,{','.join(params)}):{body}", {"_d": defaults}, made)  # noqa: S102
-        for cls in type(self).__mro__:
-            if cls.__dict__.get("__init__") is first:  # not so where another thread was faster
-                cls.__init__ = made["__init__"]  # type: ignore[misc]
-        made["__init__"](self, *values, **named)
+    def by_hand(self: Record, *values: object, **named: object) -> None:
+        nonlocal made
+        made += 1
+        if made > MANY:
+            _compile(own, defaults, type(self), by_hand)(self, *values, **named)
+            return
+        for field, value in zip(own, values, strict=False):
+            setattr(self, field, value)
+        for field in own[len(values) :]:
+            if field in named:
+                setattr(self, field, named.pop(field))
+            elif field in defaults:
+                setattr(self, field, defaults[field])
+            else:
+                raise TypeError(f"{type(self).__name__}() misses {field!r}")
+        if named or len(values) > len(own):
+            raise TypeError(f"{type(self).__name__}() takes {', '.join(own)}, each once")
 
-    return first
+    return by_hand
+
+
+def _compile(own: list[str], defaults: dict[str, Any], cls: type, old: Callable[..., None]) -> Callable[..., None]:
+    params = [f"{field}=_d[{field!r}]" if field in defaults else field for field in own]
+    body = "".join(f"\n self.{field}={field}" for field in own)
+    made: dict[str, Callable[..., None]] = {}
+    exec(f"def __init__(self,{','.join(params)}):{body}", {"_d": defaults}, made)  # noqa: S102
+    for owner in cls.__mro__:
+        if owner.__dict__.get("__init__") is old:  # not so where another thread was faster
+            owner.__init__ = made["__init__"]  # type: ignore[misc]
+    return made["__init__"]
 
 
 @dataclass_transform(frozen_default=True)

@@ -45,9 +45,11 @@ _BLANKS, _BACKSLASH = frozenset(" \t"), frozenset("\\")
 _ENDS_BARE = frozenset(" \t\"',;&|<>(){}[]`")
 _ENDS_ADDRESS = frozenset(" \t\"'\\/?#<>,;()[]{}`")
 
-_WORDS = bytes(code if chr(code) in _OF_TOKEN else 32 for code in range(256))
+_TOKEN = "".join(_OF_TOKEN).encode()
+_OTHERS = bytes(range(256)).translate(None, _TOKEN)
+_WORDS = bytes.maketrans(_OTHERS, b" " * len(_OTHERS))
 """Turns everything that is not part of a token into blanks."""
-_MASK = bytes(120 if chr(code) in _OF_TOKEN else 32 for code in range(256))
+_MASK = _WORDS.translate(bytes.maketrans(_TOKEN, b"x" * len(_TOKEN)))
 """The same, and every part of one into an x."""
 _LONG = min(len(start) + least for start, least in TOKENS)
 _LONG_MASK = b"x" * _LONG
