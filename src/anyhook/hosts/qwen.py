@@ -55,7 +55,7 @@ EVENTS = (
         "PostToolUse",
         ("post_tool",),
         (*TOOL, Taken("output", ("tool_response",), content_text)),
-        {"context": context("PostToolUse"), "end_turn": HALT},
+        {"context": context("PostToolUse")},
         limit_s=600,
     ),
     HostEvent(
