@@ -1,0 +1,38 @@
+"""Records: the first of a class are made by hand, the later ones by a compiled constructor, and nobody can tell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from anyhook.model.record import MANY, Record
+
+
+def fresh() -> Any:
+    class Point(Record):
+        x: int
+        y: int = 2
+        name: str = ""
+
+    return Point
+
+
+@pytest.mark.parametrize("before", [0, MANY + 1])
+def test_every_way_to_make_one(before: int) -> None:
+    point = fresh()
+    for _ in range(before):
+        point(0)
+    for made in (point(1, 2, "a"), point(1, name="a"), point(name="a", x=1), point(0, name="a").replace(x=1)):
+        assert (made.x, made.y, made.name) == (1, 2, "a")
+    for values, named in (((), {}), ((1, 2, "a", 4), {}), ((1,), {"x": 2}), ((1,), {"z": 3})):
+        with pytest.raises(TypeError):
+            point(*values, **named)
+
+
+def test_a_subclass_without_fields_of_its_own_gets_the_compiled_one_too() -> None:
+    point = fresh()
+    special = type("Special", (point,), {})
+    made = [special(number) for number in range(MANY + 2)]
+    assert [each.x for each in made] == list(range(MANY + 2))
+    assert point(7).x == 7
