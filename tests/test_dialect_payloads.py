@@ -126,7 +126,7 @@ def test_what_the_agent_honours_its_dialect_reads(agent: str, native: str, canon
 @pytest.mark.parametrize("agent", AGENTS)
 def test_an_agent_that_calls_us_runs_its_own_hooks(agent: str) -> None:
     table = host(agent)
-    assert {scope for scope, _ in dialect(agent).files} - {"sub-agent"} <= set(table.reads.get(agent, ()))
+    assert {scope for scope, _ in dialect(agent).files} - {"sub-agent", "skill"} <= set(table.reads.get(agent, ()))
     assert receive(table, table.events[0], {}, b"{}").events[0] == Event(
         table.events[0].canonical[0], dict(table.events[0].fixed), b"{}", hosted=True
     )

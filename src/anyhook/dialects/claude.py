@@ -178,6 +178,9 @@ def match(hook: Hook, event: Event, row: EventRow) -> str | None:
     agent, rule = asked.get("agent"), asked.get("if")
     if agent is not None and event.get("agent_type") != agent:
         return f"it lives with the sub-agent {agent!r}"
+    skill, loaded = asked.get("skill"), event.get("skills")
+    if skill is not None and not (isinstance(loaded, list) and skill in loaded):
+        return f"it counts while the skill {skill!r} is loaded"
     if isinstance(rule, str):
         if row.target != "tool":
             return "it has an `if`, and such rules are about tool calls only"
@@ -250,6 +253,7 @@ DIALECT = Dialect(
         ("project", ".claude/settings.json, then .claude/settings.local.json"),
         ("plugin", "hooks/hooks.json of a folder with .claude-plugin/plugin.json, given or installed"),
         ("sub-agent", "`hooks` in the front matter of agents/*.md beside the settings"),
+        ("skill", "`hooks` in the front matter of skills/*/SKILL.md beside the settings"),
     ),
     find=find,
     claim=claim,
@@ -284,7 +288,7 @@ DIALECT = Dialect(
     identity=identity,
     asking=ASKING,
     differences=(
-        ("C-2", "`mcp_tool` handlers, and hooks in the front matter of skills and commands, are told of and not run."),
+        ("C-2", "`mcp_tool` handlers, and hooks in the front matter of commands, are told of and not run."),
         ("C-5", "A project's `disableAllHooks` waits for approval, as its hooks do."),
         ("C-12", "`defer` counts as `ask`."),
         ("C-14", "Exit status 2 denies a PermissionRequest; the product ignores it there."),
@@ -294,5 +298,6 @@ DIALECT = Dialect(
         ),
         ("C-23", "`transcript_path` is empty where the host keeps no transcript."),
         ("C-24", "`onFailure` is taken from anyhook's settings instead."),
+        ("C-32", "A skill's hooks run for events whose `skills` name it (`--data`, the library); `once` is not kept."),
     ),
 )

@@ -1,5 +1,5 @@
-"""Where Claude Code's hooks are declared: settings files, plugins, and the front matter of sub-agents. It finds and
-reads them, and says nothing about when they run."""
+"""Where Claude Code's hooks are declared: settings files, plugins, and the front matter of sub-agents and skills. It
+finds and reads them, and says nothing about when they run."""
 
 from __future__ import annotations
 
@@ -26,6 +26,10 @@ ELSEWHERE = frozenset(
 AGENTS, SKILLS, COMMANDS = "agents", "skills", "commands"
 PARTS = {AGENTS: "{}", SKILLS: "{}/SKILL.md", COMMANDS: "{}"}
 """Folders whose files may have hooks in their front matter, and which of their files."""
+SEEN = {
+    SKILLS: "they run for events whose `skills` name it, which no bridged agent tells",
+    COMMANDS: "they are not run here",
+}
 INSTALLED = "plugins/installed_plugins.json"
 
 
@@ -110,16 +114,17 @@ def _of_parts(source: Source, files: Files, shape: EntryShape) -> list[Hook]:
         if source.label != AGENTS:
             files.problem(
                 "unsupported-event",
-                f"hooks of one of the {source.label} count once the product has loaded it; they are not run here",
+                f"hooks of one of the {source.label} count once it is loaded; {SEEN[source.label]}",
                 path,
                 fix="Declare them in the settings if they shall always run.",
                 severity="warning",
             )
+        if source.label == COMMANDS:
             continue
-        who = document.get("name")
+        who = str(document.get("name") or name.removesuffix(".md"))
         given: Json = {"hooks": document["hooks"]}
         hooks = _entries(given, source.replace(path=path), files, shape)
-        found.extend(_of_agent(hook, str(who or name.removesuffix(".md"))) for hook in hooks)
+        found.extend(_of_agent(hook, who) if source.label == AGENTS else _of_skill(hook, who) for hook in hooks)
     return found
 
 
@@ -141,3 +146,8 @@ def _of_agent(hook: Hook, name: str) -> Hook:
     if hook.native_event == "Stop":
         hook = hook.replace(native_event="SubagentStop", events=("subagent_stop",))
     return hook
+
+
+def _of_skill(hook: Hook, name: str) -> Hook:
+    """A hook that counts while a skill is loaded."""
+    return hook.replace(matcher={"tool": hook.matcher, "pattern": {"skill": name}})

@@ -86,6 +86,7 @@ FIELDS: dict[str, Json] = {
     "task": "",
     "result": "",
     "sub_agent_info": {},
+    "skills": [],
     "context": {},
 }
 
