@@ -128,11 +128,12 @@ class Engine:
 
     async def fire(self, event: Event, **switches: Unpack[Switches]) -> Decision:
         """Run the hooks of one event and answer with one decision. The loop is never held for more than a moment."""
+        route = self.routes.find(event)
         if not switches:
-            quiet = self._at_once(event)
+            quiet = self._at_once(event, route)
             if quiet is not None:
                 return quiet
-        begun = self._begin(event, switches)
+        begun = self._begin(event, route, switches)
         if isinstance(begun, Decision):
             return begun
         state, walk = begun
@@ -153,11 +154,12 @@ class Engine:
 
     def fire_sync(self, event: Event, **switches: Unpack[Switches]) -> Decision:
         """The same for callers without an event loop."""
+        route = self.routes.find(event)
         if not switches:
-            quiet = self._at_once(event)
+            quiet = self._at_once(event, route)
             if quiet is not None:
                 return quiet
-        begun = self._begin(event, switches)
+        begun = self._begin(event, route, switches)
         if isinstance(begun, Decision):
             return begun
         _, walk = begun
@@ -171,10 +173,9 @@ class Engine:
         finally:
             walk.close()
 
-    def _at_once(self, event: Event) -> Decision | None:
+    def _at_once(self, event: Event, route: Route) -> Decision | None:
         """The answer to an event that reaches no hook, as nearly all do: within a microsecond. None where there is more
         to it."""
-        route = self.routes.find(event)
         journal = self.journal
         if route.quiet is None or route.speaks or journal is None or not journal.soon or self.outlived:
             return None
@@ -183,7 +184,9 @@ class Engine:
             journal.flush()
         return route.quiet
 
-    def _begin(self, event: Event, switches: Switches) -> Decision | tuple[Walk, Generator[Waitable, Run, Decision]]:
+    def _begin(
+        self, event: Event, route: Route, switches: Switches
+    ) -> Decision | tuple[Walk, Generator[Waitable, Run, Decision]]:
         """The decision, where nothing has to be started; else the walk."""
         on_failure = mode = None
         spent: frozenset[str] = frozenset()
@@ -193,10 +196,12 @@ class Engine:
             if session is not None:
                 event = event.replace(data={**event.data, "session": session})
             if switches:
-                return self._other(switches)._begin(event, {"on_failure": on_failure, "mode": mode, "spent": spent})
+                other = self._other(switches)
+                return other._begin(
+                    event, other.routes.find(event), {"on_failure": on_failure, "mode": mode, "spent": spent}
+                )
             checked("on_failure", on_failure, ON_FAILURE)
             checked("mode", mode, MODE)
-        route = self.routes.find(event)
         answers: list[object] = []
         if route.quiet is not None or inside_hook.get():
             if not route.speaks:

@@ -1,6 +1,6 @@
-"""Redact: what looks like a secret in a line of JSON → a word that says so. It knows names of keys, shapes of tokens
-and passwords in addresses, at any depth of JSON inside JSON, and never breaks the JSON. It does without regular
-expressions: loading them would cost the path an agent waits on half an interpreter start."""
+"""Redact: a value with what looks like a secret → the same with a word that says so. It knows names of keys, shapes of
+tokens and passwords in addresses, at any depth of JSON inside JSON. It does without regular expressions: loading them
+would cost the path an agent waits on half an interpreter start."""
 
 from __future__ import annotations
 
@@ -55,42 +55,77 @@ _LONG = min(len(start) + least for start, least in TOKENS)
 _LONG_MASK = b"x" * _LONG
 _STARTS = tuple(start.encode() for start, _ in TOKENS)
 _SIGNS = (b"-", b"_", b".")
+_SHORT = min(map(len, KEYS)) + 2
+"""No shorter text holds a secret: a name, a sign and one letter."""
+_PLAIN = frozenset({int, float, bool, type(None)})
+_OPENS = frozenset("{[")
+_harmless: set[str] = set()
+"""Names of keys that were looked at and stand before no secret: nearly all are the same few."""
+_HARMLESS_MOST, _HARMLESS_SIZE = 1_000, 64
 
 
-def redact(line: str) -> str:
-    """The JSON without what looks like a secret; the very same text where nothing does."""
-    if not _is_suspect(line):
-        return line
-    try:
-        value = json.loads(line)
-        made = _in_value(value)
-    except (ValueError, RecursionError):
-        return _in_text(line)
-    return line if made is value else json.dumps(made)
-
-
-def _is_suspect(line: str) -> bool:
-    """Whether there may be anything at all: most lines are done with after this."""
-    low = line.lower()
-    for stem in STEMS:
-        if stem in low:
-            if any(key in low for key in KEYS):
+def is_suspect(value: Json) -> bool:
+    """Whether there may be anything at all, or something that is no plain JSON value: most are done with after this."""
+    kind = type(value)
+    if kind is str:
+        return len(value) >= _SHORT and _is_suspect(value)  # type: ignore[arg-type]
+    if kind is dict:
+        for key, item in value.items():  # type: ignore[union-attr]
+            if key not in _harmless and not _is_harmless(key):
                 return True
-            break
-    for scheme in SCHEMES:
-        if scheme in low:
-            return True
-    return PEM in line or ("://" in line and "@" in line) or not line.isascii() or _has_token(line.encode())
-
-
-def _has_token(line: bytes) -> bool:
-    """Whether a long word begins like a token, or goes on like one after a sign. Few lines have a word that is long, so
-    this is quickly said."""
-    if _LONG_MASK not in line.translate(_MASK):
+            if type(item) is str:
+                if len(item) >= _SHORT and _is_suspect(item):
+                    return True
+            elif type(item) not in _PLAIN and is_suspect(item):
+                return True
         return False
-    for word in line.translate(_WORDS).split():
+    if kind is list:
+        return any((type(item) is str and item[:2] == "--") or is_suspect(item) for item in value)  # type: ignore[union-attr]
+    return kind not in _PLAIN
+
+
+def _is_harmless(key: object) -> bool:
+    if type(key) is not str or _names_secret(key) or _is_suspect(key):
+        return False
+    if len(key) <= _HARMLESS_SIZE:
+        if len(_harmless) >= _HARMLESS_MOST:
+            _harmless.clear()
+        _harmless.add(key)
+    return True
+
+
+def _is_suspect(text: str) -> bool:
+    """The same of a text. One letter is found many times faster than a word, so letters are asked for first: a name
+    says something about what follows a colon, an equals sign or, after `--`, a blank."""
+    if text[:1] in _OPENS and ("\\u" in text or "\\/" in text):  # JSON that may hide a name or an address in escapes
+        return True
+    low = ""
+    colon = ":" in text
+    if colon or "=" in text or ("-" in text and "--" in text):
+        low = text.lower()
+        for stem in STEMS:
+            if stem in low:
+                if any(key in low for key in KEYS):
+                    return True
+                break
+        if PEM in text or (colon and "@" in text and "://" in text):
+            return True
+    if " " in text:
+        low = low or text.lower()
+        for scheme in SCHEMES:
+            if scheme in low:
+                return True
+    return _has_token(text.encode("ascii", "replace"))
+
+
+def _has_token(text: bytes) -> bool:
+    """Whether a long word begins like a token, or goes on like one after a sign or after the letter of an escaped line
+    break. Few texts have a word that is long, so this is quickly said."""
+    if _LONG_MASK not in text.translate(_MASK):
+        return False
+    for word in text.translate(_WORDS).split():
         if len(word) >= _LONG:
-            if word.startswith(_STARTS):
+            if word.startswith(_STARTS) or (word[0] in b"ntr" and word.startswith(_STARTS, 1)):
                 return True
             for sign in _SIGNS:
                 place = word.find(sign)
@@ -101,7 +136,7 @@ def _has_token(line: bytes) -> bool:
     return False
 
 
-def _in_value(value: Json) -> Json:
+def redacted(value: Json) -> Json:
     """The value without its secrets; the very same where it has none."""
     if isinstance(value, str):
         return _in_string(value)
@@ -111,7 +146,7 @@ def _in_value(value: Json) -> Json:
         return value if same else fields
     if isinstance(value, list):
         items = [
-            INSTEAD if item and isinstance(item, str) and _is_option(before) else _in_value(item)
+            INSTEAD if item and isinstance(item, str) and _is_option(before) else redacted(item)
             for before, item in zip(("", *value), value, strict=False)
         ]
         return value if all(made is item for made, item in zip(items, value, strict=True)) else items
@@ -120,7 +155,7 @@ def _in_value(value: Json) -> Json:
 
 def _under(key: str, item: Json) -> Json:
     """The value of a key: all of it where the key names a secret and there is any text in it."""
-    return INSTEAD if _names_secret(key) and _has_text(item) else _in_value(item)
+    return INSTEAD if _names_secret(key) and _has_text(item) else redacted(item)
 
 
 def _names_secret(key: str) -> bool:
@@ -141,10 +176,10 @@ def _is_option(word: Json) -> bool:
 
 def _in_string(text: str) -> str:
     """JSON inside a text stays JSON: what printed it is read again one day."""
-    if text[:1] in ("{", "[") and _is_suspect(text):
+    if text[:1] in _OPENS and _is_suspect(text):
         try:
             value = json.loads(text)
-            made = _in_value(value)
+            made = redacted(value)
         except (ValueError, RecursionError):
             return _in_text(text)
         return text if made is value else json.dumps(made)
@@ -156,11 +191,14 @@ def _in_text(text: str) -> str:
     if not _is_suspect(text):
         return text
     spans: list[Span] = []
-    _named(text, text.lower(), spans)
+    low = text.lower()
+    if len(low) != len(text):  # one letter became two, and places in the one are none in the other
+        low = "".join([letter if len(letter.lower()) > 1 else letter.lower() for letter in text])
+    _named(text, low, spans)
     for start, least in TOKENS:
         _tokens(text, start, least, spans)
     for scheme in SCHEMES:
-        _after_schemes(text, text.lower(), scheme, spans)
+        _after_schemes(text, low, scheme, spans)
     _pem_blocks(text, spans)
     _addresses(text, spans)
     return _without(text, spans) if spans else text

@@ -11,13 +11,16 @@ from anyhook.steps.child import Child, here
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from anyhook.model.call import Call
 
 __all__ = ["Child", "adopt_orphans", "end_all", "leave_alone", "run", "start"]
 
 
-def start(call: Call) -> Child | Run:
-    """Start it; a Run that says why where it cannot be started, or was ended before it was."""
+def start(call: Call, stdin: Callable[[], bytes] | None = None) -> Child | Run:
+    """Start it; a Run that says why where it cannot be started, or was ended before it was. `stdin` makes its input,
+    where the call has none: that takes less time than the process takes to start."""
     child = Child(call)
     if here.is_ours:
         _remember(child)
@@ -26,7 +29,11 @@ def start(call: Call) -> Child | Run:
         program = _find(call)
         if program:
             child.launch(program)
+        if child.pid:
+            child.feed(call.stdin if stdin is None else stdin())
     except (OSError, ValueError, RuntimeError) as error:  # the last: no process may be started at interpreter exit
+        if child.pid:
+            child.abandon()
         return _not_started(child, program, error)
     except BaseException:
         child.abandon()

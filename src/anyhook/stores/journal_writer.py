@@ -15,7 +15,7 @@ from anyhook.stores.places import make_private_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from anyhook.model.json_types import Json
     from anyhook.stores.journal_chain import Link
@@ -68,7 +68,7 @@ class JournalWriter:
         self._threads = allocate_lock()
         self._digest: Callable[[bytes], str] | None = None
 
-    def append(self, lines: list[bytes]) -> None:
+    def append(self, lines: Sequence[bytes]) -> None:
         """Write the lines, or none of them."""
         with self._threads:
             try:
@@ -191,7 +191,7 @@ class JournalWriter:
 
     # -- the chain
 
-    def _write(self, lines: list[bytes], end: int) -> None:
+    def _write(self, lines: Sequence[bytes], end: int) -> None:
         descriptor = self._descriptor
         mend = b""
         if end == self._end:
