@@ -8,7 +8,7 @@ import time
 from anyhook.model import lean_json as json
 from anyhook.model.record import Record
 from anyhook.model.words import FULL, HASHED
-from anyhook.steps.redact import is_suspect, redacted
+from anyhook.steps.redact import TEXT_LIMIT, is_suspect, redacted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 EACH_MOST = 100
 """How many events that reached no hook get a line each, of one kind within a quarter of a second."""
 DEPTH_LIMIT = 64
-TEXT_LIMIT = 16_384
-"""Longer texts are cut in the journal, and say so."""
 OUTPUT_LIMIT = 262_144
 """The same for what a hook printed: without all of it nobody can judge again what the hook answered, and those who
 print much are those who rewrite something large."""
@@ -81,12 +79,15 @@ def without_secrets(line: str, secrets: Sequence[tuple[str, str]]) -> str:
     return line
 
 
-def clean(value: Json, keeping: Keeping) -> str:
-    """A piece of a line as JSON, without anything secret."""
+def clean(value: Json, keeping: Keeping, *, cut: bool = False) -> str:
+    """A piece of a line as JSON, without anything secret; where it may be `cut`, without what is long or deep."""
+    suspect = is_suspect(value)
+    if suspect and cut:
+        value = clipped(value)
     text = json.dumps(value)
     if without_secrets(text, keeping.secrets) is not text:
         text = json.dumps(_unnamed(value, keeping.secrets))
-    elif not is_suspect(value):
+    elif not suspect:
         return text
     plain = json.loads(text)
     made = redacted(plain)
@@ -150,7 +151,7 @@ def head_of(event: Event, who: str, session: str, data: Json, keeping: Keeping) 
     marks = ', "hosted": true' if event.hosted else ""
     if keeping.bodies != FULL:
         marks += f', "bodies": "{keeping.bodies}"'
-    said = clean(data, keeping)
+    said = clean(data, keeping, cut=True)
     return f'{who}, "session": {named}, "event": "{event.name}", "data": {said}{marks}'
 
 
@@ -246,7 +247,7 @@ def record_quiet(taken: Sequence[tuple[int, Event, Decision]], who: str, session
 def safe_head(event: Event, who: str, session: str, keeping: Keeping = ALL) -> str:
     """The same with the event's data; without it where an embedding program put something into it that is no JSON."""
     try:
-        data: Json = clipped(event.data) if keeping.bodies == FULL else _named_only(event.data, keeping)
+        data: Json = event.data if keeping.bodies == FULL else _named_only(event.data, keeping)
         return head_of(event, who, session, data, keeping)
     except (TypeError, ValueError, RecursionError) as error:
         head = head_of(event.replace(data={}), who, session, {}, keeping)

@@ -55,8 +55,14 @@ _LONG = min(len(start) + least for start, least in TOKENS)
 _LONG_MASK = b"x" * _LONG
 _STARTS = tuple(start.encode() for start, _ in TOKENS)
 _SIGNS = (b"-", b"_", b".")
+_ANCHORS = (*_SIGNS, b"A", b"J")
+"""Every token begins with one of these, or has it soon after."""
 _SHORT = min(map(len, KEYS)) + 2
 """No shorter text holds a secret: a name, a sign and one letter."""
+TEXT_LIMIT = 16_384
+"""Longer texts are cut in the journal, and say so."""
+_DEPTH_QUICK = 8
+"""How deep a value may be nested to be done with quickly."""
 _PLAIN = frozenset({int, float, bool, type(None)})
 _OPENS = frozenset("{[")
 _harmless: set[str] = set()
@@ -64,23 +70,26 @@ _harmless: set[str] = set()
 _HARMLESS_MOST, _HARMLESS_SIZE = 1_000, 64
 
 
-def is_suspect(value: Json) -> bool:
-    """Whether there may be anything at all, or something that is no plain JSON value: most are done with after this."""
+def is_suspect(value: Json, depth: int = 0) -> bool:
+    """Whether there may be anything at all, or a long text, or something nested deeply or no plain JSON value: most are
+    done with after this."""
     kind = type(value)
     if kind is str:
-        return len(value) >= _SHORT and _is_suspect(value)  # type: ignore[arg-type]
+        return len(value) >= _SHORT and (len(value) > TEXT_LIMIT or _is_suspect(value))  # type: ignore[arg-type]
+    if depth > _DEPTH_QUICK:
+        return True
     if kind is dict:
         for key, item in value.items():  # type: ignore[union-attr]
             if key not in _harmless and not _is_harmless(key):
                 return True
             if type(item) is str:
-                if len(item) >= _SHORT and _is_suspect(item):
+                if len(item) >= _SHORT and (len(item) > TEXT_LIMIT or _is_suspect(item)):
                     return True
-            elif type(item) not in _PLAIN and is_suspect(item):
+            elif type(item) not in _PLAIN and is_suspect(item, depth + 1):
                 return True
         return False
     if kind is list:
-        return any((type(item) is str and item[:2] == "--") or is_suspect(item) for item in value)  # type: ignore[union-attr]
+        return any((type(item) is str and item[:2] == "--") or is_suspect(item, depth + 1) for item in value)  # type: ignore[union-attr]
     return kind not in _PLAIN
 
 
@@ -121,6 +130,11 @@ def _is_suspect(text: str) -> bool:
 def _has_token(text: bytes) -> bool:
     """Whether a long word begins like a token, or goes on like one after a sign or after the letter of an escaped line
     break. Few texts have a word that is long, so this is quickly said."""
+    for anchor in _ANCHORS:
+        if anchor in text:
+            break
+    else:
+        return False
     if _LONG_MASK not in text.translate(_MASK):
         return False
     for word in text.translate(_WORDS).split():

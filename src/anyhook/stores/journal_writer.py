@@ -99,7 +99,10 @@ class JournalWriter:
             fresh = self._descriptor < 0 or self._owner != os.getpid()  # a lock is shared with a forked child
             if fresh:
                 self._open()
-            self._lock()
+            try:
+                self._flock(self._descriptor, LOCK_EX | LOCK_NB)  # nearly always ours at once
+            except OSError:
+                self._lock()
             state = os.fstat(self._descriptor)
             end = state.st_size
             if not state.st_nlink:  # somebody has deleted it, and what is written to it now is gone with it
