@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from anyhook.runners import Waitable
     from anyhook.runners.model_client import AnyModel
 
+    Begun = tuple[Walk, Generator[Waitable, Run, Decision]]
 
 UNWRITTEN_MOST = 50_000
 """How many events that reached no hook are kept before their lines are written."""
@@ -129,10 +130,8 @@ class Engine:
     async def fire(self, event: Event, **switches: Unpack[Switches]) -> Decision:
         """Run the hooks of one event and answer with one decision. The loop is never held for more than a moment."""
         route = self.routes.find(event)
-        if not switches:
-            quiet = self._at_once(event, route)
-            if quiet is not None:
-                return quiet
+        if not switches and (quiet := self._at_once(event, route)) is not None:
+            return quiet
         begun = self._begin(event, route, switches)
         if isinstance(begun, Decision):
             return begun
@@ -155,10 +154,8 @@ class Engine:
     def fire_sync(self, event: Event, **switches: Unpack[Switches]) -> Decision:
         """The same for callers without an event loop."""
         route = self.routes.find(event)
-        if not switches:
-            quiet = self._at_once(event, route)
-            if quiet is not None:
-                return quiet
+        if not switches and (quiet := self._at_once(event, route)) is not None:
+            return quiet
         begun = self._begin(event, route, switches)
         if isinstance(begun, Decision):
             return begun
@@ -184,9 +181,7 @@ class Engine:
             journal.flush()
         return route.quiet
 
-    def _begin(
-        self, event: Event, route: Route, switches: Switches
-    ) -> Decision | tuple[Walk, Generator[Waitable, Run, Decision]]:
+    def _begin(self, event: Event, route: Route, switches: Switches) -> Decision | Begun:
         """The decision, where nothing has to be started; else the walk."""
         on_failure = mode = None
         spent: frozenset[str] = frozenset()
@@ -197,9 +192,8 @@ class Engine:
                 event = event.replace(data={**event.data, "session": session})
             if switches:
                 other = self._other(switches)
-                return other._begin(
-                    event, other.routes.find(event), {"on_failure": on_failure, "mode": mode, "spent": spent}
-                )
+                rest: Switches = {"on_failure": on_failure, "mode": mode, "spent": spent}
+                return other._begin(event, other.routes.find(event), rest)
             checked("on_failure", on_failure, ON_FAILURE)
             checked("mode", mode, MODE)
         answers: list[object] = []

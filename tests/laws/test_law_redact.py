@@ -12,7 +12,8 @@ from law_strategies import texts, values
 
 from anyhook.model.json_types import Json
 from anyhook.steps.record import ALL, Keeping, clean, secrets_of
-from anyhook.steps.redact import INSTEAD, TOKENS, is_suspect, redacted
+from anyhook.steps.redact import INSTEAD, redacted
+from anyhook.steps.suspect import TOKENS, is_suspect
 
 CANARY = "Zebra7Canary9Secret0x"
 

@@ -8,7 +8,7 @@ import time
 from anyhook.model import lean_json as json
 from anyhook.model.record import Record
 from anyhook.model.words import FULL, HASHED
-from anyhook.steps.redact import TEXT_LIMIT, is_suspect, redacted
+from anyhook.steps.suspect import TEXT_LIMIT, is_suspect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,6 +89,8 @@ def clean(value: Json, keeping: Keeping, *, cut: bool = False) -> str:
         text = json.dumps(_unnamed(value, keeping.secrets))
     elif not suspect:
         return text
+    from anyhook.steps.redact import redacted
+
     plain = json.loads(text)
     made = redacted(plain)
     return text if made is plain else json.dumps(made)
