@@ -52,7 +52,7 @@ def redacted(value: Json) -> Json:
 
 def _under(key: str, item: Json) -> Json:
     """The value of a key: all of it where the key names a secret and there is any text in it."""
-    return INSTEAD if names_secret(key) and _has_text(item) else redacted(item)
+    return INSTEAD if names_secret(key.lower()) and _has_text(item) else redacted(item)
 
 
 def _has_text(item: Json) -> bool:
@@ -63,7 +63,7 @@ def _has_text(item: Json) -> bool:
 
 def _is_option(word: Json) -> bool:
     """Whether the next word of a command line is a secret."""
-    return isinstance(word, str) and word.startswith("--") and "=" not in word and names_secret(word)
+    return isinstance(word, str) and word.startswith("--") and "=" not in word and names_secret(word.lower())
 
 
 def _in_string(text: str) -> str:
@@ -130,7 +130,7 @@ def _named(line: str, low: str, spans: list[Span]) -> None:
 
 def _place_of_value(line: str, low: str, start: int, end: int) -> int | None:
     """Where the value after a name begins: `"name": "value"` at any depth, `NAME=value`, `--name value`."""
-    if any(low.startswith(word, start) for word in COUNTS):
+    if low.startswith(COUNTS, start):
         return None
     place, level = _quoted(line, _run(line, end, _OF_NAME))
     sign = _run(line, place, _BLANKS)

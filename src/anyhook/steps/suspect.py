@@ -83,7 +83,7 @@ def is_suspect(value: Json, depth: int = 0) -> bool:
 
 
 def _is_harmless(key: object) -> bool:
-    if type(key) is not str or names_secret(key) or is_suspect_text(key):
+    if type(key) is not str or names_secret(key.lower()) or is_suspect_text(key):
         return False
     if len(key) <= _HARMLESS_SIZE:
         if len(_harmless) >= _HARMLESS_MOST:
@@ -103,7 +103,7 @@ def is_suspect_text(text: str) -> bool:
         low = text.lower()
         for stem in STEMS:
             if stem in low:
-                if any(key in low for key in KEYS):
+                if names_secret(low):
                     return True
                 break
         if PEM in text or (colon and "@" in text and "://" in text):
@@ -139,6 +139,12 @@ def _has_token(text: bytes) -> bool:
     return False
 
 
-def names_secret(key: str) -> bool:
-    low = key.lower()
-    return any(part in low and not low.startswith(COUNTS, low.find(part)) for part in KEYS)
+def names_secret(low: str) -> bool:
+    """Whether a text in small letters has the name of a secret in it, and not only names that look like one."""
+    for key in KEYS:
+        place = low.find(key)
+        while place >= 0:
+            if not low.startswith(COUNTS, place):
+                return True
+            place = low.find(key, place + 1)
+    return False
