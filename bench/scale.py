@@ -68,7 +68,7 @@ def cases(count: int) -> dict[str, list[str]]:
         "stats": ["stats"],
         "stats --since 60d": ["stats", "--since", "60d"],
         "stats --since 60d --session": ["stats", "--since", "60d", "--session", f"session-{middle // 200}"],
-        "log --search, index made": ["log", "--search", f"parser {middle + 5}"],
+        "log --search, index made": ["log", "--search", f"parser {middle + 4}"],
         "log --search, a rare word": ["log", "--search", str(middle)],
         "log --search, a common word": ["log", "-n", "20", "--search", "journal"],
         "verify": ["verify"],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from anyhook.model import lean_json
 from anyhook.model.record import Record
 from anyhook.stores.journal_files import (
-    BLOCK,
+    end_of_lines,
     lines_backwards,
     lines_with,
     number_of,
@@ -196,7 +196,7 @@ def follow(state_dir: str, wanted: Wanted, most: int) -> Iterator[Found | None]:
     seen = os.fstat(files[-1][1].fileno()).st_ino if files else None
     found = _last(files, wanted, most, place)
     if files:  # a line that is being written has its end still to come
-        place = _end_of_lines(files[-1][1], place)
+        place = end_of_lines(files[-1][1], place)
     _close(files)
     yield from found
     while True:
@@ -211,19 +211,6 @@ def follow(state_dir: str, wanted: Wanted, most: int) -> Iterator[Found | None]:
                 file.seek(place if inodes[index] == seen else 0)
                 yield from _fitting(file, wanted, chosen)
                 place, seen = file.tell(), inodes[index]
-
-
-def _end_of_lines(file: BinaryIO, end: int) -> int:
-    """Where the last whole line before a place ends."""
-    at = end
-    while at > 0:
-        start = max(0, at - BLOCK)
-        file.seek(start)
-        cut = file.read(at - start).rfind(b"\n")
-        if cut >= 0:
-            return start + cut + 1
-        at = start
-    return 0
 
 
 def record_of(state_dir: str, name: str) -> Found | None:
