@@ -6,12 +6,15 @@ from __future__ import annotations
 import os
 import sqlite3
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from anyhook.journal.line_parts import parts_of
+from anyhook.journal.replay import Change, Judge, Unjudgeable
+from anyhook.journal.replayed import replay
 from anyhook.journal.runs import columns_of, runs_of
 from anyhook.journal.search import Wanted, parsed
 from anyhook.journal.words import TABLE, find_words, query_of, text_of
@@ -55,8 +58,10 @@ def lines(draw: st.DrawFn) -> bytes:
     started: list[tuple[str, Run | None, str]] = []
     reports: list[Report] = []
     for number in range(draw(st.integers(0, 3))):
-        identity = f"x:user:E:{draw(texts)}{number}"
-        hook = Hook(identity, draw(texts), "x", "user", "/", (), "/", "", "E", ("stop",), None, "command", {}, 1.0)
+        identity = f"kodik:user:Stop:{draw(texts)}{number}"
+        hook = Hook(
+            identity, draw(texts), "kodik", "user", "/", (), "/", "", "Stop", ("stop",), None, "command", {}, 1.0
+        )
         call = Call((draw(texts), "b"), b"", {"A": "b"}, draw(texts), 1.5, "", draw(st.sampled_from(["", "00-1-2-01"])))
         ending = draw(st.sampled_from(["exited", "timed_out", "not_started"]))
         spent = draw(st.floats(0, 1e6))
@@ -75,10 +80,14 @@ def lines(draw: st.DrawFn) -> bytes:
         status = draw(st.sampled_from(["ran", "skipped", "unmatched"]))
         verdict = draw(st.sampled_from(["none", "block", "allow"]))
         reports.append(Report(identity, "n", "x", "user", draw(texts), status, draw(texts), verdict=verdict))
-    decision = Decision(
-        "stop", draw(st.sampled_from(["none", "block"])), reason=draw(st.none() | texts),
-        tool_input=draw(st.none() | objects), tool_output=draw(values), hooks=tuple(reports),
-    )  # fmt: skip
+    decision = Decision("stop", hooks=tuple(reports))
+    if draw(st.booleans()):
+        asked = {
+            "reason": draw(st.none() | texts),
+            "tool_input": draw(st.none() | objects),
+            "tool_output": draw(values),
+        }
+        decision = decision.replace(verdict=draw(st.sampled_from(["none", "block"])), **asked)
     mode = draw(st.sampled_from(["enforce", "shadow"]))
     who = about(draw(texts), draw(texts), mode, keeping, draw(st.sampled_from(["", "00-a-b-01"])))
     event = Event("stop", draw(objects), b"", draw(st.booleans()))
@@ -122,6 +131,28 @@ def test_a_line_of_everyday_needs_no_parsing() -> None:
 words = st.lists(
     st.sampled_from(["needle", "KELVIN", "k", "größe", "calls", "[", "ß", "测试", "S"]) | texts, max_size=2
 )
+
+
+@settings(max_examples=150)
+@given(st.lists(lines(), max_size=4), st.sampled_from([None, "deny"]))
+def test_replaying_all_is_judging_each(unsealed: list[bytes], posture: str | None) -> None:
+    """Every line stands there twice: what is said again is judged by its bytes."""
+    journal, _ = sealed([*unsealed, *unsealed], START, hasher())
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "journal.jsonl").write_bytes(b"".join(journal))
+        found = replay(folder, Wanted(), {}, posture, lambda _done, _all: None)
+    changes: list[Change] = []
+    judged, not_judged = 0, Counter[str]()
+    for line in journal:
+        try:
+            change = Judge({}, posture).judge(parsed(line) or {})
+        except Unjudgeable as why:
+            not_judged[str(why)] += 1
+            continue
+        judged += 1
+        changes += [change] if change is not None else []
+    assert (found.judged, found.changed, found.changes) == (judged, len(changes), changes)
+    assert found.not_judged == not_judged
 
 
 @settings(max_examples=150)

@@ -4,6 +4,7 @@ hold what is looked for."""
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from anyhook.model import lean_json
@@ -14,6 +15,7 @@ from anyhook.stores.journal_files import (
     lines_with,
     number_of,
     open_all,
+    parts_of_file,
     seek_first,
     whole_lines,
 )
@@ -133,6 +135,22 @@ def search(state_dir: str, wanted: Wanted) -> Iterator[Found]:
             if wanted.since_ns is not None:
                 seek_first(file, b"at", wanted.since_ns - SLACK_NS)
             yield from _fitting(file, wanted, chosen)
+
+
+@contextmanager
+def open_parts(state_dir: str, wanted: Wanted) -> Iterator[list[tuple[int, int, int]]]:
+    """What is to be looked through for what is wanted, for processes that share the work: descriptor, beginning and end
+    of each part, oldest first."""
+    files = open_all(state_dir)
+    try:
+        parts: list[tuple[int, int, int]] = []
+        for _, file in files:
+            if wanted.since_ns is not None:
+                seek_first(file, b"at", wanted.since_ns - SLACK_NS)
+            parts += [(file.fileno(), first, last) for first, last in parts_of_file(file, file.tell())]
+        yield parts
+    finally:
+        _close(files)
 
 
 def chooser(wanted: Wanted) -> Callable[[bytes], Found | None]:

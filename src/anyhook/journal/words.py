@@ -8,11 +8,11 @@ from contextlib import closing
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from anyhook.journal.search import SLACK_NS, Found, chooser, reached
+from anyhook.journal.search import Found, chooser, open_parts, reached
 from anyhook.journal.side_by_side import side_by_side
 from anyhook.model import lean_json
 from anyhook.steps.record import ASKED_FOR
-from anyhook.stores.journal_files import blocks_of, number_of, open_all, parts_of_file
+from anyhook.stores.journal_files import blocks_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,11 +31,8 @@ def find_words(state_dir: str, words: str, wanted: Wanted, tell: Callable[[int, 
     if not words.split():
         return
     look = Look(words, wanted)
-    files = open_all(state_dir)
-    try:
-        parts = [
-            (file.fileno(), first, last) for _, file in reversed(files) for first, last in reversed(parts_of_file(file))
-        ]
+    with open_parts(state_dir, wanted) as parts:
+        parts.reverse()
         whole, read = sum(last - first for _, first, last in parts), 0
         # Mostly the newest part has enough already, and other processes are not worth their start.
         with closing(side_by_side(look, parts[1:])) as others:
@@ -43,9 +40,6 @@ def find_words(state_dir: str, words: str, wanted: Wanted, tell: Callable[[int, 
                 read += last - first
                 tell(read, whole)
                 yield from found
-    finally:
-        for _, file in files:
-            file.close()
 
 
 def query_of(words: str) -> str:
@@ -76,15 +70,13 @@ class Look:
 
     def __init__(self, words: str, wanted: Wanted) -> None:
         self._query, self._marks, self._chosen = query_of(words), marks_of(words), chooser(wanted)
-        self._least = (wanted.since_ns or 0) - SLACK_NS
         self._table: sqlite3.Connection | None = None
 
     def __call__(self, part: tuple[int, int, int]) -> list[bytes]:
         """The lines in it that are wanted, the last one first."""
         found: list[Found] = []
         for block in blocks_of(*part):
-            if (number_of(block[block.rfind(b"\n", 0, -1) + 1 :], b"at") or SLACK_NS) >= self._least:
-                found += [each for line in self._candidates(block) if (each := self._chosen(line)) is not None]
+            found += [each for line in self._candidates(block) if (each := self._chosen(line)) is not None]
         return self._with_words(found)[::-1] if found else []
 
     def _candidates(self, block: bytes) -> Iterator[bytes]:
