@@ -13,11 +13,11 @@ from typing import Any
 from anyhook.hosts import host
 from anyhook.hosts.moods import undriven
 from anyhook.install.diagnosis import version_of
-from anyhook.live.observed import PATH, load, promised, sights
+from anyhook.live.observed import PATH, SUB_AGENTS, load, promised, sights
 from live.cost import spent
 from live.performance import attempt, environment
 from live.policy import judged
-from live.trials import SUB_AGENTS, TRIALS
+from live.trials import TRIALS
 
 
 def main(words: list[str]) -> int:

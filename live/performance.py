@@ -15,12 +15,12 @@ from typing import Any
 from anyhook.hosts import host
 from anyhook.hosts.drives import DRIVES
 from anyhook.live.drive import Seen, drive
-from anyhook.live.observed import NOT_FIRED
+from anyhook.live.observed import NOT_FIRED, SUB_AGENTS
 from anyhook.live.script import Step
 from anyhook.live.stage import Stage, fill
 from live.hooks import borrowed
 from live.looks import Evidence
-from live.trials import SUB, SUB_AGENTS, Trial
+from live.trials import SUB, Trial
 
 AGENTS = Path(__file__).resolve().parent.parent / ".agents"
 FOLDERS = ("src", "docs", "secrets")

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from anyhook.hosts.moods import ASKING, DELEGATING, FULL
+from anyhook.live.observed import SUB_AGENTS
 from anyhook.live.script import ASIDE, Step
 from live.hooks import Answers, agenthooks, answering, answering_about, context, kodelet, kodik, kolega, kolega_commands
 from live.looks import (
@@ -31,8 +32,6 @@ from live.looks import (
 )
 
 OLD_PROMPT = "Please do PROMPTOLD what has to be done."
-SUB_AGENTS = "sub-agents"
-"""Stands in the place of an event: whether the hooks before a tool hold for an agent's own sub-agents."""
 
 
 def shell(command: str, **more: str) -> Step:
@@ -160,7 +159,7 @@ ORDINARY: Mapping[str, Trial] = {
         {("post_tool", "output"): replaced},
     ),
     "other output of a failure": Trial(
-        kolega(PostToolUse={"hookSpecificOutput": {"updatedToolOutput": "WORDOUTPUT"}}),
+        kodelet("after_tool_call", {"output": {"result": "WORDOUTPUT"}}),
         {("post_tool_failure", "output"): replaced},
         FAILING,
     ),

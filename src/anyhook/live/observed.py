@@ -24,6 +24,8 @@ WORKS, STOPPED, TOLD, NOTHING = "works", "stopped", "told", "nothing"
 NOT_FIRED, UNASKED, LOST = "not fired", "unasked", "lost"
 """The event did not happen in that run; the agent asks nobody, so that a leave says nothing; what is promised where
 neither the effect nor anything near it is there."""
+SUB_AGENTS = "sub-agents"
+"""Stands in the place of an event: whether the hooks before a tool hold for an agent's own sub-agents."""
 UNSEEN = ("", NOT_FIRED, UNASKED)
 QUIET = ("message",)
 """Effects for people's eyes, which a run without a person may well not show."""

@@ -67,7 +67,7 @@ def script(steps: Sequence[Step], names: Mapping[str, Sequence[str]]) -> Callabl
         offered = {ours: _offered(names.get(ours, ()), schemas) for ours in {step.tool for step in steps if step.tool}}
         possible = [step for step in steps if step.where == where and (not step.tool or offered[step.tool])]
         done = sum(1 for called, text in asked.turns if called or text.strip() in said)
-        step = possible[done] if done < len(possible) else Step(steps[-1].text or "done")
+        step = possible[done] if done < len(possible) else Step((possible or steps)[-1].text or "done")
         name = offered.get(step.tool)
         calls = (Call(name, _input(step, schemas[name])),) if name else ()
         return Answer(step.text, calls, tokens=step.tokens)
