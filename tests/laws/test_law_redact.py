@@ -140,3 +140,20 @@ def test_hostile_texts_never_break_the_line(text: str, depth: int) -> None:
 def test_any_value_stays_json(value: Json) -> None:
     line = json.dumps({"data": value, "end": "here"})
     assert json.loads(redact(line))["end"] == "here"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"usage": {"input_tokens": 650, "output_tokens": 65}}',
+        '{"why": "tokens: about-900", "secretary": "Ann", "passwordless": "yes"}',
+    ],
+)
+def test_names_that_only_look_like_secrets(line: str) -> None:
+    assert redact(line) is line
+
+
+@pytest.mark.parametrize("name", ["tokens_token", "token_count_secret", "tokensecret", "secretary_password"])
+def test_a_secret_behind_a_name_that_only_looks_like_one(name: str) -> None:
+    assert CANARY not in redact(json.dumps({name: CANARY}))
+    assert CANARY not in redact(json.dumps({"stdout": f"{name}={CANARY}"}))

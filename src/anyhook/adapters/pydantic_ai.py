@@ -26,6 +26,7 @@ from anyhook.adapters.messages import (
 )
 from anyhook.adapters.moments import MAIN, SUBAGENT, Bounds, Moments, Refused, instruction
 from anyhook.adapters.plain_values import jsonable
+from anyhook.adapters.tool_calls import delegated
 from anyhook.model.decision import Decision
 
 if TYPE_CHECKING:
@@ -73,8 +74,6 @@ class RunState:
 
 running: ContextVar[RunState | None] = ContextVar("anyhook_running", default=None)
 """The run that is going on here; a run inside it is a sub-agent's."""
-delegated: ContextVar[tuple[str, str] | None] = ContextVar("anyhook_delegated", default=None)
-"""Name and task of the sub-agent that a tool is starting here."""
 
 
 @dataclass

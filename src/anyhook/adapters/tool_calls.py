@@ -3,6 +3,7 @@ that was denied, and never hides a tool's failure."""
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
@@ -37,6 +38,8 @@ FAILURES = (ModelRetry, ToolFailed, ToolFailedError, ToolRetryError)
 NO_RESULT = (CallDeferred, ApprovalRequired, SkipToolExecution)
 DELEGATE = ("agent_name", "task")
 """The fields by which a tool is known to start a sub-agent."""
+delegated: ContextVar[tuple[str, str] | None] = ContextVar("anyhook_delegated", default=None)
+"""Name and task of the sub-agent that a tool is starting here."""
 
 
 @dataclass
@@ -106,8 +109,6 @@ class _Call:
 
     def announce(self) -> Any:
         """Let a run inside this tool know its name."""
-        from anyhook.adapters.pydantic_ai import delegated
-
         name, task = (self.record.input.get(field) for field in DELEGATE)
         if isinstance(name, str) and isinstance(task, str):
             return delegated.set((name, task))
@@ -115,8 +116,6 @@ class _Call:
 
     @staticmethod
     def conceal(token: Any) -> None:
-        from anyhook.adapters.pydantic_ai import delegated
-
         if token is not None:
             delegated.reset(token)
 

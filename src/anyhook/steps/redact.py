@@ -74,7 +74,7 @@ def _is_suspect(line: str) -> bool:
     low = line.lower()
     for stem in STEMS:
         if stem in low:
-            if any(key in low for key in KEYS):
+            if _names_secret(low):
                 return True
             break
     for scheme in SCHEMES:
@@ -120,12 +120,18 @@ def _in_value(value: Json) -> Json:
 
 def _under(key: str, item: Json) -> Json:
     """The value of a key: all of it where the key names a secret and there is any text in it."""
-    return INSTEAD if _names_secret(key) and _has_text(item) else _in_value(item)
+    return INSTEAD if _names_secret(key.lower()) and _has_text(item) else _in_value(item)
 
 
-def _names_secret(key: str) -> bool:
-    low = key.lower()
-    return any(part in low and not low.startswith(COUNTS, low.find(part)) for part in KEYS)
+def _names_secret(low: str) -> bool:
+    """Whether a text in small letters has the name of a secret in it, and not only names that look like one."""
+    for key in KEYS:
+        place = low.find(key)
+        while place >= 0:
+            if not low.startswith(COUNTS, place):
+                return True
+            place = low.find(key, place + 1)
+    return False
 
 
 def _has_text(item: Json) -> bool:
@@ -136,7 +142,7 @@ def _has_text(item: Json) -> bool:
 
 def _is_option(word: Json) -> bool:
     """Whether the next word of a command line is a secret."""
-    return isinstance(word, str) and word.startswith("--") and "=" not in word and _names_secret(word)
+    return isinstance(word, str) and word.startswith("--") and "=" not in word and _names_secret(word.lower())
 
 
 def _in_string(text: str) -> str:
@@ -200,7 +206,7 @@ def _named(line: str, low: str, spans: list[Span]) -> None:
 
 def _place_of_value(line: str, low: str, start: int, end: int) -> int | None:
     """Where the value after a name begins: `"name": "value"` at any depth, `NAME=value`, `--name value`."""
-    if any(low.startswith(word, start) for word in COUNTS):
+    if low.startswith(COUNTS, start):
         return None
     place, level = _quoted(line, _run(line, end, _OF_NAME))
     sign = _run(line, place, _BLANKS)
