@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from pydantic_ai import RunContext
     from pydantic_ai.messages import ToolCallPart
-    from pydantic_ai.tools import ToolDefinition
 
     from anyhook.adapters.pydantic_ai import Hooked
     from anyhook.model.decision import Decision
@@ -62,9 +61,7 @@ class Gate(Protocol):
         """Whether somebody says yes, because a hook wants to be sure."""
 
 
-async def execute(
-    hooked: Hooked, ctx: RunContext[Any], call: ToolCallPart, tool_def: ToolDefinition, args: Any, handler: Any
-) -> Any:
+async def execute(hooked: Hooked, ctx: RunContext[Any], call: ToolCallPart, args: Any, handler: Any) -> Any:
     """Run one call, as far as everybody lets it."""
     record = ToolRecord(call.tool_name, jsonable(call.args_as_dict()))  # type: ignore[arg-type]  # a dict stays a dict
     try:
