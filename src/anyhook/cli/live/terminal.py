@@ -195,7 +195,7 @@ class Watch(App[None]):
         if self._paused:
             self._held.extend(fresh)
             self._waiting += counts["rows"]
-        else:
+        elif fresh:
             self._add(fresh)
         self._tell()
 
@@ -300,7 +300,8 @@ class Watch(App[None]):
             held = list(self._held)
             self._held.clear()
             self._waiting = 0
-            self._add(held)
+            if held:
+                self._add(held)
         self._tell()
 
     def action_newest(self) -> None:
