@@ -12,6 +12,7 @@ from journal_box import Box, made
 
 from anyhook import Event, Outcome
 from anyhook.grammar.registry import dialect
+from anyhook.journal.replay import Change, Judge
 from conftest import World
 
 ANSWERS: dict[str, list[dict[str, Any]]] = {
@@ -168,8 +169,6 @@ def test_a_long_rewrite(box: Box) -> None:
 
 
 def test_what_is_said_again_is_judged_once(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
-    from anyhook.journal.replay import Judge
-
     box.world.hook("kodik", "Stop", "true")
     engine = box.world.engine()
     for _ in range(5):
@@ -177,7 +176,12 @@ def test_what_is_said_again_is_judged_once(box: Box, monkeypatch: pytest.MonkeyP
     engine.close_sync()
     judged: list[Any] = []
     judge = Judge.judge
-    monkeypatch.setattr(Judge, "judge", lambda self, record: judged.append(record["n"]) or judge(self, record))
+
+    def counting(self: Judge, record: dict[str, Any]) -> Change | None:
+        judged.append(record["n"])
+        return judge(self, record)
+
+    monkeypatch.setattr(Judge, "judge", counting)
     assert box.json("replay") == {"judged": 5, "changed": 0, "changes": [], "not_judged": {}}
     assert judged == [1]
 

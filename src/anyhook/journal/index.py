@@ -128,7 +128,7 @@ def _taken(
     answers = side_by_side(_columns, todo)
     for (identity, _, first, last), (names, *columns) in zip(todo, answers, strict=True):
         oldest, newest = _span(columns[0])
-        values = (identity, first, last, oldest, newest, lean_json.dumps(names), *columns)
+        values = (identity, first, last, oldest, newest, lean_json.dumps(names), *columns)  # type: ignore[arg-type]  # tuples are lists there
         index.execute(f"INSERT INTO parts VALUES ({', '.join('?' * 10)})", values)  # noqa: S608
         read += last - first
         tell(read, whole)

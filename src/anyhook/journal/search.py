@@ -127,6 +127,12 @@ class Found(Record):
     record: dict[str, Json] | None
     """None for a damaged line."""
 
+    @property
+    def number(self) -> int:
+        """The record's; 0 where it has none."""
+        number = self.record.get("n") if self.record else None
+        return number if isinstance(number, int) else 0
+
 
 def parsed(line: bytes) -> dict[str, Json] | None:
     try:

@@ -15,7 +15,7 @@ from anyhook.steps.record import ASKED_FOR
 from anyhook.stores.journal_files import blocks_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
     from anyhook.journal.search import Wanted
     from anyhook.model.json_types import Json
@@ -25,7 +25,9 @@ LETTERS_OF = {"k": b"\\u212a", "s": b"\\u017f"}
 """Letters that count as these two: the sign for kelvin, and the long s."""
 
 
-def find_words(state_dir: str, words: str, wanted: Wanted, tell: Callable[[int, int], None]) -> Iterator[bytes]:
+def find_words(
+    state_dir: str, words: str, wanted: Wanted, tell: Callable[[int, int], None]
+) -> Generator[bytes, None, None]:
     """The lines of the records that are wanted and have all these words, newest first. `tell` hears how many bytes of
     how many were looked through."""
     if not words.split():

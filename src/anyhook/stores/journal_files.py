@@ -101,8 +101,11 @@ def blocks_of(descriptor: int, first: int, last: int) -> Iterator[bytes]:
 
 
 def lines_of(descriptor: int, first: int, last: int) -> Iterator[bytes]:
+    """The same line by line."""
+    from io import BytesIO
+
     for block in blocks_of(descriptor, first, last):
-        yield from block.splitlines(keepends=True)
+        yield from BytesIO(block)
 
 
 def end_of_lines(file: BinaryIO, end: int) -> int:
