@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from anyhook.model.decision import Decision
     from anyhook.model.json_types import Json
 
-REMEMBERED_MOST = 20_000
+REMEMBERED_MOST = 5_000
 REMEMBERED_CHARACTERS = 1_000
 """What a hook says at length it hardly says twice, and would fill the memory."""
 COMPARED = ("verdict", *ASKED_FOR)

@@ -76,10 +76,11 @@ class Look:
 
     def __call__(self, part: tuple[int, int, int]) -> list[bytes]:
         """The lines in it that are wanted, the last one first."""
-        found: list[Found] = []
+        lines: list[bytes] = []
         for block in blocks_of(*part):
-            found += [each for line in self._candidates(block) if (each := self._chosen(line)) is not None]
-        return self._with_words(found)[::-1] if found else []
+            found = [each for line in self._candidates(block) if (each := self._chosen(line)) is not None]
+            lines += self._with_words(found) if found else []
+        return lines[::-1]
 
     def _candidates(self, block: bytes) -> Iterator[bytes]:
         """The lines that have the piece that is rarest here, or may have it in other letters."""
