@@ -40,10 +40,10 @@ def run(words: list[str], place: Place) -> Spent:
         said.seek(max(0, said.seek(0, os.SEEK_END) - 200))
         end = said.read().decode("utf-8", "replace")
         told.seek(0)
-        status, *spent = map(float, told.read().split())
+        status, seconds, cpu_s, peak_mb = map(float, told.read().split())
     if status != 0:
         raise SystemExit(f"bench: anyhook {' '.join(words)}: {end}")
-    return Spent(*spent, end)
+    return Spent(seconds, cpu_s, peak_mb, end)
 
 
 def best(words: list[str], place: Place) -> Spent:

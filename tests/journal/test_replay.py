@@ -12,6 +12,7 @@ from journal_box import Box, made
 
 from anyhook import Event, Outcome
 from anyhook.grammar.registry import dialect
+from anyhook.journal.replay import Change, Judge
 from conftest import World
 
 ANSWERS: dict[str, list[dict[str, Any]]] = {
@@ -168,8 +169,6 @@ def test_a_long_rewrite(box: Box) -> None:
 
 
 def test_what_is_said_again_is_judged_once(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
-    from anyhook.journal.replay import Judge
-
     box.world.hook("kodik", "Stop", "true")
     engine = box.world.engine()
     for _ in range(5):
@@ -177,7 +176,12 @@ def test_what_is_said_again_is_judged_once(box: Box, monkeypatch: pytest.MonkeyP
     engine.close_sync()
     judged: list[Any] = []
     judge = Judge.judge
-    monkeypatch.setattr(Judge, "judge", lambda self, record: judged.append(record["n"]) or judge(self, record))
+
+    def counting(self: Judge, record: dict[str, Any]) -> Change | None:
+        judged.append(record["n"])
+        return judge(self, record)
+
+    monkeypatch.setattr(Judge, "judge", counting)
     assert box.json("replay") == {"judged": 5, "changed": 0, "changes": [], "not_judged": {}}
     assert judged == [1]
 
@@ -208,3 +212,29 @@ def test_what_is_nearly_said_again_is_judged_by_itself(box: Box, what: str) -> N
     path.write_text("".join([*lines, last.replace(before, after)]))
     found = box.json("replay")
     assert [change["n"] for change in found["changes"]] == [len(lines) + 1]
+
+
+def test_a_run_that_printed_too_much_is_judged(box: Box) -> None:
+    """It is a failure, whatever it printed; of one that ended well, what was cut may have mattered."""
+    box.world.hook("kodik", "PreToolUse", "head -c 11000000 /dev/zero")
+    box.world.hook("kodik", "Stop", "head -c 300000 /dev/zero")
+    engine = box.world.engine()
+    assert engine.fire_sync(Event.pre_tool("Bash", {})).hooks[0].ending == "overflowed"
+    engine.fire_sync(Event.stop())
+    engine.close_sync()
+    found = box.json("replay")
+    assert (found["judged"], found["changed"]) == (1, 0)
+    assert found["not_judged"] == {"its output was too long to be kept whole": 1}
+    assert box.json("replay", "--on-failure", "deny")["changes"][0]["after"]["verdict"] == "block"
+
+
+@pytest.mark.parametrize("ending", ['"odd"', "null", "[1]"])
+def test_a_run_that_no_anyhook_wrote(box: Box, ending: str) -> None:
+    box.world.hook("kodik", "Stop", "true")
+    engine = box.world.engine()
+    engine.fire_sync(Event.stop())
+    engine.close_sync()
+    path = box.world.state / "journal.jsonl"
+    path.write_text(path.read_text().replace('"ending": "exited"', f'"ending": {ending}'))
+    assert box.json("replay")["not_judged"] == {"its run was not kept": 1}
+    assert box.json("stats")["hooks"][0]["runs"] == 1

@@ -180,7 +180,7 @@ def test_nobody_is_left_of_those_who_read_side_by_side() -> None:
     assert [number for number, _ in heard] == [*range(7)]
     pids = {pid for _, pid in heard}
     assert len(pids) == 3
-    answers.close()  # type: ignore[attr-defined]
+    answers.close()
     for pid in pids:
         try:
             os.kill(pid, 0)

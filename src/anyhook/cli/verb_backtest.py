@@ -123,7 +123,8 @@ def _answer(
         render.out(line)
     for name in names:
         if name not in tallies:
-            render.say(f"{name}: no recorded event is one that it wants")
+            others = " beside those left out" if test.left_out else ""
+            render.say(f"{name}: no recorded event{others} is one that it wants")
     return 0
 
 

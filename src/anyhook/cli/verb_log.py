@@ -35,7 +35,7 @@ def log(values: Values) -> int:
     """Print the journal of fired events; with --json one record per line."""
     wanted, folder, as_json = wanted_of(values), state_dir(os.environ), bool(values["json"])
     if values["follow"]:
-        if values["search"]:
+        if values["search"] is not None:
             raise BadCall("--search looks through what is there, --follow waits for more. Use --text with --follow.")
         for found in follow(folder, wanted, count_of(values, "last", 10)):
             if found is None:
@@ -44,7 +44,7 @@ def log(values: Values) -> int:
                 _show([found], as_json)
     most = count_of(values, "last", 0)
     records: Iterable[Found]
-    if values["search"]:
+    if values["search"] is not None:
         records = _with_words(folder, wanted, str(values["search"]), most)
     else:
         records = newest(folder, wanted, most) if most else search(folder, wanted)
@@ -60,6 +60,8 @@ def _with_words(folder: str, wanted: Wanted, words: str, most: int) -> Iterator[
     """The last so many records that have these words, oldest first."""
     from contextlib import closing
 
+    if not words.split():
+        raise BadCall("--search: name at least one word.")
     from anyhook.cli.progress import progress
     from anyhook.journal.words import find_words
 
@@ -76,9 +78,9 @@ def _show(records: Iterable[Found], as_json: bool) -> None:
 
 def _lines(records: Iterable[Found], as_json: bool) -> Iterator[str]:
     for found in records:
-        if as_json:
-            yield found.line.decode("utf-8", "replace").rstrip("\n")
-        elif found.record is None:
+        if found.record is None:
             render.say(f"a line of the journal is damaged: {found.line[:60].decode('utf-8', 'replace')!r}")
+        elif as_json:
+            yield found.line.decode("utf-8", "replace").rstrip("\n")
         else:
             yield record_line(found.record)

@@ -32,7 +32,9 @@ def stats(values: Values) -> int:
     if values["json"]:
         render.json_out({"hooks": [hook.as_dict() for hook in found]}, indent=2)
     elif not found:
-        render.say("No hook ran in this time." if values["since"] else "No hook ran in the last seven days.")
+        narrowed = any(values[option.key] for option in OPTIONS if option.key not in ("since", "until"))
+        time_meant = "in this time" if values["since"] or values["until"] else "in the last seven days"
+        render.say(f"No run {time_meant} is one of these." if narrowed else f"No hook ran {time_meant}.")
     else:
         for line in _table(found, str(values["since"] or "7d")):
             render.out(line)

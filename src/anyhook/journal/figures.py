@@ -110,13 +110,9 @@ def _fitting(all_runs: Iterable[HookRuns], wanted: Wanted) -> Iterator[HookRuns]
             continue
         low = 0 if wanted.since_ns is None else bisect_left(runs.at, wanted.since_ns)
         high = len(runs.at) if wanted.until_ns is None else bisect_left(runs.at, wanted.until_ns)
-        columns = [column[low:high] for column in (runs.at, runs.kind, runs.spent_s, runs.took_s)]
-        chosen = [fits(kind) for kind in runs.kinds]
-        if not all(chosen):
-            right = [chosen[kind] for kind in columns[1]]
-            columns = [column.__class__(column.typecode, compress(column, right)) for column in columns]
-        if columns[0]:
-            yield runs.replace(at=columns[0], kind=columns[1], spent_s=columns[2], took_s=columns[3])
+        fitting = runs.part(low, high, [fits(kind) for kind in runs.kinds])
+        if fitting.at:
+            yield fitting
 
 
 def _kind_fits(wanted: Wanted) -> Callable[[Kind], bool]:

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from anyhook.journal.runs import HookRuns, Kind, Plain
     from anyhook.journal.search import Wanted
 
-VERSION = 4
+VERSION = 5
 WAIT_S = 60.0
 """How long to wait for another process that is bringing the index up to date."""
 TABLES = """
-CREATE TABLE files (id INTEGER PRIMARY KEY, inode INTEGER, start BLOB);
+CREATE TABLE files (id INTEGER PRIMARY KEY, inode INTEGER, start BLOB, size INTEGER, changed INTEGER);
 CREATE TABLE parts (file INTEGER, first INTEGER, last INTEGER, oldest INTEGER, newest INTEGER, hooks TEXT, at BLOB,
   kind BLOB, spent BLOB, took BLOB, PRIMARY KEY (file, first));
 """
@@ -128,7 +128,7 @@ def _taken(
     answers = side_by_side(_columns, todo)
     for (identity, _, first, last), (names, *columns) in zip(todo, answers, strict=True):
         oldest, newest = _span(columns[0])
-        values = (identity, first, last, oldest, newest, lean_json.dumps(names), *columns)
+        values = (identity, first, last, oldest, newest, lean_json.dumps(names), *columns)  # type: ignore[arg-type]  # tuples are lists there
         index.execute(f"INSERT INTO parts VALUES ({', '.join('?' * 10)})", values)  # noqa: S608
         read += last - first
         tell(read, whole)
@@ -151,12 +151,19 @@ def _known_files(index: sqlite3.Connection, files: list[tuple[str, BinaryIO]]) -
     known of files that are gone is forgotten."""
     found: list[tuple[int, str, BinaryIO]] = []
     for path, file in files:
-        start, inode = file.readline(), os.fstat(file.fileno()).st_ino
+        start, state = file.readline(), os.fstat(file.fileno())
         if not start.endswith(b"\n"):
             continue
-        row = index.execute("SELECT id FROM files WHERE inode = ? AND start = ?", (inode, start)).fetchone()
-        if row is None:
-            row = (index.execute("INSERT INTO files VALUES (NULL, ?, ?)", (inode, start)).lastrowid,)
+        stamp = (state.st_size, state.st_mtime_ns)
+        row = index.execute(
+            "SELECT id, size, changed FROM files WHERE inode = ? AND start = ?", (state.st_ino, start)
+        ).fetchone()
+        # A file that is full does not change any more, and none becomes shorter, unless somebody has a hand in it.
+        if row is None or state.st_size < row[1] or (state.st_size == row[1] and stamp != row[1:]):
+            values = (state.st_ino, start, *stamp)
+            row = (index.execute("INSERT INTO files VALUES (NULL, ?, ?, ?, ?)", values).lastrowid,)
+        else:
+            index.execute("UPDATE files SET size = ?, changed = ? WHERE id = ?", (*stamp, row[0]))
         found.append((row[0], path, file))
     kept = [identity for identity, _, _ in found]
     marks = ", ".join("?" * len(kept))

@@ -16,6 +16,7 @@ from anyhook.stores.journal_files import lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Any
 
 
 CHANGES_MOST = 1_000
@@ -49,7 +50,7 @@ def replay(
         answers = side_by_side(_Part(wanted, settings, posture), parts)
         for (_, first, last), (some, different, shown, reasons) in zip(parts, answers, strict=True):
             judged, changed = judged + some, changed + different
-            changes += [Change(*each) for each in shown[: CHANGES_MOST - len(changes)]]
+            changes += [Change(*values) for values in shown[: CHANGES_MOST - len(changes)]]
             not_judged.update(reasons)
             read += last - first
             tell(read, whole)
@@ -66,11 +67,11 @@ class _Part:
         self._unchanged = set[tuple[bytes, ...]]()
         self._hows: dict[bytes, bytes] = {}
 
-    def __call__(self, part: tuple[int, int, int]) -> tuple[int, int, list[tuple[object, ...]], dict[str, int]]:
+    def __call__(self, part: tuple[int, int, int]) -> tuple[int, int, list[tuple[Any, ...]], dict[str, int]]:
         """How many were judged, how many would be decided differently, the first of these, and why others were not
         judged."""
         judged = 0
-        changes: list[tuple[object, ...]] = []
+        changes: list[tuple[Any, ...]] = []
         not_judged = Counter[str]()
         different = 0
         for line in lines_of(*part):

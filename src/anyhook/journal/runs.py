@@ -4,6 +4,7 @@ files."""
 from __future__ import annotations
 
 from array import array
+from itertools import compress
 from typing import TYPE_CHECKING
 
 from anyhook.journal.durations import rounded
@@ -40,6 +41,15 @@ class HookRuns(Record):
     took_s: array[float]
     """The same by four digits, for percentiles."""
 
+    def part(self, low: int, high: int, chosen: list[bool]) -> HookRuns:
+        """The runs from one place to another whose kind is chosen."""
+        at, kind, spent, took = self.at[low:high], self.kind[low:high], self.spent_s[low:high], self.took_s[low:high]
+        if not all(chosen):
+            right = [chosen[each] for each in kind]
+            at, kind = array("q", compress(at, right)), array("L", compress(kind, right))
+            spent, took = array("d", compress(spent, right)), array("d", compress(took, right))
+        return HookRuns(self.hook, self.kinds, at, kind, spent, took)
+
 
 class Columns:
     """The runs of a part of the journal, hook by hook."""
@@ -49,23 +59,25 @@ class Columns:
 
     def plain(self) -> Plain:
         """As plain values, to be kept or sent to another process."""
-        names = [(each.hook, each.kinds, len(each.at)) for each in self.hooks]
-        columns = (array("q"), array("L"), array("d"), array("d"))
+        at, kind, spent, took = array("q"), array("L"), array("d"), array("d")
         for each in self.hooks:
-            for whole, part in zip(columns, (each.at, each.kind, each.spent_s, each.took_s), strict=True):
-                whole.extend(part)  # type: ignore[arg-type]
-        at, kind, spent, took = (column.tobytes() for column in columns)
-        return names, at, kind, spent, took
+            at.extend(each.at)
+            kind.extend(each.kind)
+            spent.extend(each.spent_s)
+            took.extend(each.took_s)
+        names = [(each.hook, each.kinds, len(each.at)) for each in self.hooks]
+        return names, at.tobytes(), kind.tobytes(), spent.tobytes(), took.tobytes()
 
     @classmethod
     def of(cls, plain: Plain) -> Columns:
         names, *texts = plain
-        columns = [array(code, text) for code, text in zip("qLdd", texts, strict=True)]
+        at, kind, spent, took = array("q", texts[0]), array("L", texts[1]), array("d", texts[2]), array("d", texts[3])
         hooks: list[HookRuns] = []
         start = 0
         for hook, kinds, count in names:
-            hooks.append(HookRuns(hook, kinds, *(column[start : start + count] for column in columns)))
-            start += count
+            end = start + count
+            hooks.append(HookRuns(hook, kinds, at[start:end], kind[start:end], spent[start:end], took[start:end]))
+            start = end
         return cls(hooks)
 
 
@@ -83,11 +95,10 @@ def columns_of(lines: Iterable[bytes]) -> Columns:
     made: list[HookRuns] = []
     for hook, runs in by_hook.items():
         runs.sort()
-        at, kind_of, spent_s = zip(*runs, strict=True)
-        took = map(rounded, spent_s)
-        made.append(
-            HookRuns(hook, [*kinds[hook]], array("q", at), array("L", kind_of), array("d", spent_s), array("d", took))
-        )
+        times, places, spent_s = zip(*runs, strict=True)
+        took_s = array("d", map(rounded, spent_s))
+        columns = (array("q", times), array("L", places), array("d", spent_s), took_s)
+        made.append(HookRuns(hook, [*kinds[hook]], *columns))
     return Columns(made)
 
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from anyhook.model import lean_json
 from anyhook.model.record import Record
 from anyhook.stores.journal_files import (
+    blocks_backwards,
     end_of_lines,
-    lines_backwards,
     lines_with,
+    marked,
     number_of,
     open_all,
     parts_of_file,
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from anyhook.model.json_types import Json
+
+    Stop = Callable[[], bool]
 
 SLACK_NS = 60_000_000_000
 """Records stand in the order in which they were written, which is nearly that of their times."""
@@ -82,6 +85,12 @@ class Wanted(Record):
         """The same of the text, in lower case; b"" where none is looked for."""
         return lean_json.dumps(self.text)[1:-1].lower().encode() if self.text else b""
 
+    def rarest_mark(self) -> tuple[bytes, bool]:
+        """One thing that every line that fits has in it, and whether to look for it in lower case; the longest is
+        likely to be the rarest."""
+        low = self.low_text()
+        return low or max(self.marks(), key=len, default=b""), bool(low)
+
     def looks_right(self) -> Callable[[bytes], bool]:
         """A cheap question that every line that fits answers with yes."""
         marks, low = self.marks(), self.low_text()
@@ -117,6 +126,12 @@ class Found(Record):
     line: bytes
     record: dict[str, Json] | None
     """None for a damaged line."""
+
+    @property
+    def number(self) -> int:
+        """The record's; 0 where it has none."""
+        number = self.record.get("n") if self.record else None
+        return number if isinstance(number, int) else 0
 
 
 def parsed(line: bytes) -> dict[str, Json] | None:
@@ -168,9 +183,8 @@ def chooser(wanted: Wanted) -> Callable[[bytes], Found | None]:
 
 def _fitting(file: BinaryIO, wanted: Wanted, chosen: Callable[[bytes], Found | None]) -> Iterator[Found]:
     past = None if wanted.until_ns is None else wanted.until_ns + SLACK_NS
-    low, marks = wanted.low_text(), wanted.marks()
-    mark = low or max(marks, key=len, default=b"")  # the longest is likely to be the rarest
-    for line in lines_with(file, mark, bool(low)) if mark and past is None else whole_lines(file):
+    mark, low = wanted.rarest_mark()
+    for line in lines_with(file, mark, low) if mark and past is None else whole_lines(file):
         if past is not None and (number_of(line, b"at") or 0) > past:
             return
         if (found := chosen(line)) is not None:
@@ -186,16 +200,22 @@ def newest(state_dir: str, wanted: Wanted, most: int) -> list[Found]:
         _close(files)
 
 
-def _last(files: list[tuple[str, BinaryIO]], wanted: Wanted, most: int, end: int | None) -> list[Found]:
-    chosen = chooser(wanted)
+def _last(
+    files: list[tuple[str, BinaryIO]], wanted: Wanted, most: int, end: int | None, stop: Stop = lambda: False
+) -> list[Found]:
+    chosen, (mark, low) = chooser(wanted), wanted.rarest_mark()
     least = (wanted.since_ns or 0) - SLACK_NS
     found: list[Found] = []
     for _, file in reversed(files):
-        for line in lines_backwards(file, end):
-            if len(found) >= most or (number_of(line, b"at") or SLACK_NS) < least:
+        for block in blocks_backwards(file, end):
+            last_line = block[block.rfind(b"\n", 0, -1) + 1 :]
+            if stop() or (number_of(last_line, b"at") or SLACK_NS) < least:
                 return found[::-1]
-            if (each := chosen(line)) is not None:
-                found.append(each)
+            for line in reversed([*marked(block, mark, low)]):
+                if (each := chosen(line)) is not None:
+                    found.append(each)
+                    if len(found) >= most:
+                        return found[::-1]
         end = None
     return found[::-1]
 
@@ -205,14 +225,14 @@ def _close(files: list[tuple[str, BinaryIO]]) -> None:
         file.close()
 
 
-def follow(state_dir: str, wanted: Wanted, most: int) -> Iterator[Found | None]:
+def follow(state_dir: str, wanted: Wanted, most: int, stop: Stop = lambda: False) -> Iterator[Found | None]:
     """The last so many records, and then those that come, whatever file they come into; None whenever there is no
-    more for the moment."""
+    more for the moment. Looking for the last ones may take a while; `stop` says whether anybody still waits for it."""
     chosen = chooser(wanted)
     files = open_all(state_dir)
     place = files[-1][1].seek(0, os.SEEK_END) if files else 0
     seen = os.fstat(files[-1][1].fileno()).st_ino if files else None
-    found = _last(files, wanted, most, place)
+    found = _last(files, wanted, most, place, stop)
     if files:  # a line that is being written has its end still to come
         place = end_of_lines(files[-1][1], place)
     _close(files)

@@ -10,8 +10,8 @@ import threading
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import BinaryIO
+    from collections.abc import Callable, Generator, Sequence
+    from typing import Any, BinaryIO
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
@@ -27,7 +27,7 @@ def processors() -> int:
 
 def side_by_side(
     function: Callable[[Task], Answer], tasks: Sequence[Task], jobs: int | None = None
-) -> Iterator[Answer]:
+) -> Generator[Answer, None, None]:
     """The answer to each task. An answer is made of plain values, which `marshal` takes from process to process.
     Whoever has heard enough closes the iterator. A process with several threads cannot be forked safely; it
     works alone."""
@@ -72,7 +72,7 @@ def _started(function: Callable[[Task], Answer], tasks: Sequence[Task]) -> tuple
 def _answer(function: Callable[[Task], Answer], tasks: Sequence[Task], answers: BinaryIO) -> None:
     for task in tasks:
         try:
-            answer: tuple[bool, object] = True, function(task)
+            answer: tuple[bool, Any] = True, function(task)
         except Exception as error:  # noqa: BLE001 (whatever it is, the parent tells it)
             answer = False, str(error)
         marshal.dump(answer, answers)
@@ -81,9 +81,9 @@ def _answer(function: Callable[[Task], Answer], tasks: Sequence[Task], answers: 
             return
 
 
-def _heard(answers: BinaryIO) -> tuple[bool, object]:
+def _heard(answers: BinaryIO) -> tuple[bool, Any]:
     try:
-        heard: tuple[bool, object] = marshal.load(answers)  # noqa: S302 (our own child wrote it)
+        heard: tuple[bool, Any] = marshal.load(answers)  # noqa: S302 (our own child wrote it)
     except (EOFError, ValueError, TypeError):
         return False, "a process that helped with reading was ended from outside"
     return heard

@@ -15,7 +15,7 @@ from anyhook.steps.record import ASKED_FOR
 from anyhook.stores.journal_files import blocks_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
     from anyhook.journal.search import Wanted
     from anyhook.model.json_types import Json
@@ -25,7 +25,9 @@ LETTERS_OF = {"k": b"\\u212a", "s": b"\\u017f"}
 """Letters that count as these two: the sign for kelvin, and the long s."""
 
 
-def find_words(state_dir: str, words: str, wanted: Wanted, tell: Callable[[int, int], None]) -> Iterator[bytes]:
+def find_words(
+    state_dir: str, words: str, wanted: Wanted, tell: Callable[[int, int], None]
+) -> Generator[bytes, None, None]:
     """The lines of the records that are wanted and have all these words, newest first. `tell` hears how many bytes of
     how many were looked through."""
     if not words.split():
@@ -74,10 +76,11 @@ class Look:
 
     def __call__(self, part: tuple[int, int, int]) -> list[bytes]:
         """The lines in it that are wanted, the last one first."""
-        found: list[Found] = []
+        lines: list[bytes] = []
         for block in blocks_of(*part):
-            found += [each for line in self._candidates(block) if (each := self._chosen(line)) is not None]
-        return self._with_words(found)[::-1] if found else []
+            found = [each for line in self._candidates(block) if (each := self._chosen(line)) is not None]
+            lines += self._with_words(found) if found else []
+        return lines[::-1]
 
     def _candidates(self, block: bytes) -> Iterator[bytes]:
         """The lines that have the piece that is rarest here, or may have it in other letters."""

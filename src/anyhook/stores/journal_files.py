@@ -101,8 +101,11 @@ def blocks_of(descriptor: int, first: int, last: int) -> Iterator[bytes]:
 
 
 def lines_of(descriptor: int, first: int, last: int) -> Iterator[bytes]:
+    """The same line by line."""
+    from io import BytesIO
+
     for block in blocks_of(descriptor, first, last):
-        yield from block.splitlines(keepends=True)
+        yield from BytesIO(block)
 
 
 def end_of_lines(file: BinaryIO, end: int) -> int:
@@ -127,14 +130,35 @@ def lines_with(file: BinaryIO, mark: bytes, low: bool) -> Iterator[bytes]:
         end = block.rfind(b"\n") + 1
         if end < len(block):  # the rest of it comes with the next block, or is just being written
             file.seek(end - len(block), os.SEEK_CUR)
-        looked = block.lower() if low else block
-        place = looked.find(mark, 0, end)
-        while place >= 0:
-            after = block.find(b"\n", place) + 1
-            yield block[block.rfind(b"\n", 0, place) + 1 : after]
-            place = looked.find(mark, after, end)
+        yield from marked(block[:end], mark, low)
         if not end:
             return
+
+
+def marked(block: bytes, mark: bytes, low: bool) -> Iterator[bytes]:
+    """The lines of a block of whole lines that have a mark in them (in lower case, where `low`)."""
+    looked = block.lower() if low else block
+    end = len(block)
+    place = looked.find(mark)
+    while 0 <= place < end:
+        after = block.find(b"\n", place) + 1
+        yield block[block.rfind(b"\n", 0, place) + 1 : after]
+        place = looked.find(mark, after)
+
+
+def blocks_backwards(file: BinaryIO, end: int | None = None) -> Iterator[bytes]:
+    """The whole lines of a file up to a place, some at once, the last ones first."""
+    position = end_of_lines(file, file.seek(0, os.SEEK_END) if end is None else end)
+    size = LARGE_BLOCK
+    while position > 0:
+        start = max(0, position - size)
+        block = os.pread(file.fileno(), position - start, start)
+        cut = block.find(b"\n") + 1 if start else 0
+        if start and cut in (0, len(block)):
+            size *= 2  # a line longer than that
+            continue
+        yield block[cut:]
+        position, size = start + cut, LARGE_BLOCK
 
 
 def lines_backwards(file: BinaryIO, end: int | None = None) -> Iterator[bytes]:

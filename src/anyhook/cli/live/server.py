@@ -10,7 +10,7 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 from secrets import compare_digest
-from threading import Lock
+from threading import Event, Lock
 from typing import TYPE_CHECKING
 
 import uvicorn
@@ -145,20 +145,24 @@ class Journal:
         except BadCall as error:
             yield JSONServerSentEvent({"problem": str(error)}, event="problem")
             return
-        more, ready = follow(self._folder, wanted, SHOWN), False
-        while True:
-            try:
-                batch, at_end = await run_in_threadpool(_batch, more)
-            except OSError as error:
-                yield JSONServerSentEvent({"problem": f"The journal cannot be read: {error}"}, event="problem")
-                return
-            if batch:
-                yield JSONServerSentEvent([row_of(found).as_dict() for found in batch], event="rows")
-            if at_end and not ready:
-                ready = True
-                yield JSONServerSentEvent({}, event="ready")
-            if at_end:
-                await asyncio.sleep(LOOK_S)
+        gone = Event()
+        more, ready = follow(self._folder, wanted, SHOWN, gone.is_set), False
+        try:
+            while True:
+                try:
+                    batch, at_end = await run_in_threadpool(_batch, more)
+                except OSError as error:
+                    yield JSONServerSentEvent({"problem": f"The journal cannot be read: {error}"}, event="problem")
+                    return
+                if batch:
+                    yield JSONServerSentEvent([row_of(found).as_dict() for found in batch], event="rows")
+                if at_end and not ready:
+                    ready = True
+                    yield JSONServerSentEvent({}, event="ready")
+                if at_end:
+                    await asyncio.sleep(LOOK_S)
+        finally:
+            gone.set()  # a search that nobody waits for any more ends
 
 
 def _batch(more: Iterator[Found | None]) -> tuple[list[Found], bool]:
