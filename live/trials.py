@@ -232,11 +232,16 @@ RARE: Mapping[str, Trial] = {
         },
     ),
     "a sub-agent": Trial(
-        kodik(SubagentStart=context("WORDSTART"), PreToolUse=answering_about("inside.txt", REFUSAL)),
+        kodik(
+            SubagentStart=context("WORDSTART"),
+            SubagentStop=context("WORDSTOP"),
+            PreToolUse=answering_about("inside.txt", REFUSAL),
+        ),
         {
             (SUB_AGENTS, "block"): kept_out,
             ("subagent_start", "context"): told("WORDSTART"),
             ("subagent_start", "message"): heard("WORDTELL"),
+            ("subagent_stop", "context"): told("WORDSTOP"),
         },
         DELEGATED,
         mood=DELEGATING,
@@ -249,14 +254,9 @@ RARE: Mapping[str, Trial] = {
         mood=DELEGATING,
     ),
     "a sub-agent sent back": Trial(
-        kodik(
-            SubagentStop=answering(
-                {"decision": "block", "reason": "WORDMORE", "additional_context": "WORDCONTEXT"}, once=True
-            )
-        ),
+        kodik(SubagentStop=answering({"decision": "block", "reason": "WORDMORE"}, once=True)),
         {
             ("subagent_stop", "block"): went_on,
-            ("subagent_stop", "context"): told("WORDCONTEXT"),
             ("subagent_stop", "message"): heard("WORDTELL"),
         },
         DELEGATED,
