@@ -4,10 +4,10 @@ that is not what the tables promise."""
 from __future__ import annotations
 
 import datetime
+import fcntl
 import json
 import shutil
 import sys
-from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +37,10 @@ def main(words: list[str]) -> int:
             wrong += 1
             continue
         wanted = [name for name in PARTS if is_wanted(agent, name, one, only_open)]
-        found = observed(agent, program, wanted)
-        data: dict[str, Any] = {"agents": {}, **load()}  # another run may have written meanwhile
-        data["agents"] = dict(sorted({**data["agents"], agent: merged(data["agents"].get(agent, {}), found)}.items()))
-        Path(PATH).write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
-        for sight in sights(host(agent), data):
+        version = version_of(program, 120.0)
+        for name in wanted:  # each is written down at once: the whole takes long, and may be broken off
+            write(agent, {"version": version, **tried(agent, name)})
+        for sight in sights(host(agent), load()):
             if not sight.agrees:
                 wrong += 1
                 print(f"{agent}: {sight.event} {sight.effect}: promised {sight.promised}, seen {sight.seen}")
@@ -49,45 +48,45 @@ def main(words: list[str]) -> int:
     return 1 if wrong else 0
 
 
+def write(agent: str, found: dict[str, Any]) -> None:
+    with open(PATH, "a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # another run may be writing as well
+        data: dict[str, Any] = {"agents": {}, **load()}
+        data["agents"] = dict(sorted({**data["agents"], agent: merged(data["agents"].get(agent, {}), found)}.items()))
+        Path(PATH).write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+
+
 def merged(known: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
     """What was seen now, and what was seen before of what was not tried now."""
     events = {**known.get("events", {})}
-    for event, effects in found["events"].items():
+    for event, effects in found.get("events", {}).items():
         events[event] = {**events.get(event, {}), **effects}
-    fired = sorted({*known.get("fired", ()), *found["fired"]})
+    fired = sorted({*known.get("fired", ()), *found.get("fired", ())})
     return {**known, **found, "fired": fired, "events": events}
 
 
-def observed(agent: str, program: str, wanted: Collection[str]) -> dict[str, Any]:
-    """What the wanted trials come to; a run that did not end in time says nothing."""
-    events: dict[str, dict[str, str]] = {}
-    fired: set[str] = set()
-    network = ""
-    for name in (name for name in TRIALS if name in wanted):
-        found, played = attempt(agent, TRIALS[name])
-        said = ", ".join(f"{event} {effect}: {seen}" for (event, effect), seen in found.items())
-        print(f"{agent}: {name} ({played.seen.duration_s:.1f} s, {played.seen.ending}): {said}", flush=True)
-        if played.seen.ending == "timed_out":
-            continue
-        network = played.seen.network
-        fired |= played.evidence.fired
-        for (event, effect), seen in found.items():
-            if is_about(agent, event, effect):
-                events.setdefault(event, {})[effect] = seen
-    made: dict[str, Any] = {
-        "version": version_of(program, 120.0),
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "network": network or "off",
-        "fired": sorted(fired),
-        "events": events,
-    }
-    if POLICY in wanted:
+def tried(agent: str, name: str) -> dict[str, Any]:
+    """What a trial, the twenty calls or the cost come to; a run that did not end in time says nothing."""
+    made: dict[str, Any] = {"date": datetime.datetime.now(datetime.UTC).date().isoformat()}
+    if name == POLICY:
         made[POLICY] = judged(agent)
         print(f"{agent}: twenty calls: {'; '.join(made[POLICY]['differences']) or 'as the policy says'}", flush=True)
-    if COST in wanted:
+        return made
+    if name == COST:
         made[COST] = spent(agent)
         print(f"{agent}: cost: {made[COST]}", flush=True)
-    return made
+        return made
+    found, played = attempt(agent, TRIALS[name])
+    said = ", ".join(f"{event} {effect}: {seen}" for (event, effect), seen in found.items())
+    print(f"{agent}: {name} ({played.seen.duration_s:.1f} s, {played.seen.ending}): {said}", flush=True)
+    if played.seen.ending == "timed_out":
+        return made
+    events: dict[str, dict[str, str]] = {}
+    for (event, effect), seen in found.items():
+        if is_about(agent, event, effect):
+            events.setdefault(event, {})[effect] = seen
+    network = played.seen.network or "off"
+    return {**made, "network": network, "fired": sorted(played.evidence.fired), "events": events}
 
 
 def is_wanted(agent: str, name: str, one: str | None, only_open: bool) -> bool:

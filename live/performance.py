@@ -24,6 +24,7 @@ from live.trials import SUB, Trial
 AGENTS = Path(__file__).resolve().parent.parent / ".agents"
 FOLDERS = ("src", "docs", "secrets")
 """Some tools write into folders only that are there."""
+LIMIT_S = 300
 ANYHOOK = Path(sys.executable).with_name("anyhook")
 
 
@@ -73,7 +74,7 @@ def play(
             os.mkdir(f"{stage.project}/{name}")
         before = os.times()
         seen = drive(agent, shutil.which(table.program, path=env["PATH"]) or table.program, stage, steps, env,
-                     prompt=prompt, mood=mood, limit_s=150, trusts_hooks=True)  # fmt: skip
+                     prompt=prompt, mood=mood, limit_s=LIMIT_S, trusts_hooks=True)  # fmt: skip
         after = os.times()
         spent_s = after.children_user + after.children_system - before.children_user - before.children_system
         journal = Path(stage.home, ".local/state/anyhook/journal.jsonl")
