@@ -28,6 +28,7 @@ from live.looks import (
     stopped,
     told,
     unsent,
+    unsent_by_end,
     went_on,
 )
 
@@ -167,8 +168,8 @@ ORDINARY: Mapping[str, Trial] = {
         kodik(UserPromptSubmit="echo WORDREFUSED >&2; exit 2"), {("user_prompt_submit", "block"): unsent}
     ),
     "an end at the prompt": Trial(
-        kolega(UserPromptSubmit={"continue": False, "reason": "WORDREFUSED"}),
-        {("user_prompt_submit", "end_turn"): unsent},
+        kolega(UserPromptSubmit={"continue": False}),
+        {("user_prompt_submit", "end_turn"): unsent_by_end},
     ),
     "another prompt": Trial(
         kodik(UserPromptSubmit=answering({"modified_prompt": "Do PROMPTNEW instead."})),
