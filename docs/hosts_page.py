@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from anyhook.grammar.host_rows import EFFECTS, Host, HostEvent
 from anyhook.hosts import HOSTS, host
 from anyhook.hosts.moods import undriven
-from anyhook.live.observed import ASKABLE, SUB_AGENTS, UNSEEN, WORKS, Sight, load, sights
+from anyhook.live.observed import ASKABLE, NOTHING, QUIET, SUB_AGENTS, UNSEEN, WORKS, Sight, load, sights
 from anyhook.model.event import EVENTS
 from anyhook.model.json_types import Json
 from anyhook.steps.settle import RULES
@@ -114,28 +114,35 @@ def _agents(data: Mapping[str, Json]) -> str:
     rows = [f"| {' | '.join(names)} |", f"|{' --- |' * len(names)}"]
     agents = data.get("agents")
     for name, seen in agents.items() if isinstance(agents, dict) else ():
-        if not isinstance(seen, dict):
-            continue
-        policy, cost = seen.get("policy"), seen.get("cost")
-        differences = policy.get("differences") if isinstance(policy, dict) else None
-        calls = "; ".join(map(str, differences)) if isinstance(differences, list) else ""
-        runs = policy.get("runs") if isinstance(policy, dict) else None
-        if isinstance(runs, int) and runs > 1:
-            calls = f"{calls or 'as the policy says'}, in {runs} runs: a refusal ends the run"
-        more = cost.get("more_per_event_ms") if isinstance(cost, dict) else None
-        words = [host(name).title, seen.get("version"), seen.get("date"), calls or "as the policy says"]
-        words += [_sub_agents(name, seen), "" if more is None else f"{more} ms"]
-        rows.append(f"| {' | '.join(map(str, words))} |")
+        if isinstance(seen, dict):
+            words = [host(name).title, seen.get("version"), seen.get("date")]
+            words += [_calls(seen.get("policy")), _sub_agents(name, seen.get("events")), _cost(seen.get("cost"))]
+            rows.append(f"| {' | '.join(map(str, words))} |")
     return "\n".join(rows)
 
 
-def _sub_agents(name: str, seen: Mapping[str, Json]) -> str:
-    why = undriven(name, SUB_AGENTS, "block")
-    if why:
-        return why
-    events = seen.get("events")
-    found = events.get(SUB_AGENTS) if isinstance(events, dict) else None
-    return "covered" if isinstance(found, dict) and found.get("block") == WORKS else "**not covered**"
+def _calls(policy: Json) -> str:
+    if not isinstance(policy, dict):
+        return "not tried"
+    differences, runs = policy.get("differences"), policy.get("runs")
+    said = "; ".join(map(str, differences)) if isinstance(differences, list) else ""
+    ended = f", in {runs} runs: a refusal ends the run" if isinstance(runs, int) and runs > 1 else ""
+    return (said or "as the policy says") + ended
+
+
+def _sub_agents(name: str, events: Json) -> str:
+    tried = events.get(SUB_AGENTS) if isinstance(events, dict) else None
+    seen = tried.get("block") if isinstance(tried, dict) else None
+    words = {WORKS: "covered", NOTHING: "**not covered**"}
+    return undriven(name, SUB_AGENTS, "block") or words.get(str(seen), "not tried")
+
+
+def _cost(cost: Json) -> str:
+    if not isinstance(cost, dict):
+        return "not tried"
+    return (
+        f"{cost['more_per_event_ms']} ms ({cost['cpu_s']} s against {cost['no_op_cpu_s']} s, {cost['events']} events)"
+    )
 
 
 def _matrix(data: Mapping[str, Json]) -> str:
@@ -156,7 +163,8 @@ def _cell(sight: Sight | None) -> str:
     word = "✓" if sight.promised == WORKS else sight.promised
     if not sight.agrees:
         return f"**{word}?**"
-    return f"({word})" if sight.seen in UNSEEN else word
+    unshown = sight.effect in QUIET and sight.promised == WORKS != sight.seen
+    return f"({word})" if sight.seen in UNSEEN or unshown else word
 
 
 def _section(table: Host, seen: Sequence[Sight]) -> str:

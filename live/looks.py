@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from anyhook.live.drive import Request
 from anyhook.live.observed import NOTHING, STOPPED, TOLD, UNASKED, WORKS
 from anyhook.live.script import ASIDE
+from anyhook.steps.settle import WORDS
 
 OUTPUT = "OUTPUTOLD"
+END_SAID = WORDS["end_turn", "context"].format("")
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,12 @@ def unsent(seen: Evidence) -> str:
     if not seen.told("PROMPTOLD"):
         return WORKS
     return TOLD if seen.told("WORDREFUSED") else NOTHING
+
+
+def unsent_by_end(seen: Evidence) -> str:
+    if not seen.told("PROMPTOLD"):
+        return WORKS
+    return TOLD if seen.told(END_SAID) else NOTHING
 
 
 def reworded(seen: Evidence) -> str:

@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from anyhook.hosts import host
-from anyhook.hosts.drives import DRIVES
 from anyhook.live.drive import Seen, drive
 from anyhook.live.observed import NOT_FIRED, SUB_AGENTS
 from anyhook.live.script import Step
-from anyhook.live.stage import Stage, fill
+from anyhook.live.stage import Stage
 from live.hooks import borrowed
 from live.looks import Evidence
 from live.trials import SUB, Trial
@@ -25,6 +24,7 @@ from live.trials import SUB, Trial
 AGENTS = Path(__file__).resolve().parent.parent / ".agents"
 FOLDERS = ("src", "docs", "secrets")
 """Some tools write into folders only that are there."""
+LIMIT_S = 300
 ANYHOOK = Path(sys.executable).with_name("anyhook")
 
 
@@ -72,28 +72,15 @@ def play(
             os.chmod(f"{stage.home}/{path}", 0o755)  # some are scripts
         for name in FOLDERS:
             os.mkdir(f"{stage.project}/{name}")
-        borrow(agent, stage)
         before = os.times()
         seen = drive(agent, shutil.which(table.program, path=env["PATH"]) or table.program, stage, steps, env,
-                     prompt=prompt, mood=mood, limit_s=150, trusts_hooks=True)  # fmt: skip
+                     prompt=prompt, mood=mood, limit_s=LIMIT_S, trusts_hooks=True)  # fmt: skip
         after = os.times()
         spent_s = after.children_user + after.children_system - before.children_user - before.children_system
         journal = Path(stage.home, ".local/state/anyhook/journal.jsonl")
         records = [json.loads(line) for line in journal.read_text().splitlines()] if journal.exists() else []
         files = frozenset(str(path.relative_to(stage.project)) for path in Path(stage.project).rglob("*"))
     return Played(seen, records, files, spent_s)
-
-
-def borrow(agent: str, stage: Stage) -> None:
-    """What an agent would fetch at its first start, from where it was installed."""
-    source = AGENTS / f"{agent}-plugin"
-    entry = host(agent).entry
-    roots = stage.roots(entry) if entry is not None else {}
-    for path in DRIVES[agent].carries if source.is_dir() else ():
-        where, name = fill(path, roots), os.path.basename(path)
-        if (source / name).exists():
-            os.makedirs(os.path.dirname(where), exist_ok=True)
-            os.symlink(source / name, where)
 
 
 def replace_entry(home: str, command: str) -> None:

@@ -28,6 +28,7 @@ from live.looks import (
     stopped,
     told,
     unsent,
+    unsent_by_end,
     went_on,
 )
 
@@ -167,8 +168,8 @@ ORDINARY: Mapping[str, Trial] = {
         kodik(UserPromptSubmit="echo WORDREFUSED >&2; exit 2"), {("user_prompt_submit", "block"): unsent}
     ),
     "an end at the prompt": Trial(
-        kolega(UserPromptSubmit={"continue": False, "reason": "WORDREFUSED"}),
-        {("user_prompt_submit", "end_turn"): unsent},
+        kolega(UserPromptSubmit={"continue": False}),
+        {("user_prompt_submit", "end_turn"): unsent_by_end},
     ),
     "another prompt": Trial(
         kodik(UserPromptSubmit=answering({"modified_prompt": "Do PROMPTNEW instead."})),
@@ -232,11 +233,16 @@ RARE: Mapping[str, Trial] = {
         },
     ),
     "a sub-agent": Trial(
-        kodik(SubagentStart=context("WORDSTART"), PreToolUse=answering_about("inside.txt", REFUSAL)),
+        kodik(
+            SubagentStart=context("WORDSTART"),
+            SubagentStop=context("WORDSTOP"),
+            PreToolUse=answering_about("inside.txt", REFUSAL),
+        ),
         {
             (SUB_AGENTS, "block"): kept_out,
             ("subagent_start", "context"): told("WORDSTART"),
             ("subagent_start", "message"): heard("WORDTELL"),
+            ("subagent_stop", "context"): told("WORDSTOP"),
         },
         DELEGATED,
         mood=DELEGATING,
@@ -249,14 +255,9 @@ RARE: Mapping[str, Trial] = {
         mood=DELEGATING,
     ),
     "a sub-agent sent back": Trial(
-        kodik(
-            SubagentStop=answering(
-                {"decision": "block", "reason": "WORDMORE", "additional_context": "WORDCONTEXT"}, once=True
-            )
-        ),
+        kodik(SubagentStop=answering({"decision": "block", "reason": "WORDMORE"}, once=True)),
         {
             ("subagent_stop", "block"): went_on,
-            ("subagent_stop", "context"): told("WORDCONTEXT"),
             ("subagent_stop", "message"): heard("WORDTELL"),
         },
         DELEGATED,

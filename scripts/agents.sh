@@ -64,7 +64,6 @@ for name in "$@"; do
         cline) packages cline "$(pinned "@cline/cli-$platform" 3.0.65)" &&
             command_of cline "cline/node_modules/@cline/cli-$platform/bin/cline" ;;
         opencode) packages opencode "$(pinned "opencode-$platform" 1.18.33)" &&
-            packages opencode-plugin "$(pinned @opencode-ai/plugin 1.18.33)" &&
             command_of opencode "opencode/node_modules/opencode-$platform/bin/opencode" ;;
         *) echo "no agent $name" >&2; false ;;
     esac || { echo "$name could not be installed; see $folder/$name/install.log" >&2; failed=1; }

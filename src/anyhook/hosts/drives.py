@@ -32,6 +32,7 @@ QUIET: Mapping[str, Json] = {
     "privacy.usageStatisticsEnabled": False,
     "telemetry.enabled": False,
 }
+NO_MEMORY: Mapping[str, Json] = {"memory.enableManagedAutoMemory": False, "memory.enableManagedAutoDream": False}
 TOML_MODEL = """
 
 [providers.anyhook_live]
@@ -92,6 +93,13 @@ OPENCODE_CONFIG = {
     "small_model": f"{PROVIDER}/{{model}}",
     "enabled_providers": [PROVIDER],
     "provider": {PROVIDER: OPENCODE_PROVIDER},
+}
+# Beside plugins it wants a package, which it would fetch and wait for. Ours needs none, so it may believe it has it.
+OPENCODE_LOCK = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}
+OPENCODE_PACKAGES = {
+    f"{folder}/{name}": text
+    for folder in ("{config}/opencode", "{project}/.opencode")
+    for name, text in (("package-lock.json", json.dumps(OPENCODE_LOCK)), ("node_modules/.keep", ""))
 }
 CODEX_SETTINGS = (
     'model="gpt-5.5"',  # one that it knows: for others it offers no tool that writes files
@@ -157,7 +165,7 @@ DRIVES: Mapping[str, Drive] = {
             "OPENAI_MODEL": "{model}",
         },
         carries=("{home}/.qwen/settings.json", "{home}/.qwen/trustedFolders.json"),
-        sets={"{home}/.qwen/settings.json": {"security.auth.selectedType": "openai", **QUIET}},
+        sets={"{home}/.qwen/settings.json": {"security.auth.selectedType": "openai", **QUIET, **NO_MEMORY}},
         helper="general-purpose",
     ),
     "copilot": Drive(
@@ -239,13 +247,7 @@ DRIVES: Mapping[str, Drive] = {
             "OPENCODE_DISABLE_SHARE": "1",
             "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
         },
-        # It wants a package of its own beside its plugins, and waits for it: whoever has started it has it.
-        carries=(
-            "{config}/opencode/node_modules",
-            "{config}/opencode/package.json",
-            "{config}/opencode/package-lock.json",
-        ),
-        writes={"{home}/live-config.json": json.dumps(OPENCODE_CONFIG)},
+        writes={"{home}/live-config.json": json.dumps(OPENCODE_CONFIG), **OPENCODE_PACKAGES},
         helper="general",
     ),
 }

@@ -66,6 +66,7 @@ UNDRIVEN: Mapping[str, Mapping[str, str]] = {
     "kimi": {
         "pre_tool allow": NEVER_ASKS,
         "permission_request": NEVER_ASKS,
+        "notification": "`kimi -p` does not fire it",
         "session_end": "`kimi -p` does not fire it",
     },
     "vibe": {"sub-agents": "its model is offered none"},

@@ -81,8 +81,8 @@ class Sight(Record):
             return (STOPPED,)  # there is nobody to ask
         if self.effect == "block" and self.event in AFTERWARDS:
             return (TOLD,)  # there is nothing left to stop
-        if self.effect == "end_turn" and self.event == "user_prompt_submit":
-            return (WORKS,)  # a turn that ends there is a prompt that is not sent
+        if (self.effect, self.event, self.promised) == ("end_turn", "user_prompt_submit", "block"):
+            return (WORKS,)  # a prompt that is not sent is a turn that ends
         if self.promised == WORKS or self.effect == "follow_up":
             return (WORKS,)
         # Where the model is told in place of the result, what was to be replaced is replaced.
