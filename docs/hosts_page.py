@@ -37,10 +37,12 @@ something else to it.
 ## What anyhook keeps agents from
 
 A bridged agent may not edit anyhook's own files (approvals, journal, settings), take our entry out of a config, or
-call `anyhook trust` and the like: such a tool call is refused by a built-in guard. Reading is allowed. Of a command
-line it sees folders (`cd x && …`, `git -C`), `~`, variables that the line or the environment tells, wildcards,
-redirections, shells inside shells and here-documents, and links in front of a file's name of ours; of a program for an
-interpreter only whether it names our files and has a word for writing. It does not see paths that are put together
+call `anyhook trust` and the like: such a tool call is refused by a built-in guard. Reading is allowed, and so are edits
+of a config that leave our entry and the agent's hooks on. Of a command line it sees folders (`cd x && …`, `git -C`),
+`~`, variables that the line or the environment tells, wildcards, braces, redirections, pipes into `xargs` or a shell,
+shells inside shells and here-documents, and links in front of a file's name of ours; of a program for an interpreter
+only whether it names our files and has a word for writing; of a tool it does not know (an MCP server's) whether its
+name says that it changes something and its input names a file of ours. It does not see paths that are put together
 while something runs, other links, a script's content, or a program that writes without being told where. So it is a
 fence and no sandbox; `protect = false` in the [settings](config.md) turns it off.
 

@@ -77,6 +77,13 @@ def test_a_payload_becomes_events(path: Path) -> None:
     assert json.loads(raw) == payload, "nothing in it was changed"
 
 
+@pytest.mark.parametrize("path", [path for path in PAYLOADS if path.stem.lower() == "sessionstart"], ids=named)
+def test_a_new_session_is_called_so_everywhere(path: Path) -> None:
+    """`startup` is what matchers of published hooks say; all of these runs were fresh ones."""
+    _, _, _, _, found = received(path)
+    assert [event.data["source"] for event in found.events] == ["startup"]
+
+
 @pytest.mark.parametrize("path", PAYLOADS, ids=named)
 def test_no_opinion_is_no_output(path: Path) -> None:
     _, row, _, _, found = received(path)

@@ -54,3 +54,55 @@ def test_half_a_line(place: tuple[dict[str, str], Path], command: str) -> None:
     for text in (command, f"rm -rf ~/.local/state/anyhook; {command}"):
         why = refusal(Event.pre_tool("shell", {"command": text}).replace(ours="shell"), env, str(project))
         assert (why is not None) is (text != command)
+
+
+ENTRY = {"hooks": [{"type": "command", "command": "anyhook bridge claude Stop"}]}
+SETTINGS = json.dumps({"model": "x", "hooks": {"Stop": [ENTRY]}}, indent=2)
+EDITS = {
+    "another setting": ('"model": "x"', '"model": "y"', False), "the command": ("anyhook bridge", "true", True),
+    "a part of it": ("anyhook", "", True), "the event": ('"Stop"', '"Stopp"', True),
+    "all hooks": ('"hooks": {', '"off": {', True), "the syntax": ('"model": "x"', '"model"', True),
+    "the agent's switch": ('"model": "x"', '"disableAllHooks": true', True),
+    "text that is not there": ("nothing", "else", False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", EDITS)
+def test_an_edit_of_a_file_with_our_entry(place: tuple[dict[str, str], Path], what: str) -> None:
+    env, project = place
+    old, new, refused = EDITS[what]
+    path = Path(env["HOME"], ".claude/settings.json")
+    path.write_text(SETTINGS)
+    edit: dict[str, Any] = {"path": str(path), "old_text": old, "new_text": new}
+    assert (refusal(Event.pre_tool("edit_file", edit), env, str(project)) is not None) is refused
+    whole: dict[str, Any] = {"path": str(path), "content": SETTINGS.replace(old, new)}
+    assert (refusal(Event.pre_tool("write_file", whole), env, str(project)) is not None) is refused
+
+
+def test_an_edit_of_a_program_of_ours(place: tuple[dict[str, str], Path]) -> None:
+    env, project = place
+    path = project / "anyhook.js"
+    path.write_text("// ours\ncall(['anyhook'])\n")
+    Path(env["HOME"], ".local/state/anyhook/installs/index.json").write_text(json.dumps({str(path): {}}))
+    edit: dict[str, Any] = {"path": str(path), "old_text": "call(", "new_text": "skip("}
+    assert refusal(Event.pre_tool("edit_file", edit), env, str(project))
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "refused"),
+    [
+        ("mcp__fs__write_file", {"path": "~/.config/anyhook/config.toml", "content": "x"}, True),
+        ("mcp__fs__move_file", {"source": "{home}/.claude/settings.json", "destination": "/tmp/x"}, True),
+        ("mcp__fs__delete", {"paths": ["a", "{home}/.local/state/anyhook"]}, True),
+        ("MultiEdit", {"file_path": "link/trust.json", "edits": []}, True),
+        ("mcp__fs__read_file", {"path": "~/.config/anyhook/config.toml"}, False),
+        ("mcp__fs__write_file", {"path": "notes.md", "content": "~/.config/anyhook/config.toml\nis where"}, False),
+        ("mcp__tracker__create_issue", {"title": "anyhook: ~/.config/anyhook is not read"}, False),
+    ],
+)
+def test_a_tool_that_we_do_not_know(
+    place: tuple[dict[str, str], Path], tool: str, given: dict[str, Any], refused: bool
+) -> None:
+    env, project = place
+    given = json.loads(json.dumps(given).replace("{home}", env["HOME"]))
+    assert (refusal(Event.pre_tool(tool, given), env, str(project)) is not None) is refused

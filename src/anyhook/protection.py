@@ -10,7 +10,7 @@ from anyhook.stores.places import config_file, state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 NAME = "self-protection"
 FIX = "A person can do this outside the agent, or turn the guard off with `protect = false` in anyhook's settings."
 WRITERS = ("write_file", "edit_file")
-OUR_ENTRY = "anyhook bridge"
+CHANGING = (
+    "write", "edit", "create", "delete", "remove", "move", "rename", "append", "patch", "insert", "replace", "update",
+    "save", "truncate", "copy", "upload", "download",
+)  # fmt: skip
+"""Words in the name of a tool that we do not know, by which it is taken to change the files it is given."""
 OWN_NAMES = ("anyhook", "trust.json", "switches.json", "journal", "config.toml", "index.json")
 """Names of ours; a link that leads to our folder is seen through where one of these stands behind it."""
 
@@ -49,7 +53,7 @@ def refusal(event: Event, env: Mapping[str, str], project: str) -> str | None:
     if tool in WRITERS:
         return _writes(ours, env, project, entries)
     if not isinstance(ours.get("command"), str):
-        return None
+        return _changes(tool, ours, env, project, entries)
     from anyhook.protection_shell import Ground, runs
 
     return runs(str(ours["command"]), Ground(env, project, own_folders(env), tuple(entries)))
@@ -57,7 +61,7 @@ def refusal(event: Event, env: Mapping[str, str], project: str) -> str | None:
 
 def _may_matter(given: dict[str, Json], env: Mapping[str, str], entries: list[str]) -> bool:
     """Whether any text of the input could name us, a file that holds our entry, or a folder above them."""
-    texts = [text for text in given.values() if isinstance(text, str)]
+    texts = list(_texts(given))
     names = {"~", "$", "`", home_of(env), *OWN_NAMES}
     for path in (*own_folders(env), *entries):
         names.update(path.rsplit("/", 3)[1:])
@@ -81,18 +85,46 @@ def _entries(env: Mapping[str, str]) -> list[str]:
     return list(found) if isinstance(found, dict) else []
 
 
+def _texts(value: Json) -> Iterator[str]:
+    """Every text in a value, names of keys left out."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (dict, list)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
+
+
 def _writes(given: dict[str, Json], env: Mapping[str, str], project: str, entries: list[str]) -> str | None:
-    path = given.get("path")
-    if not isinstance(path, str):
+    named = given.get("path")
+    if not isinstance(named, str):
         return None
-    home = home_of(env)
-    path = os.path.realpath(os.path.join(project, home + path[1:] if path.startswith("~/") else path))
-    for own in own_folders(env):
-        real = os.path.realpath(own)
-        if path == real or path.startswith(f"{real}/"):
-            return f"{path} is anyhook's own."
+    path = _real(named, env, project)
+    if _is_own(path, env):
+        return f"{path} is anyhook's own."
     if path not in map(os.path.realpath, entries):
         return None
-    old, new, content = (str(given.get(key) or "") for key in ("old_text", "new_text", "content"))
-    loses = OUR_ENTRY in old and OUR_ENTRY not in new if "old_text" in given else OUR_ENTRY not in content
-    return f"{path} holds the entry by which anyhook is called, and would lose it." if loses else None
+    from anyhook.protection_entries import loses
+
+    return f"{path} holds the entry by which anyhook is called, and would lose it." if loses(path, given) else None
+
+
+def _changes(tool: str, given: dict[str, Json], env: Mapping[str, str], project: str, entries: list[str]) -> str | None:
+    """A tool that we do not know, by its name and by the paths that it is given."""
+    if not any(word in tool.lower() for word in CHANGING):
+        return None
+    held = [os.path.realpath(entry) for entry in entries]
+    for text in _texts(given):
+        if "/" in text and "\n" not in text:
+            path = _real(text, env, project)
+            if path in held or _is_own(path, env):
+                return f"`{tool}` names {path}, which is anyhook's or holds its entry, and may change it."
+    return None
+
+
+def _real(path: str, env: Mapping[str, str], project: str) -> str:
+    return os.path.realpath(os.path.join(project, home_of(env) + path[1:] if path.startswith("~/") else path))
+
+
+def _is_own(path: str, env: Mapping[str, str]) -> bool:
+    reals = [os.path.realpath(own) for own in own_folders(env)]
+    return any(path == real or path.startswith(f"{real}/") for real in reals)

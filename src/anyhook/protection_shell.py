@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from anyhook.grammar.shell_lines import Command
 
 DECIDING = ("trust", "install", "uninstall", "enable", "disable")
-"""Verbs of ours that are a person's to use."""
+"""Verbs of ours that are a person's to use,"""
+LOOKING = {"trust": "--list", "install": "--dry-run", "uninstall": "--dry-run"}
+"""but for these options, with which they only show something."""
 PREFIXES = frozenset(
     {"sudo", "doas", "env", "command", "nohup", "exec", "nice", "ionice", "time", "setsid", "busybox", "xargs"}
 )
@@ -46,6 +48,8 @@ GIT_CHANGES = frozenset(
 )
 CODE = frozenset({"python", "python3", "node", "perl", "ruby", "deno", "bun", "php", "lua"})
 """Interpreters, whose programs can only be searched for words."""
+AWKS = frozenset({"awk", "gawk", "mawk", "nawk"})
+"""Readers that may write to a file that their program names in quotes."""
 WRITING = (
     "write", "'w", '"w', "'a", '"a', "unlink", "remove", "rmtree", "rename", "replace", "dump", "truncate", "chmod",
     "touch", "system", "subprocess", "spawn", "mkdir", "copy", "move", "delete", "rmSync", "exec(",
@@ -73,8 +77,10 @@ def runs(line: str, ground: Ground, depth: int = 0) -> str | None:
     """Why the line may not be run; None where it may."""
     home = home_of(ground.env)
     cwd: str | None = ground.cwd
+    fed: tuple[str, ...] = ()  # what the commands before it in a pipe may hand on
     for command in commands_of(line, ground.env, home):
-        words = _bare(command.words)
+        words = _bare(command.words, (*fed, *command.text.split()))
+        given, fed = fed, (*fed, *command.words[1:], command.text) if command.piped else ()
         for target in command.targets:
             if target not in HARMLESS and _hit(target, cwd, ground):
                 return f"The command would write to {target}, which is anyhook's or holds its entry."
@@ -87,14 +93,17 @@ def runs(line: str, ground: Ground, depth: int = 0) -> str | None:
         why = _decides(name, words) or _changes(name, words, command, cwd, ground)
         if why is None and depth < DEEPEST:
             why = next(filter(None, (runs(text, ground.replace(cwd=cwd or ground.cwd), depth + 1)
-                                     for text in _lines(name, words, command))), None)  # fmt: skip
+                                     for text in _lines(name, words, command, given))), None)  # fmt: skip
         if why:
             return why
     return None
 
 
-def _bare(words: tuple[str, ...]) -> tuple[str, ...]:
-    """The command itself, without programs that only run it, their options and variables."""
+def _bare(words: tuple[str, ...], given: tuple[str, ...]) -> tuple[str, ...]:
+    """The command itself, without programs that only run it, their options and variables; for xargs with what it is
+    given to add."""
+    if words and words[0].rsplit("/", 1)[-1] == "xargs":
+        words = (*words, *given)
     while words and words[0].rsplit("/", 1)[-1] in (*PREFIXES, "timeout"):
         rest = words[1:]
         skips = words[0].endswith("timeout")
@@ -119,7 +128,8 @@ def _decides(name: str, words: tuple[str, ...]) -> str | None:
         words = words[words.index("-m") + 1 :]
         name = words[0] if words else ""
     verb = next((word for word in words[1:] if not word.startswith("-")), "") if name == "anyhook" else ""
-    return f"`anyhook {verb}` is for people." if verb in DECIDING else None
+    looks = LOOKING.get(verb) in words and "--yes" not in words and "--revoke" not in words
+    return f"`anyhook {verb}` is for people." if verb in DECIDING and not looks else None
 
 
 def _changes(name: str, words: tuple[str, ...], command: Command, cwd: str | None, ground: Ground) -> str | None:
@@ -130,6 +140,10 @@ def _changes(name: str, words: tuple[str, ...], command: Command, cwd: str | Non
         texts = "\n".join((*words[1:], command.text))
         if any(spelled in texts for spelled in _spellings(ground)):
             return f"The {name} program names files of anyhook, or one that holds its entry, and may change them."
+    if name in AWKS and any(
+        f'"{spelled}' in text for text in words[1:] if ">" in text for spelled in _spellings(ground)
+    ):
+        return f"The {name} program writes to a file of anyhook, or to one that holds its entry."
     return None
 
 
@@ -169,15 +183,15 @@ def _by_git(words: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
             yield (os.path.join(folder, word) if folder else word), False
 
 
-def _lines(name: str, words: tuple[str, ...], command: Command) -> Iterable[str]:
-    """Shell lines inside a command."""
+def _lines(name: str, words: tuple[str, ...], command: Command, given: tuple[str, ...]) -> Iterable[str]:
+    """Shell lines inside a command, or handed to it."""
     if name == "eval":
         return (" ".join(words[1:]),)
     if name in SHELLS:
         after = [
             words[index + 1] for index, word in enumerate(words[:-1]) if word.startswith("-") and word.endswith("c")
         ]
-        return (*after[:1], command.text)
+        return (*after[:1], command.text, *(text for text in given if len(words) == 1))
     return ()
 
 

@@ -56,7 +56,11 @@ OPTIONS = (
 EXAMPLE = 'anyhook agent run "Add a test for the parser" --model anthropic:NAME --permission auto'
 
 
-@click.group("agent", context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+@click.group(
+    "agent",
+    epilog=f"\b\nExample:\n  {EXAMPLE}",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
+)
 def agent() -> None:
     """A coding agent in whose loop every event happens."""
 

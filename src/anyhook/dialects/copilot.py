@@ -35,7 +35,7 @@ from anyhook.grammar.rows import (
 )
 from anyhook.grammar.shapes import Entries, EntryShape, HandlerShape
 from anyhook.hosts.claude_shape import TOOLS as CLAUDE_TOOLS
-from anyhook.hosts.copilot import HOST
+from anyhook.hosts.copilot import FRESH, HOST
 from anyhook.model.hook import DISABLED, Hook, Layer, Source
 
 TYPE_CHECKING = False
@@ -61,6 +61,12 @@ def _pascal_result(scene: Scene) -> Json:
     return {"result_type": "success", "text_result_for_llm": scene.event.get("output")}
 
 
+def _source(scene: Scene) -> Json:
+    """A fresh session goes by another name there."""
+    said = scene.event.get("source")
+    return FRESH if said == "startup" else said
+
+
 def _error(scene: Scene) -> Json:
     return {"message": scene.event.get("tool_error")}
 
@@ -84,7 +90,7 @@ CAMEL = tuple(
     row.replace(payload=(*BASE, *row.payload))
     for row in event_rows(
         HOST,
-        cells={"toolResult": _result, "error": _error},
+        cells={"toolResult": _result, "error": _error, "source": _source},
         extra={
             "agentStop": (STOPPING,),
             "subagentStop": (STOPPING,),
@@ -95,7 +101,7 @@ CAMEL = tuple(
     )
 )
 PASCAL = {
-    "SessionStart": ("sessionStart", (Field("source", "source"),)),
+    "SessionStart": ("sessionStart", (Field("source", _source),)),
     "UserPromptSubmit": ("userPromptSubmitted", (Field("prompt", "prompt"),)),
     "PreToolUse": ("preToolUse", CALL),
     "PermissionRequest": ("permissionRequest", CALL),

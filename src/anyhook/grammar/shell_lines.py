@@ -16,6 +16,8 @@ REDIRECTIONS = ("<<<", "<<-", "<<", "&>>", "&>", ">>", ">|", ">&", "<&", "<>", "
 KEYWORDS = frozenset({"if", "then", "else", "elif", "do", "while", "until", "time", "!", "{", "}", "fi", "done"})
 DEEPEST = 8
 """How many shells inside shells are looked into."""
+MOST_WORDS = 64
+"""How many words one word with braces may become."""
 
 
 class Command(Record):
@@ -27,6 +29,8 @@ class Command(Record):
     """Files that it redirects its output into."""
     text: str = ""
     """What it reads from a here-document."""
+    piped: bool = False
+    """Whether its output goes to the next command."""
 
 
 class Line:
@@ -59,18 +63,20 @@ class Line:
         elif text[place] == "#" and (place == 0 or text[place - 1] in " \t\n;"):
             end = text.find("\n", place)
             self.place = len(text) if end < 0 else end
+        elif text.startswith(("<(", ">("), place):
+            self.words.append(self._substituted(place + 2))
         elif redirection := self._at(REDIRECTIONS):
             self._redirect(redirection)
         elif operator := self._at(OPERATORS):
             self.place += len(operator)
             if operator == "\n" and self.here:
                 self._read_here()
-            self._end()
+            self._end(operator in ("|", "|&"))
         else:
             word = self._word()
             if word.isdigit() and self.text[self.place : self.place + 1] in ("<", ">"):
                 return  # the number of a stream
-            self.words.append(word)
+            self.words.extend(_expanded(word))
 
     def _at(self, signs: tuple[str, ...]) -> str:
         return next((sign for sign in signs if self.text.startswith(sign, self.place)), "")
@@ -104,7 +110,7 @@ class Line:
             self.body += "\n".join(lines)
         self.here = []
 
-    def _end(self) -> None:
+    def _end(self, piped: bool = False) -> None:
         """The end of a simple command: variables in front are remembered for the rest of the line."""
         words = list(self.words)
         while words and (words[0] in KEYWORDS or _assigns(words[0])):
@@ -117,7 +123,7 @@ class Line:
                 if sign and name.isidentifier():
                     self.known[name] = value
         if words or self.targets:
-            self.commands.append(Command(tuple(words), tuple(self.targets), self.body))
+            self.commands.append(Command(tuple(words), tuple(self.targets), self.body, piped))
         self.words, self.targets, self.body = [], [], ""
 
     # -- words
@@ -177,10 +183,7 @@ class Line:
             self.inner.append(self._until("`"))
             return UNKNOWN
         if text.startswith("$(", place):
-            end = self._closing(place + 2)
-            self.inner.append(text[place + 2 : end])
-            self.place = end + 1
-            return UNKNOWN
+            return self._substituted(place + 2)
         if text.startswith("${", place):
             end = text.find("}", place)
             name, self.place = text[place + 2 : end if end > 0 else len(text)], (end + 1 if end > 0 else len(text))
@@ -193,6 +196,13 @@ class Line:
         name = text[place + 1 : end]
         return self.known.get(name, UNKNOWN) if name else "$"
 
+    def _substituted(self, start: int) -> str:
+        """Past a substitution that starts here; its value is unknown."""
+        end = self._closing(start)
+        self.inner.append(self.text[start:end])
+        self.place = end + 1
+        return UNKNOWN
+
     def _closing(self, place: int) -> int:
         depth = 1
         while place < len(self.text):
@@ -201,6 +211,31 @@ class Line:
                 return place
             place += 1
         return len(self.text)
+
+
+def _expanded(word: str) -> list[str]:
+    """The words that `a{b,c}` stands for. Braces that were quoted are taken so too: a word too many does no harm."""
+    made: list[str] = []
+    left = [word]
+    while left and len(made) + len(left) < MOST_WORDS:
+        each = left.pop(0)
+        start, end = _braces(each)
+        if end:
+            left += [each[:start] + part + each[end + 1 :] for part in each[start + 1 : end].split(",")]
+        else:
+            made.append(each)
+    return made + left
+
+
+def _braces(word: str) -> tuple[int, int]:
+    """The first pair of braces with a comma and no braces in it; (0, 0) without one."""
+    end = word.find("}")
+    while end > 0:
+        start = word.rfind("{", 0, end)
+        if start >= 0 and "," in word[start:end]:
+            return start, end
+        end = word.find("}", end + 1)
+    return 0, 0
 
 
 def _assigns(word: str) -> bool:

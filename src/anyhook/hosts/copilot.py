@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from anyhook.grammar.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
 from anyhook.grammar.texts import text_of
-from anyhook.hosts.claude_shape import BLOCK, NOTE, REASON, SOURCE, TRIGGER
+from anyhook.hosts.claude_shape import BLOCK, NOTE, REASON, TRIGGER
 from anyhook.hosts.patches import split_patch
 from anyhook.hosts.results import result_text, unpacked
 
@@ -22,6 +22,14 @@ def _result(_response: Json, output: Json) -> Json:
     return text_of(output)
 
 
+FRESH = "new"
+"""Its word for a session that is not resumed; other agents say `startup`, and matchers are written for that."""
+
+
+def _source(said: Json) -> Json:
+    return "startup" if said == FRESH else said
+
+
 CONTEXT = Say({"additionalContext": "{context}"})
 TOOL = (
     Taken("tool", ("toolName", "tool_name")),
@@ -32,7 +40,7 @@ STOP = (Taken("stop_reason", ("stopReason",)),)
 FILE = {"content": "file_text"}
 
 EVENTS = (
-    HostEvent("sessionStart", ("session_start",), SOURCE, {"context": CONTEXT}),
+    HostEvent("sessionStart", ("session_start",), (Taken("source", ("source",), _source),), {"context": CONTEXT}),
     HostEvent(
         "userPromptSubmitted",
         ("user_prompt_submit",),

@@ -77,6 +77,11 @@ def _dead(text: str, commands: list[str], entry: Entry, env: Mapping[str, str]) 
         there = os.access(program, os.X_OK) if "/" in program else shutil.which(program, path=env.get("PATH"))
         if not there:
             yield f"it calls {program}, which is not there; install again"
+    yield from turned_off(text)
+
+
+def turned_off(text: str) -> Iterator[str]:
+    """What in an agent's config keeps it from running any hooks."""
     try:
         document = json_text.scan(text).value
     except json_text.Malformed:
