@@ -9,11 +9,21 @@ import io
 from typing import Any
 
 import pytest
-from pydantic_ai.messages import FunctionToolCallEvent, FunctionToolResultEvent, ToolCallPart, ToolReturnPart
+from pydantic_ai.messages import (
+    FunctionToolCallEvent,
+    FunctionToolResultEvent,
+    ModelMessage,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+)
+from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from anyhook.adapters.pydantic_ai import Hooked
 from anyhook.agent.earlier import earlier_sessions
-from anyhook.agent.hook_writer import Draft
+from anyhook.agent.failure import Failed
+from anyhook.agent.hook_writer import Draft, write_hook
 from anyhook.agent.permission import ALWAYS, NO, ONCE, Permission
 from anyhook.cli.chat.activity import lines
 from anyhook.cli.chat.commands import is_command
@@ -88,6 +98,16 @@ def test_results_of_tools_that_run_at_once_are_told_apart(capsys: pytest.Capture
     screen.stream(FunctionToolResultEvent(ToolReturnPart("shell", "its own", tool_call_id="3")))
     shown = "● list_files\n● shell\n  list_files: some text\n  shell: some text\n● shell\n  its own\n"
     assert capsys.readouterr().out == shown
+
+
+def test_a_model_that_writes_no_hook() -> None:
+    """What it should have written is said in our words; the framework speaks of retries."""
+
+    def chatter(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        return ModelResponse(parts=[TextPart("I would rather not.")])
+
+    with pytest.raises(Failed, match="asked 3 times, and what it answered was no draft"):
+        asyncio.run(write_hook(FunctionModel(chatter), "", "refuse pushes", lambda draft: []))
 
 
 @pytest.mark.parametrize(
