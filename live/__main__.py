@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from anyhook.hosts import host
+from anyhook.hosts.moods import undriven
 from anyhook.install.diagnosis import version_of
-from anyhook.live.observed import PATH, load, sights
+from anyhook.live.observed import PATH, SUB_AGENTS, load, promised, sights
 from live.cost import spent
 from live.performance import attempt, environment
 from live.policy import judged
@@ -56,7 +57,7 @@ def observed(agent: str, program: str, one: str | None) -> dict[str, Any]:
     fired: set[str] = set()
     network = ""
     for name, trial in TRIALS.items():
-        if one not in (None, name):
+        if one not in (None, name) or not any(is_about(agent, event, effect) for event, effect in trial.looks):
             continue
         found, played = attempt(agent, trial)
         network = played.seen.network
@@ -79,6 +80,12 @@ def observed(agent: str, program: str, one: str | None) -> dict[str, Any]:
         made["cost"] = spent(agent)
         print(f"{agent}: cost: {made['cost']}", flush=True)
     return made
+
+
+def is_about(agent: str, event: str, effect: str) -> bool:
+    """Whether an agent has such an event at all, and a run without a person can show it."""
+    has = event == SUB_AGENTS or promised(host(agent), event, effect) is not None
+    return has and not undriven(agent, event, effect)
 
 
 sys.exit(main(sys.argv[1:]))

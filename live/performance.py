@@ -15,9 +15,12 @@ from typing import Any
 from anyhook.hosts import host
 from anyhook.hosts.drives import DRIVES
 from anyhook.live.drive import Seen, drive
+from anyhook.live.observed import NOT_FIRED, SUB_AGENTS
 from anyhook.live.script import Step
 from anyhook.live.stage import Stage, fill
-from live.trials import Evidence, Trial
+from live.hooks import borrowed
+from live.looks import Evidence
+from live.trials import SUB, Trial
 
 AGENTS = Path(__file__).resolve().parent.parent / ".agents"
 FOLDERS = ("src", "docs", "secrets")
@@ -34,9 +37,8 @@ class Played:
     @property
     def evidence(self) -> Evidence:
         return Evidence(
-            ran="ran.txt" in self.files,
-            changed="changed.txt" in self.files,
-            requests=tuple(request.text for request in self.seen.requests),
+            files=self.files,
+            requests=self.seen.requests,
             shown=self.seen.stdout + self.seen.stderr,
             fired=frozenset(record["event"] for record in self.journal),
         )
@@ -47,7 +49,13 @@ def environment() -> dict[str, str]:
 
 
 def play(
-    agent: str, hooks: Mapping[str, str], steps: Sequence[Step], prompt: str, *, entry: str | None = None
+    agent: str,
+    hooks: Mapping[str, str],
+    steps: Sequence[Step],
+    prompt: str,
+    *,
+    entry: str | None = None,
+    mood: str = "",
 ) -> Played:
     """Runs it. `entry` replaces our command in the entry by another, to compare with."""
     table = host(agent)
@@ -67,7 +75,7 @@ def play(
         borrow(agent, stage)
         before = os.times()
         seen = drive(agent, shutil.which(table.program, path=env["PATH"]) or table.program, stage, steps, env,
-                     prompt=prompt, limit_s=150, trusts_hooks=True)  # fmt: skip
+                     prompt=prompt, mood=mood, limit_s=150, trusts_hooks=True)  # fmt: skip
         after = os.times()
         spent_s = after.children_user + after.children_system - before.children_user - before.children_system
         journal = Path(stage.home, ".local/state/anyhook/journal.jsonl")
@@ -99,9 +107,11 @@ def replace_entry(home: str, command: str) -> None:
 
 def attempt(agent: str, trial: Trial) -> tuple[dict[tuple[str, str], str], Played]:
     """What each effect of a trial came to."""
-    played = play(agent, trial.hooks, trial.steps, trial.prompt)
+    hooks = {**trial.hooks, **borrowed(agent, trial.borrowed)}
+    played = play(agent, hooks, trial.steps, trial.prompt, mood=trial.mood)
     evidence = played.evidence
+    happened = evidence.fired | ({SUB_AGENTS} if evidence.told(SUB) else frozenset())
     found = {}
     for (event, effect), look in trial.looks.items():
-        found[event, effect] = look(evidence) if event in evidence.fired else "not fired"
+        found[event, effect] = look(evidence) if event in happened else NOT_FIRED
     return found, played

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import tomllib
@@ -120,7 +121,53 @@ def test_what_others_changed_meanwhile_stays(world: World, agent: str) -> None:
     run(world, "install", agent)
     run(world, "uninstall", agent)
     expected = (TABLES if toml else SETTINGS).replace('"dark"', '"light"').replace("mine.sh", "other.sh")
-    assert path.read_text() == expected + ("\n" if toml else ""), "only its last line is ended now"
+    assert path.read_text() == expected
+
+
+@pytest.mark.parametrize("text", ['{"hooks": {}}', '{\n  "hooks": {\n    "PreToolUse": []\n  },\n  "a": 1\n}\n'])
+@pytest.mark.parametrize("agent", ["claude", "codex"])
+def test_empty_lists_of_hooks(world: World, agent: str, text: str) -> None:
+    path = world.write(world.home / SHARED[agent], text)
+    run(world, "install", agent)
+    assert any(command.endswith(" PreToolUse") for command in commands(document(path)))
+    run(world, "uninstall", agent)
+    assert path.read_text() == text
+
+
+@pytest.mark.parametrize("last", ["\r\n", ""])
+@pytest.mark.parametrize("agent", SHARED)
+def test_ends_of_lines_are_the_files_own(world: World, agent: str, last: str) -> None:
+    path = world.home / SHARED[agent]
+    text = (TABLES if path.suffix == ".toml" else SETTINGS.rstrip()).replace("\n", "\r\n") + last
+    world.write(path, "").write_bytes(text.encode())
+    run(world, "install", agent)
+    made = path.read_bytes()
+    assert b"bridge" in made
+    assert made.count(b"\n") == made.count(b"\r\n")
+    path.write_bytes(made.replace(b'"dark"', b'"light"'))
+    run(world, "uninstall", agent)
+    assert path.read_bytes() == text.replace('"dark"', '"light"').encode()
+
+
+def test_text_behind_our_block(world: World) -> None:
+    """Its line stays a line of its own, although the one before our block had no end."""
+    path = world.write(world.home / ".vibe/hooks.toml", "a = 1")
+    run(world, "install", "vibe")
+    path.write_text(path.read_text() + "[more]\nb = 2\n")
+    run(world, "uninstall", "vibe")
+    assert path.read_text() == "a = 1\n[more]\nb = 2\n"
+
+
+def test_tables_whose_block_is_gone(world: World) -> None:
+    """An agent that writes its config anew drops comments, and with them the marks of our block."""
+    path = world.write(world.home / ".kimi-code/config.toml", TABLES)
+    run(world, "install", "kimi")
+    kept = "".join(line for line in path.read_text().splitlines(True) if not line.startswith("#"))
+    path.write_text(kept)
+    run(world, "install", "kimi")
+    assert sum("bridge kimi" in command for command in commands(document(path))) == kept.count("bridge kimi")
+    run(world, "uninstall", "kimi")
+    assert document(path) == tomllib.loads(TABLES)
 
 
 @pytest.mark.parametrize("agent", AGENTS)
@@ -199,6 +246,16 @@ def test_another_launcher_replaces_the_old_one(world: World) -> None:
     found = [command for command in commands(document(path)) if command.endswith(" Stop")]
     assert len(found) == 1
     assert "/old/" not in found[0]
+
+
+def test_another_launcher_replaces_the_old_one_in_tables(world: World) -> None:
+    path = world.write(world.home / ".kimi-code/config.toml", TABLES)
+    run(world, "install", "kimi")
+    now = path.read_text()
+    path.write_text(re.sub(r'"[^"]*anyhook bridge', '"/old/anyhook bridge', now))
+    assert "/old/" in path.read_text()
+    run(world, "install", "kimi")
+    assert path.read_text() == now
 
 
 REFUSED = {

@@ -165,3 +165,46 @@ def test_a_long_rewrite(box: Box) -> None:
     assert decision.tool_input == answer["modified_input"]
     assert "characters in all" in str(box.world.journal()[0]["decision"]["tool_input"])
     assert box.json("replay") == {"judged": 1, "changed": 0, "changes": [], "not_judged": {}}
+
+
+def test_what_is_said_again_is_judged_once(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    from anyhook.journal.replay import Judge
+
+    box.world.hook("kodik", "Stop", "true")
+    engine = box.world.engine()
+    for _ in range(5):
+        engine.fire_sync(Event.stop())
+    engine.close_sync()
+    judged: list[Any] = []
+    judge = Judge.judge
+    monkeypatch.setattr(Judge, "judge", lambda self, record: judged.append(record["n"]) or judge(self, record))
+    assert box.json("replay") == {"judged": 5, "changed": 0, "changes": [], "not_judged": {}}
+    assert judged == [1]
+
+
+SPOILT = {
+    "decision": ('"verdict": "none", "enforced"', '"verdict": "block", "enforced"'),
+    "run": ('"exit_code": 0, "stdout": ""', '"exit_code": 2, "stdout": ""'),
+    "posture": ('"native": "Stop", "argv"', '"native": "Stop", "posture": "deny", "argv"'),
+}
+
+
+@pytest.mark.parametrize("what", SPOILT)
+def test_what_is_nearly_said_again_is_judged_by_itself(box: Box, what: str) -> None:
+    """Each part of a line that a decision depends on counts."""
+    box.world.hook("kodik", "Stop", "[ ! -e fails ] || exit 9" if what == "posture" else "true")
+    engine = box.world.engine()
+    for _ in range(3):
+        engine.fire_sync(Event.stop())
+    if what == "posture":
+        (box.world.project / "fails").touch()
+        for _ in range(2):
+            engine.fire_sync(Event.stop())
+    engine.close_sync()
+    path = box.world.state / "journal.jsonl"
+    *lines, last = path.read_text().splitlines(keepends=True)
+    before, after = SPOILT[what]
+    assert before in last
+    path.write_text("".join([*lines, last.replace(before, after)]))
+    found = box.json("replay")
+    assert [change["n"] for change in found["changes"]] == [len(lines) + 1]

@@ -12,7 +12,7 @@ from anyhook.cli.journal_input import WANTED, count_of, wanted_of
 from anyhook.cli.options import JSON, Option
 from anyhook.cli.record_text import record_line
 from anyhook.cli.verbs import verb
-from anyhook.journal.search import Found, chooser, follow, newest, parsed, search
+from anyhook.journal.search import Found, follow, newest, parsed, search
 from anyhook.stores.places import state_dir
 
 TYPE_CHECKING = False
@@ -58,14 +58,14 @@ def log(values: Values) -> int:
 
 def _with_words(folder: str, wanted: Wanted, words: str, most: int) -> Iterator[Found]:
     """The last so many records that have these words, oldest first."""
-    from anyhook.cli.indexed import indexed
-    from anyhook.journal.index import find_words
+    from contextlib import closing
 
-    with indexed(folder, "words") as index:
-        chosen = chooser(wanted)
-        fitting = (line for line in find_words(index, folder, words) if chosen(line))
-        lines = [*islice(fitting, most or SEARCH_MOST)]
-        if not most and next(fitting, None) is not None:
+    from anyhook.cli.progress import progress
+    from anyhook.journal.words import find_words
+
+    with closing(find_words(folder, words, wanted, progress("looking through the journal"))) as found:
+        lines = [*islice(found, most or SEARCH_MOST)]
+        if not most and next(found, None) is not None:
             render.say(f"More than {SEARCH_MOST} records have these words; the newest are shown. -n shows more.")
     return (Found(line, parsed(line)) for line in reversed(lines))
 

@@ -108,7 +108,7 @@ def with_ours(text: str, host: Host, entry: Entry, launcher: Sequence[str]) -> s
     """The text with our handlers, each exactly once and as they have to be."""
     made = handlers(host, entry, launcher)
     if entry.style == "tables":
-        return toml_text.with_block(text, list(made.values()))
+        return toml_text.with_block(text, list(made.values()), lambda command: is_ours(command, host))
     kept = others(text, host)
     text = text if text.strip() else "{}\n"
     if not isinstance(_scanned(text).value, dict):
@@ -126,7 +126,7 @@ def with_ours(text: str, host: Host, entry: Entry, launcher: Sequence[str]) -> s
 def without_ours(text: str, host: Host, entry: Entry) -> str:
     """The text without our handlers, and without what held nothing but them."""
     if entry.style == "tables":
-        return toml_text.without_block(text)
+        return toml_text.without_block(text, lambda command: is_ours(command, host))
     if not text.strip():
         return text
     kept = others(text, host)
@@ -142,7 +142,8 @@ def without_ours(text: str, host: Host, entry: Entry) -> str:
 
 
 def others(text: str, host: Host) -> Json:
-    """Everything in a file that is not ours, to see that an edit leaves it alone."""
+    """Everything in a file that is not ours, to see that an edit leaves it alone. An empty list of hooks says nothing,
+    so it may come and go."""
     if not text.strip():
         return {}
     value = _scanned(text).value
@@ -153,10 +154,9 @@ def others(text: str, host: Host) -> Json:
     for event, groups in hooks.items():
         kept = [group for group in groups if not _is_ours_alone(group, host)] if isinstance(groups, list) else groups
         kept = [_without_handlers(group, host) for group in kept] if isinstance(kept, list) else kept
-        if kept != [] or groups == []:
+        if kept != []:
             left[event] = kept
-    rest = {key: item for key, item in value.items() if key != "hooks"}
-    return {**rest, "hooks": left} if left or not hooks else rest
+    return {**value, "hooks": left} if left else {key: item for key, item in value.items() if key != "hooks"}
 
 
 def _scanned(text: str) -> json_text.Node:

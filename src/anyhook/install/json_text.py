@@ -131,7 +131,7 @@ def added(text: str, path: Path, key: str | None, value: Json) -> str:
     outside = _indent_of(text, container.start)
     if not container.items and not inner.strip():
         inside = outside + unit
-        body = f"\n{inside}{_deeper(said, inside)}\n{outside}"
+        body = _in_lines_of(text, f"\n{inside}{_deeper(said, inside)}\n{outside}")
         return text[: container.start + 1] + body + text[container.end - 1 :]
     if "\n" not in inner:
         said = said.split(": ", 1)[0] + ": " if key is not None else ""
@@ -143,7 +143,7 @@ def added(text: str, path: Path, key: str | None, value: Json) -> str:
     inside = _indent_of(text, container.items[0][2]) if container.items else outside + unit
     end = len(text[: container.end - 1].rstrip())
     comma = container.items[-1][1].end if container.items and not container.comma else None
-    body = f"\n{inside}{_deeper(said, inside)}{',' if container.comma else ''}"
+    body = _in_lines_of(text, f"\n{inside}{_deeper(said, inside)}{',' if container.comma else ''}")
     made = text[:end] + body + text[end:]
     return made if comma is None else made[:comma] + "," + made[comma:]
 
@@ -171,8 +171,8 @@ def removed(text: str, path: Path) -> str:
 def replaced(text: str, path: Path, value: Json) -> str:
     """The text with another value at the path."""
     node = _there(text, path)
-    said = json.dumps(value, indent=_unit(text), ensure_ascii=False)
-    return text[: node.start] + _deeper(said, _indent_of(text, node.start)) + text[node.end :]
+    said = _deeper(json.dumps(value, indent=_unit(text), ensure_ascii=False), _indent_of(text, node.start))
+    return text[: node.start] + _in_lines_of(text, said) + text[node.end :]
 
 
 def _there(text: str, path: Path) -> Node:
@@ -210,3 +210,14 @@ def _indent_of(text: str, position: int) -> str:
 
 def _deeper(said: str, indent: str) -> str:
     return said.replace("\n", f"\n{indent}")
+
+
+def _in_lines_of(text: str, said: str) -> str:
+    """What is put in, with the ends of lines that the text has."""
+    return said.replace("\n", line_end(text))
+
+
+def line_end(text: str) -> str:
+    """How the lines of a text end; as the first does."""
+    end = text.find("\n")
+    return "\r\n" if end > 0 and text[end - 1] == "\r" else "\n"

@@ -184,7 +184,7 @@ class Backtest:
     def _take(self, hook: str, results: list[Result]) -> None:
         self._results.execute("BEGIN")
         for key, values, warm in results:
-            text = clean(lean_json.dumps(run_fields(Run(*values), self.keeping)), self.keeping)
+            text = clean(run_fields(Run(*values), self.keeping), self.keeping)
             self._results.execute("INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?)", (key, hook, int(warm), text))
             self._under_way.discard(key)
         self._results.execute("COMMIT")

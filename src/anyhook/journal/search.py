@@ -4,16 +4,18 @@ hold what is looked for."""
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from anyhook.model import lean_json
 from anyhook.model.record import Record
 from anyhook.stores.journal_files import (
-    BLOCK,
+    end_of_lines,
     lines_backwards,
     lines_with,
     number_of,
     open_all,
+    parts_of_file,
     seek_first,
     whole_lines,
 )
@@ -135,6 +137,22 @@ def search(state_dir: str, wanted: Wanted) -> Iterator[Found]:
             yield from _fitting(file, wanted, chosen)
 
 
+@contextmanager
+def open_parts(state_dir: str, wanted: Wanted) -> Iterator[list[tuple[int, int, int]]]:
+    """What is to be looked through for what is wanted, for processes that share the work: descriptor, beginning and end
+    of each part, oldest first."""
+    files = open_all(state_dir)
+    try:
+        parts: list[tuple[int, int, int]] = []
+        for _, file in files:
+            if wanted.since_ns is not None:
+                seek_first(file, b"at", wanted.since_ns - SLACK_NS)
+            parts += [(file.fileno(), first, last) for first, last in parts_of_file(file, file.tell())]
+        yield parts
+    finally:
+        _close(files)
+
+
 def chooser(wanted: Wanted) -> Callable[[bytes], Found | None]:
     """A line → what is shown of it, if anything."""
     right, fits = wanted.looks_right(), wanted.fits()
@@ -196,7 +214,7 @@ def follow(state_dir: str, wanted: Wanted, most: int) -> Iterator[Found | None]:
     seen = os.fstat(files[-1][1].fileno()).st_ino if files else None
     found = _last(files, wanted, most, place)
     if files:  # a line that is being written has its end still to come
-        place = _end_of_lines(files[-1][1], place)
+        place = end_of_lines(files[-1][1], place)
     _close(files)
     yield from found
     while True:
@@ -211,19 +229,6 @@ def follow(state_dir: str, wanted: Wanted, most: int) -> Iterator[Found | None]:
                 file.seek(place if inodes[index] == seen else 0)
                 yield from _fitting(file, wanted, chosen)
                 place, seen = file.tell(), inodes[index]
-
-
-def _end_of_lines(file: BinaryIO, end: int) -> int:
-    """Where the last whole line before a place ends."""
-    at = end
-    while at > 0:
-        start = max(0, at - BLOCK)
-        file.seek(start)
-        cut = file.read(at - start).rfind(b"\n")
-        if cut >= 0:
-            return start + cut + 1
-        at = start
-    return 0
 
 
 def record_of(state_dir: str, name: str) -> Found | None:

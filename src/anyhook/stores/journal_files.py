@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 CURRENT = "journal.jsonl"
 BLOCK = 65_536
 LARGE_BLOCK = 1 << 18
+PART = 4 << 20
+"""How much of a file one process reads at once, where several share it."""
 
 
 def current_path(state_dir: str) -> str:
@@ -67,6 +69,53 @@ def whole_lines(file: BinaryIO) -> Iterator[bytes]:
             file.seek(-len(line), os.SEEK_CUR)
             return
         yield line
+
+
+def parts_of_file(file: BinaryIO, start: int = 0) -> list[tuple[int, int]]:
+    """Where the parts of a file begin and end, from a place on: whole lines, about as many bytes each."""
+    end = file.seek(0, os.SEEK_END)
+    found: list[tuple[int, int]] = []
+    while start < end:
+        file.seek(start + PART - 1)
+        last = file.tell() if file.readline().endswith(b"\n") else end_of_lines(file, end)
+        if last <= start:
+            break
+        found.append((start, last))
+        start = last
+    return found
+
+
+def blocks_of(descriptor: int, first: int, last: int) -> Iterator[bytes]:
+    """The whole lines of a part, some at once. It moves no place in the file, so processes may share the descriptor."""
+    size = LARGE_BLOCK
+    while first < last:
+        block = os.pread(descriptor, min(size, last - first), first)
+        end = block.rfind(b"\n") + 1
+        if not end:
+            if first + len(block) >= last:
+                return
+            size *= 2  # a line longer than that
+            continue
+        yield block[:end]
+        first, size = first + end, LARGE_BLOCK
+
+
+def lines_of(descriptor: int, first: int, last: int) -> Iterator[bytes]:
+    for block in blocks_of(descriptor, first, last):
+        yield from block.splitlines(keepends=True)
+
+
+def end_of_lines(file: BinaryIO, end: int) -> int:
+    """Where the last whole line before a place ends."""
+    at = end
+    while at > 0:
+        start = max(0, at - BLOCK)
+        file.seek(start)
+        cut = file.read(at - start).rfind(b"\n")
+        if cut >= 0:
+            return start + cut + 1
+        at = start
+    return 0
 
 
 def lines_with(file: BinaryIO, mark: bytes, low: bool) -> Iterator[bytes]:

@@ -26,7 +26,7 @@ from anyhook.cli.live.query import wanted_by
 from anyhook.cli.live.rows import row_of, told_in_full
 from anyhook.cli.visible import visible
 from anyhook.journal.figures import figures
-from anyhook.journal.index import open_index, update
+from anyhook.journal.index import known_runs
 from anyhook.journal.search import follow
 
 if TYPE_CHECKING:
@@ -128,13 +128,9 @@ class Journal:
             return JSONResponse({"problem": f"The journal's index cannot be used: {error}"}, 503)
 
     def _figures(self, wanted: Wanted) -> dict[str, Json]:
-        with self._indexing:  # one at a time brings the index up to date
-            index = open_index(self._folder)
-            try:
-                update(index, self._folder, "runs", lambda _done, _all: None, wanted.since_ns)
-                found = figures(index, wanted, time.time_ns())
-            finally:
-                index.close()
+        # One at a time brings the index up to date.
+        with self._indexing, known_runs(self._folder, lambda _done, _all: None, wanted.since_ns) as runs:
+            found = figures(runs, wanted, time.time_ns())
         shown: list[Json] = [{**hook.as_dict(), "hook": visible(hook.hook)} for hook in found]
         return {"hooks": shown, "regardless_of_text": wanted.text is not None}
 
