@@ -65,7 +65,7 @@ async def tool_calls(folder: Path, rounds: int) -> list[Row]:
     made: dict[str, list[AbstractCapability[Any]]] = {"hooked": [hooked, *given[1:]], "alone": given}
     agents = {name: Agent(scripted(), capabilities=capabilities) for name, capabilities in made.items()}
     taken: dict[str, list[float]] = {name: [] for name in agents}
-    for number in range(max(6, rounds // 10) + 1):
+    for number in range(max(6, rounds // 5) + 1):
         for name in sorted(agents, reverse=number % 2 == 0):
             gc.collect()  # or one of them would pay now and then for what the other has left behind
             before = time.process_time()
