@@ -77,11 +77,11 @@ def _dead(text: str, commands: list[str], entry: Entry, env: Mapping[str, str]) 
         there = os.access(program, os.X_OK) if "/" in program else shutil.which(program, path=env.get("PATH"))
         if not there:
             yield f"it calls {program}, which is not there; install again"
-    yield from turned_off(text)
+    yield from turned_off(text, str(entry.handler.get("name")))
 
 
-def turned_off(text: str) -> Iterator[str]:
-    """What in an agent's config keeps it from running any hooks."""
+def turned_off(text: str, ours: str) -> Iterator[str]:
+    """What in an agent's config keeps it from running any hooks, or the one with our name."""
     try:
         document = json_text.scan(text).value
     except json_text.Malformed:
@@ -90,7 +90,6 @@ def turned_off(text: str) -> Iterator[str]:
         if _at(document, name) is value:
             yield f"`{name}` is {str(value).lower()}, so the agent runs no hooks; take that out, or set it otherwise"
     off = _at(document, LISTED_OFF)
-    ours = entry.handler.get("name")
     if isinstance(off, list) and ours in off:
         yield f"`{LISTED_OFF}` names `{ours}`, so the agent leaves our entry out; take the name out"
 
