@@ -15,7 +15,7 @@ from bench.promises import Place, Row, cpu_of, high, ratio
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from pydantic_ai import Agent
+    from pydantic_ai.capabilities import AbstractCapability
     from pydantic_ai.messages import ModelMessage
     from pydantic_ai.models.function import AgentInfo, FunctionModel
 
@@ -53,16 +53,19 @@ async def tool_calls(folder: Path, rounds: int) -> list[Row]:
     place = Place(folder)
     (place.project / "a.txt").write_text("one line\n")
     engine = place.engine()
+    given = tools(str(place.project), place.env, Settings())
     hooked = Hooked(
-        engine, gate=Permission("auto"), exit_code=exit_code, auto_compact=THRESHOLD, context_window=CONTEXT_WINDOW
+        engine,
+        gate=Permission("auto"),
+        exit_code=exit_code,
+        auto_compact=THRESHOLD,
+        context_window=CONTEXT_WINDOW,
+        wrapped=given[0],
     )
-
-    def made(*first: Hooked) -> Agent[None, str]:
-        return Agent(scripted(), capabilities=[*first, *tools(str(place.project), place.env, Settings())])
-
-    agents = {"hooked": made(hooked), "alone": made()}
+    made: dict[str, list[AbstractCapability[Any]]] = {"hooked": [hooked, *given[1:]], "alone": given}
+    agents = {name: Agent(scripted(), capabilities=capabilities) for name, capabilities in made.items()}
     taken: dict[str, list[float]] = {name: [] for name in agents}
-    for number in range(max(6, rounds // 10) + 1):
+    for number in range(max(6, rounds // 5) + 1):
         for name in sorted(agents, reverse=number % 2 == 0):
             gc.collect()  # or one of them would pay now and then for what the other has left behind
             before = time.process_time()

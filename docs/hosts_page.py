@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from anyhook.grammar.host_rows import EFFECTS, Host, HostEvent
 from anyhook.hosts import HOSTS, host
-from anyhook.live.observed import WORKS, Sight, load, sights
+from anyhook.hosts.moods import undriven
+from anyhook.live.observed import ASKABLE, NOTHING, QUIET, SUB_AGENTS, UNSEEN, WORKS, Sight, load, sights
 from anyhook.model.event import EVENTS
 from anyhook.model.json_types import Json
 from anyhook.steps.settle import RULES
@@ -74,13 +75,19 @@ SEEN = """\
 
 The tables below say what anyhook promises for each agent, and what was seen when the agent itself was driven through
 the same trials (`make live`; the data: `src/anyhook/live/observed.json`). ✓ is the effect itself; `stopped`, `told` and
-`nothing` are what became of effects that the agent lacks: kept from happening, told to the model, no trace. `not
-fired`: the event did not happen in that run. Messages are for people, and a run without one may not show them. What
-differs from the promise is bold, and fails `make live`. What is not named was not tried: `allow`, and events that runs
-without a person seldom have (permission, sub-agents, compaction).
+`nothing` are what became of effects that the agent lacks: kept from happening, told to the model, no trace. Messages
+are for people, and a run without one may not show them. What differs from the promise is bold, and fails `make live`.
+What a run without a person cannot show says why.
 
 One policy, twenty calls, the same in every agent; and what our entry costs there, in CPU time per event, beside a no-op
-shell hook in its place (the better of two runs, the agent's own work included, so no more than an estimate)."""
+shell hook in its place (the better of two runs, the agent's own work included, so no more than an estimate).
+Sub-agents: whether what a hook refuses is also refused to a sub-agent that the agent starts."""
+
+MATRIX = """\
+### Every event and effect
+
+✓ works; *block*, *context*, *message*: what it becomes; *lost*: nothing of it is left; –: the agent has no such event.
+In brackets: what a run without a person cannot show, so that it is promised from documents alone."""
 
 
 def hosts_page(note: str) -> str:
@@ -96,6 +103,8 @@ def hosts_page(note: str) -> str:
         " model. Context that cannot be told is added to a reason, where there is one.",
         SEEN,
         _agents(data),
+        MATRIX,
+        _matrix(data),
         *(_section(host(name), [*sights(host(name), data)]) for name in HOSTS),
     ]
     return "\n\n".join(parts) + "\n"
@@ -103,18 +112,61 @@ def hosts_page(note: str) -> str:
 
 def _agents(data: Mapping[str, Json]) -> str:
     """One line per agent that was driven."""
-    rows = ["| agent | version | on | twenty calls | more per event |", "| --- | --- | --- | --- | --- |"]
+    names = ("agent", "version", "on", "twenty calls", "sub-agents", "more per event")
+    rows = [f"| {' | '.join(names)} |", f"|{' --- |' * len(names)}"]
     agents = data.get("agents")
     for name, seen in agents.items() if isinstance(agents, dict) else ():
-        if not isinstance(seen, dict):
-            continue
-        policy, cost = seen.get("policy"), seen.get("cost")
-        differences = policy.get("differences") if isinstance(policy, dict) else None
-        calls = "; ".join(map(str, differences)) if isinstance(differences, list) else ""
-        more = cost.get("more_per_event_ms") if isinstance(cost, dict) else None
-        words = [host(name).title, seen.get("version"), seen.get("date"), calls or "as the policy says"]
-        rows.append(f"| {' | '.join(map(str, words))} | {'' if more is None else f'{more} ms'} |")
+        if isinstance(seen, dict):
+            words = [host(name).title, seen.get("version"), seen.get("date")]
+            words += [_calls(seen.get("policy")), _sub_agents(name, seen.get("events")), _cost(seen.get("cost"))]
+            rows.append(f"| {' | '.join(map(str, words))} |")
     return "\n".join(rows)
+
+
+def _calls(policy: Json) -> str:
+    if not isinstance(policy, dict):
+        return "not tried"
+    differences, runs = policy.get("differences"), policy.get("runs")
+    said = "; ".join(map(str, differences)) if isinstance(differences, list) else ""
+    ended = f", in {runs} runs: a refusal ends the run" if isinstance(runs, int) and runs > 1 else ""
+    return (said or "as the policy says") + ended
+
+
+def _sub_agents(name: str, events: Json) -> str:
+    tried = events.get(SUB_AGENTS) if isinstance(events, dict) else None
+    seen = tried.get("block") if isinstance(tried, dict) else None
+    words = {WORKS: "covered", NOTHING: "**not covered**"}
+    return undriven(name, SUB_AGENTS, "block") or words.get(str(seen), "not tried")
+
+
+def _cost(cost: Json) -> str:
+    if not isinstance(cost, dict):
+        return "not tried"
+    return (
+        f"{cost['more_per_event_ms']} ms ({cost['cpu_s']} s against {cost['no_op_cpu_s']} s, {cost['events']} events)"
+    )
+
+
+def _matrix(data: Mapping[str, Json]) -> str:
+    """Every effect that can be asked for, in every agent."""
+    known = {name: {(one.event, one.effect): one for one in sights(host(name), data)} for name in HOSTS}
+    driven = [name for name, found in known.items() if found]
+    rows = [f"| event | effect | {' | '.join(driven)} |", f"|{' --- |' * (len(driven) + 2)}"]
+    for event, effects in ASKABLE.items():
+        for effect in effects:
+            cells = [_cell(known[name].get((event, effect))) for name in driven]
+            rows.append(f"| `{event}` | `{effect}` | {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
+def _cell(sight: Sight | None) -> str:
+    if sight is None:
+        return "–"
+    word = "✓" if sight.promised == WORKS else sight.promised
+    if not sight.agrees:
+        return f"**{word}?**"
+    unshown = sight.effect in QUIET and sight.promised == WORKS != sight.seen
+    return f"({word})" if sight.seen in UNSEEN or unshown else word
 
 
 def _section(table: Host, seen: Sequence[Sight]) -> str:
@@ -140,10 +192,16 @@ def _row(row: HostEvent, seen: Sequence[Sight]) -> str:
     canonical = ", ".join(f"`{name}`" for name in row.canonical if name in EVENTS)
     says = ", ".join(effect for effect in EFFECTS if effect in row.says) or "–"
     note = row.why_not if row.installed or not row.why_not else f"not installed: {row.why_not}"
-    return f"| {row.native} | {canonical} | {says} | {', '.join(map(_sight, seen))} | {note} |"
+    reasons = {sight.why for sight in seen}
+    shown = ", ".join(map(_sight, seen))
+    if len(reasons) == 1 and "" not in reasons:
+        shown = f"not drivable headless: {reasons.pop()}"
+    return f"| {row.native} | {canonical} | {says} | {shown or 'not driven'} | {note} |"
 
 
 def _sight(sight: Sight) -> str:
+    if sight.why:
+        return f"{sight.effect}: not drivable headless ({sight.why})"
     if not sight.agrees:
         return f"**{sight.effect}: promised {sight.promised}, seen {sight.seen}**"
     return f"{sight.effect} ✓" if sight.seen == WORKS else f"{sight.effect}: {sight.seen}"

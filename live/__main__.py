@@ -4,6 +4,7 @@ that is not what the tables promise."""
 from __future__ import annotations
 
 import datetime
+import fcntl
 import json
 import shutil
 import sys
@@ -11,18 +12,23 @@ from pathlib import Path
 from typing import Any
 
 from anyhook.hosts import host
+from anyhook.hosts.moods import undriven
 from anyhook.install.diagnosis import version_of
-from anyhook.live.observed import PATH, load, sights
+from anyhook.live.observed import PATH, SUB_AGENTS, load, promised, sights
 from live.cost import spent
 from live.performance import attempt, environment
 from live.policy import judged
 from live.trials import TRIALS
 
+POLICY, COST = "policy", "cost"
+PARTS = (*TRIALS, POLICY, COST)
+
 
 def main(words: list[str]) -> int:
-    """`--trial NAME` runs that one alone, and keeps what is known of the others."""
+    """`--trial NAME` runs that one alone, `--open` only what nobody has seen yet; both keep what is known else."""
     one = words[1] if words[:1] == ["--trial"] else None
-    agents = words[2:] if one else words
+    only_open = words[:1] == ["--open"]
+    agents = words[2:] if one else words[1:] if only_open else words
     wrong = 0
     for agent in agents:
         program = shutil.which(host(agent).program, path=environment()["PATH"])
@@ -30,11 +36,11 @@ def main(words: list[str]) -> int:
             print(f"{agent}: not installed", file=sys.stderr)
             wrong += 1
             continue
-        found = observed(agent, program, one)
-        data: dict[str, Any] = {"agents": {}, **load()}  # another run may have written meanwhile
-        data["agents"] = dict(sorted({**data["agents"], agent: merged(data["agents"].get(agent, {}), found)}.items()))
-        Path(PATH).write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
-        for sight in sights(host(agent), data):
+        wanted = [name for name in PARTS if is_wanted(agent, name, one, only_open)]
+        version = version_of(program, 120.0)
+        for name in wanted:  # each is written down at once: the whole takes long, and may be broken off
+            write(agent, {"version": version, **tried(agent, name)})
+        for sight in sights(host(agent), load()):
             if not sight.agrees:
                 wrong += 1
                 print(f"{agent}: {sight.event} {sight.effect}: promised {sight.promised}, seen {sight.seen}")
@@ -42,43 +48,66 @@ def main(words: list[str]) -> int:
     return 1 if wrong else 0
 
 
+def write(agent: str, found: dict[str, Any]) -> None:
+    with open(PATH, "a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # another run may be writing as well
+        data: dict[str, Any] = {"agents": {}, **load()}
+        data["agents"] = dict(sorted({**data["agents"], agent: merged(data["agents"].get(agent, {}), found)}.items()))
+        Path(PATH).write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+
+
 def merged(known: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
     """What was seen now, and what was seen before of what was not tried now."""
     events = {**known.get("events", {})}
-    for event, effects in found["events"].items():
+    for event, effects in found.get("events", {}).items():
         events[event] = {**events.get(event, {}), **effects}
-    fired = sorted({*known.get("fired", ()), *found["fired"]})
+    fired = sorted({*known.get("fired", ()), *found.get("fired", ())})
     return {**known, **found, "fired": fired, "events": events}
 
 
-def observed(agent: str, program: str, one: str | None) -> dict[str, Any]:
+def tried(agent: str, name: str) -> dict[str, Any]:
+    """What a trial, the twenty calls or the cost come to; a run that did not end in time says nothing."""
+    made: dict[str, Any] = {"date": datetime.datetime.now(datetime.UTC).date().isoformat()}
+    if name == POLICY:
+        made[POLICY] = judged(agent)
+        print(f"{agent}: twenty calls: {'; '.join(made[POLICY]['differences']) or 'as the policy says'}", flush=True)
+        return made
+    if name == COST:
+        made[COST] = spent(agent)
+        print(f"{agent}: cost: {made[COST]}", flush=True)
+        return made
+    found, played = attempt(agent, TRIALS[name])
+    said = ", ".join(f"{event} {effect}: {seen}" for (event, effect), seen in found.items())
+    print(f"{agent}: {name} ({played.seen.duration_s:.1f} s, {played.seen.ending}): {said}", flush=True)
+    if played.seen.ending == "timed_out":
+        return made
     events: dict[str, dict[str, str]] = {}
-    fired: set[str] = set()
-    network = ""
-    for name, trial in TRIALS.items():
-        if one not in (None, name):
-            continue
-        found, played = attempt(agent, trial)
-        network = played.seen.network
-        fired |= played.evidence.fired
-        for (event, effect), seen in found.items():
+    for (event, effect), seen in found.items():
+        if is_about(agent, event, effect):
             events.setdefault(event, {})[effect] = seen
-        said = ", ".join(f"{event} {effect}: {seen}" for (event, effect), seen in found.items())
-        print(f"{agent}: {name} ({played.seen.duration_s:.1f} s): {said}", flush=True)
-    made: dict[str, Any] = {
-        "version": version_of(program, 120.0),
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "network": network or "off",
-        "fired": sorted(fired),
-        "events": events,
-    }
-    if one in (None, "policy"):
-        made["policy"] = judged(agent)
-        print(f"{agent}: twenty calls: {'; '.join(made['policy']['differences']) or 'as the policy says'}", flush=True)
-    if one in (None, "cost"):
-        made["cost"] = spent(agent)
-        print(f"{agent}: cost: {made['cost']}", flush=True)
-    return made
+    network = played.seen.network or "off"
+    return {**made, "network": network, "fired": sorted(played.evidence.fired), "events": events}
+
+
+def is_wanted(agent: str, name: str, one: str | None, only_open: bool) -> bool:
+    """Whether a trial, the twenty calls or the cost is to be tried now."""
+    if one is not None:
+        return name == one
+    trial = TRIALS.get(name)
+    if not only_open:
+        return trial is None or any(is_about(agent, event, effect) for event, effect in trial.looks)
+    agents: Any = load().get("agents")
+    known = agents.get(agent, {}) if isinstance(agents, dict) else {}
+    if trial is None:
+        return name not in known
+    seen = known.get("events", {})
+    return any(is_about(agent, event, effect) and effect not in seen.get(event, {}) for event, effect in trial.looks)
+
+
+def is_about(agent: str, event: str, effect: str) -> bool:
+    """Whether an agent has such an event at all, and a run without a person can show it."""
+    has = event == SUB_AGENTS or promised(host(agent), event, effect) is not None
+    return has and not undriven(agent, event, effect)
 
 
 sys.exit(main(sys.argv[1:]))

@@ -13,15 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from anyhook.hosts import host
-from anyhook.hosts.drives import DRIVES
 from anyhook.live.drive import Seen, drive
+from anyhook.live.observed import NOT_FIRED, SUB_AGENTS
 from anyhook.live.script import Step
-from anyhook.live.stage import Stage, fill
-from live.trials import Evidence, Trial
+from anyhook.live.stage import Stage
+from live.hooks import borrowed
+from live.looks import Evidence
+from live.trials import SUB, Trial
 
 AGENTS = Path(__file__).resolve().parent.parent / ".agents"
 FOLDERS = ("src", "docs", "secrets")
 """Some tools write into folders only that are there."""
+LIMIT_S = 300
 ANYHOOK = Path(sys.executable).with_name("anyhook")
 
 
@@ -34,9 +37,8 @@ class Played:
     @property
     def evidence(self) -> Evidence:
         return Evidence(
-            ran="ran.txt" in self.files,
-            changed="changed.txt" in self.files,
-            requests=tuple(request.text for request in self.seen.requests),
+            files=self.files,
+            requests=self.seen.requests,
             shown=self.seen.stdout + self.seen.stderr,
             fired=frozenset(record["event"] for record in self.journal),
         )
@@ -47,7 +49,13 @@ def environment() -> dict[str, str]:
 
 
 def play(
-    agent: str, hooks: Mapping[str, str], steps: Sequence[Step], prompt: str, *, entry: str | None = None
+    agent: str,
+    hooks: Mapping[str, str],
+    steps: Sequence[Step],
+    prompt: str,
+    *,
+    entry: str | None = None,
+    mood: str = "",
 ) -> Played:
     """Runs it. `entry` replaces our command in the entry by another, to compare with."""
     table = host(agent)
@@ -64,28 +72,15 @@ def play(
             os.chmod(f"{stage.home}/{path}", 0o755)  # some are scripts
         for name in FOLDERS:
             os.mkdir(f"{stage.project}/{name}")
-        borrow(agent, stage)
         before = os.times()
         seen = drive(agent, shutil.which(table.program, path=env["PATH"]) or table.program, stage, steps, env,
-                     prompt=prompt, limit_s=150, trusts_hooks=True)  # fmt: skip
+                     prompt=prompt, mood=mood, limit_s=LIMIT_S, trusts_hooks=True)  # fmt: skip
         after = os.times()
         spent_s = after.children_user + after.children_system - before.children_user - before.children_system
         journal = Path(stage.home, ".local/state/anyhook/journal.jsonl")
         records = [json.loads(line) for line in journal.read_text().splitlines()] if journal.exists() else []
         files = frozenset(str(path.relative_to(stage.project)) for path in Path(stage.project).rglob("*"))
     return Played(seen, records, files, spent_s)
-
-
-def borrow(agent: str, stage: Stage) -> None:
-    """What an agent would fetch at its first start, from where it was installed."""
-    source = AGENTS / f"{agent}-plugin"
-    entry = host(agent).entry
-    roots = stage.roots(entry) if entry is not None else {}
-    for path in DRIVES[agent].carries if source.is_dir() else ():
-        where, name = fill(path, roots), os.path.basename(path)
-        if (source / name).exists():
-            os.makedirs(os.path.dirname(where), exist_ok=True)
-            os.symlink(source / name, where)
 
 
 def replace_entry(home: str, command: str) -> None:
@@ -99,9 +94,11 @@ def replace_entry(home: str, command: str) -> None:
 
 def attempt(agent: str, trial: Trial) -> tuple[dict[tuple[str, str], str], Played]:
     """What each effect of a trial came to."""
-    played = play(agent, trial.hooks, trial.steps, trial.prompt)
+    hooks = {**trial.hooks, **borrowed(agent, trial.borrowed)}
+    played = play(agent, hooks, trial.steps, trial.prompt, mood=trial.mood)
     evidence = played.evidence
+    happened = evidence.fired | ({SUB_AGENTS} if evidence.told(SUB) else frozenset())
     found = {}
     for (event, effect), look in trial.looks.items():
-        found[event, effect] = look(evidence) if event in evidence.fired else "not fired"
+        found[event, effect] = look(evidence) if event in happened else NOT_FIRED
     return found, played

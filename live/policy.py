@@ -25,7 +25,8 @@ def shell(number: int, words: str) -> Step:
 
 
 def write(number: int, folder: str = "") -> Step:
-    return Step(tool="write_file", input={"path": f"{folder}call-{number:02}.txt", "content": "some text\n"})
+    path = f"{{project}}/{folder}call-{number:02}.txt"  # some take no other than absolute paths
+    return Step(tool="write_file", input={"path": path, "content": "some text\n"})
 
 
 CALLS: tuple[tuple[Step, bool], ...] = (
@@ -54,27 +55,32 @@ CALLS: tuple[tuple[Step, bool], ...] = (
 
 
 def judged(agent: str) -> dict[str, Any]:
-    """What became of the twenty calls in one agent."""
+    """What became of the twenty calls in one agent. Where a refusal ends its run, the rest is for another run."""
     hooks = {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": POLICY}]}]}}
-    steps = [*(step for step, _ in CALLS), Step("all done")]
-    played = play(agent, {"Documents/Kodik/Hooks/hooks.json": json.dumps(hooks)}, steps, "Please make the calls.")
-    return compared(played)
+    found: dict[int, str] = {}
+    runs = 0
+    while left := [number for number in range(1, len(CALLS) + 1) if number not in found]:
+        steps = [*(CALLS[number - 1][0] for number in left), Step("all done")]
+        played = play(agent, {"Documents/Kodik/Hooks/hooks.json": json.dumps(hooks)}, steps, "Please make the calls.")
+        made = {number: said for number in left if (said := compared(played, number)) is not None}
+        if not made:
+            break
+        found |= made
+        runs += 1
+    differences = [f"{number}: {said}" for number, said in sorted(found.items()) if said]
+    if left:
+        differences.append(f"not made: {', '.join(map(str, left))}")
+    return {"calls": len(CALLS), "runs": runs, "differences": differences}
 
 
-def compared(played: Played) -> dict[str, Any]:
-    shown = [json.dumps(record) for record in played.journal if record["event"] == "pre_tool"]
-    differences: list[str] = []
-    unmade: list[int] = []
-    for number, (_, refused) in enumerate(CALLS, 1):
-        name = f"call-{number:02}.txt"
-        reached = any(name in text for text in shown)
-        happened = any(path.endswith(name) for path in played.files)
-        if not reached and not happened:
-            unmade.append(number)
-        elif happened == refused:
-            differences.append(f"{number}: {'happened' if happened else 'did not happen'}")
-        elif not reached:
-            differences.append(f"{number}: no hook was asked")
-    if unmade:
-        differences.append(f"not made: {', '.join(map(str, unmade))}")
-    return {"calls": len(CALLS), "differences": differences}
+def compared(played: Played, number: int) -> str | None:
+    """How one call differs from what the policy says, "" where it does not; None where it was not made."""
+    refused = CALLS[number - 1][1]
+    name = f"call-{number:02}.txt"
+    reached = any(name in json.dumps(record) for record in played.journal if record["event"] == "pre_tool")
+    happened = any(path.endswith(name) for path in played.files)
+    if not reached and not happened:
+        return None
+    if happened == refused:
+        return "happened" if happened else "did not happen"
+    return "" if reached else "no hook was asked"

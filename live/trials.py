@@ -3,40 +3,74 @@ effects at once where they do not meet."""
 
 from __future__ import annotations
 
-import json
-import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from anyhook.live.observed import NOTHING, STOPPED, TOLD, WORKS
-from anyhook.live.script import Step
+from anyhook.hosts.moods import ASKING, DELEGATING, FULL
+from anyhook.live.observed import SUB_AGENTS
+from anyhook.live.script import ASIDE, Step
+from live.hooks import Answers, agenthooks, answering, answering_about, context, kodelet, kodik, kolega, kolega_commands
+from live.looks import (
+    OUTPUT,
+    Look,
+    asked,
+    denied,
+    ended,
+    ended_before,
+    feedback,
+    heard,
+    kept_out,
+    let_through,
+    replaced,
+    reworded,
+    rewritten,
+    skipped,
+    stopped,
+    told,
+    unsent,
+    unsent_by_end,
+    went_on,
+)
 
 OLD_PROMPT = "Please do PROMPTOLD what has to be done."
-OUTPUT = "OUTPUTOLD"
-RUNS = Step(tool="shell", input={"command": f"echo done > ran.txt; echo {OUTPUT}"})
-FAILS = Step(tool="shell", input={"command": "echo broken >&2; exit 3"})
+
+
+def shell(command: str, **more: str) -> Step:
+    return Step(tool="shell", input={"command": command, **more})
+
+
+RUNS = shell(f"echo done > ran.txt; echo {OUTPUT}")
 CHANGED = "echo done > changed.txt; echo changed"
 DONE, MORE = Step("first done"), Step("second done")
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What is left of a run."""
-
-    ran: bool
-    changed: bool
-    requests: tuple[str, ...]
-    """What the model was told each time."""
-    shown: str
-    """What the agent printed."""
-    fired: frozenset[str]
-
-    def told(self, word: str) -> bool:
-        return any(word in text for text in self.requests)
-
-
-Look = Callable[[Evidence], str]
+FAILING = (
+    # To some agents a command that fails is no tool that failed.
+    shell(f"echo {OUTPUT} >&2; exit 3"),
+    Step(tool="read_file", input={"path": "{project}/missing.txt"}),
+    DONE,
+)
+ESCALATION = {"escalation": "require_escalated"}  # one agent asks about such commands alone
+QUESTIONABLE = (
+    shell("echo done > unasked.txt", **ESCALATION),
+    shell(f"echo done > ran.txt; echo {OUTPUT}", **ESCALATION),
+    DONE,
+)
+REFUSAL = {"decision": "block", "reason": "WORDREFUSED"}
+SUB = "anyhook_sub"
+DELEGATED = (
+    Step(tool="delegate_task", input={"task": f"Please do {SUB} for me.", "agent_name": "{helper}"}),
+    shell("sleep 3"),  # some let sub-agents work beside them, and end them at their own end
+    DONE,
+    Step(tool="shell", input={"command": "echo done > inside.txt"}, where=SUB),
+    Step("sub done", where=SUB),
+    Step("sub done again", where=SUB),
+)
+OVERLONG = (
+    shell("echo one"),
+    shell("echo two"),
+    Step(tool="shell", input=RUNS.input, tokens=190_000),
+    DONE,
+    Step("done, after all", where=ASIDE),
+)
 
 
 @dataclass(frozen=True)
@@ -44,102 +78,15 @@ class Trial:
     """Hooks, steps, and what each effect came to."""
 
     hooks: Mapping[str, str]
-    """Path in the home → text."""
     looks: Mapping[tuple[str, str], Look]
     steps: tuple[Step, ...] = (RUNS, DONE, MORE)
     prompt: str = OLD_PROMPT
-    executables: tuple[str, ...] = field(default=())
+    mood: str = ""
+    borrowed: Answers = field(default_factory=dict)
+    """Hooks in a dialect that is chosen by the agent."""
 
 
-def answering(answer: Mapping[str, Any], *, once: bool = False) -> str:
-    """A command that answers so; `once`: the first time only, for what would otherwise go round in circles."""
-    said = f"cat >/dev/null; printf '%s' '{json.dumps(answer)}'"
-    return f"test -e ~/once || {{ touch ~/once; {said}; }}" if once else said
-
-
-def kodik(**commands: str) -> dict[str, str]:
-    hooks = {event: [{"hooks": [{"type": "command", "command": command}]}] for event, command in commands.items()}
-    return {"Documents/Kodik/Hooks/hooks.json": json.dumps({"hooks": hooks})}
-
-
-def kolega(**answers: Mapping[str, Any]) -> dict[str, str]:
-    return kolega_commands(**{event: answering(answer) for event, answer in answers.items()})
-
-
-def kolega_commands(**commands: str) -> dict[str, str]:
-    hooks = {
-        event: [{"hooks": [{"type": "command", "command": shlex.join(["sh", "-c", command])}]}]
-        for event, command in commands.items()
-    }
-    return {".local/state/kolega-code/hooks.json": json.dumps({"schema_version": 1, "hooks": hooks})}
-
-
-def agenthooks(trigger: str, answer: Mapping[str, Any]) -> dict[str, str]:
-    folder = ".config/agents/hooks/trial"
-    front = f"---\nname: trial\ndescription: A trial.\ntrigger: {trigger}\n---\n"
-    return {f"{folder}/HOOK.md": front, f"{folder}/scripts/run": f"#!/bin/sh\n{answering(answer)}\n"}
-
-
-def told(word: str) -> Look:
-    return lambda seen: WORKS if seen.told(word) else NOTHING
-
-
-def feedback(seen: Evidence) -> str:
-    """After a tool a block tells the model and stops nothing."""
-    return TOLD if seen.told("WORDREFUSED") else NOTHING
-
-
-def heard(word: str) -> Look:
-    """For people: what is printed at all."""
-    return lambda seen: WORKS if word in seen.shown else TOLD if seen.told(word) else NOTHING
-
-
-def stopped(seen: Evidence) -> str:
-    return NOTHING if seen.ran else WORKS
-
-
-def asked(seen: Evidence) -> str:
-    """Without a person, an agent that asks refuses."""
-    return NOTHING if seen.ran else STOPPED
-
-
-def rewritten(seen: Evidence) -> str:
-    return NOTHING if seen.ran else WORKS if seen.changed else STOPPED
-
-
-def replaced(seen: Evidence) -> str:
-    if not seen.told("WORDOUTPUT"):
-        return NOTHING
-    return TOLD if any(OUTPUT in text.replace(f"echo {OUTPUT}", "") for text in seen.requests) else WORKS
-
-
-def ended(seen: Evidence) -> str:
-    if len(seen.requests) == 1:
-        return WORKS
-    return TOLD if seen.told("WORDEND") else NOTHING
-
-
-def unsent(seen: Evidence) -> str:
-    if not seen.told("PROMPTOLD"):
-        return WORKS
-    return TOLD if seen.told("WORDREFUSED") else NOTHING
-
-
-def reworded(seen: Evidence) -> str:
-    if not seen.told("PROMPTNEW"):
-        return NOTHING
-    return TOLD if seen.told("PROMPTOLD") else WORKS
-
-
-def went_on(seen: Evidence) -> str:
-    return WORKS if seen.told("WORDMORE") and len(seen.requests) > 2 else NOTHING
-
-
-def context(word: str) -> str:
-    return answering({"additional_context": word})
-
-
-TRIALS: Mapping[str, Trial] = {
+ORDINARY: Mapping[str, Trial] = {
     "context": Trial(
         kodik(
             SessionStart=context("WORDSTART"),
@@ -154,10 +101,10 @@ TRIALS: Mapping[str, Trial] = {
             ("post_tool", "context"): told("WORDAFTER"),
         },
     ),
-    "context after a failure": Trial(
-        kodik(PostToolUse=context("WORDAFTER")),
-        {("post_tool_failure", "context"): told("WORDAFTER")},
-        (FAILS, DONE),
+    "after a failure": Trial(
+        {**kodik(PostToolUse=context("WORDAFTER")), **kolega(PostToolUse={"systemMessage": "WORDTELL"})},
+        {("post_tool_failure", "context"): told("WORDAFTER"), ("post_tool_failure", "message"): heard("WORDTELL")},
+        FAILING,
     ),
     "message": Trial(
         kolega(
@@ -166,6 +113,7 @@ TRIALS: Mapping[str, Trial] = {
             PreToolUse={"systemMessage": "WORDBEFORE"},
             PostToolUse={"systemMessage": "WORDAFTER"},
             Stop={"systemMessage": "WORDSTOP"},
+            SessionEnd={"systemMessage": "WORDOVER"},
         ),
         {
             ("session_start", "message"): heard("WORDSTART"),
@@ -173,32 +121,55 @@ TRIALS: Mapping[str, Trial] = {
             ("pre_tool", "message"): heard("WORDBEFORE"),
             ("post_tool", "message"): heard("WORDAFTER"),
             ("stop", "message"): heard("WORDSTOP"),
+            ("session_end", "message"): heard("WORDOVER"),
         },
+    ),
+    "a refused start": Trial(
+        {
+            **agenthooks("session_start", answering({"decision": "deny", "reason": "WORDREFUSED"})),
+            **kodik(Stop=context("WORDSTOP")),
+        },
+        {("session_start", "block"): unsent, ("stop", "context"): told("WORDSTOP")},
     ),
     "a refused call": Trial(kodik(PreToolUse="echo WORDREFUSED >&2; exit 2"), {("pre_tool", "block"): stopped}),
     "a call to be asked about": Trial(
-        agenthooks("before_tool", {"decision": "ask", "reason": "WORDASK"}), {("pre_tool", "ask"): asked}
+        agenthooks("before_tool", answering({"decision": "ask", "reason": "WORDASK"})), {("pre_tool", "ask"): asked}
     ),
     "other input": Trial(
         kodik(PreToolUse=answering({"modified_input": {"command": CHANGED}})), {("pre_tool", "input"): rewritten}
     ),
+    "an end before a tool": Trial(
+        {},
+        {("pre_tool", "end_turn"): ended_before},
+        borrowed={"PreToolUse": {"continue": False, "stopReason": "WORDEND"}},
+    ),
     "a result refused": Trial(kodik(PostToolUse="echo WORDREFUSED >&2; exit 2"), {("post_tool", "block"): feedback}),
     "a failure refused": Trial(
-        kodik(PostToolUse="echo WORDREFUSED >&2; exit 2"),
-        {("post_tool_failure", "block"): feedback},
-        (FAILS, DONE),
+        kodik(PostToolUse="echo WORDREFUSED >&2; exit 2"), {("post_tool_failure", "block"): feedback}, FAILING
     ),
     "the turn's end": Trial(
         # There a refused result ends the turn.
         kolega_commands(PostToolUse="echo WORDEND >&2; exit 2"),
         {("post_tool", "end_turn"): ended},
     ),
+    "the turn's end after a failure": Trial(
+        kolega_commands(PostToolUse="echo WORDEND >&2; exit 2"), {("post_tool_failure", "end_turn"): ended}, FAILING
+    ),
     "other output": Trial(
         kolega(PostToolUse={"hookSpecificOutput": {"updatedToolOutput": "WORDOUTPUT"}}),
         {("post_tool", "output"): replaced},
     ),
+    "other output of a failure": Trial(
+        kodelet("after_tool_call", {"output": {"result": "WORDOUTPUT"}}),
+        {("post_tool_failure", "output"): replaced},
+        FAILING,
+    ),
     "a refused prompt": Trial(
         kodik(UserPromptSubmit="echo WORDREFUSED >&2; exit 2"), {("user_prompt_submit", "block"): unsent}
+    ),
+    "an end at the prompt": Trial(
+        kolega(UserPromptSubmit={"continue": False}),
+        {("user_prompt_submit", "end_turn"): unsent_by_end},
     ),
     "another prompt": Trial(
         kodik(UserPromptSubmit=answering({"modified_prompt": "Do PROMPTNEW instead."})),
@@ -207,4 +178,112 @@ TRIALS: Mapping[str, Trial] = {
     "a refused stop": Trial(
         kodik(Stop=answering({"decision": "block", "reason": "WORDMORE"}, once=True)), {("stop", "block"): went_on}
     ),
+    "a follow-up": Trial(
+        kodelet("agent_stop", {"result": "continue", "follow_up_messages": ["WORDMORE"]}),
+        {("stop", "follow_up"): went_on},
+    ),
 }
+
+RARE: Mapping[str, Trial] = {
+    "a call let through": Trial(
+        agenthooks("before_tool", answering_about("ran.txt", {"decision": "allow"})),
+        {("pre_tool", "allow"): let_through},
+        QUESTIONABLE,
+        mood=ASKING,
+    ),
+    "a permission granted": Trial(
+        kodik(
+            PermissionRequest=answering_about("ran.txt", {"decision": "approve", "additional_context": "WORDCONTEXT"})
+        ),
+        {
+            ("permission_request", "allow"): let_through,
+            ("permission_request", "context"): told("WORDCONTEXT"),
+            ("permission_request", "message"): heard("WORDTELL"),
+            ("notification", "context"): told("WORDNOTICE"),
+            ("notification", "message"): heard("WORDNOTE"),
+        },
+        QUESTIONABLE,
+        mood=ASKING,
+        borrowed={
+            "PermissionRequest": {"systemMessage": "WORDTELL"},
+            "Notification": {
+                "systemMessage": "WORDNOTE",
+                "hookSpecificOutput": {"hookEventName": "Notification", "additionalContext": "WORDNOTICE"},
+            },
+        },
+    ),
+    "a permission refused": Trial(
+        kodik(PermissionRequest=answering(REFUSAL)),
+        {("permission_request", "block"): denied},
+        QUESTIONABLE,
+        mood=ASKING,
+    ),
+    "a permission with other input": Trial(
+        {},
+        {("permission_request", "input"): rewritten},
+        QUESTIONABLE,
+        mood=ASKING,
+        borrowed={
+            "PermissionRequest": {
+                "hookSpecificOutput": {
+                    "hookEventName": "PermissionRequest",
+                    "decision": {"behavior": "allow", "updatedInput": {"command": CHANGED}},
+                }
+            }
+        },
+    ),
+    "a sub-agent": Trial(
+        kodik(
+            SubagentStart=context("WORDSTART"),
+            SubagentStop=context("WORDSTOP"),
+            PreToolUse=answering_about("inside.txt", REFUSAL),
+        ),
+        {
+            (SUB_AGENTS, "block"): kept_out,
+            ("subagent_start", "context"): told("WORDSTART"),
+            ("subagent_start", "message"): heard("WORDTELL"),
+            ("subagent_stop", "context"): told("WORDSTOP"),
+        },
+        DELEGATED,
+        mood=DELEGATING,
+        borrowed={"SubagentStart": {"systemMessage": "WORDTELL"}},
+    ),
+    "a refused sub-agent": Trial(
+        kodik(SubagentStart=answering(REFUSAL)),
+        {("subagent_start", "block"): feedback},
+        DELEGATED,
+        mood=DELEGATING,
+    ),
+    "a sub-agent sent back": Trial(
+        kodik(SubagentStop=answering({"decision": "block", "reason": "WORDMORE"}, once=True)),
+        {
+            ("subagent_stop", "block"): went_on,
+            ("subagent_stop", "message"): heard("WORDTELL"),
+        },
+        DELEGATED,
+        mood=DELEGATING,
+        borrowed={"SubagentStop": {"systemMessage": "WORDTELL"}},
+    ),
+    "a compaction": Trial(
+        {
+            **kodik(PreCompact=context("WORDBEFORE"), PostCompact=context("WORDAFTER")),
+            **kolega(PreCompact={"systemMessage": "WORDTELL"}),
+        },
+        {
+            ("pre_compact", "context"): told("WORDBEFORE"),
+            ("pre_compact", "message"): heard("WORDTELL"),
+            ("post_compact", "context"): told("WORDAFTER"),
+            ("post_compact", "message"): heard("WORDLATER"),
+        },
+        OVERLONG,
+        mood=FULL,
+        borrowed={"PostCompact": {"systemMessage": "WORDLATER"}},
+    ),
+    "a refused compaction": Trial(
+        kodik(PreCompact=answering(REFUSAL)),
+        {("pre_compact", "block"): skipped},
+        OVERLONG,
+        mood=FULL,
+    ),
+}
+TRIALS: Mapping[str, Trial] = {**ORDINARY, **RARE}

@@ -21,10 +21,17 @@ packages() { # FOLDER PACKAGE...
     npm install --prefix "$into" --ignore-scripts --no-audit --no-fund --loglevel=error "$@" >"$into/install.log" 2>&1
 }
 
+newer_python() { # the wheels want Python 3.12; pyenv's commands may stand on the PATH for versions that are not chosen
+    for name in python3.14 python3.13 python3.12 python3 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[2-9]*/bin/python3; do
+        "$name" -c "import sys; sys.exit(sys.version_info < (3, 12))" 2>/dev/null && echo "$name" && return
+    done
+    echo "there is no Python 3.12 or newer here" >&2
+    return 1
+}
+
 wheels() { # FOLDER PACKAGE...
     into=$folder/$1; shift
-    python=$(for name in python3.13 python3.12 python3; do "$name" -c "" 2>/dev/null && echo "$name" && break; done)
-    "$python" -m venv "$into" && "$into/bin/pip" install -q "$@" >"$into/install.log" 2>&1
+    python=$(newer_python) && "$python" -m venv --clear "$into" && "$into/bin/pip" install -q "$@" >"$into/install.log" 2>&1
 }
 
 command_of() { # NAME PATH: what FOLDER/bin/NAME starts, with our own Node first on the PATH
@@ -57,7 +64,6 @@ for name in "$@"; do
         cline) packages cline "$(pinned "@cline/cli-$platform" 3.0.65)" &&
             command_of cline "cline/node_modules/@cline/cli-$platform/bin/cline" ;;
         opencode) packages opencode "$(pinned "opencode-$platform" 1.18.33)" &&
-            packages opencode-plugin "$(pinned @opencode-ai/plugin 1.18.33)" &&
             command_of opencode "opencode/node_modules/opencode-$platform/bin/opencode" ;;
         *) echo "no agent $name" >&2; false ;;
     esac || { echo "$name could not be installed; see $folder/$name/install.log" >&2; failed=1; }

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic_ai import Agent
+from pydantic_ai import Agent, RunContext
+from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
@@ -70,6 +71,44 @@ def test_deny_and_rewrite(world: World) -> None:
     assert sums == ["5+5"]
     assert "too much" in model.told[1]
     assert "10" in model.told[2]
+
+
+class Doubling(AbstractCapability[Any]):
+    """Wraps what `Hooked` wraps, and tells."""
+
+    def __init__(self) -> None:
+        self.nodes: list[str] = []
+
+    async def wrap_node_run(self, ctx: RunContext[Any], *, node: Any, handler: Any) -> Any:
+        self.nodes.append(type(node).__name__)
+        return await handler(node)
+
+    async def wrap_tool_execute(
+        self, ctx: RunContext[Any], *, call: Any, tool_def: Any, args: Any, handler: Any
+    ) -> Any:
+        return 2 * await handler(args)
+
+
+def test_a_capability_inside_does_its_own_work(world: World) -> None:
+    model = Model({"a": 9, "b": 2}, {"a": 1, "b": 2}, "Six.")
+    engine = world.engine()
+    engine.on("pre_tool", lambda event: Outcome.block("no nines") if "9" in str(event.get("input")) else None)
+    outputs: list[Event] = []
+    engine.on("post_tool", outputs.append)
+    doubling = Doubling()
+    agent = Agent(FunctionModel(model), capabilities=[Hooked(engine, wrapped=doubling)])
+    sums: list[int] = []
+
+    @agent.tool_plain
+    def add(a: int, b: int) -> int:
+        sums.append(a + b)
+        return a + b
+
+    assert asyncio.run(agent.run("Add.")).output == "Six."
+    assert (sums, [event.get("output") for event in outputs]) == ([3], ["6"])
+    assert "no nines" in model.told[1]
+    assert "6" in model.told[2]
+    assert doubling.nodes == ["UserPromptNode", *["ModelRequestNode", "CallToolsNode"] * 3]
 
 
 def test_a_rewrite_is_checked_like_the_models_own(world: World) -> None:

@@ -170,6 +170,13 @@ def test_a_refusal_is_what_the_agent_honours(agent: str, native: str) -> None:
         assert (json.loads(said.stdout), said.stderr, said.status) == (expected, "", 0)
 
 
+@pytest.mark.parametrize("event", ["stop", "subagent_stop"])
+def test_an_end_where_the_agent_ends_sends_nobody_on(event: str) -> None:
+    for row in (row for agent in HOSTS for row in host(agent).events if event in row.canonical):
+        settled = settle(Decision(event, end_turn=True, reason="enough"), row.says, "here")
+        assert (settled.effects, settled.problems) == ({}, ())
+
+
 @pytest.mark.parametrize("agent", HOSTS)
 def test_every_agent_can_refuse_a_tool_call(agent: str) -> None:
     rows = [row for row in host(agent).events if row.canonical[:1] == ("pre_tool",)]

@@ -9,10 +9,21 @@ import io
 from typing import Any
 
 import pytest
+from pydantic_ai.messages import (
+    FunctionToolCallEvent,
+    FunctionToolResultEvent,
+    ModelMessage,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+)
+from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from anyhook.adapters.pydantic_ai import Hooked
 from anyhook.agent.earlier import earlier_sessions
-from anyhook.agent.hook_writer import Draft
+from anyhook.agent.failure import Failed
+from anyhook.agent.hook_writer import Draft, write_hook
 from anyhook.agent.permission import ALWAYS, NO, ONCE, Permission
 from anyhook.cli.chat.activity import lines
 from anyhook.cli.chat.commands import is_command
@@ -54,6 +65,10 @@ OTHER = GUARD.replace(id="kodik:user:PreToolUse:other", name="other")
             ["hook guard denied the tool (pre_tool)", "hook other added context (pre_tool)"],
         ),
         ({"tool_input": {"command": "ls"}}, ["hook guard rewrote the input (pre_tool)"]),
+        (
+            {"verdict": "block", "effect": "deny_tool", "hook": GUARD.id, "tool_input": {"command": "never run"}},
+            ["hook guard denied the tool (pre_tool)"],
+        ),
         ({"context": ("a",), "prompt": "b"}, ["hook guard rewrote the prompt, added context (pre_tool)"]),
         ({"verdict": "ask", "reason": "Sure?"}, ["hook guard wants you to be asked (Sure?) (pre_tool)"]),
         ({"verdict": "allow", "end_turn": True}, ["hook guard allowed it, ended the turn (pre_tool)"]),
@@ -71,6 +86,28 @@ def test_a_line_for_a_call() -> None:
     assert call_line("shell", {"command": "ls", "timeout_seconds": 5}) == "shell  ls  timeout_seconds=5"
     assert call_line("list_files", {}) == "list_files"
     assert call_line("write_file", {"path": "a", "content": "x" * 100}).endswith(f"content={'x' * 60}…")
+
+
+def test_results_of_tools_that_run_at_once_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    screen = Screen(False, {})
+    for tool in ("list_files", "shell"):
+        screen.stream(FunctionToolCallEvent(ToolCallPart(tool, {}, tool_call_id=tool)))
+    for tool in ("list_files", "shell"):
+        screen.stream(FunctionToolResultEvent(ToolReturnPart(tool, "some text", tool_call_id=tool)))
+    screen.stream(FunctionToolCallEvent(ToolCallPart("shell", {}, tool_call_id="3")))
+    screen.stream(FunctionToolResultEvent(ToolReturnPart("shell", "its own", tool_call_id="3")))
+    shown = "● list_files\n● shell\n  list_files: some text\n  shell: some text\n● shell\n  its own\n"
+    assert capsys.readouterr().out == shown
+
+
+def test_a_model_that_writes_no_hook() -> None:
+    """What it should have written is said in our words; the framework speaks of retries."""
+
+    def chatter(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        return ModelResponse(parts=[TextPart("I would rather not.")])
+
+    with pytest.raises(Failed, match="asked 3 times, and what it answered was no draft"):
+        asyncio.run(write_hook(FunctionModel(chatter), "", "refuse pushes", lambda draft: []))
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ from anyhook.model.hook import BROKEN, Hook
 from anyhook.model.outcome import BLOCK, SILENT, STOPPING, STRENGTH, Failure, Outcome
 from anyhook.model.problem import WARNING, Problem
 from anyhook.routes import wanted
-from anyhook.runners import inside_hook, start
+from anyhook.runners import inside_hook, start, start_command
 from anyhook.steps.judge import judge
 from anyhook.steps.merge import Entry, merge
-from anyhook.steps.present import present
+from anyhook.steps.present import aim, present, stdin_of
 from anyhook.steps.record import call_text, record
 from anyhook.steps.translate import to_host, to_native
 
@@ -124,7 +124,6 @@ class Walk:
             self.report(hook, "ran", verdict=outcome.verdict)
         else:
             call, model, started = self.begun.pop(position) if position in self.begun else self.begin(step, scene)
-            self.grace_s = min(GRACE_S + len(call.stdin) * GRACE_PER_BYTE_S, GRACE_MOST_S)
             # Made while the hook runs: this is time that nobody waits for.
             self.head = self.head or self.engine.head(self.event, self.mode)
             text = call_text(hook, call, posture, self.engine.keeping, model)
@@ -149,13 +148,23 @@ class Walk:
 
     def begin(self, step: Step, scene: Scene) -> Begun:
         """The call, the model it asks, and what was started."""
-        hook, table = step.hook, step.dialect
-        call, missing = present(hook, table, step.row, scene, self.engine.run_id(), self.engine.trace)
+        hook, table, row, engine = step.hook, step.dialect, step.row, self.engine
+
+        def stdin() -> bytes:
+            made = stdin_of(table, row, scene)
+            self.grace_s = min(GRACE_S + len(made) * GRACE_PER_BYTE_S, GRACE_MOST_S)
+            return made
+
+        if hook.handler == "command":
+            call, missing = aim(hook, table, scene, engine.run_id(), engine.trace)
+            call = self.in_time(call)
+            if missing:
+                return call, "", Run("not_started", None, b"", b"", 0, 0.0, missing)
+            return call, "", start_command(call, stdin)
+        call, _ = aim(hook, table, scene, engine.run_id(), engine.trace, stdin())
         call = self.in_time(call)
-        asked, model = self.engine.asked(hook, table)
-        if missing:
-            return call, model, Run("not_started", None, b"", b"", 0, 0.0, missing)
-        return call, model, start(hook, table, call, scene, asked, self.engine.catalog.config)
+        asked, model = engine.asked(hook, table)
+        return call, model, start(hook, table, call, scene, asked, engine.catalog.config)
 
     def look_ahead(self, first: int, steps: tuple[Step, ...]) -> None:
         """Start all hooks of a dialect whose hooks run at once. The first is left to whoever waits for the walk, the

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from anyhook.runners import Waitable
     from anyhook.runners.model_client import AnyModel
 
+    Begun = tuple[Walk, Generator[Waitable, Run, Decision]]
 
 UNWRITTEN_MOST = 50_000
 """How many events that reached no hook are kept before their lines are written."""
@@ -128,11 +129,10 @@ class Engine:
 
     async def fire(self, event: Event, **switches: Unpack[Switches]) -> Decision:
         """Run the hooks of one event and answer with one decision. The loop is never held for more than a moment."""
-        if not switches:
-            quiet = self._at_once(event)
-            if quiet is not None:
-                return quiet
-        begun = self._begin(event, switches)
+        route = self.routes.find(event)
+        if not switches and (quiet := self._at_once(event, route)) is not None:
+            return quiet
+        begun = self._begin(event, route, switches)
         if isinstance(begun, Decision):
             return begun
         state, walk = begun
@@ -153,11 +153,10 @@ class Engine:
 
     def fire_sync(self, event: Event, **switches: Unpack[Switches]) -> Decision:
         """The same for callers without an event loop."""
-        if not switches:
-            quiet = self._at_once(event)
-            if quiet is not None:
-                return quiet
-        begun = self._begin(event, switches)
+        route = self.routes.find(event)
+        if not switches and (quiet := self._at_once(event, route)) is not None:
+            return quiet
+        begun = self._begin(event, route, switches)
         if isinstance(begun, Decision):
             return begun
         _, walk = begun
@@ -171,10 +170,9 @@ class Engine:
         finally:
             walk.close()
 
-    def _at_once(self, event: Event) -> Decision | None:
+    def _at_once(self, event: Event, route: Route) -> Decision | None:
         """The answer to an event that reaches no hook, as nearly all do: within a microsecond. None where there is more
         to it."""
-        route = self.routes.find(event)
         journal = self.journal
         if route.quiet is None or route.speaks or journal is None or not journal.soon or self.outlived:
             return None
@@ -183,7 +181,7 @@ class Engine:
             journal.flush()
         return route.quiet
 
-    def _begin(self, event: Event, switches: Switches) -> Decision | tuple[Walk, Generator[Waitable, Run, Decision]]:
+    def _begin(self, event: Event, route: Route, switches: Switches) -> Decision | Begun:
         """The decision, where nothing has to be started; else the walk."""
         on_failure = mode = None
         spent: frozenset[str] = frozenset()
@@ -193,10 +191,11 @@ class Engine:
             if session is not None:
                 event = event.replace(data={**event.data, "session": session})
             if switches:
-                return self._other(switches)._begin(event, {"on_failure": on_failure, "mode": mode, "spent": spent})
+                other = self._other(switches)
+                rest: Switches = {"on_failure": on_failure, "mode": mode, "spent": spent}
+                return other._begin(event, other.routes.find(event), rest)
             checked("on_failure", on_failure, ON_FAILURE)
             checked("mode", mode, MODE)
-        route = self.routes.find(event)
         answers: list[object] = []
         if route.quiet is not None or inside_hook.get():
             if not route.speaks:

@@ -16,6 +16,8 @@ def main() -> None:
             from anyhook.cli.app import run
 
             status = run(words)
+    except KeyboardInterrupt:  # before anybody else listens for it
+        status = _tell("interrupted\n", 130)
     except Exception as error:  # noqa: BLE001 (the last resort: a person gets a sentence, whatever went wrong)
         status = _give_up(error)
     _leave(status)
@@ -32,12 +34,12 @@ def _give_up(error: Exception) -> int:
     return _tell(f"anyhook could not go on: {type(error).__name__}: {error} (at {place}). Please report this.\n")
 
 
-def _tell(what: str) -> int:
+def _tell(what: str, status: int = 1) -> int:
     try:
         sys.stderr.write(what)
     except (OSError, ValueError, AttributeError):
         pass
-    return 1
+    return status
 
 
 def _fast(verb: str, words: list[str]) -> int | None:

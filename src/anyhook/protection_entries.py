@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
-OUR_ENTRY = "anyhook bridge"
+OUR_ENTRY, OUR_NAME = "anyhook bridge", "anyhook"
 
 
 def loses(path: str, given: dict[str, Json]) -> bool:
@@ -34,7 +34,7 @@ def loses(path: str, given: dict[str, Json]) -> bool:
     if not kept:  # a program of ours, all of which counts
         return after != before
     left = _ours(after)
-    return any(entry not in left for entry in kept) or next(turned_off(after), None) is not None
+    return any(entry not in left for entry in kept) or next(turned_off(after, OUR_NAME), None) is not None
 
 
 def _ours(text: str) -> list[tuple[str, Json]]:

@@ -16,6 +16,7 @@ import pytest
 from agent_box import LS, agent, record, recorded, script
 from test_agent_command import left_behind
 
+from anyhook.agent.headless import Headless
 from anyhook.live.model_server import ModelServer
 from anyhook.live.wire import Answer
 from anyhook.stores.conversations import Conversations
@@ -188,3 +189,11 @@ def test_a_model_that_breaks_in_the_middle(world: World) -> None:
     assert (ran.stop, ran.status, [it["reason"] for it in recorded(world, "end")]) == ("error", 1, ["error"])
     again = agent(world, {"expect": "And?", "text": "Fine."}, prompt="And?", follow=True)
     assert again.text == "Fine."
+
+
+def test_interrupted_before_it_listens(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then the event loop hears of it, and cancels the run as a whole."""
+    monkeypatch.setattr(Headless, "_listen", lambda _: os.kill(os.getpid(), INT))
+    ran = agent(world, "Never said.")
+    assert (ran.status, ran.stop, ran.why) == (130, "interrupted", "the session was ended: interrupted")
+    assert ran.events == [], "a session that has not begun has no end"

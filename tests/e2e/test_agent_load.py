@@ -9,12 +9,18 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Awaitable, Callable
+from types import FrameType
 
 import pytest
 from agent_box import script
+from pydantic_ai import Agent, UsageLimits
 
+from anyhook.agent.models import open_model
 from anyhook.agent.options import Options
-from anyhook.agent.session import Session
+from anyhook.agent.session import INSTRUCTIONS, Session
+from anyhook.agent.settings import Settings
+from anyhook.agent.tools import tools
 from anyhook.model.event import Event
 from conftest import World
 
@@ -94,3 +100,49 @@ def test_the_same_by_the_command_with_real_processes(world: World) -> None:
     sizes = [int(pages) * os.sysconf("SC_PAGESIZE") for pages in (world.root / "sizes").read_text().split()]
     assert len(sizes) == CALLS
     assert sizes[-1] - sizes[CALLS // 2] < MOST_GROWTH
+
+
+async def function_calls(turn: Callable[[], Awaitable[str]]) -> int:
+    """How many functions a turn calls in this thread, the interpreter's own included."""
+    count = 0
+
+    def note(_frame: FrameType, what: str, _argument: object) -> None:
+        nonlocal count
+        count += what in ("call", "c_call")
+
+    sys.setprofile(note)
+    try:
+        said = await turn()
+    finally:
+        sys.setprofile(None)
+    assert said == "Done."
+    return count
+
+
+def test_without_a_hook_the_agent_is_little_more_than_the_framework(world: World) -> None:
+    """Session and engine included, against the framework with the same model and tools; in calls of functions, which
+    no busy machine makes more of."""
+    world.write(world.project / "a.txt", "one line\n")
+    step = {"tools": [{"read_file": {"path": "a.txt"}}], "times": 30}
+    model = script(world, step, "Done.", step, "Done.")
+    session = Session(Options(project=str(world.project), env=world.env, model=model, permission="auto", max_turns=0))
+    session.open()
+    given = tools(str(world.project), world.env, Settings())
+    alone = Agent(open_model(model, {}, world.env), instructions=INSTRUCTIONS, capabilities=given)
+
+    async def by_session() -> str:
+        session.history = []
+        return (await session.turn("Go.")).text
+
+    async def by_framework() -> str:
+        return (await alone.run("Go.", usage_limits=UsageLimits(request_limit=None))).output
+
+    async def ratio() -> float:
+        await session.start()
+        for turn in (by_session, by_framework):  # the first turn loads what the second has
+            await turn()
+        ours, theirs = await function_calls(by_session), await function_calls(by_framework)
+        await session.end("completed")
+        return ours / theirs
+
+    assert asyncio.run(ratio()) < 1.05

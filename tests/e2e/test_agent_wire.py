@@ -80,6 +80,21 @@ def test_an_endpoint_of_the_settings(world: World, name: str) -> None:
     assert "[]" in report["tool_calls"][0]["output"]
 
 
+@pytest.mark.parametrize("kind", ["prompt", "agent"])
+@pytest.mark.parametrize("model", ["openai:m", "anthropic:m"])
+def test_a_handler_asks_the_agents_own_provider(world: World, model: str, kind: str) -> None:
+    """The agent's answers come as streams. A handler's come whole, with one request each: they are short, and endpoints
+    that cannot stream would have to be asked again."""
+    world.kolega("Stop", {"type": kind, "prompt": "Is it done?"})
+    no, yes = Answer('{"ok": false, "reason": "two tests fail"}'), Answer('{"ok": true}')
+    with ModelServer([Answer("One."), no, Answer("Two."), yes]) as server:
+        world.env.update(server.env)
+        done = world.command("agent", "run", "Go.", "--model", model, "--trust", "all", "--json")
+    assert (done.returncode, json.loads(done.stdout)["text"]) == (0, "Two."), done.stderr
+    assert [bool(asked.body.get("stream")) for asked in server.asked] == [True, False, True, False]
+    assert "two tests fail" in server.asked[2].text
+
+
 @pytest.mark.parametrize("model", ["openai:m", "anthropic:m"])
 def test_what_is_missing_is_named(world: World, model: str) -> None:
     key = f"{model.partition(':')[0].upper()}_API_KEY"

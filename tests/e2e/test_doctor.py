@@ -72,17 +72,24 @@ def test_a_project_entry_needs_anyhook_on_the_path(bare: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("agent", "path", "switch"),
+    ("agent", "path", "switch", "why"),
     [
-        ("claude", ".claude/settings.json", {"disableAllHooks": True}),
-        ("gemini", ".gemini/settings.json", {"hooksConfig": {"enabled": False}}),
+        ("claude", ".claude/settings.json", {"disableAllHooks": True}, "runs no hooks; take that out"),
+        ("gemini", ".gemini/settings.json", {"hooksConfig": {"enabled": False}}, "runs no hooks; take that out"),
+        ("gemini", ".gemini/settings.json", {"hooksConfig": {"disabled": ["anyhook"]}}, "take the name out"),
     ],
 )
-def test_hooks_turned_off(bare: World, agent: str, path: str, switch: dict[str, Any]) -> None:
+def test_hooks_turned_off(bare: World, agent: str, path: str, switch: dict[str, Any], why: str) -> None:
     bare.write(bare.home / path, json.dumps(switch))
     bare.command("install", agent)
     row = doctor(bare, agent, status=1)[agent]
-    assert (row["status"], "runs no hooks" in row["reason"]) == ("INERT", True)
+    assert (row["status"], why in row["reason"]) == ("INERT", True), row["reason"]
+
+
+def test_a_list_of_other_hooks_that_are_off(bare: World) -> None:
+    bare.write(bare.home / ".gemini/settings.json", json.dumps({"hooksConfig": {"disabled": ["theirs"]}}))
+    bare.command("install", "gemini")
+    assert doctor(bare, "gemini")["gemini"]["status"] == "UNKNOWN"
 
 
 def test_hooks_that_never_match(bare: World) -> None:

@@ -197,3 +197,34 @@ def test_an_answer_that_is_nearly_json_is_text_and_said_to_be(world: World) -> N
     made = world.fire("before_tool", "--tool", "Shell")
     assert (made["verdict"], made["context"]) == ("none", ['{"decision": "deny"'])
     assert [problem["code"] for problem in made["problems"]] == ["output-ignored"]
+
+
+LOADING = """
+import os, signal, sys
+
+module = sys.argv.pop(1)
+
+class Impatient:
+    def find_spec(self, name, path, target=None):
+        if name == module:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Impatient())
+from anyhook.entry import main
+
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "words"), [("anyhook.cli.app", ["list"]), ("anyhook.cli.fire", ["fire", "Stop"]), ("click", ["--help"])]
+)
+def test_interrupted_while_it_loads(world: World, module: str, words: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", LOADING, module, *words],
+        env=world.env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")

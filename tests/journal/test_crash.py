@@ -180,20 +180,54 @@ def test_a_clock_that_goes_back(world: World) -> None:
     assert world.command("stats").returncode == 0
 
 
+def read_only(world: World) -> list[str]:
+    """The beginning of a command for which the home is read-only: for root no folder is, unless a mount makes it so."""
+    if os.getuid() != 0:
+        return []
+    script = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
+    inside = ["unshare", "--mount", "sh", "-c", script, str(world.home)]
+    if not shutil.which("unshare") or subprocess.run([*inside, "true"], check=False).returncode:
+        pytest.skip("nothing can be mounted here")
+    return inside
+
+
+def called(world: World, inside: list[str], *words: str) -> subprocess.CompletedProcess[str]:
+    command = [*inside, sys.executable, "-m", "anyhook", *words]
+    folders = [path for path in (world.state, world.home) if path.exists()]
+    for folder in folders:
+        folder.chmod(0o500)
+    try:
+        return subprocess.run(command, env=world.env, cwd=world.project, capture_output=True, text=True, check=False)
+    finally:
+        for folder in reversed(folders):
+            folder.chmod(0o700)
+
+
 def test_a_home_that_is_read_only(world: World) -> None:
-    """For root no folder is, so there a mount makes it so."""
     world.hook("kodik", "Stop", "echo no >&2; exit 2")
-    command = [sys.executable, "-m", "anyhook", "fire", "Stop", "--json"]
-    if os.getuid() == 0:
-        home = str(world.home)
-        inside = ["bwrap", "--dev-bind", "/", "/", "--ro-bind", home, home, "--"]
-        if not shutil.which("bwrap") or subprocess.run([*inside, "true"], check=False).returncode:
-            pytest.skip("bwrap does not work here")
-        command = [*inside, *command]
-    world.home.chmod(0o500)
-    done = subprocess.run(command, env=world.env, cwd=world.project, capture_output=True, text=True, check=False)
-    world.home.chmod(0o700)
+    done = called(world, read_only(world), "fire", "Stop", "--json")
     answer = json.loads(done.stdout)
     assert (done.returncode, answer["verdict"]) == (2, "block")
     assert [problem["code"] for problem in answer["problems"]] == ["journal-failed"]
     assert not world.state.exists()
+
+
+READING = {
+    "log": (0, "stop"), "log --search needle": (0, "stop"), "stats": (0, "kodik:"), "verify": (0, "1 records, all"),
+    "explain last": (0, "record 1"), "replay": (0, "1 events judged again"), "export --format jsonl": (0, "needle"),
+    "backtest Stop": (3, "results cannot be kept"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+def test_a_journal_that_can_only_be_read(world: World, indexed: bool) -> None:
+    """Whatever can be answered is; an index that cannot be kept, or brought up to date, is none the less."""
+    world.hook("kodik", "Stop", "echo needle")
+    world.command("fire", "Stop")
+    if indexed:
+        world.command("stats")
+    inside = read_only(world)
+    for words, (status, text) in READING.items():
+        done = called(world, inside, *words.split())
+        assert (done.returncode, text in done.stdout + done.stderr) == (status, True), (words, done)
+    assert (world.state / "journal-index.sqlite").exists() == indexed

@@ -15,6 +15,8 @@ import pytest
 from journal_box import Box, made
 
 from anyhook.cli.bars import bar, sparkline
+from anyhook.journal.figures import figures
+from anyhook.journal.index import known_runs
 from anyhook.journal.search import Wanted, follow, newest, record_of, search
 from anyhook.stores.journal import Journal
 from anyhook.stores.journal_files import full_paths
@@ -91,6 +93,8 @@ WRONG = {
     "--last 0": "--last 0: this must be a whole number",
     "--last x": "--last x: this must be a whole number",
     "-f --search x": "--search looks through what is there",
+    "--since=": "--since: '' is no moment",
+    "--search=": "--search: name at least one word",
 }
 
 
@@ -117,6 +121,9 @@ def test_damaged_lines_are_said_and_passed_over(box: Box) -> None:
     path.write_bytes(b"".join([lines[0], b"\xff\xfe{\n", b"[1]\n", b"null\n", *lines[1:]]))
     status, out, err = box.call("log")
     assert (status, len(out.splitlines())) == (0, 5)
+    assert err.count("is damaged") == 3
+    status, out, err = box.call("log", "--json")
+    assert [json.loads(line)["n"] for line in out.splitlines()] == [1, 2, 3, 4, 5]
     assert err.count("is damaged") == 3
     assert box.json("stats")["hooks"]
 
@@ -279,6 +286,35 @@ def test_what_is_gone_from_the_journal_is_gone_from_the_figures(box: Box) -> Non
     box.write(made(hooks=[("new", "none", 1.0, "exited")]))
     assert [hook["hook"] for hook in box.json("stats")["hooks"]] == ["new"]
     assert box.lines("--search", "needle") == []
+
+
+def test_a_file_that_somebody_has_changed_is_read_anew(tmp_path: Path) -> None:
+    """A full file is read once; unless it is not what it was."""
+    writer = JournalWriter(str(tmp_path), Bounds(keep_mb=8))
+    for _ in range(60):
+        writer.append(
+            [json.dumps(made(data={"x": "y" * 30_000}, hooks=[("a", "none", 1.0, "exited")])).encode() + b"\n"]
+        )
+    writer.close()
+    assert runs_in(tmp_path) == 60
+    (full,) = full_paths(str(tmp_path))
+    lines = Path(full).read_bytes().splitlines(keepends=True)
+    Path(full).write_bytes(b"".join(lines[:-1]))
+    assert runs_in(tmp_path) == 59
+    Path(full).write_bytes(b"".join(lines[:-1]).replace(b'"hook": "a"', b'"hook": "b"'))
+    assert runs_in(tmp_path, hook="b") == len(lines) - 1
+
+
+def runs_in(state: Path, hook: str = "a") -> int:
+    with known_runs(str(state), lambda _done, _all: None) as known:
+        found = figures(known, Wanted(), time.time_ns())
+    return {each.hook: each.runs for each in found}[hook]
+
+
+def test_no_run_fits(box: Box) -> None:
+    several(box)
+    assert box.call("stats", "--hook", "no-such")[2] == "No run in the last seven days is one of these.\n"
+    assert box.call("stats", "--since", "10s")[2] == "No hook ran in this time.\n"
 
 
 def test_a_state_folder_that_cannot_be_written(box: Box) -> None:

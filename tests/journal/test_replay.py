@@ -12,6 +12,7 @@ from journal_box import Box, made
 
 from anyhook import Event, Outcome
 from anyhook.grammar.registry import dialect
+from anyhook.journal.replay import Change, Judge
 from conftest import World
 
 ANSWERS: dict[str, list[dict[str, Any]]] = {
@@ -165,3 +166,75 @@ def test_a_long_rewrite(box: Box) -> None:
     assert decision.tool_input == answer["modified_input"]
     assert "characters in all" in str(box.world.journal()[0]["decision"]["tool_input"])
     assert box.json("replay") == {"judged": 1, "changed": 0, "changes": [], "not_judged": {}}
+
+
+def test_what_is_said_again_is_judged_once(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    box.world.hook("kodik", "Stop", "true")
+    engine = box.world.engine()
+    for _ in range(5):
+        engine.fire_sync(Event.stop())
+    engine.close_sync()
+    judged: list[Any] = []
+    judge = Judge.judge
+
+    def counting(self: Judge, record: dict[str, Any]) -> Change | None:
+        judged.append(record["n"])
+        return judge(self, record)
+
+    monkeypatch.setattr(Judge, "judge", counting)
+    assert box.json("replay") == {"judged": 5, "changed": 0, "changes": [], "not_judged": {}}
+    assert judged == [1]
+
+
+SPOILT = {
+    "decision": ('"verdict": "none", "enforced"', '"verdict": "block", "enforced"'),
+    "run": ('"exit_code": 0, "stdout": ""', '"exit_code": 2, "stdout": ""'),
+    "posture": ('"native": "Stop", "argv"', '"native": "Stop", "posture": "deny", "argv"'),
+}
+
+
+@pytest.mark.parametrize("what", SPOILT)
+def test_what_is_nearly_said_again_is_judged_by_itself(box: Box, what: str) -> None:
+    """Each part of a line that a decision depends on counts."""
+    box.world.hook("kodik", "Stop", "[ ! -e fails ] || exit 9" if what == "posture" else "true")
+    engine = box.world.engine()
+    for _ in range(3):
+        engine.fire_sync(Event.stop())
+    if what == "posture":
+        (box.world.project / "fails").touch()
+        for _ in range(2):
+            engine.fire_sync(Event.stop())
+    engine.close_sync()
+    path = box.world.state / "journal.jsonl"
+    *lines, last = path.read_text().splitlines(keepends=True)
+    before, after = SPOILT[what]
+    assert before in last
+    path.write_text("".join([*lines, last.replace(before, after)]))
+    found = box.json("replay")
+    assert [change["n"] for change in found["changes"]] == [len(lines) + 1]
+
+
+def test_a_run_that_printed_too_much_is_judged(box: Box) -> None:
+    """It is a failure, whatever it printed; of one that ended well, what was cut may have mattered."""
+    box.world.hook("kodik", "PreToolUse", "head -c 11000000 /dev/zero")
+    box.world.hook("kodik", "Stop", "head -c 300000 /dev/zero")
+    engine = box.world.engine()
+    assert engine.fire_sync(Event.pre_tool("Bash", {})).hooks[0].ending == "overflowed"
+    engine.fire_sync(Event.stop())
+    engine.close_sync()
+    found = box.json("replay")
+    assert (found["judged"], found["changed"]) == (1, 0)
+    assert found["not_judged"] == {"its output was too long to be kept whole": 1}
+    assert box.json("replay", "--on-failure", "deny")["changes"][0]["after"]["verdict"] == "block"
+
+
+@pytest.mark.parametrize("ending", ['"odd"', "null", "[1]"])
+def test_a_run_that_no_anyhook_wrote(box: Box, ending: str) -> None:
+    box.world.hook("kodik", "Stop", "true")
+    engine = box.world.engine()
+    engine.fire_sync(Event.stop())
+    engine.close_sync()
+    path = box.world.state / "journal.jsonl"
+    path.write_text(path.read_text().replace('"ending": "exited"', f'"ending": {ending}'))
+    assert box.json("replay")["not_judged"] == {"its run was not kept": 1}
+    assert box.json("stats")["hooks"][0]["runs"] == 1

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from law_strategies import texts, values
 
 from anyhook.model.json_types import Json
-from anyhook.steps.redact import INSTEAD, TOKENS, redact
+from anyhook.steps.record import ALL, Keeping, clean, secrets_of
+from anyhook.steps.redact import INSTEAD, redacted
+from anyhook.steps.suspect import TOKENS, is_suspect
 
 CANARY = "Zebra7Canary9Secret0x"
 
@@ -27,6 +29,11 @@ NAMED = [
     "x?{name}={secret}&y=1",
 ]
 NAMES = ["password", "DB_PASSWORD", "api_key", "X-Api-Key", "github_token", "client_secret", "Authorization", "apiKey"]
+
+
+def redact(line: str) -> str:
+    """As a piece of a line of the journal."""
+    return clean(json.loads(line), ALL)
 
 
 def deep(value: Json, depth: int) -> str:
@@ -69,9 +76,43 @@ def test_a_named_secret_as_a_value(depth: int, secret: str, shape: int) -> None:
 @pytest.mark.parametrize(("start", "least"), TOKENS)
 def test_a_token_by_its_shape(start: str, least: int, depth: int) -> None:
     token = start + ("a1B2" * 20)[: least + 4]
-    line = redact(deep(["run", f"git clone {token}\nnext", f"({token})"], depth))
+    line = redact(deep(["run", f"git clone {token}\nnext", f"({token})", f"a\n{token}", f"ü\t{token}"], depth))
     assert token not in line
-    assert opened(line, depth) == ["run", f"git clone {INSTEAD}\nnext", f"({INSTEAD})"]
+    kept: Json = ["run", f"git clone {INSTEAD}\nnext", f"({INSTEAD})", f"a\n{INSTEAD}", f"ü\t{INSTEAD}"]
+    assert opened(line, depth) == kept
+
+
+@pytest.mark.parametrize(("start", "least"), TOKENS)
+def test_a_token_in_json_that_was_cut(start: str, least: int) -> None:
+    token = start + ("a1B2" * 20)[: least + 4]
+    assert token not in redact(json.dumps({"stdout": json.dumps({"log": f"x\n{token}"})[:-2]}))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"İ token={CANARY}",  # a letter that becomes two in lower case
+        f'{{"to\\u006ben": "{CANARY}"}}',
+        f'["https:\\/\\/me:{CANARY}@example.org"]',
+        f"to\u212aen={CANARY}",
+    ],
+)
+def test_letters_that_hide_a_name(text: str) -> None:
+    assert CANARY not in redact(json.dumps([text]))
+
+
+def test_a_program_may_give_what_becomes_json() -> None:
+    value: Json = {"argv": ("tool", "--password", CANARY), 7: {"token": CANARY}}  # type: ignore[dict-item]
+    assert CANARY not in clean(value, ALL)
+
+
+def test_a_secret_that_is_a_number_leaves_the_line_json() -> None:
+    keeping = Keeping(secrets_of({"DOOR_KEY": "12345678", 'A"TOKEN': 'se"cret\\10'}))
+    value: Json = {"pin": 12345678, "12345678": "x12345678y", "said": ['se"cret\\10', json.dumps('se"cret\\10')]}
+    found = json.loads(clean(value, keeping))
+    assert found["pin"] == "[DOOR_KEY]"
+    assert found["[DOOR_KEY]"] == "x[DOOR_KEY]y"
+    assert "cret" not in json.dumps(found["said"])
 
 
 @pytest.mark.parametrize("depth", [0, 1, 3])
@@ -136,7 +177,32 @@ def test_hostile_texts_never_break_the_line(text: str, depth: int) -> None:
     assert (found["v"], found["end"]) == (1, "here")
 
 
+@given(st.lists(words, max_size=12).map("".join), st.lists(words, max_size=6).map("".join), st.integers(0, 2))
+def test_what_is_not_suspected_holds_nothing(text: str, key: str, depth: int) -> None:
+    value: Json = [text, {key: text}, ["--x", text]]
+    for _ in range(depth):
+        value = {"stdout": json.dumps(value)}
+    assert is_suspect(value) or redacted(value) is value
+
+
 @given(values)
 def test_any_value_stays_json(value: Json) -> None:
     line = json.dumps({"data": value, "end": "here"})
     assert json.loads(redact(line))["end"] == "here"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"usage": {"input_tokens": 650, "output_tokens": 65}}',
+        '{"why": "tokens: about-900", "secretary": "Ann", "passwordless": "yes"}',
+    ],
+)
+def test_names_that_only_look_like_secrets(line: str) -> None:
+    assert not is_suspect(json.loads(line))
+
+
+@pytest.mark.parametrize("name", ["tokens_token", "token_count_secret", "tokensecret", "secretary_password"])
+def test_a_secret_behind_a_name_that_only_looks_like_one(name: str) -> None:
+    assert CANARY not in redact(json.dumps({name: CANARY}))
+    assert CANARY not in redact(json.dumps({"stdout": f"{name}={CANARY}"}))

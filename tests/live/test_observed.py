@@ -5,14 +5,30 @@ from __future__ import annotations
 import pytest
 
 from anyhook.hosts import HOSTS, host
-from anyhook.live.observed import LOST, NOT_FIRED, NOTHING, STOPPED, TOLD, WORKS, Sight, load, promised, sights
+from anyhook.hosts.drives import DRIVES
+from anyhook.hosts.moods import UNDRIVEN
+from anyhook.live.observed import (
+    ASKABLE,
+    LOST,
+    NOT_FIRED,
+    NOTHING,
+    STOPPED,
+    SUB_AGENTS,
+    TOLD,
+    WORKS,
+    Sight,
+    load,
+    promised,
+    sights,
+)
+from anyhook.model.json_types import Json
 
 DATA = load()
-DRIVEN = [name for name in HOSTS if any(True for _ in sights(host(name), DATA))]
+DRIVEN = [name for name in HOSTS if host(name).entry is not None]
 
 
 def test_there_is_data() -> None:
-    assert {"claude", "codex", "gemini", "copilot", "goose"} <= set(DRIVEN)
+    assert set(DATA["agents"]) == set(DRIVEN) == set(DRIVES)  # type: ignore[arg-type]
     for seen in DATA["agents"].values():  # type: ignore[union-attr]
         assert seen["version"]  # type: ignore[index,call-overload]
         assert seen["network"] == "off"  # type: ignore[index,call-overload]
@@ -21,6 +37,35 @@ def test_there_is_data() -> None:
 @pytest.mark.parametrize("agent", DRIVEN)
 def test_tables_promise_what_was_seen(agent: str) -> None:
     assert [sight for sight in sights(host(agent), DATA) if not sight.agrees] == []
+
+
+@pytest.mark.parametrize("agent", DRIVEN)
+def test_every_cell_is_seen_or_says_why_not(agent: str) -> None:
+    assert [sight for sight in sights(host(agent), DATA) if sight.is_open] == []
+
+
+def test_reasons_are_about_cells() -> None:
+    cells = {f"{event} {effect}" for event, effects in ASKABLE.items() for effect in effects}
+    for agent, reasons in UNDRIVEN.items():
+        assert agent in DRIVEN
+        for cell in reasons:
+            assert cell in {*cells, *ASKABLE, SUB_AGENTS}, (agent, cell)
+
+
+def test_every_honoured_effect_has_a_cell() -> None:
+    for agent in DRIVEN:
+        for row in host(agent).events:
+            for event in row.canonical if row.installed else ():
+                assert set(row.says) <= set(ASKABLE[event]), (agent, row.native)
+
+
+def test_what_nobody_has_seen_is_open() -> None:
+    data: dict[str, Json] = {"agents": {"goose": {"events": {"stop": {"block": WORKS}}}}}
+    found = {(sight.event, sight.effect): sight for sight in sights(host("goose"), data)}
+    assert not found["stop", "block"].is_open
+    assert found["stop", "follow_up"].is_open
+    assert not found["pre_tool", "allow"].is_open
+    assert "terminal" in found["pre_tool", "allow"].why
 
 
 def test_promises() -> None:
@@ -48,6 +93,18 @@ def test_promises() -> None:
         ("user_prompt_submit", "prompt", "context", TOLD, True),
         ("user_prompt_submit", "prompt", WORKS, TOLD, False),
         ("stop", "message", WORKS, NOTHING, True),
+        ("stop", "follow_up", "block", WORKS, True),
+        ("stop", "follow_up", "block", NOTHING, False),
+        ("stop", "follow_up", LOST, NOTHING, True),
+        ("pre_tool", "allow", WORKS, NOTHING, False),
+        ("pre_tool", "allow", LOST, WORKS, False),
+        ("pre_tool", "end_turn", WORKS, STOPPED, False),
+        ("pre_tool", "end_turn", "block", STOPPED, True),
+        ("user_prompt_submit", "end_turn", "block", WORKS, True),
+        ("user_prompt_submit", "end_turn", WORKS, NOTHING, False),
+        ("pre_compact", "block", WORKS, NOTHING, False),
+        ("permission_request", "block", WORKS, NOTHING, False),
+        ("subagent_start", "block", "context", TOLD, True),
     ],
 )
 def test_what_keeps_a_promise(event: str, effect: str, said: str, seen: str, agrees: bool) -> None:

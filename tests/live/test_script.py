@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from anyhook.live.model_server import Asked, ModelServer
-from anyhook.live.script import Step, script
-from anyhook.live.wire import Answer, Call
+from anyhook.live.script import ASIDE, Step, script
+from anyhook.live.wire import Answer, Call, whole
 
 STEPS = (
     Step(tool="shell", input={"command": "ls"}),
@@ -85,7 +85,47 @@ def test_fields_that_tools_want(offered: dict[str, Any], expected: dict[str, Any
 
 
 def test_a_request_without_tools_is_no_step() -> None:
-    assert answer("chat", {"messages": [{"role": "user", "content": "a title, please"}]}) == Answer("ok")
+    assert answer("chat", {"messages": [{"role": "user", "content": "a title, please"}]}) == Answer(ASIDE)
+
+
+@pytest.mark.parametrize("wire", ["messages", "chat", "responses", "contents"])
+def test_a_request_for_a_summary_is_no_step(wire: str) -> None:
+    body = request(wire, 1)
+    told = "Sum it up. DO NOT call any tools."
+    said = {"role": "user", "parts": [{"text": told}]} if wire == "contents" else {"role": "user", "content": told}
+    body[{"responses": "input", "contents": "contents"}.get(wire, "messages")].append(said)
+    assert answer(wire, body) == Answer(ASIDE)
+
+
+@pytest.mark.parametrize("wire", ["messages", "chat", "responses", "contents"])
+def test_a_sub_agent_has_steps_of_its_own(wire: str) -> None:
+    steps = (*STEPS, Step("done inside", where="go"), Step("elsewhere", where="away"))
+    asked = Asked(wire, "", {}, request(wire, 0))
+    assert script(steps, NAMES)(asked) == Answer("done inside")
+    assert asked.opening == asked.last == "go"
+    assert script(steps, NAMES)(Asked(wire, "", {}, request(wire, 2))) == Answer("done inside")
+
+
+def test_a_word_in_a_result_opens_no_conversation() -> None:
+    steps = (*STEPS, Step("done inside", where="RESULT"))
+    assert answer("chat", request("chat", 1)) == script(steps, NAMES)(Asked("chat", "", {}, request("chat", 1)))
+
+
+def test_tools_in_a_namespace() -> None:
+    inner = {"type": "function", "name": "spawn_agent", "parameters": schema(message="string", task_name="string")}
+    body = {"tools": [{"type": "namespace", "name": "team", "tools": [inner]}], "input": []}
+    step = Step(tool="delegate_task", input={"task": "look", "agent_name": "helper"})
+    found = script((step,), {"delegate_task": ["team.spawn_agent"]})(Asked("responses", "", {}, body))
+    assert found.calls == (Call("team.spawn_agent", {"message": "look", "task_name": "helper"}),)
+    item = whole("responses", found, body, 1)["output"][0]
+    assert (item["namespace"], item["name"]) == ("team", "spawn_agent")
+
+
+@pytest.mark.parametrize("wire", ["messages", "chat", "responses", "contents"])
+def test_a_conversation_that_is_said_to_be_long(wire: str) -> None:
+    steps = (Step(tool="shell", input={"command": "ls"}, tokens=190_000), Step("all done"))
+    found = script(steps, NAMES)(Asked(wire, "", {}, request(wire, 0)))
+    assert "190000" in json.dumps(whole(wire, found, {}, 1))
 
 
 def test_a_tool_that_is_not_offered_is_left_out() -> None:

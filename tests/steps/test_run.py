@@ -245,6 +245,32 @@ def test_it_prints_megabytes_before_it_reads() -> None:
     assert (len(got.stdout), got.stderr[3_000_000:]) == (3_000_000, b"3000000\n")
 
 
+@pytest.mark.parametrize("size", [0, 1, 4096, 4097, 300_000])
+def test_its_input_may_be_made_when_it_is_started(size: int) -> None:
+    child = start(make_call("cat"), lambda: b"x" * size)
+    assert isinstance(child, Child)
+    got = child.wait()
+    assert got is not None
+    assert (got.exit_code, got.stdout) == (0, b"x" * size)
+
+
+@pytest.mark.parametrize("error", [TypeError("a set is no JSON"), OSError(5, "no"), KeyboardInterrupt()], ids=repr)
+def test_an_input_that_cannot_be_made_leaves_nothing(error: BaseException, tmp_path: Path) -> None:
+    def fails() -> bytes:
+        wait_for(tmp_path / "pid")
+        raise error
+
+    call = sh(f"sleep 60 & echo $! > {tmp_path}/pid; cat")
+    if isinstance(error, OSError):
+        ended = start(call, fails)
+        assert isinstance(ended, Run)
+        assert (ended.ending, ended.error) == ("not_started", f"its input could not be made: {error}")
+    else:
+        with pytest.raises(type(error)):
+            start(call, fails)
+    assert not lives(int((tmp_path / "pid").read_text()))
+
+
 def test_its_stdin_is_a_pipe_even_where_it_is_empty() -> None:
     got = run(sh("test -p /dev/stdin && echo pipe; cat; echo end"))
     assert got.stdout == b"pipe\nend\n"

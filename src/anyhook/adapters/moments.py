@@ -69,7 +69,8 @@ class Moments:
         return self._counted(event, self.engine.fire_sync(event, spent=spent))
 
     def _event(self, name: str, data: dict[str, Json]) -> Event:
-        event = Event.of(name, **{**self.facts, **data}).replace(hosted=True)
+        made = Event.of(name, **{**self.facts, **data})
+        event = Event(made.name, made.data, hosted=True)
         if self.announce is not None:
             self.announce(event)
         return event

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import dataclasses
 from contextvars import ContextVar
+from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pydantic_ai import CallToolsNode, ModelRequestNode, UserPromptNode
-from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.capabilities import AbstractCapability, WrapperCapability
 from pydantic_ai.messages import ModelRequest, ToolCallPart, UserPromptPart
 from pydantic_ai.result import FinalResult
 from pydantic_graph import End
@@ -26,6 +27,7 @@ from anyhook.adapters.messages import (
 )
 from anyhook.adapters.moments import MAIN, SUBAGENT, Bounds, Moments, Refused, instruction
 from anyhook.adapters.plain_values import jsonable
+from anyhook.adapters.tool_calls import delegated
 from anyhook.model.decision import Decision
 
 if TYPE_CHECKING:
@@ -73,12 +75,14 @@ class RunState:
 
 running: ContextVar[RunState | None] = ContextVar("anyhook_running", default=None)
 """The run that is going on here; a run inside it is a sub-agent's."""
-delegated: ContextVar[tuple[str, str] | None] = ContextVar("anyhook_delegated", default=None)
-"""Name and task of the sub-agent that a tool is starting here."""
+
+
+class Nothing(AbstractCapability[Any]):
+    """What stands inside where nothing else does."""
 
 
 @dataclass
-class Hooked(AbstractCapability[Any]):
+class Hooked(WrapperCapability[Any]):
     """Fires the events of an agent's loop at an engine's hooks."""
 
     engine: Engine
@@ -96,8 +100,12 @@ class Hooked(AbstractCapability[Any]):
     max_turns: int = 0
     """How often the model may answer in one turn; 0 for no bound of ours."""
     state: RunState = field(default_factory=RunState)
+    wrapped: AbstractCapability[Any] = field(default_factory=Nothing, kw_only=True)
+    """Another capability of the agent, which goes inside this one. The framework copies the context of a run for each
+    capability at each of its own moments, whether that does anything then or not: one inside the other is one less."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.moments is None:
             self.moments = Moments(self.engine)
 
@@ -105,14 +113,19 @@ class Hooked(AbstractCapability[Any]):
 
     async def for_run(self, ctx: RunContext[Any]) -> Hooked:
         """A copy for this run: the session is shared, the run's state is its own."""
+        made = copy(await super().for_run(ctx))
+        assert isinstance(made, Hooked)  # noqa: S101 (what the framework rebinds keeps its class)
+        made.state = self._begun(ctx)
+        return made
+
+    def _begun(self, ctx: RunContext[Any]) -> RunState:
+        if running.get() is None:
+            return RunState()
         name, task = delegated.get() or ("", "")
-        outer = running.get()
-        if outer is None:
-            return dataclasses.replace(self, state=RunState())
         agent = ctx.agent.name if ctx.agent is not None else None
         self.moments.subagents += 1
-        info: dict[str, Json] = {"id": f"{self.engine.session}-{self.moments.subagents}"}
-        return dataclasses.replace(self, state=RunState(info, SUBAGENT, name or agent or "agent", task))
+        info: dict[str, Json] = {"id": f"{self.moments.engine.session}-{self.moments.subagents}"}
+        return RunState(info, SUBAGENT, name or agent or "agent", task)
 
     async def wrap_run(self, ctx: RunContext[Any], *, handler: Any) -> Any:
         token, outer = running.set(self.state), delegated.set(None)
@@ -121,7 +134,7 @@ class Hooked(AbstractCapability[Any]):
                 decision = await self.moments.begin("resume" if ctx.messages else "startup")
                 if decision.stops:
                     raise Refused(decision)
-            result = await handler()
+            result = await super().wrap_run(ctx, handler=handler)
         finally:
             delegated.reset(outer)
             running.reset(token)
@@ -137,6 +150,12 @@ class Hooked(AbstractCapability[Any]):
         return await self.moments.fire(name, spent, invoked_by=self.state.kind, **data)
 
     async def wrap_node_run(self, ctx: RunContext[Any], *, node: Any, handler: Any) -> Any:
+        async def inside(given: Any) -> Any:
+            return await self.wrapped.wrap_node_run(ctx, node=given, handler=handler)
+
+        return await self._node_run(ctx, node, inside)
+
+    async def _node_run(self, ctx: RunContext[Any], node: Any, handler: Any) -> Any:
         if isinstance(node, UserPromptNode):
             return await self._prompted(ctx, node, handler)
         if isinstance(node, ModelRequestNode):
@@ -349,7 +368,10 @@ class Hooked(AbstractCapability[Any]):
     async def wrap_tool_execute(
         self, ctx: RunContext[Any], *, call: ToolCallPart, tool_def: ToolDefinition, args: Any, handler: Any
     ) -> Any:
-        return await tool_calls.execute(self, ctx, call, tool_def, args, handler)
+        async def inside(given: Any) -> Any:
+            return await self.wrapped.wrap_tool_execute(ctx, call=call, tool_def=tool_def, args=given, handler=handler)
+
+        return await tool_calls.execute(self, ctx, call, args, inside)
 
 
 def _with(

@@ -3,6 +3,7 @@ that was denied, and never hides a tool's failure."""
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     from pydantic_ai import RunContext
     from pydantic_ai.messages import ToolCallPart
-    from pydantic_ai.tools import ToolDefinition
 
     from anyhook.adapters.pydantic_ai import Hooked
     from anyhook.model.decision import Decision
@@ -37,6 +37,8 @@ FAILURES = (ModelRetry, ToolFailed, ToolFailedError, ToolRetryError)
 NO_RESULT = (CallDeferred, ApprovalRequired, SkipToolExecution)
 DELEGATE = ("agent_name", "task")
 """The fields by which a tool is known to start a sub-agent."""
+delegated: ContextVar[tuple[str, str] | None] = ContextVar("anyhook_delegated", default=None)
+"""Name and task of the sub-agent that a tool is starting here."""
 
 
 @dataclass
@@ -59,9 +61,7 @@ class Gate(Protocol):
         """Whether somebody says yes, because a hook wants to be sure."""
 
 
-async def execute(
-    hooked: Hooked, ctx: RunContext[Any], call: ToolCallPart, tool_def: ToolDefinition, args: Any, handler: Any
-) -> Any:
+async def execute(hooked: Hooked, ctx: RunContext[Any], call: ToolCallPart, args: Any, handler: Any) -> Any:
     """Run one call, as far as everybody lets it."""
     record = ToolRecord(call.tool_name, jsonable(call.args_as_dict()))  # type: ignore[arg-type]  # a dict stays a dict
     try:
@@ -106,8 +106,6 @@ class _Call:
 
     def announce(self) -> Any:
         """Let a run inside this tool know its name."""
-        from anyhook.adapters.pydantic_ai import delegated
-
         name, task = (self.record.input.get(field) for field in DELEGATE)
         if isinstance(name, str) and isinstance(task, str):
             return delegated.set((name, task))
@@ -115,8 +113,6 @@ class _Call:
 
     @staticmethod
     def conceal(token: Any) -> None:
-        from anyhook.adapters.pydantic_ai import delegated
-
         if token is not None:
             delegated.reset(token)
 

@@ -66,6 +66,7 @@ class Headless:
         try:
             turn = await work
         except asyncio.CancelledError:
+            self.ended_by = self.ended_by or SIGNALS["SIGINT"]  # the loop has heard of it before us
             turn = Turn("", INTERRUPTED, f"the session was ended: {self.ended_by}")
         except BadSetup as error:
             turn = Turn("", ERROR, str(error))

@@ -42,7 +42,7 @@ class Draft(BaseModel):
 
 async def write_hook(model: Model, about: str, description: str, examine: Callable[[Draft], list[str]]) -> Draft:
     """A draft with which `examine` finds nothing wrong; Failed where the model does not get there."""
-    from pydantic_ai import Agent, ModelRetry
+    from pydantic_ai import Agent, ModelRetry, UnexpectedModelBehavior
 
     from anyhook.agent.script import HOOK_WRITER, asked_apart
     from anyhook.agent.session import told
@@ -60,6 +60,9 @@ async def write_hook(model: Model, about: str, description: str, examine: Callab
     token = asked_apart.set(HOOK_WRITER)
     try:
         return (await writer.run(description)).output
+    except UnexpectedModelBehavior as error:
+        said = "; ".join(found) or f"it was asked {TRIES} times, and what it answered was no draft of one ({error})"
+        raise Failed(said) from None
     except Exception as error:  # noqa: BLE001 (whatever a model or a provider's client raises)
         raise Failed("; ".join(found) if found else told(error)) from None
     finally:

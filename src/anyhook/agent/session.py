@@ -121,6 +121,8 @@ class Session:
         if earlier is not None:
             self.moments.waiting.extend(earlier.waiting)
             self.earlier_turns = earlier.turns
+        env = {**options.env, LEFTOVERS: self.id}
+        inner, *others = tools(options.project, env, self.settings, key_names(self.config))
         self.hooked = Hooked(
             self.engine,
             self.moments,
@@ -131,14 +133,13 @@ class Session:
             auto_compact=self.settings.auto_compact,
             context_window=CONTEXT_WINDOW,
             max_turns=options.max_turns,
+            wrapped=inner,
         )
-        env = {**options.env, LEFTOVERS: self.id}
-        keys = key_names(self.config)
         self.agent: Agent[None, str] = Agent(
             self.model,
             name="agent",
             instructions=INSTRUCTIONS,
-            capabilities=[self.hooked, *tools(options.project, env, self.settings, keys), *self._streaming()],
+            capabilities=[self.hooked, *others, *self._streaming()],
         )
 
     def _engine(self, session: str | None) -> Engine:
@@ -197,7 +198,7 @@ class Session:
     async def reread_hooks(self) -> None:
         """The hooks as they are on disk and approved now, from the next turn on."""
         before = self.engine
-        self.engine = self.moments.engine = self.hooked.engine = self._engine(self.id)
+        self.engine = self.moments.engine = self._engine(self.id)
         await before.close()
 
     # -- turns

@@ -38,7 +38,7 @@ def wanted_of(values: Values, since: str | None = None) -> Wanted:
         return str(values[key]) if values.get(key) is not None else None
 
     def at(key: str, default: str | None = None) -> int | None:
-        given = text(key) or default
+        given = default if text(key) is None else text(key)
         try:
             return None if given is None else moment(given, datetime.now())
         except ValueError as error:

@@ -54,8 +54,13 @@ def backtest(hooks: tuple[str, ...], values: Values) -> int:
 
     look_for_cycles_seldom()
     folder = state_dir(os.environ)
-    make_private_dir(folder)
-    os.close(os.open(f"{folder}/backtest.sqlite", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    try:
+        make_private_dir(folder)
+        os.close(os.open(f"{folder}/backtest.sqlite", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    except OSError as error:
+        raise BadCall(
+            f"results cannot be kept in {folder}/backtest.sqlite ({error.strerror}). Make the state directory writable."
+        ) from None
     wanted = wanted_of({**values, "project": None, "hook": None})
     try:
         test, sandbox, names = prepared(folder, hooks, values, wanted)
@@ -118,7 +123,8 @@ def _answer(
         render.out(line)
     for name in names:
         if name not in tallies:
-            render.say(f"{name}: no recorded event is one that it wants")
+            others = " beside those left out" if test.left_out else ""
+            render.say(f"{name}: no recorded event{others} is one that it wants")
     return 0
 
 

@@ -8,6 +8,7 @@ from anyhook.cli import render
 from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import WANTED, wanted_of
 from anyhook.cli.options import JSON, Option
+from anyhook.cli.progress import progress
 from anyhook.cli.verbs import verb
 from anyhook.stores.places import state_dir
 
@@ -40,7 +41,10 @@ def export(values: Values) -> int:
         raise BadCall("--format parquet needs a file: --output FILE.")
     if kind == "otlp" and path:
         raise BadCall("--format otlp goes to a collector (--endpoint URL), not into a file.")
-    found = (each for each in search(state_dir(os.environ), wanted_of(values)) if each.record is not None)
+    folder = state_dir(os.environ)
+    found: Iterator[Found] = (each for each in search(folder, wanted_of(values)) if each.record is not None)
+    if kind == "otlp" or path:
+        found = _with_a_bar(found, folder)
     if kind == "otlp":
         count = _otlp(_records(found), str(values["endpoint"] or os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or ""))
     elif not path:
@@ -54,6 +58,19 @@ def export(values: Values) -> int:
     else:
         render.say(f"{count} {'spans' if kind == 'otlp' else 'records'} exported")
     return 0
+
+
+def _with_a_bar(found: Iterator[Found], folder: str) -> Iterator[Found]:
+    """The same records; how far they have come is shown by their numbers."""
+    from anyhook.journal.search import record_of
+
+    tell, newest = progress("exporting"), record_of(folder, "last")
+    last, first = newest.number if newest is not None else 0, None
+    for each in found:
+        first = each.number if first is None else first
+        tell(each.number - first, last + 1 - first)
+        yield each
+    tell(last, last)
 
 
 def _records(found: Iterator[Found]) -> Iterator[dict[str, Json]]:

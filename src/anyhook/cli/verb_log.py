@@ -12,7 +12,7 @@ from anyhook.cli.journal_input import WANTED, count_of, wanted_of
 from anyhook.cli.options import JSON, Option
 from anyhook.cli.record_text import record_line
 from anyhook.cli.verbs import verb
-from anyhook.journal.search import Found, chooser, follow, newest, parsed, search
+from anyhook.journal.search import Found, follow, newest, parsed, search
 from anyhook.stores.places import state_dir
 
 TYPE_CHECKING = False
@@ -35,7 +35,7 @@ def log(values: Values) -> int:
     """Print the journal of fired events; with --json one record per line."""
     wanted, folder, as_json = wanted_of(values), state_dir(os.environ), bool(values["json"])
     if values["follow"]:
-        if values["search"]:
+        if values["search"] is not None:
             raise BadCall("--search looks through what is there, --follow waits for more. Use --text with --follow.")
         for found in follow(folder, wanted, count_of(values, "last", 10)):
             if found is None:
@@ -44,7 +44,7 @@ def log(values: Values) -> int:
                 _show([found], as_json)
     most = count_of(values, "last", 0)
     records: Iterable[Found]
-    if values["search"]:
+    if values["search"] is not None:
         records = _with_words(folder, wanted, str(values["search"]), most)
     else:
         records = newest(folder, wanted, most) if most else search(folder, wanted)
@@ -58,14 +58,16 @@ def log(values: Values) -> int:
 
 def _with_words(folder: str, wanted: Wanted, words: str, most: int) -> Iterator[Found]:
     """The last so many records that have these words, oldest first."""
-    from anyhook.cli.indexed import indexed
-    from anyhook.journal.index import find_words
+    from contextlib import closing
 
-    with indexed(folder, "words") as index:
-        chosen = chooser(wanted)
-        fitting = (line for line in find_words(index, folder, words) if chosen(line))
-        lines = [*islice(fitting, most or SEARCH_MOST)]
-        if not most and next(fitting, None) is not None:
+    if not words.split():
+        raise BadCall("--search: name at least one word.")
+    from anyhook.cli.progress import progress
+    from anyhook.journal.words import find_words
+
+    with closing(find_words(folder, words, wanted, progress("looking through the journal"))) as found:
+        lines = [*islice(found, most or SEARCH_MOST)]
+        if not most and next(found, None) is not None:
             render.say(f"More than {SEARCH_MOST} records have these words; the newest are shown. -n shows more.")
     return (Found(line, parsed(line)) for line in reversed(lines))
 
@@ -76,9 +78,9 @@ def _show(records: Iterable[Found], as_json: bool) -> None:
 
 def _lines(records: Iterable[Found], as_json: bool) -> Iterator[str]:
     for found in records:
-        if as_json:
-            yield found.line.decode("utf-8", "replace").rstrip("\n")
-        elif found.record is None:
+        if found.record is None:
             render.say(f"a line of the journal is damaged: {found.line[:60].decode('utf-8', 'replace')!r}")
+        elif as_json:
+            yield found.line.decode("utf-8", "replace").rstrip("\n")
         else:
             yield record_line(found.record)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 
 from anyhook.cli import render
 from anyhook.cli.journal_input import WANTED, look_for_cycles_seldom, wanted_of
 from anyhook.cli.options import JSON, Option
+from anyhook.cli.progress import progress
 from anyhook.cli.record_text import when
 from anyhook.cli.verbs import verb
 from anyhook.model.words import ON_FAILURE
@@ -20,47 +20,31 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 POSTURE = Option("--on-failure", "Judge broken hooks by this rule, not the recorded one.", "RULE", choices=ON_FAILURE)
-SHOWN_MOST = 1_000
 
 
 @verb("replay", (*WANTED, POSTURE, JSON), "anyhook replay --since 30d --on-failure deny")
 def replay(values: Values) -> int:
     """Judge recorded runs again with today's tables and settings, without starting anything, and show which events
     would be decided differently."""
-    from anyhook.journal.replay import Judge, Unjudgeable
-    from anyhook.journal.search import search
+    from anyhook.journal import replayed
 
     look_for_cycles_seldom()
-    wanted = wanted_of(values)
-    judge = Judge(_settings(), str(values["on_failure"]) if values["on_failure"] else None)
-    changes: list[Change] = []
-    judged = changed = 0
-    unjudged: Counter[str] = Counter()
-    for found in search(state_dir(os.environ), wanted):
-        if found.record is None or "decision" not in found.record:
-            continue
-        try:
-            change = judge.judge(found.record)
-        except Unjudgeable as why:
-            unjudged[str(why)] += 1
-            continue
-        judged += 1
-        if change is not None:
-            changed += 1
-            if len(changes) < SHOWN_MOST:
-                changes.append(change)
+    posture = str(values["on_failure"]) if values["on_failure"] else None
+    tell = progress("judging again")
+    found = replayed.replay(state_dir(os.environ), wanted_of(values), _settings(), posture, tell)
     if values["json"]:
-        shown: list[Json] = [change.as_dict() for change in changes]
-        counted: dict[str, Json] = dict(unjudged)
-        render.json_out({"judged": judged, "changed": changed, "changes": shown, "not_judged": counted}, indent=2)
+        shown: list[Json] = [change.as_dict() for change in found.changes]
+        counted: dict[str, Json] = dict(found.not_judged)
+        made: dict[str, Json] = {"judged": found.judged, "changed": found.changed, "changes": shown}
+        render.json_out({**made, "not_judged": counted}, indent=2)
         return 0
-    for change in changes:
+    for change in found.changes:
         _print(change)
-    if changed > len(changes):
-        render.say(f"… and {changed - len(changes)} more")
-    for reason, count in unjudged.most_common():
+    if found.changed > len(found.changes):
+        render.say(f"… and {found.changed - len(found.changes)} more")
+    for reason, count in found.not_judged.most_common():
         render.say(f"{count} not judged: {reason}")
-    render.out(f"{judged} events judged again, {changed} decided differently")
+    render.out(f"{found.judged} events judged again, {found.changed} decided differently")
     return 0
 
 

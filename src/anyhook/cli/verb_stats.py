@@ -7,8 +7,10 @@ import time
 
 from anyhook.cli import render
 from anyhook.cli.bars import bar, sparkline
-from anyhook.cli.journal_input import WANTED, wanted_of
+from anyhook.cli.failure import BadCall
+from anyhook.cli.journal_input import WANTED, look_for_cycles_seldom, wanted_of
 from anyhook.cli.options import JSON
+from anyhook.cli.progress import progress
 from anyhook.cli.verbs import verb
 from anyhook.stores.places import state_dir
 
@@ -16,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.cli.options import Values
     from anyhook.journal.figures import HookFigures
+    from anyhook.journal.search import Wanted
 
 OPTIONS = tuple(option for option in WANTED if option.flag != "--text")
 BAR = 12
@@ -25,20 +28,34 @@ BAR = 12
 def stats(values: Values) -> int:
     """Show what each hook did: runs, median and 95th percentile, blocks, failures, timeouts, and how long it kept the
     agent waiting; the last seven days, unless --since says otherwise."""
-    from anyhook.cli.indexed import indexed
-    from anyhook.journal.figures import figures
-
-    wanted, folder = wanted_of(values, since="7d"), state_dir(os.environ)
-    with indexed(folder, "runs", wanted.since_ns) as index:
-        found = figures(index, wanted, time.time_ns())
+    found = _figures(state_dir(os.environ), wanted_of(values, since="7d"))
     if values["json"]:
         render.json_out({"hooks": [hook.as_dict() for hook in found]}, indent=2)
     elif not found:
-        render.say("No hook ran in this time." if values["since"] else "No hook ran in the last seven days.")
+        narrowed = any(values[option.key] for option in OPTIONS if option.key not in ("since", "until"))
+        time_meant = "in this time" if values["since"] or values["until"] else "in the last seven days"
+        render.say(f"No run {time_meant} is one of these." if narrowed else f"No hook ran {time_meant}.")
     else:
         for line in _table(found, str(values["since"] or "7d")):
             render.out(line)
     return 0
+
+
+def _figures(folder: str, wanted: Wanted) -> list[HookFigures]:
+    from sqlite3 import Error
+
+    from anyhook.journal.figures import figures
+    from anyhook.journal.index import index_path, known_runs
+
+    look_for_cycles_seldom()
+    try:
+        with known_runs(folder, progress("reading the journal"), wanted.since_ns) as runs:
+            return figures(runs, wanted, time.time_ns())
+    except (Error, OSError) as error:
+        raise BadCall(
+            f"the index of the journal cannot be used: {error} ({index_path(folder)}). "
+            "Make the state directory writable, or delete the index; it is made anew."
+        ) from None
 
 
 def _table(found: list[HookFigures], since: str) -> list[str]:

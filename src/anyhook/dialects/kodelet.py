@@ -211,6 +211,7 @@ def _finish(draft: Draft, event: str) -> Draft:
 
 
 ACTION_EVENTS = ("step_end", "stop")
+RESULTS = tuple((word, "none", ()) for word in ("continue", "mutate", "callback"))
 REPLY = Reply(
     read=whole_object_strict,
     json_reasons=("reason",),
@@ -222,7 +223,7 @@ REPLY = Reply(
         Key(("reason",), "string", "reason", on=("pre_tool", "user_prompt_submit")),
         Key(("input",), "object", "tool_input", on=("pre_tool",)),
         Key(("output",), "object", "tool_output", on=("post_tool", "post_tool_failure")),
-        Key(("result",), "string", "note", on=ACTION_EVENTS),
+        Key(("result",), "string", "note", on=ACTION_EVENTS, words=RESULTS),
         Key(("follow_up_messages",), "strings", "follow_ups", on=("stop",)),
         Key(("messages",), "messages", "history", on=ACTION_EVENTS),
         Key(("callback",), "string", "note", on=ACTION_EVENTS),

@@ -40,3 +40,5 @@ class Drive(Record):
     somebody's installation."""
     tools: Mapping[str, tuple[str, ...]] = {}
     """Our tool → what the agent's requests call it, where that is not what its hooks are told."""
+    helper: str = ""
+    """The kind of sub-agent that its model asks for."""

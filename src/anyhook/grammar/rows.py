@@ -108,7 +108,8 @@ class Key(Record):
     on: tuple[str, ...] = ()
     """The canonical events on which it has an effect; () for all."""
     words: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
-    """For `verdict`: word, verdict, and the canonical events on which the word has an effect (() for all)."""
+    """For `verdict`: word, verdict, and the canonical events on which the word has an effect (() for all); for `note`,
+    the words that are known."""
     any_case: bool = False
     """Whether the words are read without regard to upper and lower case."""
 

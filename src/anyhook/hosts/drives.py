@@ -32,6 +32,7 @@ QUIET: Mapping[str, Json] = {
     "privacy.usageStatisticsEnabled": False,
     "telemetry.enabled": False,
 }
+NO_MEMORY: Mapping[str, Json] = {"memory.enableManagedAutoMemory": False, "memory.enableManagedAutoDream": False}
 TOML_MODEL = """
 
 [providers.anyhook_live]
@@ -93,6 +94,13 @@ OPENCODE_CONFIG = {
     "enabled_providers": [PROVIDER],
     "provider": {PROVIDER: OPENCODE_PROVIDER},
 }
+# Beside plugins it wants a package, which it would fetch and wait for. Ours needs none, so it may believe it has it.
+OPENCODE_LOCK = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}
+OPENCODE_PACKAGES = {
+    f"{folder}/{name}": text
+    for folder in ("{config}/opencode", "{project}/.opencode")
+    for name, text in (("package-lock.json", json.dumps(OPENCODE_LOCK)), ("node_modules/.keep", ""))
+}
 CODEX_SETTINGS = (
     'model="gpt-5.5"',  # one that it knows: for others it offers no tool that writes files
     f'model_provider="{PROVIDER}"',
@@ -102,16 +110,16 @@ CODEX_SETTINGS = (
     f'model_providers.{PROVIDER}.wire_api="responses"',
     f"model_providers.{PROVIDER}.request_max_retries=0",
     f"model_providers.{PROVIDER}.stream_max_retries=0",
-    'approval_policy="never"',
-    'sandbox_mode="danger-full-access"',
     "check_for_update_on_startup=false",
     "analytics.enabled=false",
     "feedback.enabled=false",
 )
+CODEX_UNASKING = ('approval_policy="never"', 'sandbox_mode="danger-full-access"')
 
 
-def _settings(given: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(word for setting in given for word in ("-c", setting))
+def codex_words(settings: tuple[str, ...], *more: str) -> tuple[str, ...]:
+    given = [word for setting in settings for word in ("-c", setting)]
+    return ("exec", "--json", *given, *more, "--skip-git-repo-check", "{prompt}")
 
 
 DRIVES: Mapping[str, Drive] = {
@@ -122,13 +130,19 @@ DRIVES: Mapping[str, Drive] = {
         # trust is asked for.
         writes={"{home}/.claude.json": json.dumps(CLAUDE_STATE)},
         carries=("{project}/.claude/settings.local.json",),
+        helper="general-purpose",
     ),
     "codex": Drive(
-        ("exec", "--json", *_settings(CODEX_SETTINGS), "--skip-git-repo-check", "{prompt}"),
+        codex_words((*CODEX_SETTINGS, *CODEX_UNASKING)),
         {"ANYHOOK_LIVE_KEY": KEY, "CODEX_HOME": "{config}"},
         carries=("{config}/config.toml",),
         trusting=("--dangerously-bypass-hook-trust",),
-        tools={"shell": ("exec_command", "shell_command", "shell"), "write_file": ("apply_patch",)},
+        tools={
+            "shell": ("exec_command", "shell_command", "shell"),
+            "write_file": ("apply_patch",),
+            "delegate_task": ("spawn_agent", "collaboration.spawn_agent"),
+        },
+        helper="anyhook_sub",
     ),
     "gemini": Drive(
         ("-p", "{prompt}", "--approval-mode", "yolo", "-m", "gemini-2.5-pro", "-o", "json"),
@@ -139,6 +153,8 @@ DRIVES: Mapping[str, Drive] = {
         },
         carries=("{home}/.gemini/settings.json", "{home}/.gemini/trustedFolders.json"),
         sets={"{home}/.gemini/settings.json": {"security.auth.selectedType": "gemini-api-key", **QUIET}},
+        tools={"delegate_task": ("invoke_agent",)},
+        helper="generalist",
         folder_env={"GEMINI_CLI_TRUST_WORKSPACE": "true"},
     ),
     "qwen": Drive(
@@ -149,7 +165,8 @@ DRIVES: Mapping[str, Drive] = {
             "OPENAI_MODEL": "{model}",
         },
         carries=("{home}/.qwen/settings.json", "{home}/.qwen/trustedFolders.json"),
-        sets={"{home}/.qwen/settings.json": {"security.auth.selectedType": "openai", **QUIET}},
+        sets={"{home}/.qwen/settings.json": {"security.auth.selectedType": "openai", **QUIET, **NO_MEMORY}},
+        helper="general-purpose",
     ),
     "copilot": Drive(
         ("-p", "{prompt}", "--allow-all-tools", "--no-auto-update"),
@@ -163,6 +180,7 @@ DRIVES: Mapping[str, Drive] = {
         },
         carries=("{config}/settings.json", "{config}/config.json"),
         folder_words=("--trust-folder",),
+        helper="general-purpose",
     ),
     "goose": Drive(
         ("run", "--no-session", "--with-builtin", "developer", "-t", "{prompt}"),
@@ -177,12 +195,14 @@ DRIVES: Mapping[str, Drive] = {
             "GOOSE_TELEMETRY_OFF": "1",
             "GOOSE_TELEMETRY_ENABLED": "false",
         },
+        tools={"delegate_task": ("delegate",)},
     ),
     "kimi": Drive(
         ("-p", "{prompt}"),
         {"KIMI_CODE_HOME": "{config}", "KIMI_CODE_NO_AUTO_UPDATE": "1", "KIMI_DISABLE_TELEMETRY": "1"},
         heads={"{config}/config.toml": {"default_model": f'"{PROVIDER}"', "telemetry": "false"}},
         appends={"{config}/config.toml": TOML_MODEL},
+        helper="coder",
     ),
     "vibe": Drive(
         ("-p", "{prompt}", "--auto-approve", "--output", "json"),
@@ -216,6 +236,7 @@ DRIVES: Mapping[str, Drive] = {
         ),
         {"CLINE_NO_AUTO_UPDATE": "1", "CLINE_TELEMETRY_DISABLED": "1"},
         writes={"{home}/.cline/data/settings/providers.json": json.dumps(CLINE_PROVIDERS)},
+        tools={"write_file": ("editor",), "delegate_task": ("spawn_agent",)},
     ),
     "opencode": Drive(
         ("run", "--auto", "{prompt}"),
@@ -226,12 +247,7 @@ DRIVES: Mapping[str, Drive] = {
             "OPENCODE_DISABLE_SHARE": "1",
             "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
         },
-        # It wants a package of its own beside its plugins, and waits for it: whoever has started it has it.
-        carries=(
-            "{config}/opencode/node_modules",
-            "{config}/opencode/package.json",
-            "{config}/opencode/package-lock.json",
-        ),
-        writes={"{home}/live-config.json": json.dumps(OPENCODE_CONFIG)},
+        writes={"{home}/live-config.json": json.dumps(OPENCODE_CONFIG), **OPENCODE_PACKAGES},
+        helper="general",
     ),
 }

@@ -59,5 +59,5 @@ HOST = Host(
     reads={"goose": ("user", "project", "plugin")},
     program="goose",
     confirm="nothing to confirm: the plugin is active as soon as it is there.",
-    gaps=("context", "rewritten input and output", "refusing a prompt"),
+    gaps=("sub-agents (`delegate`)", "context", "rewritten input and output", "refusing a prompt"),
 )

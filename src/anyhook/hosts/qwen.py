@@ -1,5 +1,5 @@
-"""Qwen Code: Claude's payloads with tool names of its own; of the answers before a tool it honours the permission
-alone, and after a tool the context alone. Measured with 0.24.4."""
+"""Qwen Code: Claude's payloads with tool names of its own; before a tool it honours the permission alone (`continue:
+false` refuses the call, and the turn goes on), and after a tool the context alone. Measured with 0.24.4."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from anyhook.hosts.claude_shape import (
     BLOCK,
     EDIT,
     FILE,
-    HALT,
     LAST,
     NOTE,
     PROMPT,
@@ -44,7 +43,6 @@ EVENTS = (
             "block": permission("PreToolUse", "deny"),
             "ask": permission("PreToolUse", "ask"),
             "allow": permission("PreToolUse", "allow"),
-            "end_turn": HALT,
         },
         limit_s=600,
     ),

@@ -16,12 +16,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from anyhook.grammar.host_rows import Host
+    from anyhook.grammar.host_rows import Entry, Host
     from anyhook.model.json_types import Json
 
 INERT, UNKNOWN, NOT_INSTALLED = "INERT", "UNKNOWN", "NOT_INSTALLED"
 SWITCHES = (("disableAllHooks", True), ("hooksConfig.enabled", False))
 """Settings of agents that turn all hooks off."""
+LISTED_OFF = "hooksConfig.disabled"
+"""A setting that names hooks to be left out, as our handlers are named in such agents."""
 
 
 class Diagnosis(Record):
@@ -45,7 +47,7 @@ def diagnose(host: Host, home: str, project: str, env: Mapping[str, str]) -> Dia
             if text is None or not (commands or (host.entry.owned and is_own_text(text, host))):
                 continue
             found.append(path)
-            wrong += [f"{path}: {why}" for why in _dead(text, commands, env)]
+            wrong += [f"{path}: {why}" for why in _dead(text, commands, host.entry, env)]
     if not found:
         return Diagnosis((), NOT_INSTALLED, f"anyhook install {host.name}")
     if wrong:
@@ -70,23 +72,26 @@ def _commands(text: str, host: Host) -> Iterator[str]:
                 break
 
 
-def _dead(text: str, commands: list[str], env: Mapping[str, str]) -> Iterator[str]:
+def _dead(text: str, commands: list[str], entry: Entry, env: Mapping[str, str]) -> Iterator[str]:
     for program in {shlex.split(command)[0] for command in commands}:
         there = os.access(program, os.X_OK) if "/" in program else shutil.which(program, path=env.get("PATH"))
         if not there:
             yield f"it calls {program}, which is not there; install again"
-    yield from turned_off(text)
+    yield from turned_off(text, str(entry.handler.get("name")))
 
 
-def turned_off(text: str) -> Iterator[str]:
-    """What in an agent's config keeps it from running any hooks."""
+def turned_off(text: str, ours: str) -> Iterator[str]:
+    """What in an agent's config keeps it from running any hooks, or the one with our name."""
     try:
         document = json_text.scan(text).value
     except json_text.Malformed:
         return
     for name, value in SWITCHES:
         if _at(document, name) is value:
-            yield f"`{name}` is {str(value).lower()}, so the agent runs no hooks"
+            yield f"`{name}` is {str(value).lower()}, so the agent runs no hooks; take that out, or set it otherwise"
+    off = _at(document, LISTED_OFF)
+    if isinstance(off, list) and ours in off:
+        yield f"`{LISTED_OFF}` names `{ours}`, so the agent leaves our entry out; take the name out"
 
 
 def _at(document: Json, name: str) -> Json:

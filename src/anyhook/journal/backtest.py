@@ -153,7 +153,7 @@ class Backtest:
         """Trials of one hook each, of the pairs without a result; read from the journal as they are asked for."""
         size: dict[str, int] = {}
         made: dict[str, list[Trial]] = {}
-        last = max((_number(found.record) for found in newest(self.state_dir, Wanted(), 1)), default=0)
+        last = max((found.number for found in newest(self.state_dir, Wanted(), 1)), default=0)
         for record, event, session in self._events():
             tell(_number(record), last)
             for subject, make in self.pairs(event, session):
@@ -184,7 +184,7 @@ class Backtest:
     def _take(self, hook: str, results: list[Result]) -> None:
         self._results.execute("BEGIN")
         for key, values, warm in results:
-            text = clean(lean_json.dumps(run_fields(Run(*values), self.keeping)), self.keeping)
+            text = clean(run_fields(Run(*values), self.keeping), self.keeping)
             self._results.execute("INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?)", (key, hook, int(warm), text))
             self._under_way.discard(key)
         self._results.execute("COMMIT")

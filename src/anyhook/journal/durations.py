@@ -13,8 +13,7 @@ class Durations:
         self.counts: Counter[float] = Counter()
 
     def add(self, seconds: float) -> None:
-        digits = 2 + (seconds < 0.01) + (seconds < 0.1) + (seconds < 1) + (seconds < 10)
-        self.counts[round(seconds, digits)] += 1
+        self.counts[rounded(seconds)] += 1
 
     def mean(self) -> float:
         total = sum(seconds * count for seconds, count in self.counts.items())
@@ -30,5 +29,6 @@ class Durations:
         return None
 
 
-IN_SQL = "round(duration_s, 2 + (duration_s < 0.01) + (duration_s < 0.1) + (duration_s < 1) + (duration_s < 10))"
-"""The same four digits, where SQLite rounds."""
+def rounded(seconds: float) -> float:
+    """By four digits."""
+    return round(seconds, 2 + (seconds < 0.01) + (seconds < 0.1) + (seconds < 1) + (seconds < 10))

@@ -1,26 +1,28 @@
-"""Figures: what each hook did and cost in a span of time, out of the index. It reads no journal itself."""
+"""Figures: what each hook did and cost in a span of time, out of the columns of its runs. It reads no journal."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
+from itertools import compress
+from math import fsum
 from typing import TYPE_CHECKING
 
-from anyhook.journal.durations import IN_SQL, Durations
+from anyhook.journal.durations import Durations
+from anyhook.journal.runs import BACKGROUND, FAILED, SHADOW, TIMED_OUT
+from anyhook.model.outcome import BLOCK
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:
-    import sqlite3
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from anyhook.journal.index import Runs
+    from anyhook.journal.runs import HookRuns, Kind
     from anyhook.journal.search import Wanted
     from anyhook.model.json_types import Json
 
 STEPS = 14
 """How many parts a span is cut into, to show how it went."""
-BLOCKED, IN_SHADOW, FAILED, TIMED_OUT = 1, 2, 4, 8
-KINDS = (
-    f"(verdict IS 'block') * ({BLOCKED} + shadow * {IN_SHADOW}) + (failed IS NOT NULL) * {FAILED}"
-    f" + (ending IS 'timed_out') * {TIMED_OUT}"
-)
 
 
 class HookFigures(Record):
@@ -51,63 +53,69 @@ class _Hook:
     """What is counted of one hook while its runs are read."""
 
     def __init__(self) -> None:
-        self.kinds: Counter[int] = Counter()
-        self.parts: Counter[int] = Counter()
+        self.runs = self.blocks = self.shadow_blocks = self.failures = self.timeouts = 0
         self.took = Durations()
-        self.cost_s = 0.0
+        self.cost_s: list[float] = []
+        self.over_time = [0] * STEPS
+
+    def take(self, runs: HookRuns, edges: Sequence[int]) -> None:
+        """`edges` are the moments between the parts of the span."""
+        for number, count in Counter(runs.kind).items():
+            *_, verdict, marks = runs.kinds[number]
+            blocked = verdict == BLOCK
+            self.blocks += count * blocked
+            self.shadow_blocks += count * (blocked and marks & SHADOW > 0)
+            self.failures += count * (marks & FAILED > 0)
+            self.timeouts += count * (marks & TIMED_OUT > 0)
+        self.runs += len(runs.at)
+        self.took.counts.update(runs.took_s)
+        foreground = [not kind[-1] & BACKGROUND for kind in runs.kinds]
+        waited = compress(runs.spent_s, map(foreground.__getitem__, runs.kind))
+        self.cost_s.append(fsum(runs.spent_s if all(foreground) else waited))
+        before = 0
+        for part, edge in enumerate((*edges, None)):
+            after = len(runs.at) if edge is None else bisect_left(runs.at, edge)
+            self.over_time[part] += after - before
+            before = after
 
     def figures(self, name: str) -> HookFigures:
-        runs = self.kinds.total()
-        blocks, shadow, failures, timeouts = (
-            sum(count for kinds, count in self.kinds.items() if kinds & kind)
-            for kind in (BLOCKED, IN_SHADOW, FAILED, TIMED_OUT)
-        )
-        over_time = [0] * STEPS
-        for part, count in self.parts.items():
-            over_time[min(max(part, 0), STEPS - 1)] += count
         p50, p95 = (self.took.percentile_ms(part) or 0.0 for part in (0.5, 0.95))
-        counts = (runs, blocks, shadow, failures, timeouts)
-        return HookFigures(name, *counts, p50, p95, round(self.cost_s, 6), tuple(over_time))
+        counts = (self.runs, self.blocks, self.shadow_blocks, self.failures, self.timeouts)
+        return HookFigures(name, *counts, p50, p95, round(fsum(self.cost_s), 6), tuple(self.over_time))
 
 
-def figures(index: sqlite3.Connection, wanted: Wanted, now_ns: int) -> list[HookFigures]:
+def figures(known: Runs, wanted: Wanted, now_ns: int) -> list[HookFigures]:
     """Every hook that ran in the span, the most expensive first."""
-    where, values = _conditions(wanted)
-    start, end = wanted.since_ns or _first(index, where, values), wanted.until_ns or now_ns
+    start = wanted.since_ns
+    if start is None:
+        start = min((runs.at[0] for runs in _fitting(known.between(wanted), wanted)), default=0)
+    end = now_ns if wanted.until_ns is None else wanted.until_ns
     width = max(1, -(-(end - start) // STEPS))
+    edges = [start + width * part for part in range(1, STEPS)]
     found: dict[str, _Hook] = {}
-    rows = index.execute(
-        f"SELECT hook, (at - ?) / ?, {KINDS}, {IN_SQL}, duration_s * (NOT background) FROM runs WHERE {where}",  # noqa: S608
-        [start, width, *values],
-    )
-    for name, part, kinds, took_s, cost_s in rows:
-        hook = found.get(name)
+    for runs in _fitting(known.between(wanted), wanted):
+        hook = found.get(runs.hook)
         if hook is None:
-            hook = found[name] = _Hook()
-        hook.kinds[kinds] += 1
-        hook.parts[part] += 1
-        hook.took.counts[took_s] += 1
-        hook.cost_s += cost_s
+            hook = found[runs.hook] = _Hook()
+        hook.take(runs, edges)
     made = [hook.figures(name) for name, hook in found.items()]
     return sorted(made, key=lambda each: (-each.cost_s, each.hook))
 
 
-def _conditions(wanted: Wanted) -> tuple[str, list[object]]:
-    rows = (
-        ("at >= ?", wanted.since_ns),
-        ("at < ?", wanted.until_ns),
-        ("session = ?", wanted.session),
-        ("project = ?", wanted.project),
-        ("host = ?", wanted.agent),
-        ("event = ?", wanted.event),
-        ("tool = ?", wanted.tool),
-        ("instr(hook, ?)", wanted.hook),
-        ("verdict = ?", wanted.verdict),
-    )
-    chosen = [(condition, value) for condition, value in rows if value is not None]
-    return " AND ".join(["hook IS NOT NULL", *(condition for condition, _ in chosen)]), [value for _, value in chosen]
+def _fitting(all_runs: Iterable[HookRuns], wanted: Wanted) -> Iterator[HookRuns]:
+    """Of each hook's runs those that are wanted, where there are any."""
+    fits = _kind_fits(wanted)
+    for runs in all_runs:
+        if wanted.hook is not None and wanted.hook not in runs.hook:
+            continue
+        low = 0 if wanted.since_ns is None else bisect_left(runs.at, wanted.since_ns)
+        high = len(runs.at) if wanted.until_ns is None else bisect_left(runs.at, wanted.until_ns)
+        fitting = runs.part(low, high, [fits(kind) for kind in runs.kinds])
+        if fitting.at:
+            yield fitting
 
 
-def _first(index: sqlite3.Connection, where: str, values: list[object]) -> int:
-    (at,) = index.execute(f"SELECT min(at) FROM runs WHERE {where}", values).fetchone()  # noqa: S608
-    return int(at or 0)
+def _kind_fits(wanted: Wanted) -> Callable[[Kind], bool]:
+    values = (wanted.agent, wanted.project, wanted.session, wanted.event, wanted.tool, wanted.verdict)
+    asked = [(place, value) for place, value in enumerate(values) if value is not None]
+    return lambda kind: all(kind[place] == value for place, value in asked)

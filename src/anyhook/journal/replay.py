@@ -11,7 +11,7 @@ from anyhook.model.event import GATES, Event
 from anyhook.model.hook import Hook
 from anyhook.model.outcome import BLOCK, STOPPING
 from anyhook.model.record import Record
-from anyhook.steps.interpret import interpret
+from anyhook.steps.interpret import ENDINGS, interpret
 from anyhook.steps.judge import judge
 from anyhook.steps.merge import Entry, merge
 from anyhook.steps.record import ASKED_FOR, NO_BODIES, clipped
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from anyhook.model.decision import Decision
     from anyhook.model.json_types import Json
 
-REMEMBERED_MOST = 20_000
+REMEMBERED_MOST = 5_000
 REMEMBERED_CHARACTERS = 1_000
 """What a hook says at length it hardly says twice, and would fill the memory."""
 COMPARED = ("verdict", *ASKED_FOR)
@@ -203,7 +203,7 @@ def _hook_of(call: dict[str, Json], event: str) -> tuple[Hook, Dialect, EventRow
 
 def run_from(run: Json) -> Run:
     """The run that a record tells of; Unjudgeable where it does not tell all of it."""
-    if not isinstance(run, dict):
+    if not isinstance(run, dict) or run.get("ending") not in ("exited", "not_started", *ENDINGS):
         raise Unjudgeable("its run was not kept")
     code, error = run.get("exit_code"), run.get("error")
     streams = []
@@ -211,7 +211,7 @@ def run_from(run: Json) -> Run:
         text = run.get(name)
         if not isinstance(text, str):
             raise Unjudgeable("its payloads were not kept")
-        if text.endswith(CUT):
+        if text.endswith(CUT) and run.get("ending") == "exited":  # nobody reads what a run that failed has printed
             raise Unjudgeable("its output was too long to be kept whole")
         streams.append(text.encode("utf-8", "surrogatepass"))
     spent = run.get("duration_s")

@@ -4,16 +4,19 @@ hold what is looked for."""
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from anyhook.model import lean_json
 from anyhook.model.record import Record
 from anyhook.stores.journal_files import (
-    BLOCK,
-    lines_backwards,
+    blocks_backwards,
+    end_of_lines,
     lines_with,
+    marked,
     number_of,
     open_all,
+    parts_of_file,
     seek_first,
     whole_lines,
 )
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from anyhook.model.json_types import Json
+
+    Stop = Callable[[], bool]
 
 SLACK_NS = 60_000_000_000
 """Records stand in the order in which they were written, which is nearly that of their times."""
@@ -80,6 +85,12 @@ class Wanted(Record):
         """The same of the text, in lower case; b"" where none is looked for."""
         return lean_json.dumps(self.text)[1:-1].lower().encode() if self.text else b""
 
+    def rarest_mark(self) -> tuple[bytes, bool]:
+        """One thing that every line that fits has in it, and whether to look for it in lower case; the longest is
+        likely to be the rarest."""
+        low = self.low_text()
+        return low or max(self.marks(), key=len, default=b""), bool(low)
+
     def looks_right(self) -> Callable[[bytes], bool]:
         """A cheap question that every line that fits answers with yes."""
         marks, low = self.marks(), self.low_text()
@@ -116,6 +127,12 @@ class Found(Record):
     record: dict[str, Json] | None
     """None for a damaged line."""
 
+    @property
+    def number(self) -> int:
+        """The record's; 0 where it has none."""
+        number = self.record.get("n") if self.record else None
+        return number if isinstance(number, int) else 0
+
 
 def parsed(line: bytes) -> dict[str, Json] | None:
     try:
@@ -135,6 +152,22 @@ def search(state_dir: str, wanted: Wanted) -> Iterator[Found]:
             yield from _fitting(file, wanted, chosen)
 
 
+@contextmanager
+def open_parts(state_dir: str, wanted: Wanted) -> Iterator[list[tuple[int, int, int]]]:
+    """What is to be looked through for what is wanted, for processes that share the work: descriptor, beginning and end
+    of each part, oldest first."""
+    files = open_all(state_dir)
+    try:
+        parts: list[tuple[int, int, int]] = []
+        for _, file in files:
+            if wanted.since_ns is not None:
+                seek_first(file, b"at", wanted.since_ns - SLACK_NS)
+            parts += [(file.fileno(), first, last) for first, last in parts_of_file(file, file.tell())]
+        yield parts
+    finally:
+        _close(files)
+
+
 def chooser(wanted: Wanted) -> Callable[[bytes], Found | None]:
     """A line → what is shown of it, if anything."""
     right, fits = wanted.looks_right(), wanted.fits()
@@ -150,9 +183,8 @@ def chooser(wanted: Wanted) -> Callable[[bytes], Found | None]:
 
 def _fitting(file: BinaryIO, wanted: Wanted, chosen: Callable[[bytes], Found | None]) -> Iterator[Found]:
     past = None if wanted.until_ns is None else wanted.until_ns + SLACK_NS
-    low, marks = wanted.low_text(), wanted.marks()
-    mark = low or max(marks, key=len, default=b"")  # the longest is likely to be the rarest
-    for line in lines_with(file, mark, bool(low)) if mark and past is None else whole_lines(file):
+    mark, low = wanted.rarest_mark()
+    for line in lines_with(file, mark, low) if mark and past is None else whole_lines(file):
         if past is not None and (number_of(line, b"at") or 0) > past:
             return
         if (found := chosen(line)) is not None:
@@ -168,16 +200,22 @@ def newest(state_dir: str, wanted: Wanted, most: int) -> list[Found]:
         _close(files)
 
 
-def _last(files: list[tuple[str, BinaryIO]], wanted: Wanted, most: int, end: int | None) -> list[Found]:
-    chosen = chooser(wanted)
+def _last(
+    files: list[tuple[str, BinaryIO]], wanted: Wanted, most: int, end: int | None, stop: Stop = lambda: False
+) -> list[Found]:
+    chosen, (mark, low) = chooser(wanted), wanted.rarest_mark()
     least = (wanted.since_ns or 0) - SLACK_NS
     found: list[Found] = []
     for _, file in reversed(files):
-        for line in lines_backwards(file, end):
-            if len(found) >= most or (number_of(line, b"at") or SLACK_NS) < least:
+        for block in blocks_backwards(file, end):
+            last_line = block[block.rfind(b"\n", 0, -1) + 1 :]
+            if stop() or (number_of(last_line, b"at") or SLACK_NS) < least:
                 return found[::-1]
-            if (each := chosen(line)) is not None:
-                found.append(each)
+            for line in reversed([*marked(block, mark, low)]):
+                if (each := chosen(line)) is not None:
+                    found.append(each)
+                    if len(found) >= most:
+                        return found[::-1]
         end = None
     return found[::-1]
 
@@ -187,16 +225,16 @@ def _close(files: list[tuple[str, BinaryIO]]) -> None:
         file.close()
 
 
-def follow(state_dir: str, wanted: Wanted, most: int) -> Iterator[Found | None]:
+def follow(state_dir: str, wanted: Wanted, most: int, stop: Stop = lambda: False) -> Iterator[Found | None]:
     """The last so many records, and then those that come, whatever file they come into; None whenever there is no
-    more for the moment."""
+    more for the moment. Looking for the last ones may take a while; `stop` says whether anybody still waits for it."""
     chosen = chooser(wanted)
     files = open_all(state_dir)
     place = files[-1][1].seek(0, os.SEEK_END) if files else 0
     seen = os.fstat(files[-1][1].fileno()).st_ino if files else None
-    found = _last(files, wanted, most, place)
+    found = _last(files, wanted, most, place, stop)
     if files:  # a line that is being written has its end still to come
-        place = _end_of_lines(files[-1][1], place)
+        place = end_of_lines(files[-1][1], place)
     _close(files)
     yield from found
     while True:
@@ -211,19 +249,6 @@ def follow(state_dir: str, wanted: Wanted, most: int) -> Iterator[Found | None]:
                 file.seek(place if inodes[index] == seen else 0)
                 yield from _fitting(file, wanted, chosen)
                 place, seen = file.tell(), inodes[index]
-
-
-def _end_of_lines(file: BinaryIO, end: int) -> int:
-    """Where the last whole line before a place ends."""
-    at = end
-    while at > 0:
-        start = max(0, at - BLOCK)
-        file.seek(start)
-        cut = file.read(at - start).rfind(b"\n")
-        if cut >= 0:
-            return start + cut + 1
-        at = start
-    return 0
 
 
 def record_of(state_dir: str, name: str) -> Found | None:

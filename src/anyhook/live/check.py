@@ -87,7 +87,10 @@ def judge(table: Host, seen: Seen, ran: bool, refused: list[str], limit_s: float
     if refused and ran:
         return INERT, "it called the entry and ran the refused command all the same"
     if ran:
-        return INERT, f"it ran a command without calling the entry. {_upper(table.confirm)}"
+        return INERT, (
+            f"it ran a command without calling the entry. {_upper(table.confirm)} If that is not it: see whether its "
+            f"settings turn hooks off, or put the entry in anew (`anyhook uninstall {table.name}`, then `install`)."
+        )
     if refused:
         return UNKNOWN, "it called the entry, whose hook did not refuse; `anyhook log` of such a call says why"
     if seen.ending == "timed_out":

@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 from anyhook.hosts import host
-from anyhook.hosts.drives import DRIVES
+from anyhook.hosts.moods import drive_of
 from anyhook.live.model_server import MODEL, ModelServer
 from anyhook.live.network import leave
 from anyhook.live.script import Step, script
@@ -68,11 +68,13 @@ def drive(
     env: Mapping[str, str],
     *,
     prompt: str = "Please do what has to be done.",
+    mood: str = "",
     limit_s: float = 90.0,
     trusts_folder: bool = True,
     trusts_hooks: bool = False,
 ) -> Seen:
-    """Runs the agent on the stage, with or without its leave to trust that folder, and hooks nobody has approved."""
+    """Runs the agent on the stage, with or without its leave to trust that folder, and hooks nobody has approved;
+    `mood` is how it is driven, where not as usual. In the steps' input `{project}` and `{helper}` stand for values."""
     asked = {
         "agent": agent,
         "program": program,
@@ -80,6 +82,7 @@ def drive(
         "steps": [step.as_dict() for step in steps],
         "env": stage.env(env),
         "prompt": prompt,
+        "mood": mood,
         "limit_s": limit_s,
         "trusts_folder": trusts_folder,
         "trusts_hooks": trusts_hooks,
@@ -106,15 +109,16 @@ def drive(
 
 def _perform(asked: dict[str, Any]) -> dict[str, Any]:
     """The run itself, in a process of its own."""
-    table, row = host(asked["agent"]), DRIVES[asked["agent"]]
+    table, row = host(asked["agent"]), drive_of(asked["agent"], asked["mood"])
     if table.entry is None:
         raise ValueError(f"{table.name} has no entry")
     adopt_orphans()
     network = leave()
     stage = Stage(asked["folder"])
-    steps = [Step(**step) for step in asked["steps"]]
+    places = {**stage.roots(table.entry), "helper": row.helper}
+    steps = [_placed(Step(**step), places) for step in asked["steps"]]
     with ModelServer(script(steps, _names(table, row.tools))) as server:
-        known = {**stage.roots(table.entry), "url": server.url, "model": MODEL, "prompt": asked["prompt"]}
+        known = {**places, "url": server.url, "model": MODEL, "prompt": asked["prompt"]}
         prepare(stage, row, known)
         of_folder = row.folder_env if asked["trusts_folder"] else {}
         env = {**asked["env"], **{name: fill(value, known) for name, value in {**row.env, **of_folder}.items()}}
@@ -142,6 +146,10 @@ def _perform(asked: dict[str, Any]) -> dict[str, Any]:
         ],
         "tools": kept[-1].tools if kept else [],
     }
+
+
+def _placed(step: Step, places: Mapping[str, str]) -> Step:
+    return step.replace(input={field: fill(value, places) for field, value in step.input.items()})
 
 
 def _names(table: Host, more: Mapping[str, tuple[str, ...]]) -> dict[str, list[str]]:

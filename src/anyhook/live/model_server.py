@@ -59,6 +59,19 @@ class Asked:
         return "\n".join(_texts([self.body.get(place) for place in (*INSTRUCTIONS, *CONVERSATION)]))
 
     @property
+    def opening(self) -> str:
+        """What it was told before its first turn: of a sub-agent the task, after a compaction the summary."""
+        told = self._conversation
+        first = next((at for at, item in enumerate(told) if _is_own(item)), len(told)) if isinstance(told, list) else 0
+        return "\n".join(_texts(told[:first] if isinstance(told, list) else told))
+
+    @property
+    def last(self) -> str:
+        """What it was told last."""
+        told = self._conversation
+        return "\n".join(_texts(told[-1:] if isinstance(told, list) else told))
+
+    @property
     def tools(self) -> list[str]:
         return list(self.schemas)
 
@@ -67,6 +80,9 @@ class Asked:
         """The tools that are offered, each with the schema of its input."""
         listed = [tool.get("function") or tool for tool in self.body.get("tools") or ()]
         listed += [tool for group in listed for tool in group.get("functionDeclarations") or ()]
+        # One wire has tools in namespaces: their calls name both.
+        spaces = [group for group in listed if group.get("type") == "namespace"]
+        listed += [{**tool, "name": f"{group['name']}.{tool['name']}"} for group in spaces for tool in group["tools"]]
         keys = ("parameters", "input_schema", "parametersJsonSchema")
         return {
             tool["name"]: next((tool[key] for key in keys if isinstance(tool.get(key), dict)), {})
@@ -81,12 +97,17 @@ class Asked:
         found: list[tuple[bool, str]] = []
         went_on = False  # one wire has an item for each part of a turn
         for item in told if isinstance(told, list) else ():
-            mine = item.get("role") in ("assistant", "model") or item.get("type") in OWN_ITEMS
+            mine = _is_own(item)
             if mine:
                 called, said = found.pop() if went_on and self.wire == "responses" else (False, "")
                 found.append((called or _calls(item), said + "".join(_texts(item.get("content") or item.get("parts")))))
             went_on = mine
         return found
+
+
+def _is_own(item: dict[str, Any]) -> bool:
+    """Whether the model said it."""
+    return item.get("role") in ("assistant", "model") or item.get("type") in OWN_ITEMS
 
 
 def _texts(value: object) -> list[str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 
+from anyhook.hosts.moods import undriven
 from anyhook.model.record import Record
 from anyhook.steps.settle import AFTERWARDS, RULES
 
@@ -20,9 +21,32 @@ PATH = os.path.join(os.path.dirname(__file__), "observed.json")
 
 WORKS, STOPPED, TOLD, NOTHING = "works", "stopped", "told", "nothing"
 """What was seen: the effect itself; the action was kept from happening; the model was told; no trace of it."""
-NOT_FIRED, LOST = "not fired", "lost"
+NOT_FIRED, UNASKED, LOST = "not fired", "unasked", "lost"
+"""The event did not happen in that run; the agent asks nobody, so that a leave says nothing; what is promised where
+neither the effect nor anything near it is there."""
+SUB_AGENTS = "sub-agents"
+"""Stands in the place of an event: whether the hooks before a tool hold for an agent's own sub-agents."""
+UNSEEN = ("", NOT_FIRED, UNASKED)
 QUIET = ("message",)
 """Effects for people's eyes, which a run without a person may well not show."""
+
+
+ASKABLE: dict[str, tuple[str, ...]] = {
+    "session_start": ("block", "context", "message"),
+    "user_prompt_submit": ("block", "end_turn", "prompt", "context", "message"),
+    "pre_tool": ("block", "end_turn", "ask", "allow", "input", "context", "message"),
+    "permission_request": ("block", "allow", "input", "context", "message"),
+    "post_tool": ("block", "end_turn", "output", "context", "message"),
+    "post_tool_failure": ("block", "end_turn", "output", "context", "message"),
+    "notification": ("context", "message"),
+    "subagent_start": ("block", "context", "message"),
+    "subagent_stop": ("block", "context", "message"),
+    "pre_compact": ("block", "context", "message"),
+    "post_compact": ("context", "message"),
+    "stop": ("block", "follow_up", "context", "message"),
+    "session_end": ("message",),
+}
+"""Event → what hooks of some dialect can ask for there: the rows of the matrix."""
 
 
 class Sight(Record):
@@ -34,11 +58,18 @@ class Sight(Record):
     promised: str
     """`works`, the effect that it becomes, or `lost`."""
     seen: str
-    """One of the words above, or `not fired` where that event did not happen."""
+    """One of the words above; "" where nobody has tried it."""
+    why: str = ""
+    """Why a run without a person cannot show it, where that is so."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether neither was it seen nor is it known why not."""
+        return self.seen in UNSEEN and not self.why
 
     @property
     def agrees(self) -> bool:
-        if self.seen == NOT_FIRED or self.effect in QUIET or self.promised in QUIET:
+        if self.seen in UNSEEN or self.effect in QUIET or self.promised in QUIET:
             return True
         return self.seen in self._due()
 
@@ -50,7 +81,9 @@ class Sight(Record):
             return (STOPPED,)  # there is nobody to ask
         if self.effect == "block" and self.event in AFTERWARDS:
             return (TOLD,)  # there is nothing left to stop
-        if self.promised == WORKS:
+        if (self.effect, self.event, self.promised) == ("end_turn", "user_prompt_submit", "block"):
+            return (WORKS,)  # a prompt that is not sent is a turn that ends
+        if self.promised == WORKS or self.effect == "follow_up":
             return (WORKS,)
         # Where the model is told in place of the result, what was to be replaced is replaced.
         return (STOPPED,) if self.promised == "block" and self.event not in AFTERWARDS else (TOLD, WORKS)
@@ -67,13 +100,16 @@ def promised(table: Host, event: str, effect: str) -> str | None:
 
 
 def sights(table: Host, data: Mapping[str, Json]) -> Iterator[Sight]:
-    """All that the data has on one agent, against its table as it is now."""
-    events = _object(_object(_object(data.get("agents")).get(table.name)).get("events"))
-    for event, effects in events.items():
-        for effect, seen in _object(effects).items():
+    """The matrix of one agent: every effect that can be asked for at every event that it has, against its table as it
+    is now; nothing for an agent that was never driven."""
+    found = _object(_object(data.get("agents")).get(table.name))
+    events = _object(found.get("events"))
+    for event, effects in ASKABLE.items() if found else ():
+        for effect in effects:
             said = promised(table, event, effect)
             if said is not None:
-                yield Sight(table.name, event, effect, said, str(seen))
+                seen = str(_object(events.get(event)).get(effect) or "")
+                yield Sight(table.name, event, effect, said, seen, undriven(table.name, event, effect))
 
 
 def _object(value: Json) -> dict[str, Json]:

@@ -18,12 +18,17 @@ if TYPE_CHECKING:
 
     Schema = dict[str, Json]
 
-ASIDE = "ok"
+ASIDE = "ok, in short"
 """The answer to a request that offers no tools: a title, a summary, a question whether all is well."""
+TOLD_OFF = "do not call any tools"
+"""What agents say that offer their tools and want a summary all the same."""
 FIELDS = {
     "command": ("command", "cmd", "commands", "script"),
     "path": ("file_path", "path", "filePath", "absolute_path", "files", "file_paths"),
     "content": ("content", "contents", "file_text", "text", "new_text"),
+    "task": ("prompt", "task", "message", "instructions"),
+    "agent_name": ("subagent_type", "agent_type", "agent_name", "task_name"),
+    "escalation": ("sandbox_permissions",),
 }
 """Our field → what tools call it."""
 EMPTY: dict[str, Json] = {"boolean": False, "integer": 1, "number": 1, "array": [], "object": {}}
@@ -37,26 +42,35 @@ class Step(Record):
     """Our own name for the tool."""
     input: Mapping[str, str] = {}
     """In our own fields."""
+    where: str = ""
+    """The step belongs to conversations that open with this word, as a sub-agent's does; "" for all others."""
+    tokens: int = Answer.tokens
+    """How long the conversation is said to be by then."""
 
     def as_dict(self) -> dict[str, Json]:
-        return {"text": self.text, "tool": self.tool, "input": {**self.input}}
+        said: dict[str, Json] = {"text": self.text, "tool": self.tool, "input": {**self.input}}
+        return {**said, "where": self.where, "tokens": self.tokens}
 
 
 def script(steps: Sequence[Step], names: Mapping[str, Sequence[str]]) -> Callable[[Asked], Answer]:
     """The model that plays the steps; `names` are what the agent may call each tool of ours."""
     said = {step.text for step in steps if step.text}
+    places = {step.where for step in steps if step.where}
 
     def answer(asked: Asked) -> Answer:
         schemas = asked.schemas
-        if not schemas:
-            return Answer(_aside(asked))
+        if not schemas or TOLD_OFF in asked.last.lower():
+            return Answer(_aside(asked), tokens=max(step.tokens for step in steps))
+        opening = asked.opening if places else ""
+        where = next((word for word in places if word in opening), "")
         # What the agent has no tool for is left out: saying so instead would end its turn.
         offered = {ours: _offered(names.get(ours, ()), schemas) for ours in {step.tool for step in steps if step.tool}}
-        possible = [step for step in steps if not step.tool or offered[step.tool]]
+        possible = [step for step in steps if step.where == where and (not step.tool or offered[step.tool])]
         done = sum(1 for called, text in asked.turns if called or text.strip() in said)
-        step = possible[done] if done < len(possible) else Step(steps[-1].text or "done")
+        step = possible[done] if done < len(possible) else Step((possible or steps)[-1].text or "done")
         name = offered.get(step.tool)
-        return Answer(step.text, (Call(name, _input(step, schemas[name])),) if name else ())
+        calls = (Call(name, _input(step, schemas[name])),) if name else ()
+        return Answer(step.text, calls, tokens=step.tokens)
 
     return answer
 

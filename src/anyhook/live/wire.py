@@ -33,11 +33,13 @@ class Answer:
     """Silence before the first byte."""
     drip_s: float = 0.0
     """Silence after every few bytes."""
+    tokens: int = 7
+    """How long the conversation is said to be: agents compact it by that."""
     headers: dict[str, str] = field(default_factory=dict)
 
 
-USAGE = {"input_tokens": 7, "output_tokens": 3, "total_tokens": 10}
-
+SAID = 3
+"""How long each answer is said to be, in tokens."""
 
 ENDS = {
     "/chat/completions": "chat",
@@ -96,7 +98,7 @@ def _chat(answer: Answer, asked: Body, number: int) -> Body:
             for place, call in enumerate(answer.calls)
         ]
     choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if answer.calls else "stop"}
-    usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
+    usage = {"prompt_tokens": answer.tokens, "completion_tokens": SAID, "total_tokens": answer.tokens + SAID}
     head = {"id": f"chat-{number}", "object": "chat.completion", "created": 1, "model": asked.get("model", "")}
     return {**head, "choices": [choice], "usage": usage}
 
@@ -136,12 +138,15 @@ def _response(answer: Answer, asked: Body, number: int) -> Body:
         if isinstance(call.input, str):
             items.append({"type": "custom_tool_call", **head, "name": call.tool, "input": call.input})
         else:
-            items.append({"type": "function_call", **head, **_function(call)})
+            space, _, name = call.tool.rpartition(".")
+            function = _function(Call(name, call.input))
+            items.append({"type": "function_call", **head, **function, **({"namespace": space} if space else {})})
+    usage = {"input_tokens": answer.tokens, "output_tokens": SAID, "total_tokens": answer.tokens + SAID}
     details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
     return {
         "id": f"resp_{number}", "object": "response", "created_at": 1, "status": "completed",
         "model": asked.get("model", ""), "output": items, "parallel_tool_calls": True, "tool_choice": "auto",
-        "tools": [], "usage": {**USAGE, **details},
+        "tools": [], "usage": {**usage, **details},
     }  # fmt: skip
 
 
@@ -180,7 +185,7 @@ def _message(answer: Answer, asked: Body, number: int) -> Body:
     return {
         "id": f"msg_{number}", "type": "message", "role": "assistant", "model": asked.get("model", ""),
         "content": content, "stop_reason": "tool_use" if answer.calls else "end_turn", "stop_sequence": None,
-        "usage": {"input_tokens": 7, "output_tokens": 3},
+        "usage": {"input_tokens": answer.tokens, "output_tokens": SAID},
     }  # fmt: skip
 
 
@@ -196,7 +201,7 @@ def _message_events(made: Body) -> Iterator[Body]:
             yield {"type": "content_block_delta", "index": place, "delta": delta}
         yield {"type": "content_block_stop", "index": place}
     ended: Body = {"stop_reason": made["stop_reason"], "stop_sequence": None}
-    yield {"type": "message_delta", "delta": ended, "usage": {"output_tokens": 3}}
+    yield {"type": "message_delta", "delta": ended, "usage": {"output_tokens": SAID}}
     yield {"type": "message_stop"}
 
 
@@ -207,6 +212,7 @@ def _content(answer: Answer, asked: Body, number: int) -> Body:
         for place, call in enumerate(answer.calls)
     ]
     content = {"role": "model", "parts": parts}
-    usage = {"promptTokenCount": 7, "candidatesTokenCount": 3, "totalTokenCount": 10}
+    whole_length = answer.tokens + SAID
+    usage = {"promptTokenCount": answer.tokens, "candidatesTokenCount": SAID, "totalTokenCount": whole_length}
     head = {"responseId": f"r_{number}", "modelVersion": asked.get("model", "")}
     return {**head, "candidates": [{"content": content, "finishReason": "STOP", "index": 0}], "usageMetadata": usage}

@@ -8,6 +8,7 @@ from anyhook.model.call import Run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Protocol
 
     from anyhook.grammar.rows import Dialect, Scene
@@ -28,14 +29,17 @@ inside_hook: ContextVar[bool] = ContextVar("inside_hook", default=False)
 """True in the context in which an in-process hook runs: events fired from there reach no hook."""
 
 
+def start_command(call: Call, stdin: Callable[[], bytes]) -> Waitable | Run:
+    """Start a process, and then make what it reads; a Run where it is over already."""
+    from anyhook.steps.run import start as start_process
+
+    return start_process(call, stdin)
+
+
 def start(
     hook: Hook, dialect: Dialect, call: Call, scene: Scene, model: AnyModel | None, config: Config
 ) -> Waitable | Run:
-    """Start a handler; a Run where it is over already. `model` is whom a handler asks that asks one."""
-    if hook.handler == "command":
-        from anyhook.steps.run import start as start_process
-
-        return start_process(call)
+    """Start a handler of any other kind. `model` is whom a handler asks that asks one."""
     if hook.handler == "python":
         if scene.one_shot:
             from anyhook.runners.callable_host import start_in_process

@@ -7,8 +7,6 @@ import marshal
 import os
 import sys
 
-from anyhook.model import lean_json as json
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.call import Call, Run
@@ -28,7 +26,7 @@ def line_of(hook: str, call: Call, run: Run, bodies: str) -> bytes:
         made["trace"] = call.trace
     keeping = Keeping(secrets_of(call.env), bodies)
     made["run"] = run_fields(run, keeping)
-    return clean(json.dumps(made), keeping).encode() + b"\n"
+    return clean(made, keeping).encode() + b"\n"
 
 
 def watch(hook: str, call: Call, journal: Journal | None, bodies: str) -> Waitable | None:

@@ -113,7 +113,8 @@ class Child:
     _deadline: float
     _stdin = -1
     _spare = -1
-    """Our copy of the reading end of its stdin, while there is more to write."""
+    """The reading end of its stdin, open here until all is written: a process that closes it early is then no error,
+    and no SIGPIPE in a host that does not ignore it."""
     _unsent = memoryview(b"")
     _pidfd = -1
     _watching = False
@@ -132,38 +133,24 @@ class Child:
         here.alive.add(self)
 
     def launch(self, program: str) -> None:
-        """Open the pipes, start the process, keep our ends; what only waiting needs is made while the process starts.
-
-        Small input is written before there is a reader: a fresh pipe takes PIPE_BUF bytes without blocking."""
-        data = self.call.stdin
+        """Open the pipes, start the process, keep our ends; what only waiting needs is made while the process
+        starts."""
         theirs: list[int] = []
         try:
-            stdin, self._stdin = os.pipe()
-            theirs.append(stdin)
+            self._spare, self._stdin = stdin, _ = os.pipe()
             out, stdout = os.pipe()
             theirs.append(stdout)
             self._open.append(out)
             err, stderr = os.pipe()
             theirs.append(stderr)
             self._open.append(err)
-            if len(data) > select.PIPE_BUF:
-                os.set_blocking(self._stdin, False)
-                self._unsent = memoryview(data)
-                self._feed()
-            else:
-                if data:
-                    os.write(self._stdin, data)
-                os.close(self._stdin)
-                self._stdin = -1
-            spawn = spawner(self.call, min(theirs), here.is_ours)
+            spawn = spawner(self.call, min(stdin, *theirs), here.is_ours)
             with self._lock:  # so that whoever ends us comes before there is a process, or when it is known
                 if here.is_closed:
                     self.ending = self.ending or "cancelled"
                 if self.ending is not None:
                     return
                 self.pid, self._popen = spawn(self.call, program, stdin, stdout, stderr)
-            if self._stdin >= 0:
-                self._spare = theirs.pop(0)
         finally:
             for fd in theirs:
                 os.close(fd)
@@ -180,6 +167,17 @@ class Child:
         self._err = _Stream(err)
         os.set_blocking(out, False)
         os.set_blocking(err, False)
+
+    def feed(self, data: bytes) -> None:
+        """Give it its input; of more than a fresh pipe is sure to take, the rest while we wait."""
+        if len(data) > select.PIPE_BUF:
+            os.set_blocking(self._stdin, False)
+            self._unsent = memoryview(data)
+            self._feed()
+            return
+        if data:
+            os.write(self._stdin, data)
+        self._fed()
 
     def wait(self, grace_s: float | None = None) -> Run | None:
         """Block until the process ended or its own limit passed; None where `grace_s` passed before either."""
@@ -273,8 +271,7 @@ class Child:
         return exited
 
     def _feed(self) -> None:
-        """Write as much as the pipe takes. Its reading end stays open here until all is written, so that a process
-        that closes its stdin early raises no error, and no SIGPIPE in a host that does not ignore it."""
+        """Write as much as the pipe takes."""
         try:
             self._unsent = self._unsent[os.write(self._stdin, self._unsent) :]
         except BlockingIOError:
@@ -282,8 +279,12 @@ class Child:
         if not self._unsent:
             if self._watching:
                 self._poll.unregister(self._stdin)
-            self._stdin = _close(self._stdin)
-            self._spare = _close(self._spare)
+            self._fed()
+
+    def _fed(self) -> None:
+        """There is no more to write."""
+        self._stdin = _close(self._stdin)
+        self._spare = _close(self._spare)
 
     def conclude(self) -> Run:
         """Read what the ended process left, reap it, close everything. The caller waits for each line of this."""
@@ -364,8 +365,7 @@ class Child:
             os.close(fd)
         self._open.clear()
         if self._stdin >= 0:
-            self._stdin = _close(self._stdin)
-            self._spare = _close(self._spare)
+            self._fed()
         here.alive.discard(self)
 
 

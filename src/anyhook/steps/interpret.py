@@ -207,6 +207,9 @@ class _Reading:
         elif does == "output_text":
             self.draft["tool_output"] = text_of(value)
         elif does == "note":
+            words = [row[0] for row in key.words]
+            if value and words and value not in words:
+                self.unknown_word(key, str(value), words)
             self.draft[key.path[-1]] = value
         else:
             self.draft[does] = value
@@ -214,10 +217,7 @@ class _Reading:
     def take_word(self, key: Key, word: str) -> None:
         known = [row for row in key.words if row[0] == (word.lower() if key.any_case else word)]
         if not known:
-            words = ", ".join(dict.fromkeys(row[0] for row in key.words))
-            self.problem(
-                "unknown-decision", f"`{key.path[-1]}` {word!r} is not known; it is ignored", f"Words: {words}."
-            )
+            self.unknown_word(key, word, [row[0] for row in key.words])
             return
         for _, verdict, events in known:
             if not events or self.event in events:
@@ -227,6 +227,10 @@ class _Reading:
             self.problem(
                 "unsupported-effect", f"`{key.path[-1]}` {word!r} has no effect on {self.event}", "Use another word."
             )
+
+    def unknown_word(self, key: Key, word: str, words: list[str]) -> None:
+        what = f"`{key.path[-1]}` {word!r} is not known; it is ignored"
+        self.problem("unknown-decision", what, f"Words: {', '.join(dict.fromkeys(words))}.")
 
     def outcome(self) -> Outcome:
         draft = self.draft

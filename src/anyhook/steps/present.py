@@ -97,7 +97,18 @@ def present(
     hook: Hook, dialect: Dialect, row: EventRow, scene: Scene, run_id: str, trace: Trace | None = None
 ) -> tuple[Call, str]:
     """The call, and why it cannot be made ("" if it can)."""
-    stdin = encode(payload(dialect, row, scene), long=_has_long_text(scene.event.data))
+    return aim(hook, dialect, scene, run_id, trace, stdin_of(dialect, row, scene))
+
+
+def stdin_of(dialect: Dialect, row: EventRow, scene: Scene) -> bytes:
+    """What the hook reads."""
+    return encode(payload(dialect, row, scene), long=_has_long_text(scene.event.data))
+
+
+def aim(
+    hook: Hook, dialect: Dialect, scene: Scene, run_id: str, trace: Trace | None = None, stdin: bytes = b""
+) -> tuple[Call, str]:
+    """The same with an input that is made already, or is going to be."""
     if hook.handler != "command":
         words = (hook.handler, *(str(hook.spec[key]) for key in ("callable", "prompt", "url") if key in hook.spec))
         return Call(words, stdin, {}, scene.project, hook.limit_s, ""), ""

@@ -8,11 +8,11 @@ import time
 from anyhook.model import lean_json as json
 from anyhook.model.record import Record
 from anyhook.model.words import FULL, HASHED
-from anyhook.steps.redact import redact
+from anyhook.steps.suspect import TEXT_LIMIT, is_suspect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from anyhook.model.call import Call, Run
     from anyhook.model.decision import Decision
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 EACH_MOST = 100
 """How many events that reached no hook get a line each, of one kind within a quarter of a second."""
 DEPTH_LIMIT = 64
-TEXT_LIMIT = 16_384
-"""Longer texts are cut in the journal, and say so."""
 OUTPUT_LIMIT = 262_144
 """The same for what a hook printed: without all of it nobody can judge again what the hook answered, and those who
 print much are those who rewrite something large."""
@@ -53,13 +51,13 @@ class Keeping(Record):
     """Payloads: `full`, `hashed` (to see that two are the same) or `none`."""
     inherited: frozenset[str] = frozenset()
     """Names of variables that every hook may have from its host; of a hook's own, only the others are told."""
-    known: dict[str, str] | None = None
-    """Texts that recur, and what they became: filled on the way (see `clean_once`)."""
+    known: dict[Hashable, str] | None = None
+    """Pieces of lines that recur, by what they are made of: filled on the way (see `clean_once`)."""
 
 
 ALL = Keeping()
 KNOWN_MOST, KNOWN_SIZE = 1_000, 4_096
-"""How many texts that recur are remembered, and up to which length."""
+"""How many pieces that recur are remembered, and up to which length."""
 
 
 def secrets_of(env: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
@@ -68,7 +66,8 @@ def secrets_of(env: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     for name, value in env.items():
         if len(value) >= 8 and any(word in name.upper() for word in SECRET_NAMES):
             once = json.dumps(value)[1:-1]
-            found[once] = found[json.dumps(once)[1:-1]] = f"[{name}]"  # a hook's JSON stands in the line as a text
+            instead = f"[{name}]" if name.isidentifier() else "[a variable]"
+            found[once] = found[json.dumps(once)[1:-1]] = instead  # a hook's JSON stands in the line as a text
     return tuple(sorted(found.items(), key=lambda pair: -len(pair[0])))
 
 
@@ -80,22 +79,50 @@ def without_secrets(line: str, secrets: Sequence[tuple[str, str]]) -> str:
     return line
 
 
-def clean(text: str, keeping: Keeping) -> str:
-    """The JSON of a piece of a line, without anything secret."""
-    return redact(without_secrets(text, keeping.secrets))
+def clean(value: Json, keeping: Keeping, *, cut: bool = False) -> str:
+    """A piece of a line as JSON, without anything secret; where it may be `cut`, without what is long or deep."""
+    suspect = is_suspect(value)
+    if suspect and cut:
+        value = clipped(value)
+    text = json.dumps(value)
+    if without_secrets(text, keeping.secrets) is not text:
+        text = json.dumps(_unnamed(value, keeping.secrets))
+    elif not suspect:
+        return text
+    from anyhook.steps.redact import redacted
+
+    plain = json.loads(text)
+    made = redacted(plain)
+    return text if made is plain else json.dumps(made)
 
 
-def clean_once(text: str, keeping: Keeping) -> str:
-    """The same of a piece that may well stand in many lines: who was called, and what hooks say day after day."""
+def _unnamed(value: Json, secrets: Sequence[tuple[str, str]]) -> Json:
+    """The value with the names of secret variables where their values stood, be it in a number."""
+    if isinstance(value, dict):
+        return {str(_unnamed(key, secrets)): _unnamed(item, secrets) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_unnamed(item, secrets) for item in value]
+    text = json.dumps(value)
+    made = without_secrets(text, secrets)
+    if made is text:
+        return value
+    return json.loads(made) if isinstance(value, str) else made
+
+
+def clean_once(keeping: Keeping, key: Hashable, make: Callable[[], Json]) -> str:
+    """The same of a piece that may well stand in many lines, who was called and what hooks say day after day: made only
+    where no piece with the same key was. The value is its key's alone to decide."""
     known = keeping.known
-    if known is None or len(text) > KNOWN_SIZE:
-        return clean(text, keeping)
-    made = known.get(text)
-    if made is None:
-        if len(known) >= KNOWN_MOST:
-            known.clear()
-        made = known[text] = clean(text, keeping)
-    return made
+    if known is None:
+        return clean(make(), keeping)
+    text = known.get(key)
+    if text is None:
+        text = clean(make(), keeping)
+        if len(text) <= KNOWN_SIZE:
+            if len(known) >= KNOWN_MOST:
+                known.clear()
+            known[key] = text
+    return text
 
 
 def body(value: Json, keeping: Keeping) -> Json:
@@ -116,16 +143,17 @@ def about(host: str, project: str, mode: str, keeping: Keeping, parent: str = ""
     made: dict[str, Json] = {"host": host, "project": project, "mode": mode}
     if parent:
         made["parent"] = parent
-    return clean(json.dumps(made), keeping)[1:-1]
+    return clean(made, keeping)[1:-1]
 
 
 def head_of(event: Event, who: str, session: str, data: Json, keeping: Keeping) -> str:
     """The part of a line that is known before anything is started; `who` is made by `about`."""
-    named = clean_once(json.dumps(event.data.get("session") or session), keeping)
+    session = str(event.data.get("session") or session)
+    named = clean_once(keeping, session, lambda: session)
     marks = ', "hosted": true' if event.hosted else ""
     if keeping.bodies != FULL:
         marks += f', "bodies": "{keeping.bodies}"'
-    said = clean(json.dumps(data), keeping)
+    said = clean(data, keeping, cut=True)
     return f'{who}, "session": {named}, "event": "{event.name}", "data": {said}{marks}'
 
 
@@ -137,6 +165,12 @@ def _named_only(data: Mapping[str, Json], keeping: Keeping) -> Json:
 def call_text(hook: Hook, call: Call, posture: str, keeping: Keeping = ALL, model: str = "") -> str:
     """The part of a line that is known once a hook is started: made while it runs. What a run means can be found out
     again from this, when neither the hook nor its files are there any more. `model` is whom the hook asks."""
+    key = (hook.id, posture, model, call.argv, call.cwd, call.limit_s, *call.env)
+    text = clean_once(keeping, key, lambda: _call(hook, call, posture, keeping, model))[:-1]
+    return f'{text}, "trace": "{call.trace}"' if call.trace else text  # another each time, so no part of what is known
+
+
+def _call(hook: Hook, call: Call, posture: str, keeping: Keeping, model: str) -> Json:
     made: dict[str, Json] = {"hook": hook.id, "name": hook.name, "dialect": hook.dialect, "native": hook.native_event}
     if hook.handler != "command":
         made["handler"] = hook.handler
@@ -144,11 +178,9 @@ def call_text(hook: Hook, call: Call, posture: str, keeping: Keeping = ALL, mode
         made["posture"] = posture
     if model:
         made["model"] = model
-    inherited = keeping.inherited
-    own: list[Json] = [name for name in call.env if name not in inherited]
+    own: list[Json] = [name for name in call.env if name not in keeping.inherited]
     made.update(argv=[*call.argv], cwd=call.cwd, env=own, limit_s=call.limit_s)
-    text = clean_once(json.dumps(made), keeping)[:-1]
-    return f'{text}, "trace": "{call.trace}"' if call.trace else text  # another each time, so no part of what is known
+    return made
 
 
 def record(
@@ -160,7 +192,7 @@ def record(
 ) -> bytes:
     """The line: what was fired, what was started (text, run and cause of failure of each call), what was decided."""
     started = ", ".join([_call_and_run(*call, keeping) for call in calls])
-    decided = clean_once(_decision_text(decision, keeping), keeping)
+    decided = _decision_text(decision, keeping)
     return (
         f'{{"v": 1, "at": {at_ns or time.time_ns()}, {head}, "calls": [{started}], "decision": {decided}}}\n'
     ).encode()
@@ -168,9 +200,17 @@ def record(
 
 def _call_and_run(text: str, run: Run | None, failed: str, keeping: Keeping) -> str:
     if run is None:
-        return f'{text}, {clean_once(json.dumps({"failed": failed or None}), keeping)[1:-1]}, "run": null}}'
-    said = clean_once(json.dumps({"failed": failed or None, "run": _said(run, keeping)}), keeping)[1:-2]
-    return f'{text}, {said}, "started_ns": {run.started_ns}, "duration_s": {round(run.duration_s, 6)}}}}}'
+        return f'{text}, {clean({"failed": failed or None}, keeping)[1:-1]}, "run": null}}'
+
+    def what() -> Json:
+        return {"failed": failed or None, "run": _said(run, keeping)}
+
+    if len(run.stdout) + len(run.stderr) > KNOWN_SIZE:
+        said = clean(what(), keeping)
+    else:
+        key = (failed, run.ending, run.exit_code, run.stdout, run.stderr, run.error)
+        said = clean_once(keeping, key, what)
+    return f'{text}, {said[1:-2]}, "started_ns": {run.started_ns}, "duration_s": {round(run.duration_s, 6)}}}}}'
 
 
 def clipped(value: Json, depth: int = 0) -> Json:
@@ -180,10 +220,12 @@ def clipped(value: Json, depth: int = 0) -> Json:
     if isinstance(value, (dict, list)) and depth > DEPTH_LIMIT:
         return "…"
     if isinstance(value, dict):
-        return {
-            key: item if type(item) is str and len(item) <= TEXT_LIMIT else clipped(item, depth + 1)
+        cut = {
+            key: kept
             for key, item in value.items()
+            if not (type(item) is str and len(item) <= TEXT_LIMIT) and (kept := clipped(item, depth + 1)) is not item
         }
+        return {**value, **cut} if cut else value
     return [clipped(item, depth + 1) for item in value] if isinstance(value, list) else value
 
 
@@ -207,7 +249,7 @@ def record_quiet(taken: Sequence[tuple[int, Event, Decision]], who: str, session
 def safe_head(event: Event, who: str, session: str, keeping: Keeping = ALL) -> str:
     """The same with the event's data; without it where an embedding program put something into it that is no JSON."""
     try:
-        data: Json = clipped(event.data) if keeping.bodies == FULL else _named_only(event.data, keeping)
+        data: Json = event.data if keeping.bodies == FULL else _named_only(event.data, keeping)
         return head_of(event, who, session, data, keeping)
     except (TypeError, ValueError, RecursionError) as error:
         head = head_of(event.replace(data={}), who, session, {}, keeping)
@@ -216,9 +258,18 @@ def safe_head(event: Event, who: str, session: str, keeping: Keeping = ALL) -> s
 
 def _decision_text(decision: Decision, keeping: Keeping) -> str:
     try:
-        return json.dumps(_decision(decision, keeping))
+        made = decision.tool_input, decision.tool_output, decision.history, decision.recipe
+        if decision.problems or made != (None, None, None, None):
+            return clean(_decision(decision, keeping), keeping)
+        key = (
+            decision.verdict, decision.enforced, decision.effect, decision.reason, decision.hook, decision.prompt,
+            decision.context, decision.messages, decision.follow_ups, decision.end_turn,
+            *[(report.source, report.id, report.status, report.why, report.verdict) for report in decision.hooks],
+        )  # fmt: skip
+        return clean_once(keeping, key, lambda: _decision(decision, keeping))
     except (TypeError, ValueError, RecursionError) as error:  # a callable's answer that is no JSON costs no event
-        return json.dumps({"verdict": decision.verdict, "enforced": decision.enforced, "lost": str(error)})
+        lost: dict[str, Json] = {"verdict": decision.verdict, "enforced": decision.enforced, "lost": str(error)}
+        return clean(lost, keeping)
 
 
 def _decision(decision: Decision, keeping: Keeping) -> dict[str, Json]:

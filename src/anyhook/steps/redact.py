@@ -1,10 +1,22 @@
-"""Redact: what looks like a secret in a line of JSON → a word that says so. It knows names of keys, shapes of tokens
-and passwords in addresses, at any depth of JSON inside JSON, and never breaks the JSON. It does without regular
-expressions: loading them would cost the path an agent waits on half an interpreter start."""
+"""Redact: a value with what looks like a secret → the same with a word that says so. It knows names of keys, shapes of
+tokens and passwords in addresses, at any depth of JSON inside JSON. It leaves alone what `suspect` does not suspect."""
 
 from __future__ import annotations
 
 from anyhook.model import lean_json as json
+from anyhook.steps.suspect import (
+    COUNTS,
+    KEYS,
+    LETTERS,
+    OF_TOKEN,
+    OPENS,
+    PEM,
+    PEM_KIND,
+    SCHEMES,
+    TOKENS,
+    is_suspect_text,
+    names_secret,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,94 +26,14 @@ if TYPE_CHECKING:
     """From, to, and what stands there instead."""
 
 INSTEAD = "[redacted]"
-
-STEMS = ("pass", "secret", "token", "key", "authori", "credential", "cookie", "connection")
-"""Every key below has one of these in it: most lines have none, and are done with."""
-KEYS = (
-    "password", "passwd", "passphrase", "secret", "token", "api_key", "apikey", "api-key", "access_key", "accesskey",
-    "access-key", "private_key", "privatekey", "private-key", "authorization", "credential", "cookie", "auth_key",
-    "signing_key", "encryption_key", "connectionstring", "connection_string",
-)  # fmt: skip
-"""Parts of names whose values are secrets."""
-COUNTS = ("tokens", "token_count", "tokenize", "tokenizer", "secretary", "passwordless")
-"""Names that only look like these."""
-
-TOKENS = (
-    ("sk-", 20), ("sk_live_", 16), ("sk_test_", 16), ("rk_live_", 16), ("pk_live_", 16), ("whsec_", 16),
-    ("ghp_", 20), ("gho_", 20), ("ghu_", 20), ("ghs_", 20), ("ghr_", 20), ("github_pat_", 20), ("glpat-", 16),
-    ("gldt-", 16), ("xoxb-", 15), ("xoxp-", 15), ("xoxa-", 15), ("xoxr-", 15), ("xoxs-", 15), ("xapp-", 15),
-    ("AKIA", 16), ("ASIA", 16), ("AIza", 30), ("ya29.", 20), ("eyJ", 30), ("npm_", 30), ("pypi-", 30), ("hf_", 20),
-    ("dop_v1_", 30), ("SG.", 30), ("shpat_", 20), ("gsk_", 20), ("xai-", 20), ("dckr_pat_", 20), ("lin_api_", 20),
-    ("sntrys_", 20), ("AGE-SECRET-KEY-1", 20), ("tskey-", 16), ("ATATT3", 20), ("r8_", 30), ("pplx-", 20),
-)  # fmt: skip
-"""How known tokens begin, and how many letters must follow at least."""
-SCHEMES = ("bearer ", "basic ")
-PEM, PEM_KIND = "-----BEGIN ", "PRIVATE KEY"
-
-_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
-_OF_NAME = _OF_TOKEN = _LETTERS | frozenset("_-.")
-_OF_BASE64 = _LETTERS | frozenset("_-.+/=~")
+_OF_NAME = OF_TOKEN
+_OF_BASE64 = LETTERS | frozenset("_-.+/=~")
 _BLANKS, _BACKSLASH = frozenset(" \t"), frozenset("\\")
 _ENDS_BARE = frozenset(" \t\"',;&|<>(){}[]`")
 _ENDS_ADDRESS = frozenset(" \t\"'\\/?#<>,;()[]{}`")
 
-_TOKEN = "".join(_OF_TOKEN).encode()
-_OTHERS = bytes(range(256)).translate(None, _TOKEN)
-_WORDS = bytes.maketrans(_OTHERS, b" " * len(_OTHERS))
-"""Turns everything that is not part of a token into blanks."""
-_MASK = _WORDS.translate(bytes.maketrans(_TOKEN, b"x" * len(_TOKEN)))
-"""The same, and every part of one into an x."""
-_LONG = min(len(start) + least for start, least in TOKENS)
-_LONG_MASK = b"x" * _LONG
-_STARTS = tuple(start.encode() for start, _ in TOKENS)
-_SIGNS = (b"-", b"_", b".")
 
-
-def redact(line: str) -> str:
-    """The JSON without what looks like a secret; the very same text where nothing does."""
-    if not _is_suspect(line):
-        return line
-    try:
-        value = json.loads(line)
-        made = _in_value(value)
-    except (ValueError, RecursionError):
-        return _in_text(line)
-    return line if made is value else json.dumps(made)
-
-
-def _is_suspect(line: str) -> bool:
-    """Whether there may be anything at all: most lines are done with after this."""
-    low = line.lower()
-    for stem in STEMS:
-        if stem in low:
-            if any(key in low for key in KEYS):
-                return True
-            break
-    for scheme in SCHEMES:
-        if scheme in low:
-            return True
-    return PEM in line or ("://" in line and "@" in line) or not line.isascii() or _has_token(line.encode())
-
-
-def _has_token(line: bytes) -> bool:
-    """Whether a long word begins like a token, or goes on like one after a sign. Few lines have a word that is long, so
-    this is quickly said."""
-    if _LONG_MASK not in line.translate(_MASK):
-        return False
-    for word in line.translate(_WORDS).split():
-        if len(word) >= _LONG:
-            if word.startswith(_STARTS):
-                return True
-            for sign in _SIGNS:
-                place = word.find(sign)
-                while place >= 0:
-                    if word.startswith(_STARTS, place + 1):
-                        return True
-                    place = word.find(sign, place + 1)
-    return False
-
-
-def _in_value(value: Json) -> Json:
+def redacted(value: Json) -> Json:
     """The value without its secrets; the very same where it has none."""
     if isinstance(value, str):
         return _in_string(value)
@@ -111,7 +43,7 @@ def _in_value(value: Json) -> Json:
         return value if same else fields
     if isinstance(value, list):
         items = [
-            INSTEAD if item and isinstance(item, str) and _is_option(before) else _in_value(item)
+            INSTEAD if item and isinstance(item, str) and _is_option(before) else redacted(item)
             for before, item in zip(("", *value), value, strict=False)
         ]
         return value if all(made is item for made, item in zip(items, value, strict=True)) else items
@@ -120,12 +52,7 @@ def _in_value(value: Json) -> Json:
 
 def _under(key: str, item: Json) -> Json:
     """The value of a key: all of it where the key names a secret and there is any text in it."""
-    return INSTEAD if _names_secret(key) and _has_text(item) else _in_value(item)
-
-
-def _names_secret(key: str) -> bool:
-    low = key.lower()
-    return any(part in low and not low.startswith(COUNTS, low.find(part)) for part in KEYS)
+    return INSTEAD if names_secret(key.lower()) and _has_text(item) else redacted(item)
 
 
 def _has_text(item: Json) -> bool:
@@ -136,15 +63,15 @@ def _has_text(item: Json) -> bool:
 
 def _is_option(word: Json) -> bool:
     """Whether the next word of a command line is a secret."""
-    return isinstance(word, str) and word.startswith("--") and "=" not in word and _names_secret(word)
+    return isinstance(word, str) and word.startswith("--") and "=" not in word and names_secret(word.lower())
 
 
 def _in_string(text: str) -> str:
     """JSON inside a text stays JSON: what printed it is read again one day."""
-    if text[:1] in ("{", "[") and _is_suspect(text):
+    if text[:1] in OPENS and is_suspect_text(text):
         try:
             value = json.loads(text)
-            made = _in_value(value)
+            made = redacted(value)
         except (ValueError, RecursionError):
             return _in_text(text)
         return text if made is value else json.dumps(made)
@@ -153,14 +80,17 @@ def _in_string(text: str) -> str:
 
 def _in_text(text: str) -> str:
     """Any text: its secrets have no place of their own, but a name before them or a shape."""
-    if not _is_suspect(text):
+    if not is_suspect_text(text):
         return text
     spans: list[Span] = []
-    _named(text, text.lower(), spans)
+    low = text.lower()
+    if len(low) != len(text):  # one letter became two, and places in the one are none in the other
+        low = "".join([letter if len(letter.lower()) > 1 else letter.lower() for letter in text])
+    _named(text, low, spans)
     for start, least in TOKENS:
         _tokens(text, start, least, spans)
     for scheme in SCHEMES:
-        _after_schemes(text, text.lower(), scheme, spans)
+        _after_schemes(text, low, scheme, spans)
     _pem_blocks(text, spans)
     _addresses(text, spans)
     return _without(text, spans) if spans else text
@@ -200,7 +130,7 @@ def _named(line: str, low: str, spans: list[Span]) -> None:
 
 def _place_of_value(line: str, low: str, start: int, end: int) -> int | None:
     """Where the value after a name begins: `"name": "value"` at any depth, `NAME=value`, `--name value`."""
-    if any(low.startswith(word, start) for word in COUNTS):
+    if low.startswith(COUNTS, start):
         return None
     place, level = _quoted(line, _run(line, end, _OF_NAME))
     sign = _run(line, place, _BLANKS)
@@ -319,8 +249,8 @@ def _nested(line: str, place: int) -> Span | None:
 def _tokens(line: str, start: str, least: int, spans: list[Span]) -> None:
     place = line.find(start)
     while place >= 0:
-        end = _run(line, place + len(start), _OF_TOKEN)
-        alone = place == 0 or line[place - 1] not in _LETTERS or line[place - 2 : place] in ("\\n", "\\t", "\\r")
+        end = _run(line, place + len(start), OF_TOKEN)
+        alone = place == 0 or line[place - 1] not in LETTERS or line[place - 2 : place] in ("\\n", "\\t", "\\r")
         if alone and end - place - len(start) >= least:
             spans.append((place, end, INSTEAD))
         place = line.find(start, max(end, place + 1))

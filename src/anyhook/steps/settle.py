@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 AFTERWARDS = ("post_tool", "post_tool_failure")
+ENDINGS = ("stop", "subagent_stop", "session_end")
 
 # Effect → what it becomes where the host has no such thing: the first that the host has. Nothing becomes weaker
 # without need: what was to be kept from happening is rather blocked than let through.
@@ -89,7 +90,8 @@ def _asked(decision: Decision) -> list[tuple[str, Json]]:
         messages.append(reason)  # nothing is stopped, but somebody should hear of it
     elif decision.verdict in ("ask", "allow"):
         asked.append((decision.verdict, decision.reason or "a hook said so"))
-    if decision.end_turn and not decision.stops:
+    # What ends anyway need not be told to; a block in its place would even send the agent on.
+    if decision.end_turn and not decision.stops and decision.event not in ENDINGS:
         asked.append(("end_turn", reason))
     for effect, value in (
         ("input", None if decision.stops else decision.tool_input),

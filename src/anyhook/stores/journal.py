@@ -35,7 +35,7 @@ class Journal:
     def append(self, *lines: bytes) -> bool:
         """Write the lines, all or none; whether that was possible."""
         try:
-            self._writer.append([*lines])
+            self._writer.append(lines)
         except OSError as error:
             self.broken = error.strerror or str(error)
             return False

@@ -25,10 +25,9 @@ def sealed(lines: Iterable[bytes], last: Link, digest: Callable[[bytes], str]) -
     made: list[bytes] = []
     for line in lines:
         number += 1
-        body = b"%b%b%d" % (line[:-2], _NUMBER, number)
-        before_text = digest(before + body)
-        before = before_text.encode()
-        made.append(b"%b%b%b%b" % (body, _HASH, before, _END))
+        body = b"".join((line[:-2], _NUMBER, b"%d" % number))
+        before = digest(before + body).encode()
+        made.append(b"".join((body, _HASH, before, _END)))
     return made, (number, before)
 
 

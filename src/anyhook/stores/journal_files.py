@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 CURRENT = "journal.jsonl"
 BLOCK = 65_536
 LARGE_BLOCK = 1 << 18
+PART = 4 << 20
+"""How much of a file one process reads at once, where several share it."""
 
 
 def current_path(state_dir: str) -> str:
@@ -69,6 +71,56 @@ def whole_lines(file: BinaryIO) -> Iterator[bytes]:
         yield line
 
 
+def parts_of_file(file: BinaryIO, start: int = 0) -> list[tuple[int, int]]:
+    """Where the parts of a file begin and end, from a place on: whole lines, about as many bytes each."""
+    end = file.seek(0, os.SEEK_END)
+    found: list[tuple[int, int]] = []
+    while start < end:
+        file.seek(start + PART - 1)
+        last = file.tell() if file.readline().endswith(b"\n") else end_of_lines(file, end)
+        if last <= start:
+            break
+        found.append((start, last))
+        start = last
+    return found
+
+
+def blocks_of(descriptor: int, first: int, last: int) -> Iterator[bytes]:
+    """The whole lines of a part, some at once. It moves no place in the file, so processes may share the descriptor."""
+    size = LARGE_BLOCK
+    while first < last:
+        block = os.pread(descriptor, min(size, last - first), first)
+        end = block.rfind(b"\n") + 1
+        if not end:
+            if first + len(block) >= last:
+                return
+            size *= 2  # a line longer than that
+            continue
+        yield block[:end]
+        first, size = first + end, LARGE_BLOCK
+
+
+def lines_of(descriptor: int, first: int, last: int) -> Iterator[bytes]:
+    """The same line by line."""
+    from io import BytesIO
+
+    for block in blocks_of(descriptor, first, last):
+        yield from BytesIO(block)
+
+
+def end_of_lines(file: BinaryIO, end: int) -> int:
+    """Where the last whole line before a place ends."""
+    at = end
+    while at > 0:
+        start = max(0, at - BLOCK)
+        file.seek(start)
+        cut = file.read(at - start).rfind(b"\n")
+        if cut >= 0:
+            return start + cut + 1
+        at = start
+    return 0
+
+
 def lines_with(file: BinaryIO, mark: bytes, low: bool) -> Iterator[bytes]:
     """The whole lines from here on that have a mark in them (in lower case, where `low`). A block is looked through at
     once: most lines have nothing that anybody looks for, and cost nothing that way."""
@@ -78,14 +130,35 @@ def lines_with(file: BinaryIO, mark: bytes, low: bool) -> Iterator[bytes]:
         end = block.rfind(b"\n") + 1
         if end < len(block):  # the rest of it comes with the next block, or is just being written
             file.seek(end - len(block), os.SEEK_CUR)
-        looked = block.lower() if low else block
-        place = looked.find(mark, 0, end)
-        while place >= 0:
-            after = block.find(b"\n", place) + 1
-            yield block[block.rfind(b"\n", 0, place) + 1 : after]
-            place = looked.find(mark, after, end)
+        yield from marked(block[:end], mark, low)
         if not end:
             return
+
+
+def marked(block: bytes, mark: bytes, low: bool) -> Iterator[bytes]:
+    """The lines of a block of whole lines that have a mark in them (in lower case, where `low`)."""
+    looked = block.lower() if low else block
+    end = len(block)
+    place = looked.find(mark)
+    while 0 <= place < end:
+        after = block.find(b"\n", place) + 1
+        yield block[block.rfind(b"\n", 0, place) + 1 : after]
+        place = looked.find(mark, after)
+
+
+def blocks_backwards(file: BinaryIO, end: int | None = None) -> Iterator[bytes]:
+    """The whole lines of a file up to a place, some at once, the last ones first."""
+    position = end_of_lines(file, file.seek(0, os.SEEK_END) if end is None else end)
+    size = LARGE_BLOCK
+    while position > 0:
+        start = max(0, position - size)
+        block = os.pread(file.fileno(), position - start, start)
+        cut = block.find(b"\n") + 1 if start else 0
+        if start and cut in (0, len(block)):
+            size *= 2  # a line longer than that
+            continue
+        yield block[cut:]
+        position, size = start + cut, LARGE_BLOCK
 
 
 def lines_backwards(file: BinaryIO, end: int | None = None) -> Iterator[bytes]:

@@ -15,7 +15,7 @@ from anyhook.stores.places import make_private_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from anyhook.model.json_types import Json
     from anyhook.stores.journal_chain import Link
@@ -68,7 +68,7 @@ class JournalWriter:
         self._threads = allocate_lock()
         self._digest: Callable[[bytes], str] | None = None
 
-    def append(self, lines: list[bytes]) -> None:
+    def append(self, lines: Sequence[bytes]) -> None:
         """Write the lines, or none of them."""
         with self._threads:
             try:
@@ -99,7 +99,10 @@ class JournalWriter:
             fresh = self._descriptor < 0 or self._owner != os.getpid()  # a lock is shared with a forked child
             if fresh:
                 self._open()
-            self._lock()
+            try:
+                self._flock(self._descriptor, LOCK_EX | LOCK_NB)  # nearly always ours at once
+            except OSError:
+                self._lock()
             state = os.fstat(self._descriptor)
             end = state.st_size
             if not state.st_nlink:  # somebody has deleted it, and what is written to it now is gone with it
@@ -191,7 +194,7 @@ class JournalWriter:
 
     # -- the chain
 
-    def _write(self, lines: list[bytes], end: int) -> None:
+    def _write(self, lines: Sequence[bytes], end: int) -> None:
         descriptor = self._descriptor
         mend = b""
         if end == self._end:

@@ -75,8 +75,14 @@ class Activity:
 
 def _instead(event: Event, decision: Decision) -> list[str]:
     """What goes on in the place of what a hook has changed, each in one line."""
-    made = [call_line(str(event.get("tool")), decision.tool_input)] if decision.tool_input is not None else []
+    given = decision.tool_input if _runs(decision) else None
+    made = [call_line(str(event.get("tool")), given)] if given is not None else []
     return [*made, *([decision.prompt] if decision.prompt is not None else []), *decision.follow_ups]
+
+
+def _runs(decision: Decision) -> bool:
+    """Whether the tool is not denied: if it is, nobody needs to know what another hook made of its input."""
+    return decision.effect != "deny_tool"
 
 
 def lines(decision: Decision) -> list[tuple[str, str]]:
@@ -90,7 +96,9 @@ def lines(decision: Decision) -> list[tuple[str, str]]:
     # The one that blocked has been named; which of the others changed something, no decision tells.
     ran = ", ".join(report.name for report in decision.hooks if report.status == "ran" and report.id != decision.hook)
     ran = ran or (name if decision.verdict == "block" else "")
-    done = [words for field, words in CHANGES if getattr(decision, field)]
+    done = [
+        words for field, words in CHANGES if getattr(decision, field) and (field != "tool_input" or _runs(decision))
+    ]
     if decision.verdict == "allow":
         done.insert(0, "allowed it")
     elif decision.verdict == "ask":

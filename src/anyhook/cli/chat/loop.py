@@ -141,7 +141,7 @@ class Chat:
         told = f"{armed} hook{'' if armed == 1 else 's'}" if self.options.hooks else "hooks are off"
         told += f", {waiting} waiting for approval (/trust)" if waiting else ""
         verb = "goes on" if session.resumed else "starts"
-        self.screen.line(f"anyhook agent  {session.model.model_name}  {tilde(self.options.project, self.options.env)}")
+        self.screen.line(f"anyhook agent  {session.model_name}  {tilde(self.options.project, self.options.env)}")
         self.screen.line(f"session {session.id} {verb}  {told}", FAINT)
         self.screen.line("/help lists commands, Ctrl-C stops a turn, Ctrl-D ends the session", FAINT)
         self.screen.reminder(final_text(session.history))

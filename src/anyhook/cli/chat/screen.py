@@ -61,7 +61,7 @@ class Screen:
         self.explained = ""
         """The reason for which a hook has just denied a tool, as far as it was shown."""
         self._latest = ""
-        """The id of the tool call whose line was written last."""
+        """The id of the tool call whose line was written last, as long as no other call's result stands below it."""
 
     def words(self, text: str, style: str = PLAIN) -> None:
         """Part of a line, as it is."""
@@ -129,6 +129,7 @@ class Screen:
             return  # the hook that denied it was just named, with its reason
         if part.tool_call_id != self._latest:
             text = f"{part.tool_name}: {text}"  # tools of one step run at once; it is not the last one above
+            self._latest = ""
         lines = [line for line in text.split("\n") if line != STDOUT_MARK]
         style = FAINT if part.outcome == "success" else BAD
         self._beginning(lines, style, indent)

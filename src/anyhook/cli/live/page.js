@@ -10,7 +10,7 @@ const PULSE_MS = 10000;
 
 const by = (id) => document.getElementById(id);
 const view = { source: null, paused: false, held: [], waiting: 0, events: 0, blocked: 0, failed: 0, pulse: new Map(),
-  figuresDue: 0, query: new URLSearchParams(location.search).get("q") || "" };
+  figuresDue: 0, figuresFor: null, query: new URLSearchParams(location.search).get("q") || "" };
 
 function make(tag, className, text) {
   const made = document.createElement(tag);
@@ -108,7 +108,7 @@ function tell() {
 }
 
 function state(name, text) {
-  by("state").dataset.state = name;
+  by("state").dataset.state = document.body.dataset.state = name;
   by("state").textContent = text || name;
 }
 
@@ -121,6 +121,7 @@ function connect() {
   if (view.source) view.source.close();
   const source = new EventSource(`events?q=${encodeURIComponent(view.query)}`);
   view.source = source;
+  state("connecting", view.query ? "searching" : "connecting");
   // Each connection begins with the newest records again; what is shown stays until they are there.
   let begun = false;
   const begin = () => {
@@ -218,9 +219,11 @@ async function showFigures() {
   view.figuresDue = 0;
   const since = by("span").value;
   const query = /(^|\s)since:/.test(view.query) || !since ? view.query : `${view.query} since:${since}`;
-  if (!by("hooks").childElementCount) by("hooks-note").textContent = "reading the journal …";
+  if (view.figuresFor !== query) by("hooks-note").textContent = "reading the journal …";
+  view.figuresFor = query;
   try {
     const answer = await (await fetch(`hooks?q=${encodeURIComponent(query.trim())}`)).json();
+    if (view.figuresFor !== query) return; // something else was asked for meanwhile
     if (answer.problem) {
       by("hooks-note").textContent = answer.problem;
       return;

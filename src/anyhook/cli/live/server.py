@@ -10,7 +10,7 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 from secrets import compare_digest
-from threading import Lock
+from threading import Event, Lock
 from typing import TYPE_CHECKING
 
 import uvicorn
@@ -26,7 +26,7 @@ from anyhook.cli.live.query import wanted_by
 from anyhook.cli.live.rows import row_of, told_in_full
 from anyhook.cli.visible import visible
 from anyhook.journal.figures import figures
-from anyhook.journal.index import open_index, update
+from anyhook.journal.index import known_runs
 from anyhook.journal.search import follow
 
 if TYPE_CHECKING:
@@ -128,13 +128,9 @@ class Journal:
             return JSONResponse({"problem": f"The journal's index cannot be used: {error}"}, 503)
 
     def _figures(self, wanted: Wanted) -> dict[str, Json]:
-        with self._indexing:  # one at a time brings the index up to date
-            index = open_index(self._folder)
-            try:
-                update(index, self._folder, "runs", lambda _done, _all: None, wanted.since_ns)
-                found = figures(index, wanted, time.time_ns())
-            finally:
-                index.close()
+        # One at a time brings the index up to date.
+        with self._indexing, known_runs(self._folder, lambda _done, _all: None, wanted.since_ns) as runs:
+            found = figures(runs, wanted, time.time_ns())
         shown: list[Json] = [{**hook.as_dict(), "hook": visible(hook.hook)} for hook in found]
         return {"hooks": shown, "regardless_of_text": wanted.text is not None}
 
@@ -149,20 +145,24 @@ class Journal:
         except BadCall as error:
             yield JSONServerSentEvent({"problem": str(error)}, event="problem")
             return
-        more, ready = follow(self._folder, wanted, SHOWN), False
-        while True:
-            try:
-                batch, at_end = await run_in_threadpool(_batch, more)
-            except OSError as error:
-                yield JSONServerSentEvent({"problem": f"The journal cannot be read: {error}"}, event="problem")
-                return
-            if batch:
-                yield JSONServerSentEvent([row_of(found).as_dict() for found in batch], event="rows")
-            if at_end and not ready:
-                ready = True
-                yield JSONServerSentEvent({}, event="ready")
-            if at_end:
-                await asyncio.sleep(LOOK_S)
+        gone = Event()
+        more, ready = follow(self._folder, wanted, SHOWN, gone.is_set), False
+        try:
+            while True:
+                try:
+                    batch, at_end = await run_in_threadpool(_batch, more)
+                except OSError as error:
+                    yield JSONServerSentEvent({"problem": f"The journal cannot be read: {error}"}, event="problem")
+                    return
+                if batch:
+                    yield JSONServerSentEvent([row_of(found).as_dict() for found in batch], event="rows")
+                if at_end and not ready:
+                    ready = True
+                    yield JSONServerSentEvent({}, event="ready")
+                if at_end:
+                    await asyncio.sleep(LOOK_S)
+        finally:
+            gone.set()  # a search that nobody waits for any more ends
 
 
 def _batch(more: Iterator[Found | None]) -> tuple[list[Found], bool]:

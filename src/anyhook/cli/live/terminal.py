@@ -43,6 +43,7 @@ TYPING_S = 0.3
 COLUMNS = (("time", 8), ("from", 8), ("event", 16), ("tool", 12), ("verdict", 8), ("ms", 7), ("hook", 160))
 STYLES = {"block": "bold red", "ask": "yellow", "allow": "green", DAMAGED: "bold magenta"}
 NOTHING = "Nothing yet. Events stand here as soon as an agent fires them."
+LOOKING = "Looking through the journal …"
 NOTHING_FITS = "No record fits this filter. New ones that do will stand here."
 
 
@@ -108,6 +109,7 @@ class Watch(App[None]):
         self._number = 0
         self._counts = Counter[str]()
         self._paused = False
+        self._looking = True
         self._typed_at = 0.0
         self._timer_set = False
 
@@ -144,6 +146,7 @@ class Watch(App[None]):
             return
         self._say("")
         self._paused = False  # what is asked for now is not to wait
+        self._looking = True
         self._rows.clear()
         self._held.clear()
         self._waiting = 0
@@ -166,29 +169,33 @@ class Watch(App[None]):
             self.call_from_thread(self._say, f"The journal cannot be read: {error}")
 
     def _follow(self, wanted: Wanted, worker: Worker[None]) -> None:
-        fresh, counts, shown_at = deque[Row](maxlen=KEPT), Counter[str](), 0.0
-        for found in follow(self._folder, wanted, KEPT):
+        fresh, counts, shown_at, looked = deque[Row](maxlen=KEPT), Counter[str](), 0.0, False
+        for found in follow(self._folder, wanted, KEPT, lambda: worker.is_cancelled):
             if worker.is_cancelled:
                 return
             if found is not None:
                 row = row_of(found)
                 fresh.append(row)
                 counts.update(rows=1, events=row.events, block=row.verdict == "block", failed=row.failed)
-            if fresh and (found is None or time.monotonic() - shown_at >= SHOW_S):
-                self.call_from_thread(self._take, tuple(fresh), counts, worker)
+            due = fresh and (found is None or time.monotonic() - shown_at >= SHOW_S)
+            if due or (found is None and not looked):
+                looked = looked or found is None
+                self.call_from_thread(self._take, tuple(fresh), counts, worker, looked)
                 fresh.clear()
                 counts, shown_at = Counter(), time.monotonic()
             if found is None:
                 time.sleep(LOOK_S)
 
-    def _take(self, fresh: Sequence[Row], counts: Counter[str], worker: Worker[None]) -> None:
+    def _take(self, fresh: Sequence[Row], counts: Counter[str], worker: Worker[None], looked: bool = False) -> None:
+        """`looked` where the journal was looked through, and from here on only new records come."""
         if worker.is_cancelled:
             return  # of a filter that nobody wants any more
+        self._looking = self._looking and not looked
         self._counts.update(counts)
         if self._paused:
             self._held.extend(fresh)
             self._waiting += counts["rows"]
-        else:
+        elif fresh:
             self._add(fresh)
         self._tell()
 
@@ -222,7 +229,7 @@ class Watch(App[None]):
 
     def _tell(self) -> None:
         """Head and hints, as things are now."""
-        state = f"paused, {self._waiting:,} waiting" if self._paused else "live"
+        state = f"paused, {self._waiting:,} waiting" if self._paused else "looking" if self._looking else "live"
         head = Text.assemble(
             ("anyhook watch", "bold"), "   ",
             (f"● {state}", "yellow" if self._paused else "green"),
@@ -232,7 +239,7 @@ class Watch(App[None]):
         )  # fmt: skip
         self.query_one("#head", Static).update(head)
         nothing = self.query_one("#nothing", Static)
-        nothing.update(NOTHING_FITS if self._query.strip() else NOTHING)
+        nothing.update(LOOKING if self._looking else NOTHING_FITS if self._query.strip() else NOTHING)
         nothing.display = not self._rows
         self.grid.display = bool(self._rows)
         if self._rows and self.focused is None:
@@ -293,7 +300,8 @@ class Watch(App[None]):
             held = list(self._held)
             self._held.clear()
             self._waiting = 0
-            self._add(held)
+            if held:
+                self._add(held)
         self._tell()
 
     def action_newest(self) -> None:

@@ -1,0 +1,66 @@
+"""Hooks for trials, in dialects that the tried agent does not read by itself: path in the home → text."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from anyhook.hosts import host
+
+Answers = Mapping[str, Mapping[str, Any]]
+"""Event → what its hook answers."""
+BORROWED = {"qwen": ".qwen/settings.json", "claude": ".claude/settings.json"}
+"""Dialects of one shape that can say most, and where their user's hooks stand."""
+
+
+def answering(answer: Mapping[str, Any], *, once: bool = False) -> str:
+    """A command that answers so; `once`: the first time only, for what would otherwise go round in circles."""
+    said = f"cat >/dev/null; printf '%s' '{json.dumps(answer)}'"
+    return f"test -e ~/once || {{ touch ~/once; {said}; }}" if once else said
+
+
+def answering_about(word: str, answer: Mapping[str, Any]) -> str:
+    """A command that answers so where the event holds the word, and says nothing about others."""
+    return f"if grep -q {word}; then {answering(answer)}; fi"
+
+
+def context(word: str) -> str:
+    return answering({"additional_context": word})
+
+
+def _groups(commands: Mapping[str, str]) -> dict[str, Any]:
+    return {event: [{"hooks": [{"type": "command", "command": command}]}] for event, command in commands.items()}
+
+
+def kodik(**commands: str) -> dict[str, str]:
+    return {"Documents/Kodik/Hooks/hooks.json": json.dumps({"hooks": _groups(commands)})}
+
+
+def kolega(**answers: Mapping[str, Any]) -> dict[str, str]:
+    return kolega_commands(**{event: answering(answer) for event, answer in answers.items()})
+
+
+def kolega_commands(**commands: str) -> dict[str, str]:
+    hooks = _groups({event: shlex.join(["sh", "-c", command]) for event, command in commands.items()})
+    return {".local/state/kolega-code/hooks.json": json.dumps({"schema_version": 1, "hooks": hooks})}
+
+
+def agenthooks(trigger: str, command: str) -> dict[str, str]:
+    folder = ".config/agents/hooks/trial"
+    front = f"---\nname: trial\ndescription: A trial.\ntrigger: {trigger}\n---\n"
+    return {f"{folder}/HOOK.md": front, f"{folder}/scripts/run": f"#!/bin/sh\n{command}\n"}
+
+
+def kodelet(event: str, answer: Mapping[str, Any]) -> dict[str, str]:
+    """An executable that first says which event it is for."""
+    said = answering(answer, once=True)
+    return {".kodelet/hooks/trial": f"#!/bin/sh\ncase $1 in hook) echo {event} ;; run) {said} ;; esac\n"}
+
+
+def borrowed(agent: str, answers: Answers) -> dict[str, str]:
+    """In whichever of these dialects the agent leaves to us."""
+    path = next(path for dialect, path in BORROWED.items() if dialect not in host(agent).reads)
+    hooks = _groups({event: answering(answer) for event, answer in answers.items()})
+    return {path: json.dumps({"hooks": hooks})} if answers else {}

@@ -1,0 +1,186 @@
+"""Runs: what figures need of every run of every hook, in columns, a few bytes for each. It reads lines and knows no
+files."""
+
+from __future__ import annotations
+
+from array import array
+from itertools import compress
+from typing import TYPE_CHECKING
+
+from anyhook.journal.durations import rounded
+from anyhook.journal.line_parts import parts_of
+from anyhook.journal.search import parsed
+from anyhook.model import lean_json
+from anyhook.model.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from anyhook.model.json_types import Json
+
+    Kind = tuple[str | None, str | None, str | None, str | None, str | None, str | None, int]
+    """Host, project, session, event, tool, verdict, and the marks below: what many runs of a hook have in common."""
+    Run = tuple[int, str, Kind, float]
+    """When, of which hook, of what kind, how many seconds."""
+    Plain = tuple[list[tuple[str, list[Kind], int]], bytes, bytes, bytes, bytes]
+
+SHADOW, FAILED, TIMED_OUT, BACKGROUND = 1, 2, 4, 8
+AT_MOST = 2**63 - 1
+REMEMBERED_MOST = 10_000
+
+
+class HookRuns(Record):
+    """The runs of one hook, in the order of their times."""
+
+    hook: str
+    kinds: list[Kind]
+    at: array[int]
+    kind: array[int]
+    """For each run, where its kind stands among the kinds."""
+    spent_s: array[float]
+    took_s: array[float]
+    """The same by four digits, for percentiles."""
+
+    def part(self, low: int, high: int, chosen: list[bool]) -> HookRuns:
+        """The runs from one place to another whose kind is chosen."""
+        at, kind, spent, took = self.at[low:high], self.kind[low:high], self.spent_s[low:high], self.took_s[low:high]
+        if not all(chosen):
+            right = [chosen[each] for each in kind]
+            at, kind = array("q", compress(at, right)), array("L", compress(kind, right))
+            spent, took = array("d", compress(spent, right)), array("d", compress(took, right))
+        return HookRuns(self.hook, self.kinds, at, kind, spent, took)
+
+
+class Columns:
+    """The runs of a part of the journal, hook by hook."""
+
+    def __init__(self, hooks: list[HookRuns]) -> None:
+        self.hooks = hooks
+
+    def plain(self) -> Plain:
+        """As plain values, to be kept or sent to another process."""
+        at, kind, spent, took = array("q"), array("L"), array("d"), array("d")
+        for each in self.hooks:
+            at.extend(each.at)
+            kind.extend(each.kind)
+            spent.extend(each.spent_s)
+            took.extend(each.took_s)
+        names = [(each.hook, each.kinds, len(each.at)) for each in self.hooks]
+        return names, at.tobytes(), kind.tobytes(), spent.tobytes(), took.tobytes()
+
+    @classmethod
+    def of(cls, plain: Plain) -> Columns:
+        names, *texts = plain
+        at, kind, spent, took = array("q", texts[0]), array("L", texts[1]), array("d", texts[2]), array("d", texts[3])
+        hooks: list[HookRuns] = []
+        start = 0
+        for hook, kinds, count in names:
+            end = start + count
+            hooks.append(HookRuns(hook, kinds, at[start:end], kind[start:end], spent[start:end], took[start:end]))
+            start = end
+        return cls(hooks)
+
+
+def columns_of(lines: Iterable[bytes]) -> Columns:
+    """The runs in these lines."""
+    reading = _Reading()
+    by_hook: dict[str, list[tuple[int, int, float]]] = {}
+    kinds: dict[str, dict[Kind, int]] = {}
+    for line in lines:
+        for at, hook, kind, spent in reading.runs(line):
+            known = kinds.get(hook)
+            if known is None:
+                known, by_hook[hook] = kinds.setdefault(hook, {}), []
+            by_hook[hook].append((at, known.setdefault(kind, len(known)), spent))
+    made: list[HookRuns] = []
+    for hook, runs in by_hook.items():
+        runs.sort()
+        times, places, spent_s = zip(*runs, strict=True)
+        took_s = array("d", map(rounded, spent_s))
+        columns = (array("q", times), array("L", places), array("d", spent_s), took_s)
+        made.append(HookRuns(hook, [*kinds[hook]], *columns))
+    return Columns(made)
+
+
+class _Reading:
+    """Remembers what the bytes that stand in many lines mean."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[tuple[bytes, ...], tuple[str, Kind]] = {}
+
+    def runs(self, line: bytes) -> Iterable[Run]:
+        parts = parts_of(line)
+        if parts is None:
+            record = parsed(line)
+            return () if record is None else runs_of(record)
+        at, about, tool, calls, _, hooks = parts
+        made: list[Run] = []
+        for _, hook, _, ended, spent in calls:
+            key = about, tool, hook, ended, hooks
+            known = self._kinds.get(key) or self._kind(key)
+            made.append((int(at), *known, float(spent)))
+        return made
+
+    def _kind(self, key: tuple[bytes, ...]) -> tuple[str, Kind]:
+        """The hook and the kind of run, by everything in a line that says so."""
+        about, tool, hook, ended, hooks = key
+        text = b'{%b, "at": 0, "data": {"tool": %b}, "calls": [{%b, %b}}], "decision": {"hooks": [%b]}}'
+        ((_, name, kind, _),) = runs_of(_object(text % (about, tool, hook, ended, hooks)))
+        if len(self._kinds) >= REMEMBERED_MOST:
+            self._kinds.clear()
+        self._kinds[key] = name, kind
+        return name, kind
+
+
+def _object(text: bytes) -> dict[str, Json]:
+    made = lean_json.loads(text.decode("ascii"))
+    return made if isinstance(made, dict) else {}
+
+
+def _verdicts(hooks: Json) -> dict[Json, Json]:
+    rows = hooks if isinstance(hooks, list) else ()
+    return {
+        identity: row.get("verdict")
+        for row in rows
+        if isinstance(row, dict) and isinstance(identity := row.get("id"), str)
+    }
+
+
+def runs_of(record: dict[str, Json]) -> Iterator[Run]:
+    """The runs in a record, however it was written."""
+    at = record.get("at")
+    if not isinstance(at, int) or not 0 <= at <= AT_MOST:
+        return
+    if "background" in record:
+        run = record.get("run")
+        if isinstance(run, dict):
+            failed = None if run.get("exit_code") == 0 else run.get("ending")
+            marks = _marks(None, failed, run.get("ending")) | BACKGROUND
+            yield at, str(record["background"]), (None, None, None, None, None, "none", marks), _seconds(run)
+        return
+    decision, data, calls = record.get("decision"), record.get("data"), record.get("calls")
+    verdicts = _verdicts(decision.get("hooks")) if isinstance(decision, dict) else {}
+    tool = data.get("tool") if isinstance(data, dict) else None
+    about = [_text(record.get(key)) for key in ("host", "project", "session", "event")]
+    host, project, session, event = about
+    for call in calls if isinstance(calls, list) else ():
+        run = call.get("run") if isinstance(call, dict) else None
+        if isinstance(call, dict) and isinstance(run, dict) and isinstance(hook := call.get("hook"), str):
+            ending = run.get("ending")
+            marks = _marks(record.get("mode"), call.get("failed"), ending)
+            kind = (host, project, session, event, _text(tool), _text(verdicts.get(hook, "none")), marks)
+            yield at, hook, kind, _seconds(run)
+
+
+def _marks(mode: Json, failed: Json, ending: Json) -> int:
+    broken = bool(failed) or (ending != "exited" and ending is not None)
+    return (mode == "shadow") * SHADOW | broken * FAILED | (ending == "timed_out") * TIMED_OUT
+
+
+def _text(value: Json) -> str | None:
+    return None if value is None else str(value)
+
+
+def _seconds(run: dict[str, Json]) -> float:
+    spent = run.get("duration_s")
+    return float(spent) if isinstance(spent, (int, float)) and abs(spent) < 1e12 else 0.0

@@ -1,0 +1,139 @@
+"""Words: the records in which words are found, newest first. Bytes are looked through for what must be in a line, and
+only lines that have it are parsed; SQLite's full-text search then says which have the words. It keeps nothing."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from anyhook.journal.search import Found, chooser, open_parts, reached
+from anyhook.journal.side_by_side import side_by_side
+from anyhook.model import lean_json
+from anyhook.steps.record import ASKED_FOR
+from anyhook.stores.journal_files import blocks_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+
+    from anyhook.journal.search import Wanted
+    from anyhook.model.json_types import Json
+
+TABLE = "CREATE VIRTUAL TABLE words USING fts5 (text, tokenize = 'unicode61 remove_diacritics 0', content = '')"
+LETTERS_OF = {"k": b"\\u212a", "s": b"\\u017f"}
+"""Letters that count as these two: the sign for kelvin, and the long s."""
+
+
+def find_words(
+    state_dir: str, words: str, wanted: Wanted, tell: Callable[[int, int], None]
+) -> Generator[bytes, None, None]:
+    """The lines of the records that are wanted and have all these words, newest first. `tell` hears how many bytes of
+    how many were looked through."""
+    if not words.split():
+        return
+    look = Look(words, wanted)
+    with open_parts(state_dir, wanted) as parts:
+        parts.reverse()
+        whole, read = sum(last - first for _, first, last in parts), 0
+        # Mostly the newest part has enough already, and other processes are not worth their start.
+        with closing(side_by_side(look, parts[1:])) as others:
+            for (_, first, last), found in zip(parts, chain(map(look, parts[:1]), others), strict=True):
+                read += last - first
+                tell(read, whole)
+                yield from found
+
+
+def query_of(words: str) -> str:
+    """As SQLite wants it: each word as it is, all of them."""
+    asked = " ".join('"{}"'.format(word.replace('"', '""')) for word in words.split())
+    return asked.encode("utf-8", "replace").decode()
+
+
+def marks_of(words: str) -> list[tuple[bytes, ...]]:
+    """Pieces of these words of which every line that has the words has each, in lower case and as JSON writes it; or
+    something that counts as a letter of it. Letters beyond ASCII that have two cases are no part of a piece."""
+    pieces = (
+        "".join(
+            letter if letter.isalnum() and (letter.isascii() or letter.lower() == letter.upper()) else " "
+            for letter in words
+        )
+        .lower()
+        .split()
+    )
+    return [
+        (lean_json.dumps(piece)[1:-1].encode(), *(LETTERS_OF[letter] for letter in LETTERS_OF if letter in piece))
+        for piece in pieces
+    ] or [(b"",)]
+
+
+class Look:
+    """Looks through one part of a file."""
+
+    def __init__(self, words: str, wanted: Wanted) -> None:
+        self._query, self._marks, self._chosen = query_of(words), marks_of(words), chooser(wanted)
+        self._table: sqlite3.Connection | None = None
+
+    def __call__(self, part: tuple[int, int, int]) -> list[bytes]:
+        """The lines in it that are wanted, the last one first."""
+        lines: list[bytes] = []
+        for block in blocks_of(*part):
+            found = [each for line in self._candidates(block) if (each := self._chosen(line)) is not None]
+            lines += self._with_words(found) if found else []
+        return lines[::-1]
+
+    def _candidates(self, block: bytes) -> Iterator[bytes]:
+        """The lines that have the piece that is rarest here, or may have it in other letters."""
+        low = block.lower()
+        rarest = self._marks[0]
+        if len(self._marks) > 1:
+            rarest = min(self._marks, key=lambda marks: sum(map(low.count, marks)))
+        starts = set[int]()
+        for mark in rarest:
+            place = low.find(mark)
+            while place >= 0:
+                starts.add(block.rfind(b"\n", 0, place) + 1)
+                after = block.find(b"\n", place) + 1
+                place = low.find(mark, after) if after < len(block) else -1
+        for start in sorted(starts):
+            yield block[start : block.find(b"\n", start) + 1]
+
+    def _with_words(self, candidates: list[Found]) -> list[bytes]:
+        if self._table is None:  # each process has its own
+            self._table = sqlite3.connect(":memory:", isolation_level=None)
+            self._table.execute(TABLE)
+        self._table.execute("BEGIN")
+        for number, found in enumerate(candidates):
+            if found.record is not None:
+                self._table.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (number, text_of(found.record)))
+        rows = self._table.execute("SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid", (self._query,))
+        lines = [candidates[number].line for (number,) in rows]
+        self._table.execute("ROLLBACK")
+        return lines
+
+
+def text_of(record: dict[str, Json]) -> str:
+    """What words are looked for in; half characters, which SQLite does not take, are replaced."""
+    return "\n".join([*_said(record), *reached(record)]).encode("utf-8", "replace").decode()
+
+
+def _said(record: dict[str, Json]) -> Iterator[str]:
+    """The texts by which somebody remembers an event: what it was about, what hooks said to it, what was decided."""
+    yield from _texts(record.get("data"), 0)
+    calls, decision = record.get("calls"), record.get("decision")
+    for call in (*(calls if isinstance(calls, list) else ()), record):
+        run = call.get("run") if isinstance(call, dict) else None
+        for stream in ("stdout", "stderr", "error") if isinstance(run, dict) else ():
+            yield from _texts(run.get(stream), 0)  # type: ignore[union-attr]
+    if isinstance(decision, dict):
+        for field in (*ASKED_FOR, "problems"):
+            yield from _texts(decision.get(field), 0)
+
+
+def _texts(value: Json, depth: int) -> Iterator[str]:
+    """Every text in a value, keys apart."""
+    if isinstance(value, str):
+        yield value
+    elif depth < 70:
+        for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+            yield from _texts(item, depth + 1)

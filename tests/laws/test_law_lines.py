@@ -1,0 +1,189 @@
+"""What is found in the bytes of a record's line is what parsing it finds, whatever stands in the event and the answers;
+and a search for words finds what a full-text index of every record would."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from anyhook.journal.line_parts import parts_of
+from anyhook.journal.replay import Change, Judge, Unjudgeable
+from anyhook.journal.replayed import replay
+from anyhook.journal.runs import columns_of, runs_of
+from anyhook.journal.search import Wanted, parsed
+from anyhook.journal.words import TABLE, find_words, query_of, text_of
+from anyhook.model.call import Call, Run
+from anyhook.model.decision import Decision, Report
+from anyhook.model.digest import hasher
+from anyhook.model.event import Event
+from anyhook.model.hook import Hook
+from anyhook.model.json_types import Json
+from anyhook.steps.record import Keeping, about, call_text, record, safe_head
+from anyhook.stores.journal_chain import START, sealed
+
+NAMES = ["calls", "decision", "hooks", "tool", "data", "n", 'x"calls', "", "ß"]
+TEXTS = [
+    '", "calls": [',
+    "]",
+    '"',
+    "\\",
+    '], "decision": {"verdict": ',
+    "\n",
+    "Kelvin \u212a",
+    "needle",
+    "GRÖSSE",
+    "\ud800x",
+]
+texts = st.sampled_from(TEXTS) | st.text(max_size=6)
+scalars = texts | st.none() | st.integers(-5, 5) | st.booleans()
+values: st.SearchStrategy[Json] = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=3),
+    max_leaves=8,
+)
+objects = st.dictionaries(st.sampled_from(NAMES), values, max_size=3)
+keepings = st.sampled_from([Keeping(), Keeping(bodies="hashed"), Keeping(bodies="none")])
+
+
+@st.composite
+def lines(draw: st.DrawFn) -> bytes:
+    """A line as the record step writes it."""
+    keeping = draw(keepings)
+    started: list[tuple[str, Run | None, str]] = []
+    reports: list[Report] = []
+    for number in range(draw(st.integers(0, 3))):
+        identity = f"kodik:user:Stop:{draw(texts)}{number}"
+        hook = Hook(
+            identity, draw(texts), "kodik", "user", "/", (), "/", "", "Stop", ("stop",), None, "command", {}, 1.0
+        )
+        call = Call((draw(texts), "b"), b"", {"A": "b"}, draw(texts), 1.5, "", draw(st.sampled_from(["", "00-1-2-01"])))
+        ending = draw(st.sampled_from(["exited", "timed_out", "not_started"]))
+        spent = draw(st.floats(0, 1e6))
+        run = Run(
+            ending,
+            draw(st.none() | st.integers(-9, 9)),
+            draw(texts).encode("utf-8", "replace"),
+            b"",
+            7,
+            spent,
+            draw(st.none() | texts),
+        )
+        started.append(
+            (call_text(hook, call, draw(st.sampled_from(["native", "deny"]))), run, draw(st.sampled_from(["", "exit"])))
+        )
+        status = draw(st.sampled_from(["ran", "skipped", "unmatched"]))
+        verdict = draw(st.sampled_from(["none", "block", "allow"]))
+        reports.append(Report(identity, "n", "x", "user", draw(texts), status, draw(texts), verdict=verdict))
+    decision = Decision("stop", hooks=tuple(reports))
+    if draw(st.booleans()):
+        asked = {
+            "reason": draw(st.none() | texts),
+            "tool_input": draw(st.none() | objects),
+            "tool_output": draw(values),
+        }
+        decision = decision.replace(verdict=draw(st.sampled_from(["none", "block"])), **asked)
+    mode = draw(st.sampled_from(["enforce", "shadow"]))
+    who = about(draw(texts), draw(texts), mode, keeping, draw(st.sampled_from(["", "00-a-b-01"])))
+    event = Event("stop", draw(objects), b"", draw(st.booleans()))
+    return record(
+        safe_head(event, who, draw(texts), keeping), decision, started, keeping, draw(st.integers(1, 2**63 - 1))
+    )
+
+
+@st.composite
+def journals(draw: st.DrawFn) -> list[bytes]:
+    return sealed(draw(st.lists(lines(), max_size=6)), START, hasher())[0]
+
+
+@settings(max_examples=300)
+@given(journals())
+def test_runs_are_those_that_parsing_finds(journal: list[bytes]) -> None:
+    found = sorted(
+        (at, runs.hook, tuple(runs.kinds[kind]), spent)
+        for runs in columns_of(journal).hooks
+        for at, kind, spent in zip(runs.at, runs.kind, runs.spent_s, strict=True)
+    )
+    assert found == sorted(run for line in journal for run in runs_of(parsed(line) or {}))
+
+
+def test_a_line_of_everyday_needs_no_parsing() -> None:
+    """Else the law above would hold for want of anything to hold for."""
+    keeping = Keeping()
+    hook = Hook("x:user:E:it", "it", "x", "user", "/", (), "/", "", "E", ("stop",), None, "command", {}, 1.0)
+    started = call_text(hook, Call(("a",), b"", {}, "/", 1.0, "", "00-1-2-01"), "native", keeping)
+    run = Run("exited", 0, b'{"a": "[b]"}', b"", 7, 0.25)
+    report = Report("x:user:E:it", "it", "x", "user", "/f:1", "ran")
+    head = safe_head(Event.pre_tool("Bash", {"a": ["b"]}), about("fire", "/p", "enforce", keeping), "s", keeping)
+    line = record(head, Decision("pre_tool", hooks=(report,)), [(started, run, ""), (started, run, "exit")], keeping)
+    parts = parts_of(sealed([line], START, hasher())[0][0])
+    assert parts is not None
+    _, who, tool, calls, _, _ = parts
+    assert (tool, len(calls), [call[-1] for call in calls]) == (b'"Bash"', 2, [b"0.25", b"0.25"])
+    assert who.startswith(b'"host": "fire"')
+
+
+words = st.lists(
+    st.sampled_from(["needle", "KELVIN", "k", "größe", "calls", "[", "ß", "测试", "S"]) | texts, max_size=2
+)
+
+
+@settings(max_examples=150)
+@given(st.lists(lines(), max_size=4), st.sampled_from([None, "deny"]))
+def test_replaying_all_is_judging_each(unsealed: list[bytes], posture: str | None) -> None:
+    """Every line stands there twice: what is said again is judged by its bytes."""
+    journal, _ = sealed([*unsealed, *unsealed], START, hasher())
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "journal.jsonl").write_bytes(b"".join(journal))
+        found = replay(folder, Wanted(), {}, posture, lambda _done, _all: None)
+    changes: list[Change] = []
+    judged, not_judged = 0, Counter[str]()
+    for line in journal:
+        try:
+            change = Judge({}, posture).judge(parsed(line) or {})
+        except Unjudgeable as why:
+            not_judged[str(why)] += 1
+            continue
+        judged += 1
+        changes += [change] if change is not None else []
+    assert (found.judged, found.changed, found.changes) == (judged, len(changes), changes)
+    assert found.not_judged == not_judged
+
+
+@settings(max_examples=150)
+@given(journals(), words.map(" ".join))
+@example([], "")
+def test_a_search_finds_what_a_whole_index_would(journal: list[bytes], asked: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "journal.jsonl").write_bytes(b"".join(journal))
+        found = [*find_words(folder, asked, Wanted(), lambda _done, _all: None)]
+    index = sqlite3.connect(":memory:")
+    index.execute(TABLE)
+    for number, line in enumerate(journal):
+        index.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (number, text_of(parsed(line) or {})))
+    query = query_of(asked)
+    rows = index.execute("SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC", (query,)) if query else ()
+    assert found == [journal[number] for (number,) in rows]
+    index.close()
+
+
+def test_nobody_is_left_of_those_who_read_side_by_side() -> None:
+    from anyhook.journal.side_by_side import side_by_side
+
+    answers = side_by_side(lambda number: (number, os.getpid()), [*range(40)], jobs=3)
+    heard = [next(answers) for _ in range(7)]
+    assert [number for number, _ in heard] == [*range(7)]
+    pids = {pid for _, pid in heard}
+    assert len(pids) == 3
+    answers.close()
+    for pid in pids:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            continue
+        raise AssertionError(f"{pid} is still there")
