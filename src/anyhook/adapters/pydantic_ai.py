@@ -16,6 +16,7 @@ from pydantic_ai.result import FinalResult
 from pydantic_graph import End
 
 from anyhook.adapters import tool_calls
+from anyhook.adapters.conversation import Prompt
 from anyhook.adapters.messages import (
     Tally,
     final_text,
@@ -215,8 +216,9 @@ class Hooked(WrapperCapability[Any]):
             if decision.stops:
                 raise Refused(decision)
             extra.extend(decision.context)
-        if replaced is not None or context or extra:
-            node = dataclasses.replace(node, user_prompt=_with(node.user_prompt, replaced, context, extra))
+        made = Prompt(replaced, context, extra)
+        if made.changed:
+            node = dataclasses.replace(node, user_prompt=_with(node.user_prompt, made))
         return await handler(node)
 
     def _who(self) -> dict[str, Json]:
@@ -374,15 +376,10 @@ class Hooked(WrapperCapability[Any]):
         return await tool_calls.execute(self, ctx, call, args, inside)
 
 
-def _with(
-    prompt: str | Sequence[Any], replaced: str | None, before: Sequence[str], after: Sequence[str]
-) -> str | list[Any]:
-    """The prompt with what hooks add to it. A rewritten text takes the place of all text; pictures and files stay."""
-    parts: list[Any] = [prompt] if isinstance(prompt, str) else list(prompt)
-    if replaced is not None:
-        parts = [replaced, *(part for part in parts if not isinstance(part, str))]
-    made = [*before, *parts, *after]
-    return made[0] if len(made) == 1 and isinstance(made[0], str) else made
+def _with(prompt: str | Sequence[Any], made: Prompt) -> str | list[Any]:
+    given: list[Any] = [prompt] if isinstance(prompt, str) else list(prompt)
+    parts = made.parts(given, lambda part: isinstance(part, str), str)
+    return parts[0] if len(parts) == 1 and isinstance(parts[0], str) else parts
 
 
 def _over(ctx: RunContext[Any], decision: Decision, text: str) -> Any:
