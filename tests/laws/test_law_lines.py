@@ -100,7 +100,7 @@ def journals(draw: st.DrawFn) -> list[bytes]:
     return sealed(draw(st.lists(lines(), max_size=6)), START, hasher())[0]
 
 
-@settings(max_examples=300)
+@settings(max_examples=80)
 @given(journals())
 def test_runs_are_those_that_parsing_finds(journal: list[bytes]) -> None:
     found = sorted(
@@ -132,7 +132,7 @@ words = st.lists(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(st.lists(lines(), max_size=4), st.sampled_from([None, "deny"]))
 def test_replaying_all_is_judging_each(unsealed: list[bytes], posture: str | None) -> None:
     """Every line stands there twice: what is said again is judged by its bytes."""
@@ -154,7 +154,7 @@ def test_replaying_all_is_judging_each(unsealed: list[bytes], posture: str | Non
     assert found.not_judged == not_judged
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(journals(), words.map(" ".join))
 @example([], "")
 def test_a_search_finds_what_a_whole_index_would(journal: list[bytes], asked: str) -> None:
