@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -276,6 +277,17 @@ def test_an_index_that_is_spoilt_is_made_anew(box: Box, spoil: bytes | None) -> 
     assert path.stat().st_mode & 0o777 == 0o600
     path.unlink() if spoil is None else path.write_bytes(spoil)
     assert box.json("stats") == before
+
+
+def test_an_index_that_somebody_does_not_let_go_of(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The journal itself answers then."""
+    several(box)
+    before = box.json("stats")
+    monkeypatch.setattr("anyhook.journal.index.WAIT_S", 0.05)
+    holder = sqlite3.connect(box.world.state / "journal-index.sqlite", isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    assert box.json("stats") == before
+    holder.close()
 
 
 def test_what_is_gone_from_the_journal_is_gone_from_the_figures(box: Box) -> None:

@@ -55,8 +55,15 @@ def test_a_canary_gets_into_no_sink(box: Box, tmp_path: Path) -> None:
     assert "[redacted]" in box.call("explain", "1")[1]
     assert [path for path, text in kept(world).items() if CANARY.encode() in text and "/plans/" not in path] == []
     assert any(b"[redacted]" in text for path, text in kept(world).items() if path.endswith("journal.jsonl"))
-    for words in (["log"], ["log", "--json"], ["explain", "1"], ["explain", "last"]):
-        assert CANARY not in "".join(map(str, box.call(*words)))
+    parquet, cases = tmp_path / "x.parquet", tmp_path / "x.hooktest.yaml"
+    for text in (
+        "log", "log --json", "log --search curl", "explain 1", "explain last", "stats --json", "replay --json",
+        "export --format jsonl", f"export --format parquet -o {parquet}", f"record -o {cases}",
+    ):  # fmt: skip
+        status, out, err = box.call(*text.split())
+        assert (status, CANARY in out + err) == (0, False), (text, out, err)
+    assert b"curl" in cases.read_bytes()
+    assert CANARY.encode() not in parquet.read_bytes() + cases.read_bytes()
 
 
 @pytest.mark.parametrize("bodies", ["full", "hashed", "none"])

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from anyhook.journal.search import Wanted
 
 VERSION = 5
+MEMORY = ":memory:"
 WAIT_S = 60.0
 """How long to wait for another process that is bringing the index up to date."""
 TABLES = """
@@ -52,8 +53,8 @@ def open_index(state_dir: str) -> sqlite3.Connection:
             os.unlink(path)  # damaged, or of another make; it holds nothing that the journal does not
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
             return _opened(path)
-    except OSError:
-        return _opened(":memory:")
+    except (OSError, sqlite3.OperationalError):
+        return _opened(MEMORY)
 
 
 def _opened(path: str) -> sqlite3.Connection:
@@ -94,26 +95,39 @@ class Runs:
 def known_runs(state_dir: str, tell: Callable[[int, int], None], since_ns: int | None = None) -> Iterator[Runs]:
     """The runs up to now. What the index has not yet is read first: `tell` hears how many bytes of how many are done.
     Files that nobody wrote to since `since_ns` wait until somebody asks for their time."""
+    index = open_index(state_dir)
+    try:
+        latest = _taken(index, state_dir, tell, since_ns)
+    except sqlite3.OperationalError:  # somebody does not let go of it, or it may only be read
+        index.close()
+        index = _opened(MEMORY)
+        latest = _taken(index, state_dir, tell, since_ns)
+    with closing(index):
+        yield Runs(index, latest)
+
+
+def _taken(
+    index: sqlite3.Connection, state_dir: str, tell: Callable[[int, int], None], since_ns: int | None
+) -> Columns:
+    """Every part that the index has not, put into it; the runs behind the last part, which is still growing."""
     files = open_all(state_dir)
     try:
-        with closing(open_index(state_dir)) as index:
-            index.execute("BEGIN IMMEDIATE")
-            latest = _taken(index, state_dir, files, tell, since_ns)
-            index.execute("COMMIT")
-            yield Runs(index, latest)
+        index.execute("BEGIN IMMEDIATE")
+        latest = _new_parts(index, state_dir, files, tell, since_ns)
+        index.execute("COMMIT")
+        return latest
     finally:
         for _, file in files:
             file.close()
 
 
-def _taken(
+def _new_parts(
     index: sqlite3.Connection,
     state_dir: str,
     files: list[tuple[str, BinaryIO]],
     tell: Callable[[int, int], None],
     since_ns: int | None,
 ) -> Columns:
-    """Every part that the index has not, put into it; the runs behind the last part, which is still growing."""
     latest, todo = Columns([]), []
     for identity, path, file in _known_files(index, files):
         if since_ns is not None and os.fstat(file.fileno()).st_mtime_ns < since_ns - SLACK_NS:
