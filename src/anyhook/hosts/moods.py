@@ -70,6 +70,7 @@ UNDRIVEN: Mapping[str, Mapping[str, str]] = {
         "session_end": "`kimi -p` does not fire it",
     },
     "vibe": {"sub-agents": "its model is offered none"},
+    "cline": {"user_prompt_submit": "`cline` with a prompt does not fire it"},
     "opencode": {"session_end": "only people delete sessions"},
 }
 """Agent → event, or event and effect → why no run without a person can show it."""
