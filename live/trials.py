@@ -68,6 +68,7 @@ OVERLONG = (
     shell("echo one"),
     shell("echo two"),
     Step(tool="shell", input=RUNS.input, tokens=190_000),
+    shell("sleep 2"),  # some compact beside the conversation
     DONE,
     Step("done, after all", where=ASIDE),
 )
@@ -153,7 +154,9 @@ ORDINARY: Mapping[str, Trial] = {
         {("post_tool", "end_turn"): ended},
     ),
     "the turn's end after a failure": Trial(
-        kolega_commands(PostToolUse="echo WORDEND >&2; exit 2"), {("post_tool_failure", "end_turn"): ended}, FAILING
+        kolega_commands(PostToolUse="if grep -q '\"is_error\": *true'; then echo WORDEND >&2; exit 2; fi"),
+        {("post_tool_failure", "end_turn"): ended},
+        FAILING,
     ),
     "other output": Trial(
         kolega(PostToolUse={"hookSpecificOutput": {"updatedToolOutput": "WORDOUTPUT"}}),

@@ -47,7 +47,7 @@ EVENTS = (
         "PreToolUse",
         ("pre_tool",),
         TOOL,
-        {"block": CANCEL, "input": Say({"overrideInput": "{input}"}), "context": CONTEXT},
+        {"block": CANCEL, "end_turn": CANCEL, "input": Say({"overrideInput": "{input}"}), "context": CONTEXT},
         limit_s=120,
     ),
     HostEvent(

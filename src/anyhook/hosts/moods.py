@@ -70,6 +70,11 @@ UNDRIVEN: Mapping[str, Mapping[str, str]] = {
         "session_end": "`kimi -p` does not fire it",
     },
     "vibe": {"sub-agents": "its model is offered none"},
+    "cline": {
+        "user_prompt_submit": "`cline` with a prompt does not fire it",
+        "post_tool_failure": "what fails inside a tool is a result there; seen only for calls that nobody approved",
+        "session_end": "it starts such a hook as it ends itself, and seldom is the hook seen",
+    },
     "opencode": {"session_end": "only people delete sessions"},
 }
 """Agent → event, or event and effect → why no run without a person can show it."""

@@ -64,7 +64,7 @@ EVENTS = (
         limit_s=600,
     ),
     HostEvent("Notification", ("notification",), NOTE),
-    HostEvent("SubagentStart", ("subagent_start",), AGENT, {"context": context("SubagentStart")}),
+    HostEvent("SubagentStart", ("subagent_start",), AGENT),
     HostEvent("SubagentStop", ("subagent_stop",), AGENT, {"block": BLOCK}, limit_s=600),
     HostEvent("PreCompact", ("pre_compact",), TRIGGER),
     HostEvent("PostCompact", ("post_compact",), TRIGGER),
