@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from law_strategies import ENDINGS, TABLES, entries, hook_of
 
@@ -32,6 +32,7 @@ def decided(draw: st.DrawFn) -> Decision:
     return merge(*made, tuple(draw(st.lists(reports, max_size=2))), (), draw(st.booleans()))
 
 
+@settings(max_examples=30)
 @given(st.lists(st.tuples(decided(), runs, calls, st.sampled_from(["", "exit"]), st.sampled_from(["native", "deny"]))))
 def test_lines_do_not_remember(events: list[tuple[Decision, Run, Call, str, str]]) -> None:
     table = TABLES["kode"]

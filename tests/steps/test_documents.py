@@ -315,3 +315,16 @@ def test_importing_the_module_loads_no_parser() -> None:
     done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True, env={
         **os.environ, "PYTHONPATH": str(Path(documents.__file__).parents[2])})  # fmt: skip
     assert done.stdout.strip() == "[]"
+
+
+def test_very_many_keys_are_not_looked_for_one_by_one() -> None:
+    class Text(str):
+        __slots__ = ()
+
+        def count(self, *_: object) -> int:
+            raise AssertionError("one search for each key")
+
+    keys = {f"key{number}": 1 for number in range(1_000)}
+    text = json.dumps({"hooks": keys})
+    assert documents.repeated_key(Text(text), {"hooks": keys}) is None
+    assert documents.repeated_key(Text(text[:-2] + ', "key7": 1}}'), {"hooks": keys}) == ("key7", 1)

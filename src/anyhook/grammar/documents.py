@@ -26,6 +26,8 @@ DIGITS_LIMIT = 4_300
 BITS_LIMIT = 14_000
 
 _BOM = "\ufeff"
+_COUNTED_MOST = 50
+"""How many keys are looked for one by one."""
 _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _NO_BRACKETS = bytes(code for code in range(256) if code not in _STEPS)
 _NO_SIGNS = _NO_BRACKETS.replace(b'"', b"")
@@ -134,7 +136,8 @@ def repeated_key(text: str, document: Json) -> tuple[str, int] | None:
     if not isinstance(document, dict):
         return None
     names = {*document, *(key for item in document.values() if isinstance(item, dict) for key in item)}
-    if not any(text.count(f'"{name}"') > 1 for name in names):
+    few = len(names) <= _COUNTED_MOST  # for more than a few, reading once more is the lesser work
+    if few and not any(text.count(f'"{name}"') > 1 for name in names):
         return None
     import json
 
