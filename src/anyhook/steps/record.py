@@ -210,7 +210,7 @@ def _call_and_run(text: str, run: Run | None, failed: str, keeping: Keeping) -> 
     else:
         key = (failed, run.ending, run.exit_code, run.stdout, run.stderr, run.error)
         said = clean_once(keeping, key, what)
-    return f'{text}, {said[1:-2]}, "started_ns": {run.started_ns}, "duration_s": {round(run.duration_s, 6)}}}}}'
+    return f'{text}, {said[1:-2]}, "started_ns": {run.started_ns}, "duration_s": {run.duration_s:.6f}}}}}'
 
 
 def clipped(value: Json, depth: int = 0) -> Json:
