@@ -19,7 +19,7 @@ from anyhook.model.words import FULL, MODE, ON_FAILURE, RECORD, checked, listed
 from anyhook.routes import Routes
 from anyhook.runners import ended, inside_hook
 from anyhook.steps.interpret import Interpreter
-from anyhook.steps.record import Keeping, about, record, record_quiet, safe_head, secrets_of
+from anyhook.steps.record import Keeping, about, head_of, record, record_quiet, secrets_of
 from anyhook.stores.journal import Journal
 from anyhook.stores.journal_writer import bounds_of
 from anyhook.stores.places import state_dir as own_state_dir
@@ -335,7 +335,7 @@ class Engine:
 
     def head(self, event: Event, mode: str) -> str:
         """The part of the event's line in the journal that is known before anything is started."""
-        return safe_head(event, self.who(mode), self.session, self.keeping)
+        return head_of(event, self.who(mode), self.session, self.keeping)
 
     def who(self, mode: str) -> str:
         made = self._whos.get(mode)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from anyhook.model.words import FULL, RECORD
 from anyhook.steps.present import RUN_VARIABLE
-from anyhook.steps.record import head_of, record, safe_head
+from anyhook.steps.record import head_of, record
 from anyhook.stores.journal import Journal
 
 TYPE_CHECKING = False
@@ -37,8 +37,5 @@ class Recording:
         session: str,
         calls: Sequence[tuple[str, Run | None, str]] = (),
     ) -> None:
-        try:  # long texts are kept whole: a case with half an input shows nothing
-            head = head_of(event, who, session, event.data, self._keeping)
-        except (TypeError, ValueError, RecursionError):
-            head = safe_head(event, who, session, self._keeping)
+        head = head_of(event, who, session, self._keeping, cut=False)  # a case with half an input shows nothing
         self._journal.append(record(head, decision, calls, self._keeping))

@@ -60,13 +60,13 @@ def _switch(values: Values, name: str, default: str) -> str:
 
 def _record(table: Host, decision: Decision, mode: str) -> None:
     from anyhook.model.event import Event
-    from anyhook.steps.record import Keeping, about, record, safe_head, secrets_of
+    from anyhook.steps.record import Keeping, about, head_of, record, secrets_of
     from anyhook.stores.journal import Journal
     from anyhook.stores.places import state_dir
 
     try:
         keeping = Keeping(secrets_of(os.environ))
-        head = safe_head(Event(decision.event, {}), about(table.name, "", mode, keeping), "", keeping)
+        head = head_of(Event(decision.event, {}), about(table.name, "", mode, keeping), "", keeping)
         Journal(state_dir(os.environ)).append(record(head, decision, (), keeping))
     except Exception:  # noqa: BLE001, S110 (an answer matters more than its record)
         pass

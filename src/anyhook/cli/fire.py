@@ -123,7 +123,7 @@ def silence(
     `settings` are the journal's."""
     from anyhook.model.decision import Decision
     from anyhook.model.words import FULL, RECORD, TRACEPARENT
-    from anyhook.steps.record import Keeping, about, record, safe_head, secrets_of
+    from anyhook.steps.record import Keeping, about, head_of, record, secrets_of
     from anyhook.stores.journal import Journal
     from anyhook.stores.journal_writer import bounds_of
 
@@ -142,7 +142,7 @@ def silence(
 
         if (recording := recording_of(os.environ, keeping)) is not None:
             recording.add(event, decision, who, session)
-    head = safe_head(event, who, session, keeping)
+    head = head_of(event, who, session, keeping)
     if not journal.append(record(head, decision, (), keeping)):
         decision = decision.replace(problems=(journal.problem(),))
     return decision

@@ -146,14 +146,18 @@ def about(host: str, project: str, mode: str, keeping: Keeping, parent: str = ""
     return clean(made, keeping)[1:-1]
 
 
-def head_of(event: Event, who: str, session: str, data: Json, keeping: Keeping) -> str:
-    """The part of a line that is known before anything is started; `who` is made by `about`."""
+def head_of(event: Event, who: str, session: str, keeping: Keeping = ALL, *, cut: bool = True) -> str:
+    """The part of a line that is known before anything is started. `who` is made by `about`; `cut` is as for `clean`.
+    Data that is no JSON, which only an embedding program can give, is left out."""
     session = str(event.data.get("session") or session)
     named = clean_once(keeping, session, lambda: session)
     marks = ', "hosted": true' if event.hosted else ""
     if keeping.bodies != FULL:
         marks += f', "bodies": "{keeping.bodies}"'
-    said = clean(data, keeping, cut=True)
+    try:
+        said = clean(event.data if keeping.bodies == FULL else _named_only(event.data, keeping), keeping, cut=cut)
+    except (TypeError, ValueError, RecursionError) as error:
+        said, marks = "{}", f'{marks}, "lost": {json.dumps(str(error))}'
     return f'{who}, "session": {named}, "event": "{event.name}", "data": {said}{marks}'
 
 
@@ -238,22 +242,13 @@ def record_quiet(taken: Sequence[tuple[int, Event, Decision]], who: str, session
     made: list[bytes] = []
     for entries in kinds.values():
         for at, event, answer in entries[:EACH_MOST]:
-            made.append(record(safe_head(event, who, session, keeping), answer, (), keeping, at))
+            made.append(record(head_of(event, who, session, keeping), answer, (), keeping, at))
         if len(entries) > EACH_MOST:
             at, event, answer = entries[-1]
-            head = f'{head_of(event, who, session, {}, keeping)}, "events": {len(entries) - EACH_MOST}'
+            session = str(event.data.get("session") or session)
+            head = f'{head_of(event.replace(data={}), who, session, keeping)}, "events": {len(entries) - EACH_MOST}'
             made.append(record(head, answer, (), keeping, at))
     return made
-
-
-def safe_head(event: Event, who: str, session: str, keeping: Keeping = ALL) -> str:
-    """The same with the event's data; without it where an embedding program put something into it that is no JSON."""
-    try:
-        data: Json = event.data if keeping.bodies == FULL else _named_only(event.data, keeping)
-        return head_of(event, who, session, data, keeping)
-    except (TypeError, ValueError, RecursionError) as error:
-        head = head_of(event.replace(data={}), who, session, {}, keeping)
-        return f'{head}, "lost": {json.dumps(str(error))}'
 
 
 def _decision_text(decision: Decision, keeping: Keeping) -> str:

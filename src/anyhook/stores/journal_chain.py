@@ -25,8 +25,8 @@ def sealed(lines: Iterable[bytes], last: Link, digest: Callable[[bytes], str]) -
     made: list[bytes] = []
     for line in lines:
         number += 1
-        body = b"".join((line[:-2], _NUMBER, b"%d" % number))
-        before = digest(before + body).encode()
+        hashed = b"".join((before, memoryview(line)[:-2], _NUMBER, b"%d" % number))  # a view saves a copy
+        body, before = memoryview(hashed)[len(before) :], digest(hashed).encode()
         made.append(b"".join((body, _HASH, before, _END)))
     return made, (number, before)
 

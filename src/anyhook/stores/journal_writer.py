@@ -34,6 +34,20 @@ NO_LOCKS = (22, 37, 38, 95)
 write at the very same time, the chain shows it."""
 
 
+class _Here:
+    """How often this process was forked off since it loaded this module: asking for its number takes a call into the
+    kernel for every line."""
+
+    forks = 0
+
+    @classmethod
+    def count(cls) -> None:
+        cls.forks += 1
+
+
+os.register_at_fork(after_in_child=_Here.count)
+
+
 class Bounds(Record):
     """How much of the past is kept."""
 
@@ -60,7 +74,8 @@ class JournalWriter:
         self.path = current_path(state_dir)
         self._full_at = bounds.file_bytes
         self._descriptor = -1
-        self._owner = 0
+        self._fork = 0
+        """Which fork opened the file."""
         self._looked = 0.0
         self._end = -1
         """Where the file ended after our own last write; while it ends there, nobody has written since."""
@@ -87,7 +102,7 @@ class JournalWriter:
 
     def _close(self) -> None:
         descriptor, self._descriptor = self._descriptor, -1
-        if descriptor >= 0 and self._owner == os.getpid():
+        if descriptor >= 0 and self._fork == _Here.forks:
             os.close(descriptor)
 
     # -- the file and its lock
@@ -96,7 +111,7 @@ class JournalWriter:
         """Have the current file open and locked; its length. It may stop being the current one while we wait for the
         lock."""
         while True:
-            fresh = self._descriptor < 0 or self._owner != os.getpid()  # a lock is shared with a forked child
+            fresh = self._descriptor < 0 or self._fork != _Here.forks  # a lock is shared with a forked child
             if fresh:
                 self._open()
             try:
@@ -132,7 +147,7 @@ class JournalWriter:
         except FileNotFoundError:
             make_private_dir(self.state_dir)
             self._descriptor = os.open(self.path, flags, 0o600)
-        self._owner, self._end = os.getpid(), -1
+        self._fork, self._end = _Here.forks, -1
 
     def _lock(self) -> None:
         """Wait for the lock, but not for ever: its holder may have been stopped."""
