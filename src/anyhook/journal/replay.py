@@ -143,11 +143,16 @@ class Judge:
         return merge(name, entries, enforced=record.get("mode") != "shadow")
 
     def hook(self, call: dict[str, Json], event: str) -> tuple[Hook, Dialect, EventRow]:
-        key = (call.get("hook"), call.get("native"), call.get("handler"), call.get("limit_s"), event)
+        key = (*_identity(call), event)
         found = self._hooks.get(key)
         if found is None:
             found = self._hooks[key] = _hook_of(call, event)
         return found
+
+
+def _identity(call: dict[str, Json]) -> tuple[Json, ...]:
+    """What makes the hook of a call; ids of different hooks may be the same, for they leave signs of names out."""
+    return tuple([call.get(key) for key in ("hook", "name", "dialect", "native", "handler", "limit_s")])
 
 
 def _key(record: dict[str, Json], calls: list[dict[str, Json]]) -> tuple[Json, ...] | None:
@@ -162,7 +167,7 @@ def _key(record: dict[str, Json], calls: list[dict[str, Json]]) -> tuple[Json, .
             raise Unjudgeable("its payloads were not kept")
         if len(stdout) + len(stderr) > REMEMBERED_CHARACTERS:
             return None
-        key += (call.get("hook"), call.get("native"), call.get("handler"), call.get("limit_s"), call.get("posture"))
+        key += (*_identity(call), call.get("posture"))
         key += (run.get("ending"), run.get("exit_code"), stdout, stderr, run.get("error"))
     return tuple(key)
 
