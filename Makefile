@@ -48,6 +48,7 @@ lint: $(READY)
 # Both parts always run, so that one failing does not hide what the other has to say; pytest's summary comes last. That the
 # generated pages are current is one of the tests.
 test: SOME = -m "not slow"
+test-all: SOME = --hypothesis-profile=search
 test test-all: $(READY) $(TOOLS)
 	@lint=passed; $(MAKE) --no-print-directory lint || lint=failed; \
 	tests=passed; $(BIN)/python -m pytest -n 2 $(SOME) || tests=failed; \

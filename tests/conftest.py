@@ -26,8 +26,11 @@ if TYPE_CHECKING:
 
     from anyhook.model.json_types import Json
 
-# No property is about time: on a busy machine a slow example is no wrong one.
-settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None)
+# No property is about time: on a busy machine a slow example is no wrong one. A change is judged by the same examples
+# every time; `make test-all` looks for new ones.
+_always = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None)
+settings.register_profile("house", _always, derandomize=True)
+settings.register_profile("search", _always)
 settings.load_profile("house")
 
 
