@@ -187,7 +187,10 @@ SLOW = (
 
 
 def pytest_configure() -> None:
-    """A shell's background jobs are started with Ctrl-C ignored, and so would be all that is started here."""
+    """A shell's background jobs are started with Ctrl-C ignored, and so would be all that is started here. Python is
+    started as people start it: a variable that has it write at once would hide what is lost without."""
+    for name in ("PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"):
+        os.environ.pop(name, None)
     for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGQUIT, signal.SIG_DFL)):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)

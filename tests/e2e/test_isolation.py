@@ -71,6 +71,14 @@ def test_a_hook_broken_on_loading_obeys_the_posture(world: World) -> None:
     assert (strict["verdict"], strict["hooks"][0]["status"]) == ("block", "broken")
 
 
+@pytest.mark.parametrize("end", ["", "raise ValueError('no')"])
+def test_what_a_callable_prints_is_kept(world: World, end: str) -> None:
+    world.module("rules", f"import sys\ndef talk(event):\n    print('said', end='')\n    {end or 'return None'}\n")
+    world.kolega("PreToolUse", {"type": "python", "callable": "rules:talk"}, scope="project")
+    (hook,) = world.fire("PreToolUse", "--tool", "Bash", "--dialect", "kolega", "--trust", "all")["hooks"]
+    assert (hook["stdout"], hook["stderr"]) == ("", "saidValueError: no\n" if end else "said")
+
+
 def test_callables_are_checked_when_they_are_registered_and_when_they_answer(world: World) -> None:
     engine = Engine.open(world.project, env=world.env)
 

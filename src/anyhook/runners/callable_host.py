@@ -37,6 +37,7 @@ def main() -> None:
     api, target, own, native, project, session, payload = marshal.loads(sys.stdin.buffer.read())  # noqa: S302 (from the process that started us)
     answer_end = os.dup(1)
     os.dup2(2, 1)
+    sys.stdout = sys.stderr
     scene = Scene(Event("stop", {}), native, project, session, {}, {})
     try:
         answer = answer_of(api, target, own, scene, payload)
@@ -44,6 +45,7 @@ def main() -> None:
         sys.stderr.write(f"{type(error).__name__}: {error}\n")
         sys.stderr.flush()
         os._exit(1)
+    sys.stderr.flush()
     while answer:
         answer = answer[os.write(answer_end, answer) :]
     os._exit(0)
