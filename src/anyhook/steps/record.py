@@ -12,7 +12,7 @@ from anyhook.steps.suspect import TEXT_LIMIT, is_suspect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
 
     from anyhook.model.call import Call, Run
     from anyhook.model.decision import Decision
@@ -42,6 +42,13 @@ NO_BODIES = frozenset({"effect", "hook", "end_turn"})
 SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH", "COOKIE", "PRIVATE")
 
 
+class Forgetful(dict["Hashable", str]):
+    """Keeps nothing."""
+
+    def __setitem__(self, key: Hashable, value: str) -> None:
+        return
+
+
 class Keeping(Record):
     """What of an event is written down."""
 
@@ -51,8 +58,9 @@ class Keeping(Record):
     """Payloads: `full`, `hashed` (to see that two are the same) or `none`."""
     inherited: frozenset[str] = frozenset()
     """Names of variables that every hook may have from its host; of a hook's own, only the others are told."""
-    known: dict[Hashable, str] | None = None
-    """Pieces of lines that recur, by what they are made of: filled on the way (see `clean_once`)."""
+    known: dict[Hashable, str] = Forgetful()
+    """Pieces of lines that may well recur, by all that they are made of: who was called, and what hooks say day after
+    day. Filled on the way (see `clean_anew`)."""
 
 
 ALL = Keeping()
@@ -109,19 +117,13 @@ def _unnamed(value: Json, secrets: Sequence[tuple[str, str]]) -> Json:
     return json.loads(made) if isinstance(value, str) else made
 
 
-def clean_once(keeping: Keeping, key: Hashable, make: Callable[[], Json]) -> str:
-    """The same of a piece that may well stand in many lines, who was called and what hooks say day after day: made only
-    where no piece with the same key was. The value is its key's alone to decide."""
-    known = keeping.known
-    if known is None:
-        return clean(make(), keeping)
-    text = known.get(key)
-    if text is None:
-        text = clean(make(), keeping)
-        if len(text) <= KNOWN_SIZE:
-            if len(known) >= KNOWN_MOST:
-                known.clear()
-            known[key] = text
+def clean_anew(value: Json, keeping: Keeping, key: Hashable) -> str:
+    """The same of a piece that is not among those that are known, but is from now on."""
+    text = clean(value, keeping)
+    if len(text) <= KNOWN_SIZE:
+        if len(keeping.known) >= KNOWN_MOST:
+            keeping.known.clear()
+        keeping.known[key] = text
     return text
 
 
@@ -150,7 +152,7 @@ def head_of(event: Event, who: str, session: str, keeping: Keeping = ALL, *, cut
     """The part of a line that is known before anything is started. `who` is made by `about`; `cut` is as for `clean`.
     Data that is no JSON, which only an embedding program can give, is left out."""
     session = str(event.data.get("session") or session)
-    named = clean_once(keeping, session, lambda: session)
+    named = keeping.known.get(session) or clean_anew(session, keeping, session)
     marks = ', "hosted": true' if event.hosted else ""
     if keeping.bodies != FULL:
         marks += f', "bodies": "{keeping.bodies}"'
@@ -170,8 +172,9 @@ def call_text(hook: Hook, call: Call, posture: str, keeping: Keeping = ALL, mode
     """The part of a line that is known once a hook is started: made while it runs. What a run means can be found out
     again from this, when neither the hook nor its files are there any more. `model` is whom the hook asks."""
     key = (hook.id, posture, model, call.argv, call.cwd, call.limit_s, *call.env)
-    text = clean_once(keeping, key, lambda: _call(hook, call, posture, keeping, model))[:-1]
-    return f'{text}, "trace": "{call.trace}"' if call.trace else text  # another each time, so no part of what is known
+    text = keeping.known.get(key) or clean_anew(_call(hook, call, posture, keeping, model), keeping, key)
+    # The trace is another each time, so it is no part of what is known.
+    return f'{text[:-1]}, "trace": "{call.trace}"' if call.trace else text[:-1]
 
 
 def _call(hook: Hook, call: Call, posture: str, keeping: Keeping, model: str) -> Json:
@@ -206,14 +209,10 @@ def _call_and_run(text: str, run: Run | None, failed: str, keeping: Keeping) -> 
     if run is None:
         return f'{text}, {clean({"failed": failed or None}, keeping)[1:-1]}, "run": null}}'
 
-    def what() -> Json:
-        return {"failed": failed or None, "run": _said(run, keeping)}
-
-    if len(run.stdout) + len(run.stderr) > KNOWN_SIZE:
-        said = clean(what(), keeping)
-    else:
-        key = (failed, run.ending, run.exit_code, run.stdout, run.stderr, run.error)
-        said = clean_once(keeping, key, what)
+    key = (failed, run.ending, run.exit_code, run.stdout, run.stderr, run.error)
+    said = keeping.known.get(key) if len(run.stdout) + len(run.stderr) <= KNOWN_SIZE else None
+    if said is None:
+        said = clean_anew({"failed": failed or None, "run": _said(run, keeping)}, keeping, key)
     return f'{text}, {said[1:-2]}, "started_ns": {run.started_ns}, "duration_s": {run.duration_s:.6f}}}}}'
 
 
@@ -261,7 +260,7 @@ def _decision_text(decision: Decision, keeping: Keeping) -> str:
             decision.context, decision.messages, decision.follow_ups, decision.end_turn,
             *[(report.source, report.id, report.status, report.why, report.verdict) for report in decision.hooks],
         )  # fmt: skip
-        return clean_once(keeping, key, lambda: _decision(decision, keeping))
+        return keeping.known.get(key) or clean_anew(_decision(decision, keeping), keeping, key)
     except (TypeError, ValueError, RecursionError) as error:  # a callable's answer that is no JSON costs no event
         lost: dict[str, Json] = {"verdict": decision.verdict, "enforced": decision.enforced, "lost": str(error)}
         return clean(lost, keeping)
