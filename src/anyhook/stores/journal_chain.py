@@ -25,9 +25,9 @@ def sealed(lines: Iterable[bytes], last: Link, digest: Callable[[bytes], str]) -
     made: list[bytes] = []
     for line in lines:
         number += 1
-        hashed = b"".join((before, memoryview(line)[:-2], _NUMBER, b"%d" % number))  # a view saves a copy
-        body, before = memoryview(hashed)[len(before) :], digest(hashed).encode()
-        made.append(b"".join((body, _HASH, before, _END)))
+        body, numbered = line[:-2], b"%b%d" % (_NUMBER, number)
+        before = digest(b"".join((before, body, numbered))).encode()
+        made.append(b"".join((body, numbered, _HASH, before, _END)))
     return made, (number, before)
 
 
