@@ -106,3 +106,11 @@ def test_a_tool_that_we_do_not_know(
     env, project = place
     given = json.loads(json.dumps(given).replace("{home}", env["HOME"]))
     assert (refusal(Event.pre_tool(tool, given), env, str(project)) is not None) is refused
+
+
+def test_however_deep_a_path_stands(place: tuple[dict[str, str], Path]) -> None:
+    env, project = place
+    value: Any = f"{env['HOME']}/.claude/settings.json"
+    for _ in range(5_000):
+        value = [value]
+    assert refusal(Event.pre_tool("mcp__files__write", {"paths": value}), env, str(project)) is not None

@@ -6,11 +6,12 @@ from __future__ import annotations
 import os
 
 from anyhook.grammar.xdg import home_of
+from anyhook.model import lean_json
 from anyhook.stores.places import config_file, state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
@@ -61,7 +62,7 @@ def refusal(event: Event, env: Mapping[str, str], project: str) -> str | None:
 
 def _may_matter(given: dict[str, Json], env: Mapping[str, str], entries: list[str]) -> bool:
     """Whether any text of the input could name us, a file that holds our entry, or a folder above them."""
-    texts = list(_texts(given))
+    texts = list(lean_json.every_text(given))
     names = {"~", "$", "`", home_of(env), *OWN_NAMES}
     for path in (*own_folders(env), *entries):
         names.update(path.rsplit("/", 3)[1:])
@@ -75,23 +76,12 @@ def own_folders(env: Mapping[str, str]) -> tuple[str, str]:
 
 def _entries(env: Mapping[str, str]) -> list[str]:
     """The files of agents that hold our entry."""
-    from anyhook.model import lean_json
-
     try:
         with open(f"{state_dir(env)}/installs/index.json", "rb") as file:
             found = lean_json.loads(file.read().decode())
     except (OSError, ValueError, RecursionError):
         return []
     return list(found) if isinstance(found, dict) else []
-
-
-def _texts(value: Json) -> Iterator[str]:
-    """Every text in a value, names of keys left out."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, (dict, list)):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _texts(item)
 
 
 def _writes(given: dict[str, Json], env: Mapping[str, str], project: str, entries: list[str]) -> str | None:
@@ -113,7 +103,7 @@ def _changes(tool: str, given: dict[str, Json], env: Mapping[str, str], project:
     if not any(word in tool.lower() for word in CHANGING):
         return None
     held = [os.path.realpath(entry) for entry in entries]
-    for text in _texts(given):
+    for text in lean_json.every_text(given):
         if "/" in text and "\n" not in text:
             path = _real(text, env, project)
             if path in held or _is_own(path, env):

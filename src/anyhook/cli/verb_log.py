@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 LAST = Option("--last", "Only the last so many.", "N", short="-n")
 FOLLOW = Option("--follow", "Go on with what comes, after the last ten; Ctrl-C ends it.", short="-f")
-SEARCH = Option("--search", "Only where all these words are found, by a full-text index.", "WORDS")
+SEARCH = Option("--search", "Only where all these words are found, in any order.", "WORDS")
 SEARCH_MOST = 10_000
 LOOK_S = 0.2
 """How often a follower looks for more."""

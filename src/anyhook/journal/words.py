@@ -119,21 +119,12 @@ def text_of(record: dict[str, Json]) -> str:
 
 def _said(record: dict[str, Json]) -> Iterator[str]:
     """The texts by which somebody remembers an event: what it was about, what hooks said to it, what was decided."""
-    yield from _texts(record.get("data"), 0)
+    yield from lean_json.every_text(record.get("data"))
     calls, decision = record.get("calls"), record.get("decision")
     for call in (*(calls if isinstance(calls, list) else ()), record):
         run = call.get("run") if isinstance(call, dict) else None
         for stream in ("stdout", "stderr", "error") if isinstance(run, dict) else ():
-            yield from _texts(run.get(stream), 0)  # type: ignore[union-attr]
+            yield from lean_json.every_text(run.get(stream))  # type: ignore[union-attr]
     if isinstance(decision, dict):
         for field in (*ASKED_FOR, "problems"):
-            yield from _texts(decision.get(field), 0)
-
-
-def _texts(value: Json, depth: int) -> Iterator[str]:
-    """Every text in a value, keys apart."""
-    if isinstance(value, str):
-        yield value
-    elif depth < 70:
-        for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-            yield from _texts(item, depth + 1)
+            yield from lean_json.every_text(decision.get(field))

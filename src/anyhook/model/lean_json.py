@@ -6,9 +6,22 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from anyhook.model.json_types import Json
 
 _BLANKS = " \t\n\r"
+
+
+def every_text(value: Json) -> Iterator[str]:
+    """Every text in a value, however deep, in its order; names of keys are left out."""
+    left = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, (dict, list)):
+            left.extend(reversed(item.values() if isinstance(item, dict) else item))
 
 
 def _finite(text: str) -> float:
