@@ -11,14 +11,13 @@ from anyhook.model.digest import hasher
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from anyhook.cli.options import Values
     from anyhook.engine import Engine
     from anyhook.journal.backtest import Backtest, Subject
     from anyhook.journal.search import Wanted
     from anyhook.journal.trial import Trial
-    from anyhook.model.call import Call
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook
 
@@ -60,7 +59,7 @@ def _chosen(engine: Engine, name: str) -> Hook:
     found = exact or [hook for hook in hooks if hook.name == name] or [hook for hook in hooks if name in hook.id]
     if len(found) != 1:
         known = ", ".join(hook.id for hook in (found or hooks)[:10]) or "none"
-        what = "several hooks have this in their ids" if found else "there is no such hook"
+        what = "several hooks have this in their ids" if found else f"there is no such hook.{_meant(name, hooks)} Hooks"
         raise BadCall(f"{name}: {what}: {known}. `anyhook list` shows the ids.")
     (hook,) = found
     if not hook.trusted:
@@ -72,6 +71,13 @@ def _chosen(engine: Engine, name: str) -> Hook:
             f"{hook.id}: a `{hook.handler}` handler cannot be backtested; {' and '.join(HANDLERS)} handlers can."
         )
     return hook
+
+
+def _meant(name: str, hooks: Sequence[Hook]) -> str:
+    """A hook whose name, or the end of whose id, looks like this."""
+    from anyhook.grammar.shapes import guess
+
+    return guess(name, [end for hook in hooks for end in (hook.name, hook.id.rsplit(":", 1)[-1], hook.id)])
 
 
 def _subject(engine: Engine, hook: Hook) -> Subject:
@@ -126,16 +132,10 @@ def _trial(engine: Engine, subject: Subject, event: Event, key: str) -> Trial:
         interpreter, env = sys.executable, dict(scene.env)
         task = ("callable", table.python_api, hook.spec["callable"], own, scene.native, scene.project, scene.session)
         task = (*task, call.stdin)
-    elif not missing and (script := _script(call, python_script)):
+    elif not missing and (script := python_script(call.argv, call.cwd, call.env)):
         interpreter, path, arguments = script
         task = ("script", path, arguments, call.stdin)
     return Trial(key, hook.id, call.argv, call.stdin, env, call.cwd, call.limit_s, interpreter, task)
-
-
-def _script(
-    call: Call, python_script: Callable[[tuple[str, ...], str, str], tuple[str, str, tuple[str, ...]] | None]
-) -> tuple[str, str, tuple[str, ...]] | None:
-    return python_script(call.argv, call.cwd, call.env.get("PATH", os.defpath))
 
 
 def _sandbox(kind: str, project: str, needed: list[str]) -> tuple[str, ...]:
