@@ -153,6 +153,7 @@ class Backtest:
         """Run every pair that has no result yet."""
         for again in (False, True):  # the second round is for hooks that turned out to need a process of their own
             last = self._last()
+            tell(0, last)
             for hook, number, (results, strange) in _in_turn(executor, self._batches(), workers * AHEAD, sandbox):
                 self._take(hook, results)
                 tell(min(number, last - 1), last)
