@@ -307,6 +307,12 @@ def test_a_sandbox_keeps_everything_as_it_is(box: Box, pool: list[int]) -> None:
     found = box.json("backtest", "kodik:user")
     assert counts(found)[:3] == (1, 1, 1)
     assert [mark for mark in marks if mark.exists()] == []
+    marks[2].touch()  # to be taken away by this test alone
+    try:
+        tried(box, "kodik:user")
+    finally:
+        marks[2].unlink()
+    assert [mark.exists() for mark in marks[:2]] == [True, True], "without a sandbox it is another run"
 
 
 @pytest.mark.parametrize("count", [120, pytest.param(100_000, marks=pytest.mark.timeout(3_600))])

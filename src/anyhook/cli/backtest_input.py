@@ -38,12 +38,18 @@ def prepared(
     engine = Engine(setup, catalog, on_failure=posture, mode="shadow", session=None, host="backtest")
     engine.outlived = True
     chosen = [_chosen(engine, name) for name in names]
-    subjects = {hook.id: _subject(engine, hook) for hook in chosen}
+    kind = str(values["sandbox"] or "bwrap")
+    subjects = {hook.id: _subject(engine, hook, kind) for hook in chosen}
     if not values["everywhere"]:
         wanted = wanted.replace(project=setup.project)
-    needed = [sys.prefix, sys.base_prefix, os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
+    needed = [
+        os.path.expanduser("~"),
+        sys.prefix,
+        sys.base_prefix,
+        os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+    ]
     needed += [os.path.dirname(path) for hook in chosen for path in (hook.source, *hook.files)]
-    sandbox = _sandbox(str(values["sandbox"] or "bwrap"), setup.project, needed)
+    sandbox = _sandbox(kind, setup.project, needed)
 
     def pairs(event: Event, session: str) -> Iterator[tuple[Subject, Callable[[str], Trial]]]:
         event = event if event.data.get("session") else event.replace(data={**event.data, "session": session})
@@ -80,7 +86,7 @@ def _meant(name: str, hooks: Sequence[Hook]) -> str:
     return guess(name, [end for hook in hooks for end in (hook.name, hook.id.rsplit(":", 1)[-1], hook.id)])
 
 
-def _subject(engine: Engine, hook: Hook) -> Subject:
+def _subject(engine: Engine, hook: Hook, sandbox: str) -> Subject:
     from anyhook.grammar.files import Files
     from anyhook.grammar.registry import dialect
     from anyhook.journal.backtest import Subject
@@ -92,7 +98,7 @@ def _subject(engine: Engine, hook: Hook) -> Subject:
     if row is None:
         raise BadCall(f"{hook.id}: its event is not known yet; fire it once.")
     item = pin(hook, table, engine.setup.roots(engine.catalog.config.plugins), Files())
-    content = lean_json.dumps([item.id, item.definition, dict(item.files)])
+    content = lean_json.dumps([item.id, item.definition, dict(item.files), sandbox])
     return Subject(hook, table, row, hasher()(content.encode()), engine.posture_of(hook, None))
 
 
@@ -141,12 +147,12 @@ def _trial(engine: Engine, subject: Subject, event: Event, key: str) -> Trial:
 def _sandbox(kind: str, project: str, needed: list[str]) -> tuple[str, ...]:
     from anyhook.journal.trial import sandbox_of, works
 
-    instead = "Install bubblewrap, or let the hooks run without a sandbox: --sandbox none"
+    instead = "or let the hooks run without a sandbox: --sandbox none"
     try:
         words = sandbox_of(kind, project, needed)
     except LookupError as error:
-        raise BadCall(f"there is no sandbox: {error}. {instead}") from None
+        raise BadCall(f"there is no sandbox: {error}. Install bubblewrap, {instead}") from None
     wrong = works(words)
     if wrong:
-        raise BadCall(f"the sandbox does not work here: {wrong}. {instead}")
+        raise BadCall(f"the sandbox does not work here: {wrong}. Let this user make user namespaces, {instead}")
     return words

@@ -60,7 +60,7 @@ class Subject(Record):
     dialect: Dialect
     row: EventRow
     content: str
-    """Declaration and files, as one hash: whoever changes them gets new results."""
+    """Declaration, files and sandbox, as one hash: whoever changes them gets new results."""
     posture: str
 
 
@@ -226,8 +226,9 @@ class Backtest:
                     continue
                 try:
                     run = run_from(lean_json.loads(result[0]))
-                except Unjudgeable as why:
-                    self.left_out[str(why)] = self.left_out.get(str(why), 0) + 1
+                except Unjudgeable as error:
+                    why = f"a run of {subject.hook.id}: {error}"
+                    self.left_out[why] = self.left_out.get(why, 0) + 1
                     continue
                 read, outcome = _judged(subject, event, run)
                 tally = tallies.setdefault(subject.hook.id, Tally())
