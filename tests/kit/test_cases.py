@@ -101,6 +101,10 @@ WRONG: list[tuple[str, str]] = [
     (ONE.replace("tool: Bash", "agent: claud"), ":4: there is no agent `claud`. Did you mean `claude`?"),
     (ONE.replace("tool: Bash", "agent: claude"), ":3: claude has no event `pre_tool`."),
     (
+        ONE.replace("pre_tool", "PreToolUse").replace("tool: Bash", "agent: codex\n    prompt: x"),
+        ":5: Codex CLI sends no `prompt` with PreToolUse, only: ",
+    ),
+    (
         ONE.replace("tool: Bash", "data: {stepcount: 1}"),
         ":4: no dialect knows the field `stepcount`. Did you mean `step_count`",
     ),

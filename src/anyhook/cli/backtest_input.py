@@ -11,7 +11,7 @@ from anyhook.model.digest import hasher
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from anyhook.cli.options import Values
     from anyhook.engine import Engine
@@ -60,12 +60,14 @@ def prepared(
 
 def _chosen(engine: Engine, name: str) -> Hook:
     """The one hook of the catalog that a name means: its id, its name, or a part of the id."""
+    from anyhook.kit.only import likely
+
     hooks = engine.catalog.hooks
     exact = [hook for hook in hooks if hook.id == name]
     found = exact or [hook for hook in hooks if hook.name == name] or [hook for hook in hooks if name in hook.id]
     if len(found) != 1:
         known = ", ".join(hook.id for hook in (found or hooks)[:10]) or "none"
-        what = "several hooks have this in their ids" if found else f"there is no such hook.{_meant(name, hooks)} Hooks"
+        what = "several hooks have this in their ids" if found else f"there is no such hook.{likely(name, hooks)} Hooks"
         raise BadCall(f"{name}: {what}: {known}. `anyhook list` shows the ids.")
     (hook,) = found
     if not hook.trusted:
@@ -77,13 +79,6 @@ def _chosen(engine: Engine, name: str) -> Hook:
             f"{hook.id}: a `{hook.handler}` handler cannot be backtested; {' and '.join(HANDLERS)} handlers can."
         )
     return hook
-
-
-def _meant(name: str, hooks: Sequence[Hook]) -> str:
-    """A hook whose name, or the end of whose id, looks like this."""
-    from anyhook.grammar.shapes import guess
-
-    return guess(name, [end for hook in hooks for end in (hook.name, hook.id.rsplit(":", 1)[-1], hook.id)])
 
 
 def _subject(engine: Engine, hook: Hook, sandbox: str) -> Subject:

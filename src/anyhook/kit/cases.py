@@ -11,7 +11,7 @@ from anyhook.grammar.documents import Unreadable, parse_yaml, read_bytes
 from anyhook.grammar.locate import lines_of
 from anyhook.grammar.shapes import guess, type_name
 from anyhook.kit import ENDINGS, is_case_file
-from anyhook.kit.events import check_field
+from anyhook.kit.events import check_field, check_sent
 from anyhook.kit.keys import (
     ANSWER,
     CASE_KEYS,
@@ -289,10 +289,31 @@ def _unknown_names(raw: dict[str, Json], agent: str) -> list[Mistake]:
                 check_field(key, "" if agent else canonical_event(event, failed=False))
         except ValueError as error:
             mistakes.append((("data",), str(error)))
+    if not mistakes and agent:
+        mistakes += _not_sent(raw, agent, event)
     for name in _texts(raw.get("dialect", [])):
         if name not in DIALECTS:
             what = f"there is no dialect `{name}`.{guess(name, DIALECTS)} Dialects: {', '.join(DIALECTS)}."
             mistakes.append((("dialect",), what))
+    return mistakes
+
+
+def _not_sent(raw: dict[str, Json], agent: str, event: str) -> list[Mistake]:
+    """Fields that the agent would not send."""
+    from anyhook.hosts import host
+
+    table = host(agent)
+    row = table.row(event)
+    assert row is not None  # noqa: S101 (the caller looked)
+    data = raw.get("data")
+    given = [(key, key) for key in FIELDS if key in raw]
+    given += [("data", key) for key in data] if isinstance(data, dict) else []
+    mistakes: list[Mistake] = []
+    for place, key in given:
+        try:
+            check_sent(table, row, [key])
+        except ValueError as error:
+            mistakes.append(((place,), str(error)))
     return mistakes
 
 

@@ -13,7 +13,7 @@ from anyhook.journal.search import Wanted, search
 from anyhook.kit.compare import calls_in, differences, reports
 from anyhook.kit.events import payload_of_agent
 from anyhook.kit.ground import Ground, NoGround
-from anyhook.kit.shot import Task
+from anyhook.kit.shot import BAD_TASK, Task
 from anyhook.model import lean_json
 from anyhook.model.decision import Decision
 from anyhook.model.record import Record
@@ -118,7 +118,10 @@ def take(case: Case, ground: Ground) -> Shot:
 
 def fired(ground: Ground, task: Task, limit_s: float) -> Shot:
     """One event by the engine."""
+    __tracebackhide__ = True
     ended = ground.fire(task, limit_s)
+    if ended.exit_code == BAD_TASK:
+        raise CannotRun(ended.stderr.strip())
     _ended_well(ended, "the engine", limit_s)
     answer = parse_json(ended.stdout)
     assert isinstance(answer, dict) and isinstance(answer["decision"], dict)  # noqa: S101, PT018 (our own process)
@@ -156,6 +159,7 @@ def bridged(ground: Ground, agent: str, event: str, stdin: str, switches: Sequen
 
 
 def _ended_well(ended: Ended, what: str, limit_s: float) -> None:
+    __tracebackhide__ = True
     if ended.exit_code == 0:
         return
     how = f"did not end within {limit_s:g} s" if ended.exit_code is None else f"left with status {ended.exit_code}"
