@@ -109,9 +109,14 @@ def take(case: Case, ground: Ground) -> Shot:
     ground.set(case.env)
     if case.setup:
         _ended_well(ground.shell(case.setup, case.limit_s), "setup", case.limit_s)
-    if case.agent:
-        return _bridged(case, ground)
     plugins = tuple(os.path.join(ground.project, folder) for folder in case.plugin_dirs)
+    for folder, path in zip(case.plugin_dirs, plugins, strict=True):
+        if not os.path.isdir(path):
+            raise CannotRun(
+                f"`plugin_dirs` {folder}: there is no such folder in the project, nor was one made by `setup`."
+            )
+    if case.agent:
+        return _bridged(case, ground, plugins)
     task = Task(case.event, case.given, case.hosted, case.dialects, case.on_failure, case.mode, plugins)
     return fired(ground, task, case.limit_s)
 
@@ -129,7 +134,7 @@ def fired(ground: Ground, task: Task, limit_s: float) -> Shot:
     return Shot(decision, 2 if answer["stops"] else 0, "", "", _failed(_records(ground, decision)), ground.project)
 
 
-def _bridged(case: Case, ground: Ground) -> Shot:
+def _bridged(case: Case, ground: Ground, plugins: Sequence[str]) -> Shot:
     table = host(case.agent)
     row = table.row(case.event)
     assert row is not None  # noqa: S101 (checked when the case was read)
@@ -140,7 +145,7 @@ def _bridged(case: Case, ground: Ground) -> Shot:
             payload = payload_of_agent(table, row, case.given, ground.project)
         stdin = lean_json.dumps(payload, False)
     switches = [word for name in case.dialects for word in ("--dialect", name)]
-    switches += [word for name in case.plugin_dirs for word in ("--plugin-dir", os.path.join(ground.project, name))]
+    switches += [word for path in plugins for word in ("--plugin-dir", path)]
     switches += ["--on-failure", case.on_failure] if case.on_failure else []
     switches += ["--mode", case.mode] if case.mode else []
     return bridged(ground, case.agent, case.event, stdin, switches, case.limit_s)
