@@ -63,12 +63,16 @@ def _with_words(folder: str, wanted: Wanted, words: str, most: int) -> Iterator[
     if not words.split():
         raise BadCall("--search: name at least one word.")
     from anyhook.cli.progress import progress
-    from anyhook.journal.words import find_words
+    from anyhook.journal.word_index import WORTH, make_elsewhere
+    from anyhook.journal.words import WordSearch
 
-    with closing(find_words(folder, words, wanted, progress("looking through the journal"))) as found:
+    looking = WordSearch(folder, words, wanted)
+    with closing(looking.lines(progress("looking through the journal"))) as found:
         lines = [*islice(found, most or SEARCH_MOST)]
         if not most and next(found, None) is not None:
             render.say(f"More than {SEARCH_MOST} records have these words; the newest are shown. -n shows more.")
+    if looking.missed >= WORTH and make_elsewhere(folder):
+        render.say("An index for the next searches is being made in the background.")
     return (Found(line, parsed(line)) for line in reversed(lines))
 
 

@@ -10,7 +10,7 @@ from time import monotonic, sleep, time, time_ns
 from anyhook.model.digest import hasher
 from anyhook.model.record import Record
 from anyhook.stores.journal_chain import SEAL_MOST, START, link_of, sealed
-from anyhook.stores.journal_files import current_path, full_path, full_paths, lines_backwards, number_of
+from anyhook.stores.journal_files import current_path, full_path, full_paths, lines_backwards, number_of, words_path
 from anyhook.stores.places import make_private_dir
 
 TYPE_CHECKING = False
@@ -283,5 +283,6 @@ def _delete_old(state_dir: str, bounds: Bounds) -> None:
             left -= state.st_size
             if left < 0 or time() - state.st_mtime > bounds.keep_days * DAY_S:
                 os.unlink(path)
+                os.unlink(words_path(path))
         except OSError:
-            continue  # somebody else was faster, or may and we may not
+            continue  # somebody else was faster, or may and we may not; or nobody has made that index
