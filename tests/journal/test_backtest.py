@@ -84,14 +84,20 @@ def test_what_a_script_would_have_done(box: Box, pool: list[int]) -> None:
     assert [row["warm"] for row in found["hooks"].values()] == [2], "all but the first of the batch"
     kinds = [(each["n"], each["kind"]) for each in found["findings"]]
     assert kinds == [(2, "blocks"), (3, "rewrites"), (4, "fails"), (7, "blocks")]
-    assert found["findings"][0]["what"] == "no rm -rf x"
-    assert found["findings"][1]["what"] == '{"command": "old"} → {"command": "new"}'
+    assert found["findings"][0]["before"] == {"verdict": "none"}
+    assert found["findings"][0]["after"] == {"verdict": "block", "reason": "no rm -rf x"}
+    assert found["findings"][1]["before"] == {"tool_input": {"command": "old"}}
+    assert found["findings"][1]["after"] == {"tool_input": {"command": "new"}}
     assert sum(pool) == 5
     assert counts(tried(box, "guard.py")) == (7, 5, 2, 1, 1)
     assert sum(pool) == 5, "what has run once does not run again"
     status, out, _ = box.call("backtest", "guard.py", "--sandbox", "none", "-n", "2")
     assert status == 0
     assert out.startswith("… 2 before these; -n shows more\n")
+    _, out, _ = box.call("backtest", "guard.py", "--sandbox", "none")
+    diff = [line[4:] for line in out.splitlines() if line.startswith("    ")]
+    assert diff[:3] == ["- verdict: none", "+ verdict: block", "+ reason: no rm -rf x"]
+    assert diff[3:5] == ["- tool_input.command: old", "+ tool_input.command: new"]
 
 
 def test_a_changed_hook_runs_again(box: Box, pool: list[int]) -> None:
@@ -121,7 +127,9 @@ def test_a_hook_that_let_go(box: Box, pool: list[int]) -> None:
     blocked["decision"].update(verdict="block", hook=identity, reason="was bad")
     box.write(blocked)
     (finding,) = tried(box, identity)["findings"]
-    assert (finding["kind"], finding["what"]) == ("lets go", "was bad")
+    assert finding["kind"] == "lets go"
+    assert finding["before"] == {"verdict": "block", "reason": "was bad"}
+    assert finding["after"] == {"verdict": "none", "reason": None}
 
 
 REMEMBERS = """
@@ -155,7 +163,7 @@ def test_out_of_time(box: Box, pool: list[int]) -> None:
     script(box, "import sys, time\nif 'slow' in sys.stdin.read(): time.sleep(60)", timeout=1)
     found = tried(box, "guard.py")
     assert counts(found) == (2, 2, 0, 0, 1)
-    assert "did not end within its limit" in found["findings"][0]["what"]
+    assert "did not end within its limit" in found["findings"][0]["after"]["failure"]
 
 
 def test_a_callable(box: Box, pool: list[int]) -> None:

@@ -7,6 +7,7 @@ import os
 import click
 
 from anyhook.cli import render
+from anyhook.cli.difference import difference
 from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import WANTED, count_of, look_for_cycles_seldom, wanted_of
 from anyhook.cli.options import JSON, RUN, WHERE, Option
@@ -113,8 +114,9 @@ def _answer(
         render.out(f"… {len(findings) - most} before these; -n shows more")
     for finding in findings[-most:]:
         tool = f" {finding.tool}" if finding.tool else ""
-        start = f"{finding.n!s:>7}  {when(finding.at)}  {finding.event}{tool}"
-        render.out(f"{start}  {finding.hook} {finding.kind}: {finding.what}")
+        render.out(f"{finding.n}  {when(finding.at)}  {finding.event}{tool}  {finding.hook} {finding.kind}")
+        for line in difference(finding.before, finding.after):
+            render.out(f"    {line}")
     for hook in sorted(test.cold_only):
         render.say(f"{hook} went otherwise in a living interpreter, so each of its events got a process of its own.")
     for why, count in test.left_out.items():

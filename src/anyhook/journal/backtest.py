@@ -15,11 +15,12 @@ from anyhook.model import lean_json
 from anyhook.model.call import Run
 from anyhook.model.digest import hasher
 from anyhook.model.event import EVENTS, Event
-from anyhook.model.outcome import BLOCK
+from anyhook.model.outcome import ASK, BLOCK
 from anyhook.model.record import Record
 from anyhook.steps.interpret import interpret
 from anyhook.steps.judge import judge
 from anyhook.steps.record import clean, run_fields
+from anyhook.steps.translate import REWRITES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -66,8 +67,10 @@ class Finding(Record):
     tool: Json
     hook: str
     kind: str
-    """`blocks` (it went through then), `lets go` (this hook blocked it then), `rewrites`, `fails`."""
-    what: str
+    """`blocks` (it went through then), `lets go` (this hook blocked it then), `asks`, `rewrites`, `fails`."""
+    before: dict[str, Json]
+    """What differs of the decision, as it was; of what would be rewritten, as it came where nobody did then."""
+    after: dict[str, Json]
 
     def as_dict(self) -> dict[str, Json]:
         return {field: getattr(self, field) for field in self.fields}
@@ -281,18 +284,25 @@ def _cold_task(task: tuple[object, ...]) -> tuple[object, ...]:
 def _finding(record: dict[str, Json], event: Event, hook: str, outcome: Outcome, read: Outcome) -> Finding | None:
     decision = record.get("decision")
     before = decision if isinstance(decision, dict) else {}
-    blocked = before.get("verdict") == BLOCK
-    kind = what = ""
-    if outcome.verdict == BLOCK and not blocked:
-        kind, what = "blocks", outcome.reason or ""
-    elif outcome.verdict != BLOCK and blocked and before.get("hook") == hook:
-        kind, what = "lets go", str(before.get("reason"))
-    elif outcome.tool_input is not None and outcome.tool_input != before.get("tool_input"):
-        was = before.get("tool_input") or event.data.get("input")
+    verdict, blocked = outcome.verdict, before.get("verdict") == BLOCK
+    was: dict[str, Json] = {"verdict": before.get("verdict", "none")}
+    now: dict[str, Json] = {"verdict": verdict, "reason": outcome.reason}
+    if verdict == BLOCK and not blocked:
+        kind = "blocks"
+    elif verdict != BLOCK and blocked and before.get("hook") == hook:
+        kind, was["reason"] = "lets go", before.get("reason")
+    elif verdict == ASK and before.get("verdict") not in (ASK, BLOCK):
+        kind = "asks"
+    elif rewritten := [
+        (field, rewrite, value)
+        for field, rewrite in REWRITES
+        if (value := getattr(outcome, rewrite)) is not None and value != before.get(rewrite)
+    ]:
         kind = "rewrites"
-        what = f"{lean_json.dumps(was, False)} → {lean_json.dumps(outcome.tool_input, False)}"
+        was = {rewrite: before.get(rewrite, event.data.get(field)) for field, rewrite, _ in rewritten}
+        now = {rewrite: value for _, rewrite, value in rewritten}
     elif read.failure is not None:
-        kind, what = "fails", read.failure.detail
-    if not kind:
+        kind, was, now = "fails", {}, {"failure": read.failure.detail}
+    else:
         return None
-    return Finding(record.get("n"), record.get("at"), event.name, event.data.get("tool"), hook, kind, what)
+    return Finding(record.get("n"), record.get("at"), event.name, event.data.get("tool"), hook, kind, was, now)
