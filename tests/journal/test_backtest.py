@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 from journal_box import Box, made
 
+from anyhook.hosts import HOSTS, host
 from anyhook.journal.trial import python_script, sandbox_of, works
+from anyhook.model.json_types import Json
 from conftest import World
 
 GUARD = """
@@ -187,6 +189,17 @@ def test_a_shell_command(box: Box, pool: list[int]) -> None:
     recorded(box)
     box.world.hook("kodik", "PreToolUse", "! grep -q rm || { echo no >&2; exit 2; }", name="x")
     assert counts(tried(box, "kodik:user"))[:3] == (7, 5, 2)
+
+
+@pytest.mark.parametrize("agent", HOSTS)
+def test_events_of_every_agent_are_in_the_hooks_own_words(box: Box, pool: list[int], agent: str) -> None:
+    """Agents call the tool that runs commands by many names; the hook is written for its dialect's."""
+    (name, *_) = [native for native, tool in host(agent).tools.items() if (tool.ours, tool.split) == ("shell", None)]
+    data = {"tool": name, "input": {"command": "rm x"}}
+    box.write(made(project=str(box.world.project.resolve()), host=agent, hosted=True, data=data))
+    group: Json = {"matcher": "Bash", "hooks": [{"type": "command", "command": "! grep -q '\"Bash\".*rm' || exit 2"}]}
+    box.world.declare(box.world.home / "Documents/Kodik/Hooks/hooks.json", "PreToolUse", group)
+    assert counts(tried(box, "kodik:user"))[:3] == (1, 1, 1)
 
 
 def test_events_that_were_not_kept(box: Box, pool: list[int]) -> None:

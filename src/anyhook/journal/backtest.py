@@ -8,7 +8,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from anyhook.journal.durations import Durations
-from anyhook.journal.replay import Unjudgeable, run_from
+from anyhook.journal.replay import Unjudgeable, event_in, run_from
 from anyhook.journal.search import Wanted, newest, search
 from anyhook.journal.trial import run_batch, values_of
 from anyhook.model import lean_json
@@ -244,7 +244,7 @@ class Backtest:
             if why or not isinstance(data, dict):
                 self.left_out[why] = self.left_out.get(why, 0) + 1
                 continue
-            yield record, Event(str(record["event"]), data, b"", bool(record.get("hosted"))), str(record.get("session"))
+            yield record, event_in(record), str(record.get("session"))
 
     def _key(self, subject: Subject, event: Event, session: str) -> str:
         """The same hook, the same event: the same key."""
