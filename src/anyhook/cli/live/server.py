@@ -23,7 +23,7 @@ from starlette.routing import Route
 
 from anyhook.cli.failure import BadCall
 from anyhook.cli.live.query import wanted_by
-from anyhook.cli.live.rows import row_of, told_in_full
+from anyhook.cli.rows import row_of, told_in_full
 from anyhook.cli.visible import visible
 from anyhook.journal.figures import figures
 from anyhook.journal.index import known_runs
