@@ -16,7 +16,6 @@ from collections.abc import Mapping
 
 from conftest import World
 
-
 NONE: Mapping[str, str] = {}
 
 

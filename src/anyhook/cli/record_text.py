@@ -43,7 +43,9 @@ def span(seconds: float) -> str:
         return f"{seconds * 1000:.1f} ms" if seconds < 0.1 else f"{seconds * 1000:.0f} ms"
     if seconds < 120:
         return f"{seconds:.1f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86_400:.1f} days"
 
 
 def _seconds(run: dict[str, Json]) -> float:
@@ -80,7 +82,8 @@ def record_page(record: dict[str, Json]) -> list[str]:
 
 def _hook_lines(row: dict[str, Json], call: dict[str, Json] | None) -> list[str]:
     verdict = row.get("verdict")
-    mark = "✗" if verdict == "block" else "·" if row.get("status") == "ran" else "-"
+    broken = call is not None and call.get("failed")
+    mark = "✗" if verdict == "block" else "!" if broken else "·" if row.get("status") == "ran" else "-"
     line = f"  {mark} {row.get('id')}  {row.get('status')}"
     if row.get("why"):
         line += f": {row['why']}"
