@@ -6,6 +6,7 @@ import sys
 import time
 
 from anyhook.cli.bars import bar
+from anyhook.cli.render import legible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def progress(what: str) -> Callable[[int, int], None]:
         part = done / all_of_it if all_of_it else 1.0
         if part < 1.0:
             shown = time.monotonic()
-            sys.stderr.write(f"\r{what} {bar(part, 1.0, 30)} {part:4.0%}")
+            sys.stderr.write(legible(f"\r{what} {bar(part, 1.0, 30)} {part:4.0%}"))
         elif shown:
             sys.stderr.write("\r\x1b[K")
         sys.stderr.flush()

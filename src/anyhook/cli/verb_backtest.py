@@ -12,8 +12,7 @@ from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import WANTED, count_of, look_for_cycles_seldom, wanted_of
 from anyhook.cli.options import JSON, RUN, WHERE, Option
 from anyhook.cli.progress import progress
-from anyhook.cli.record_text import when
-from anyhook.cli.verb_stats import span
+from anyhook.cli.record_text import span, when
 from anyhook.cli.verbs import verb
 from anyhook.stores.places import make_private_dir, state_dir
 

@@ -22,10 +22,11 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from anyhook.cli.failure import BadCall
-from anyhook.cli.live.query import wanted_by
-from anyhook.cli.live.rows import row_of, told_in_full
+from anyhook.cli.live.query import like, wanted_by
+from anyhook.cli.rows import row_of, told_in_full
+from anyhook.cli.record_text import span
 from anyhook.cli.visible import visible
-from anyhook.journal.figures import figures
+from anyhook.journal.figures import STEPS, figures, span_of
 from anyhook.journal.index import known_runs
 from anyhook.journal.search import follow
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from anyhook.journal.figures import HookFigures
     from anyhook.journal.search import Found, Wanted
     from anyhook.model.json_types import Json
 
@@ -43,6 +45,7 @@ SHOWN = 500
 """How many of the newest records a page begins with."""
 BATCH = 200
 LOOK_S = 0.25
+SECOND = 1_000_000_000
 CONNECTIONS = 64
 """More at once than a person with many windows needs."""
 CLOSING_S = 1
@@ -115,7 +118,7 @@ class Journal:
             lines, record = await run_in_threadpool(told_in_full, self._folder, request.path_params["number"])
         except (LookupError, OSError) as error:
             return JSONResponse({"problem": str(error)}, 404)
-        return JSONResponse({"lines": lines, "json": _readable(record)})
+        return JSONResponse({"lines": lines, "json": _readable(record), "ago": _ago(record), "like": like(record)})
 
     async def figures(self, request: Request) -> Response:
         try:
@@ -130,9 +133,13 @@ class Journal:
     def _figures(self, wanted: Wanted) -> dict[str, Json]:
         # One at a time brings the index up to date.
         with self._indexing, known_runs(self._folder, lambda _done, _all: None, wanted.since_ns) as runs:
-            found = figures(runs, wanted, time.time_ns())
-        shown: list[Json] = [{**hook.as_dict(), "hook": visible(hook.hook)} for hook in found]
-        return {"hooks": shown, "regardless_of_text": wanted.text is not None}
+            now = time.time_ns()
+            found, (start, end) = figures(runs, wanted, now), span_of(runs, wanted, now)
+        note = [f"a bar is {span((end - start) / STEPS / 1e9).replace('.0 ', ' ')}"] if found else []
+        if wanted.text is not None:
+            note.append("whatever the text")
+        shown: list[Json] = [{**hook.as_dict(), "hook": visible(hook.hook), "told": _told([hook])} for hook in found]
+        return {"hooks": shown, "told": _told(found), "note": ", ".join(note), "from": start, "to": end}
 
     async def events(self, request: Request) -> Response:
         """Rows as they come: `rows` for several at once, `ready` when all that was there has been sent, `problem` for a
@@ -175,6 +182,27 @@ def _batch(more: Iterator[Found | None]) -> tuple[list[Found], bool]:
         if len(batch) >= BATCH:
             break
     return batch, False
+
+
+def _told(hooks: list[HookFigures]) -> Json:
+    """The figures of one hook, or of all together, as they are shown."""
+    if not hooks:
+        return {}
+    runs, blocks, failures = (sum(each) for each in zip(*((h.runs, h.blocks, h.failures) for h in hooks), strict=True))
+    shadow, timeouts = (sum(each) for each in zip(*((h.shadow_blocks, h.timeouts) for h in hooks), strict=True))
+    told = {"waited": span(sum(hook.cost_s for hook in hooks)), "runs": f"{runs:,}"}
+    if len(hooks) == 1:
+        told |= {"p50": span(hooks[0].p50_ms / 1000), "p95": span(hooks[0].p95_ms / 1000)}
+    if blocks:
+        told["blocked"] = f"{blocks:,}" + (f" ({shadow:,} in shadow mode)" if shadow else "")
+    if failures:
+        told["failed"] = f"{failures:,}" + (f" ({timeouts:,} timed out)" if timeouts else "")
+    return {**told}
+
+
+def _ago(record: dict[str, Json]) -> str:
+    at = record.get("at")
+    return f"{span(max(1, (time.time_ns() - at) // SECOND))} ago" if isinstance(at, int) else ""
 
 
 def _readable(record: dict[str, Json]) -> str:
