@@ -10,6 +10,7 @@ from anyhook.cli.journal_input import WANTED, wanted_of
 from anyhook.cli.options import JSON, Option
 from anyhook.cli.progress import progress
 from anyhook.cli.verbs import verb
+from anyhook.stores.journal_files import Unreadable
 from anyhook.stores.places import state_dir
 
 TYPE_CHECKING = False
@@ -91,6 +92,8 @@ def _to_file(kind: str, found: Iterator[Found], path: str) -> int:
         return count
     except ImportError:
         raise BadCall("--format parquet needs DuckDB: pip install 'anyhook[analytics]'.") from None
+    except Unreadable:
+        raise
     except OSError as error:
         raise BadCall(f"--output {path}: the file cannot be written ({error.strerror}).") from None
 
