@@ -28,8 +28,8 @@ def a_loop(path: Path) -> None:
 
 
 VERBS = (
-    "log", "log --json", "log -n 3", "log -f", "log --search x", "stats", "verify", "explain last", "explain 1", "replay",
-    "export", "export -o there", "record",
+    "log", "log --json", "log -n 3", "log -f", "log --search x", "stats", "verify", "explain last", "explain 1",
+    "replay", "export", "export -o there", "record",
 )  # fmt: skip
 
 

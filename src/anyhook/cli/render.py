@@ -39,14 +39,15 @@ def exact_out(text: str) -> bool:
     return True
 
 
-def many_out(lines: Iterable[str], exact: bool) -> None:
+def many_out(lines: Iterable[str], exact: bool) -> bool:
     """Many results, for programs (`exact`) or for people: each at once on a terminal, else many at a time; no more of
-    them once their reader has gone away."""
+    them once their reader has gone away. Whether it is still there."""
     at_once = 1 if sys.stdout is None or sys.stdout.isatty() else AT_ONCE
     lines = iter(lines)
     while some := [*islice(lines, at_once)]:
         if not exact_out("\n".join(some if exact else map(_harmless, some))):
-            return
+            return False
+    return True
 
 
 def piece(text: str, sgr: str = "") -> None:

@@ -40,8 +40,8 @@ def log(values: Values) -> int:
         for found in follow(folder, wanted, count_of(values, "last", 10)):
             if found is None:
                 time.sleep(LOOK_S)
-            else:
-                _show([found], as_json)
+            elif not _show([found], as_json):
+                return 0
     most = count_of(values, "last", 0)
     records: Iterable[Found]
     if values["search"] is not None:
@@ -72,8 +72,9 @@ def _with_words(folder: str, wanted: Wanted, words: str, most: int) -> Iterator[
     return (Found(line, parsed(line)) for line in reversed(lines))
 
 
-def _show(records: Iterable[Found], as_json: bool) -> None:
-    render.many_out(_lines(records, as_json), exact=as_json)
+def _show(records: Iterable[Found], as_json: bool) -> bool:
+    """Whether somebody is there to read them."""
+    return render.many_out(_lines(records, as_json), exact=as_json)
 
 
 def _lines(records: Iterable[Found], as_json: bool) -> Iterator[str]:

@@ -230,25 +230,22 @@ def follow(state_dir: str, wanted: Wanted, most: int, stop: Stop = lambda: False
     more for the moment. Looking for the last ones may take a while; `stop` says whether anybody still waits for it."""
     chosen = chooser(wanted)
     files = open_all(state_dir)
-    place = files[-1][1].seek(0, os.SEEK_END) if files else 0
-    seen = os.fstat(files[-1][1].fileno()).st_ino if files else None
-    found = _last(files, wanted, most, place, stop)
-    if files:  # a line that is being written has its end still to come
-        place = end_of_lines(files[-1][1], place)
+    # A line that is being written has its end still to come.
+    ends = [end_of_lines(file, file.seek(0, os.SEEK_END)) for _, file in files]
+    seen = {os.fstat(file.fileno()).st_ino: end for (_, file), end in zip(files, ends, strict=True)}
+    found = _last(files, wanted, most, ends[-1] if ends else None, stop)
     _close(files)
     yield from found
     while True:
         yield None
-        files = open_all(state_dir)
-        inodes = [os.fstat(file.fileno()).st_ino for _, file in files]
-        start = inodes.index(seen) if seen in inodes else 0
-        for index, (_, file) in enumerate(files):
+        before, seen = seen, {}
+        for _, file in open_all(state_dir):
             with file:
-                if index < start:
-                    continue
-                file.seek(place if inodes[index] == seen else 0)
+                state = os.fstat(file.fileno())
+                place = before.get(state.st_ino, 0)
+                file.seek(place if place <= state.st_size else 0)  # else it was emptied, or is another one
                 yield from _fitting(file, wanted, chosen)
-                place, seen = file.tell(), inodes[index]
+                seen[state.st_ino] = file.tell()
 
 
 def record_of(state_dir: str, name: str) -> Found | None:

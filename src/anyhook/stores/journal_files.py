@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 
-class Unreadable(OSError):
+class Unreadable(OSError):  # noqa: N818 (it says what is wrong)
     """A file of the journal that is there and cannot be read."""
 
 
