@@ -52,6 +52,7 @@ class Wanted(Record):
     def fits(self) -> Callable[[dict[str, Json]], bool]:
         """The question whether a record is one of these."""
         since, until, hook = self.since_ns or 0, self.until_ns, self.hook
+        folded = _folded(self.text) if self.text and not self.text.isascii() else None
         asked = [
             (part, key, value)
             for part, key, value in (
@@ -72,6 +73,8 @@ class Wanted(Record):
             for part, key, value in asked:
                 if (_table(record.get(part)) if part else record).get(key) != value:
                     return False
+            if folded is not None and folded[1:-1] not in _folded(record):
+                return False
             return hook is None or any(hook in name for name in reached(record))
 
         return right
@@ -82,8 +85,11 @@ class Wanted(Record):
         return tuple(lean_json.dumps(text)[1:-1].encode() for text in texts if text)
 
     def low_text(self) -> bytes:
-        """The same of the text, in lower case; b"" where none is looked for."""
-        return lean_json.dumps(self.text)[1:-1].lower().encode() if self.text else b""
+        """The same of the text, in lower case; b"" where none is looked for. Lines have other letters than ASCII's as
+        numbers, which know no upper and lower case, so of a text with such letters this is the longest rest."""
+        plain = "".join(letter if letter.isascii() else "\n" for letter in self.text or "")
+        longest = max(plain.split("\n"), key=len) if plain != self.text else plain
+        return lean_json.dumps(longest)[1:-1].lower().encode()
 
     def rarest_mark(self) -> tuple[bytes, bool]:
         """One thing that every line that fits has in it, and whether to look for it in lower case; the longest is
@@ -102,6 +108,11 @@ class Wanted(Record):
             return low in line.lower() if low else True
 
         return right
+
+
+def _folded(value: Json) -> str:
+    """A value as JSON in small letters, every letter as it is."""
+    return lean_json.dumps(value, False).casefold()
 
 
 def reached(record: dict[str, Json]) -> list[str]:
