@@ -42,14 +42,15 @@ def exact_out(text: str) -> bool:
     return True
 
 
-def many_out(lines: Iterable[str]) -> None:
+def many_out(lines: Iterable[str]) -> bool:
     """Many results that steer no terminal: each at once on a terminal, else many at a time; no more of them once their
-    reader has gone away."""
+    reader has gone away. Whether it is still there."""
     at_once = 1 if sys.stdout is None or sys.stdout.isatty() else AT_ONCE
     lines = iter(lines)
     while some := [*islice(lines, at_once)]:
         if not exact_out("\n".join(some)):
-            return
+            return False
+    return True
 
 
 def columns() -> int | None:

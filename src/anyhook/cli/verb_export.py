@@ -10,6 +10,7 @@ from anyhook.cli.journal_input import WANTED, wanted_of
 from anyhook.cli.options import JSON, Option
 from anyhook.cli.progress import progress
 from anyhook.cli.verbs import verb
+from anyhook.stores.journal_files import Unreadable
 from anyhook.stores.places import state_dir
 
 TYPE_CHECKING = False
@@ -48,8 +49,7 @@ def export(values: Values) -> int:
     if kind == "otlp":
         count = _otlp(_records(found), str(values["endpoint"] or os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or ""))
     elif not path:
-        for each in found:
-            render.exact_out(each.line.decode("utf-8", "replace").rstrip("\n"))
+        render.many_out(each.line.decode("utf-8", "replace").rstrip("\n") for each in found)
         return 0
     else:
         count = _to_file(kind, found, str(path))
@@ -91,6 +91,8 @@ def _to_file(kind: str, found: Iterator[Found], path: str) -> int:
         return count
     except ImportError:
         raise BadCall("--format parquet needs DuckDB: pip install 'anyhook[analytics]'.") from None
+    except Unreadable:
+        raise
     except OSError as error:
         raise BadCall(f"--output {path}: the file cannot be written ({error.strerror}).") from None
 

@@ -45,8 +45,8 @@ def log(values: Values) -> int:
         for found in follow(folder, wanted, count_of(values, "last", 10)):
             if found is None:
                 time.sleep(LOOK_S)
-            else:
-                _show([found], as_json)
+            elif not _show([found], as_json):
+                return 0
     most = count_of(values, "last", 0)
     records: Iterable[Found]
     if values["search"] is not None:
@@ -81,8 +81,9 @@ def _with_words(folder: str, wanted: Wanted, words: str, most: int) -> Iterator[
     return (Found(line, parsed(line)) for line in reversed(lines))
 
 
-def _show(records: Iterable[Found], as_json: bool) -> None:
-    render.many_out(_as_written(records) if as_json else _for_people(records))
+def _show(records: Iterable[Found], as_json: bool) -> bool:
+    """Whether somebody is there to read them."""
+    return render.many_out(_as_written(records) if as_json else _for_people(records))
 
 
 def _as_written(records: Iterable[Found]) -> Iterator[str]:

@@ -36,9 +36,12 @@ def verify(values: Values) -> int:
         render.json_out({**made, "damage": [each.as_dict() for each in proof.damage]}, indent=2)
         return FINDINGS if proof.damage else DONE
     for each in proof.damage:
-        render.out(f"{each.kind}: {each.what} ({each.where})")
-    if proof.unsealed:
-        render.say(f"{proof.unsealed} line(s) are from before the journal was chained; nothing can be said about them.")
+        render.out(f"{each.kind}: {each.what} ({each.where or folder})")
+    if proof.torn:
+        render.say(
+            f"The journal ends with {proof.torn} bytes of a line that was never finished: whoever wrote it was killed, "
+            "or lost its power, in the middle of it. The next record will say so."
+        )
     if proof.first > 1:
         render.say(f"The journal begins with record {proof.first}; what was before is not there any more.")
     if proof.damage:
