@@ -48,6 +48,11 @@ def record_line(record: dict[str, Json]) -> str:
     return f"{line}  {spent * 1000:.0f} ms" if spent else line
 
 
+def damaged_line(line: bytes) -> str:
+    """What is said of a line that is no record."""
+    return f"a line of the journal is damaged: {line[:60].decode('utf-8', 'replace')!r}"
+
+
 def _verdict(decision: dict[str, Json]) -> str:
     """The verdict; of a block that stopped nothing, what it would have done."""
     verdict = str(decision.get("verdict"))

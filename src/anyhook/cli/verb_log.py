@@ -10,7 +10,7 @@ from anyhook.cli import render
 from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import WANTED, count_of, wanted_of
 from anyhook.cli.options import JSON, Option
-from anyhook.cli.record_text import record_line
+from anyhook.cli.record_text import damaged_line, record_line
 from anyhook.cli.verbs import verb
 from anyhook.journal.search import Found, follow, newest, parsed, search
 from anyhook.stores.places import state_dir
@@ -80,7 +80,7 @@ def _show(records: Iterable[Found], as_json: bool) -> bool:
 def _lines(records: Iterable[Found], as_json: bool) -> Iterator[str]:
     for found in records:
         if found.record is None:
-            render.say(f"a line of the journal is damaged: {found.line[:60].decode('utf-8', 'replace')!r}")
+            render.say(damaged_line(found.line))
         elif as_json:
             yield found.line.decode("utf-8", "replace").rstrip("\n")
         else:
