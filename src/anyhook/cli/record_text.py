@@ -51,6 +51,11 @@ def span(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86_400:.1f} days"
 
 
+def damaged_line(line: bytes) -> str:
+    """What is said of a line that is no record."""
+    return f"a line of the journal is damaged: {line[:60].decode('utf-8', 'replace')!r}"
+
+
 def _seconds(run: dict[str, Json]) -> float:
     spent = run.get("duration_s")
     return float(spent) if isinstance(spent, (int, float)) else 0.0

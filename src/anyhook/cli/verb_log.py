@@ -12,6 +12,7 @@ from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import WANTED, count_of, wanted_of
 from anyhook.cli.log_line import log_line
 from anyhook.cli.options import Option
+from anyhook.cli.record_text import damaged_line
 from anyhook.cli.rows import row_of
 from anyhook.cli.verbs import verb
 from anyhook.journal.search import Found, follow, newest, parsed, search
@@ -98,6 +99,6 @@ def _for_people(records: Iterable[Found]) -> Iterator[str]:
 def _whole(records: Iterable[Found]) -> Iterator[Found]:
     for found in records:
         if found.record is None:
-            render.say(f"a line of the journal is damaged: {found.line[:60].decode('utf-8', 'replace')!r}")
+            render.say(damaged_line(found.line))
         else:
             yield found

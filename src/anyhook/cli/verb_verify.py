@@ -6,6 +6,7 @@ import os
 
 from anyhook.cli import render
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
+from anyhook.cli.journal_input import check_not_journal
 from anyhook.cli.options import JSON, Option
 from anyhook.cli.progress import progress
 from anyhook.cli.verbs import verb
@@ -27,9 +28,11 @@ def verify(values: Values) -> int:
     from anyhook.journal.verify import verify as check
 
     folder = state_dir(os.environ)
-    expected = _expected(str(values["head"])) if values["head"] else None
+    if values["export_head"] is not None:
+        check_not_journal("--export-head", str(values["export_head"]), folder)
+    expected = _expected(str(values["head"])) if values["head"] is not None else None
     proof = check(folder, expected, progress("checking the journal"))
-    if values["export_head"]:
+    if values["export_head"] is not None:
         _export(str(values["export_head"]), proof.head)
     if values["json"]:
         made = {field: getattr(proof, field) for field in proof.fields}

@@ -52,7 +52,7 @@ class Wanted(Record):
     def fits(self) -> Callable[[dict[str, Json]], bool]:
         """The question whether a record is one of these."""
         since, until, hook = self.since_ns or 0, self.until_ns, self.hook
-        folded = _folded(self.text) if self.text and not self.text.isascii() else None
+        low_json = _low_json(self.text) if self.text and not self.text.isascii() else None
         asked = [
             (part, key, value)
             for part, key, value in (
@@ -73,7 +73,7 @@ class Wanted(Record):
             for part, key, value in asked:
                 if (_table(record.get(part)) if part else record).get(key) != value:
                     return False
-            if folded is not None and folded[1:-1] not in _folded(record):
+            if low_json is not None and low_json[1:-1] not in _low_json(record):
                 return False
             return hook is None or any(hook in name for name in reached(record))
 
@@ -110,9 +110,9 @@ class Wanted(Record):
         return right
 
 
-def _folded(value: Json) -> str:
+def _low_json(value: Json) -> str:
     """A value as JSON in small letters, every letter as it is."""
-    return lean_json.dumps(value, False).casefold()
+    return lean_json.dumps(value, False).lower()
 
 
 def reached(record: dict[str, Json]) -> list[str]:
