@@ -300,7 +300,7 @@ function lineOf(text) {
   const kind = /^(  ✗|decision  block)/.test(text) ? "bad" : text.startsWith("  !") ? "poor" : /^\S/.test(text) ? "strong" : "";
   const made = make("span", kind, `${text}\n`);
   // What does not fit goes on below its own beginning, behind the word that names it.
-  made.style.setProperty("--hang", `${/^ *(\S+ {2,})?(?=\S)/.exec(text)?.[0].length ?? 0}ch`);
+  made.style.setProperty("--hang", `${/^ *(\S{1,8} {2,})?(?=\S)/.exec(text)?.[0].length ?? 0}ch`);
   return made;
 }
 

@@ -34,8 +34,8 @@ def wanted_by(query: str) -> Wanted:
 
 
 def like(record: dict[str, Json]) -> list[str]:
-    """What to type for more of the same: its session, agent, tool, the hook that decided. What has spaces in it cannot be
-    typed."""
+    """What to type for more of the same: its session, agent, tool, the hook that decided. What has spaces in it cannot
+    be typed."""
     decided = record.get("background") or table(record.get("decision")).get("hook")
     parts = {
         "session": record.get("session"),

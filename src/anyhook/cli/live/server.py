@@ -20,11 +20,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from anyhook.cli.failure import BadCall
 from anyhook.cli.live.query import like, wanted_by
-from anyhook.cli.rows import row_of, told_in_full
 from anyhook.cli.record_text import span
+from anyhook.cli.rows import row_of, told_in_full
 from anyhook.cli.visible import visible
 from anyhook.journal.figures import STEPS, figures, span_of
 from anyhook.journal.index import known_runs
@@ -46,8 +47,10 @@ SHOWN = 500
 BATCH = 200
 LOOK_S = 0.25
 SECOND = 1_000_000_000
-CONNECTIONS = 64
+STREAMS = 64
 """More at once than a person with many windows needs."""
+REQUEST_S = 10.0
+"""A connection on which nothing whole is asked for so long is closed, so that nobody can take up all of them."""
 CLOSING_S = 1
 PAGE = "page.html"
 FILES = {PAGE: "text/html", "page.css": "text/css", "page.js": "text/javascript", "page.svg": "image/svg+xml"}
@@ -106,6 +109,7 @@ class Journal:
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self._indexing = Lock()
+        self._streams = 0
 
     async def file(self, request: Request) -> Response:
         name = request.path_params.get("name", PAGE)
@@ -144,7 +148,17 @@ class Journal:
     async def events(self, request: Request) -> Response:
         """Rows as they come: `rows` for several at once, `ready` when all that was there has been sent, `problem` for a
         search that cannot be."""
-        return EventSourceResponse(self._events(request.query_params.get("q", "")), ping=15)
+        if self._streams >= STREAMS:
+            return PlainTextResponse("Too many pages are open.\n", 503)
+        return EventSourceResponse(self._counted(request.query_params.get("q", "")), ping=15)
+
+    async def _counted(self, query: str) -> AsyncIterator[JSONServerSentEvent]:
+        self._streams += 1
+        try:
+            async for message in self._events(query):
+                yield message
+        finally:
+            self._streams -= 1
 
     async def _events(self, query: str) -> AsyncIterator[JSONServerSentEvent]:
         try:
@@ -224,6 +238,23 @@ def page(folder: str, token: str, port: int) -> ASGIApp:
     return Door(Starlette(routes=routes), token, port)
 
 
+class Impatient(H11Protocol):
+    """A connection that is closed unless something is asked, or being answered, on it."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.loop.call_later(REQUEST_S, self._look, None)
+
+    def _look(self, before: RequestResponseCycle | None) -> None:
+        if self.transport.is_closing():
+            return
+        idle = before is None or before.response_complete
+        if idle and self.cycle is before:
+            self.transport.close()
+        else:
+            self.loop.call_later(REQUEST_S, self._look, self.cycle)
+
+
 class Server(uvicorn.Server):
     """Ends on SIGINT and SIGTERM as on any other wish of its user: without an error."""
 
@@ -237,11 +268,10 @@ class Server(uvicorn.Server):
                 signal.signal(number, handler)
 
 
-def serve(folder: str, token: str, at: socket.socket) -> None:
-    """Answer until told to end. The socket is bound already."""
-    app = page(folder, token, at.getsockname()[1])
-    config = uvicorn.Config(
-        app,
+def config_of(folder: str, token: str, port: int) -> uvicorn.Config:
+    return uvicorn.Config(
+        page(folder, token, port),
+        http=Impatient,
         log_config=None,
         access_log=False,
         log_level="critical",
@@ -249,7 +279,10 @@ def serve(folder: str, token: str, at: socket.socket) -> None:
         ws="none",
         proxy_headers=False,
         server_header=False,
-        limit_concurrency=CONNECTIONS,
         timeout_graceful_shutdown=CLOSING_S,
     )
-    Server(config).run(sockets=[at])
+
+
+def serve(folder: str, token: str, at: socket.socket) -> None:
+    """Answer until told to end. The socket is bound already."""
+    Server(config_of(folder, token, at.getsockname()[1])).run(sockets=[at])
