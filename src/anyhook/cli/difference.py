@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
     from anyhook.model.json_types import Json
 
-LINES_MOST = 40
+LINES_MOST = 20
 
 
-def difference(before: dict[str, Json], after: dict[str, Json]) -> list[str]:
+def difference(before: Json, after: Json) -> list[str]:
     """Lines that begin with `-`, `+`, or a blank where both have them; of very many only the first."""
     was, now = [*_lines(before, "")], [*_lines(after, "")]
     found = [
@@ -37,6 +37,6 @@ def _lines(value: Json, path: str) -> Iterator[str]:
         for number, item in enumerate(value):
             yield from _lines(item, f"{path}[{number}]")
     elif isinstance(value, str):
-        yield from (f"{path}: {line}" for line in value.split("\n"))
+        yield from (f"{path}: {line}" if path else line for line in value.split("\n"))
     elif value is not None:
-        yield f"{path}: {lean_json.dumps(value, False)}"
+        yield f"{path}: {lean_json.dumps(value, False)}" if path else lean_json.dumps(value, False)
