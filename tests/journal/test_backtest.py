@@ -315,6 +315,23 @@ def test_a_sandbox_keeps_everything_as_it_is(box: Box, pool: list[int]) -> None:
     assert [mark.exists() for mark in marks[:2]] == [True, True], "without a sandbox it is another run"
 
 
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+def test_a_hook_finds_its_files_in_the_sandbox(box: Box, pool: list[int], tmp_path: Path) -> None:
+    """Though all of it lies in /tmp, which is another one there."""
+    if wrong := works(sandbox_of("bwrap", str(box.world.project), [])):
+        pytest.skip(f"no sandbox here: {wrong}")
+    recorded(box)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "words.py").write_text('BAD = "rm"\n')
+    guard = tmp_path / "mine" / "guard.py"
+    guard.write_text(f"import words\n{GUARD}")
+    box.world.hook("kodik", "PreToolUse", f"python3 {guard}")
+    box.world.write(box.world.home / "bin" / "other", f"#!/usr/bin/env python3\n{GUARD}").chmod(0o755)
+    box.world.hook("kodik", "PreToolUse", '"$HOME/bin/other"')
+    for name in ("guard.py", "other"):
+        assert counts(box.json("backtest", name)) == (7, 5, 2, 1, 1)
+
+
 @pytest.mark.parametrize("count", [120, pytest.param(100_000, marks=pytest.mark.timeout(3_600))])
 def test_a_pool_of_processes_and_a_cluster_agree(world: World, count: int) -> None:
     """The command itself, with its pool; and with a cluster of two workers."""

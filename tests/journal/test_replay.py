@@ -157,7 +157,7 @@ def test_another_posture(box: Box) -> None:
     assert (change["n"], change["after"]["verdict"], change["unknown"]) == (2, "none", ["kodelet:user:it"])
     status, out, _ = box.call("replay", "--on-failure", "deny")
     assert status == 0
-    assert 'verdict: "none" → "block"' in out
+    assert "- verdict: none\n    + verdict: block\n" in out
     assert out.endswith("2 events judged again, 1 decided differently\n")
 
 

@@ -5,9 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import pty
-import re
-import select
 import signal
 import subprocess
 import sys
@@ -17,14 +14,15 @@ from typing import Any
 
 import pytest
 from journal_box import Box, made
+from terminal_box import Terminal
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from anyhook.cli.failure import BadCall
 from anyhook.cli.live import terminal
 from anyhook.cli.live.query import wanted_by
-from anyhook.cli.live.rows import CELL_MOST, DAMAGED, row_of
 from anyhook.cli.live.terminal import InFull, Watch
+from anyhook.cli.rows import CELL_MOST, DAMAGED, row_of
 from anyhook.journal.search import Found
 from anyhook.stores.journal_writer import Bounds, JournalWriter
 from conftest import World
@@ -296,48 +294,7 @@ def test_without_the_extra(world: World) -> None:
         assert "Traceback" not in done.stderr
 
 
-class Terminal:
-    """A real pseudo-terminal with the command in it."""
-
-    def __init__(self, world: World, *words: str) -> None:
-        ours, theirs = pty.openpty()
-        os.set_blocking(ours, False)
-        env = {**world.env, "TERM": "xterm-256color", "LINES": "30", "COLUMNS": "120"}
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "anyhook", *words],
-            stdin=theirs, stdout=theirs, stderr=theirs, env=env, cwd=world.project, start_new_session=True,
-        )  # fmt: skip
-        os.close(theirs)
-        self.ours, self.said = ours, ""
-
-    def read(self, until: str) -> None:
-        deadline = time.monotonic() + 60
-        while until not in re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.said):
-            assert time.monotonic() < deadline, self.said[-2000:]
-            if select.select([self.ours], [], [], 0.2)[0]:
-                try:
-                    self.said += os.read(self.ours, 65_536).decode("utf-8", "replace")
-                except OSError:  # the other side is closed
-                    return
-
-    def end(self) -> int:
-        """Reads on, so that the process can write its last words, and waits."""
-        while self.process.poll() is None:
-            if select.select([self.ours], [], [], 0.1)[0]:
-                try:
-                    self.said += os.read(self.ours, 65_536).decode("utf-8", "replace")
-                except OSError:
-                    break
-        status = self.process.wait(30)
-        try:
-            self.said += os.read(self.ours, 65_536).decode("utf-8", "replace")
-        except OSError:
-            pass
-        os.close(self.ours)
-        return status
-
-
-@pytest.mark.parametrize("way", ["q", "SIGTERM"])
+@pytest.mark.parametrize("way", ["q", "\x03", "SIGTERM", "SIGHUP"])
 def test_in_a_real_terminal(world: World, box: Box, way: str) -> None:
     """A hook really blocks while it is watched; the terminal is left as it was, whichever way it ends."""
     world.hook("kodik", "PreToolUse", "echo 'not today' >&2; exit 2")
@@ -346,10 +303,10 @@ def test_in_a_real_terminal(world: World, box: Box, way: str) -> None:
     seen.read("stop")
     assert world.fire("pre_tool", "--tool", "Bash")["verdict"] == "block"
     seen.read("not today")
-    if way == "q":
-        os.write(seen.ours, b"q")
+    if way.startswith("SIG"):
+        seen.process.send_signal(signal.Signals[way])
     else:
-        seen.process.send_signal(signal.SIGTERM)
+        os.write(seen.ours, way.encode())
     assert seen.end() == 0, seen.said[-500:]
     assert "\x1b[?1049h" in seen.said, "the other screen"
     assert "\x1b[?1049l" in seen.said, "and back"

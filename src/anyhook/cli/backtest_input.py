@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.failure import BadCall
+from anyhook.grammar.xdg import home_of
 from anyhook.model.digest import hasher
+from anyhook.model.lean_json import every_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     from anyhook.model.hook import Hook
 
 HANDLERS = ("command", "python")
+ABSOLUTE = re.compile(r"/[^\s\"'`;|&<>()=:,]+")
+"""A path in a command line, near enough."""
 
 
 def prepared(
@@ -42,13 +47,8 @@ def prepared(
     subjects = {hook.id: _subject(engine, hook, kind) for hook in chosen}
     if not values["everywhere"]:
         wanted = wanted.replace(project=setup.project)
-    needed = [
-        os.path.expanduser("~"),
-        sys.prefix,
-        sys.base_prefix,
-        os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
-    ]
-    needed += [os.path.dirname(path) for hook in chosen for path in (hook.source, *hook.files)]
+    needed = [sys.prefix, sys.base_prefix, os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
+    needed += [home_of(setup.env), *(path for hook in chosen for path in _places(hook))]
     sandbox = _sandbox(kind, setup.project, needed)
 
     def pairs(event: Event, session: str) -> Iterator[tuple[Subject, Callable[[str], Trial]]]:
@@ -56,6 +56,13 @@ def prepared(
         yield from _pairs(engine, subjects, event)
 
     return Backtest(folder, wanted, pairs, engine.keeping), sandbox, [*subjects]
+
+
+def _places(hook: Hook) -> Iterator[str]:
+    """Where a hook's files are, as far as it names them; the folder with them, for what they import."""
+    named = [path for text in every_text(dict(hook.spec)) for path in ABSOLUTE.findall(text)]
+    for path in (hook.source, *hook.files, *named):
+        yield path if os.path.dirname(path) == "/tmp" else os.path.dirname(path)  # noqa: S108
 
 
 def _chosen(engine: Engine, name: str) -> Hook:

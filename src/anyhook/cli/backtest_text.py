@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import difflib
 import shutil
 import sys
 
-from anyhook.cli.record_text import when
+from anyhook.cli.difference import difference
+from anyhook.cli.record_text import span, when
 from anyhook.cli.render import wrapped
-from anyhook.cli.verb_stats import span
-from anyhook.model import lean_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.journal.backtest import Finding, Tally
-    from anyhook.model.json_types import Json
 
 ABOUT_MOST = 200
-LINES_MOST = 20
-"""How much is shown of one event."""
+"""How much is shown of what an event was about."""
 COUNTS = ("events", "runs", "blocks", "asks", "rewrites", "failures")
 
 
@@ -28,37 +24,12 @@ def finding_lines(finding: Finding) -> list[str]:
     head = f"{finding.n!s:>7}  {when(finding.at)}  {finding.event}{tool}  {finding.hook} {finding.kind}"
     about = finding.about if len(finding.about) <= ABOUT_MOST else f"{finding.about[:ABOUT_MOST]}…"
     if finding.kind == "rewrites":
-        changes = _changes(finding.what, finding.before, finding.after)
-        more = len(changes) - LINES_MOST
-        rest = [f"  … {more} more lines"] if more > 0 else []
-        return [f"{head} the {finding.what}", *(f"    {line}" for line in [*changes[:LINES_MOST], *rest])]
+        changes = difference(finding.before, finding.after)
+        return [f"{head} the {finding.what}", *(f"    {line}" for line in changes)]
     said = f"{finding.kind}: {finding.what}".replace("\n", "\n      ")
     if finding.kind == "lets go":
         return [head, f"    - blocked: {finding.what}", f"    + {about}"]
     return [head, f"    {'-' if finding.kind == 'blocks' else ' '} {about}", f"    + {said}"]
-
-
-def _changes(name: str, before: Json, after: Json) -> list[str]:
-    """The lines in which two values differ; of objects, field by field."""
-    if isinstance(before, dict) and isinstance(after, dict):
-        lines: list[str] = []
-        for key in dict.fromkeys((*before, *after)):
-            if before.get(key) != after.get(key) or (key in before) != (key in after):
-                old, new = (
-                    [f"{key}: {line}" for line in _text(side[key])] if key in side else [] for side in (before, after)
-                )
-                lines += _diff(old, new)
-        return lines
-    return _diff(_text(before), _text(after))
-
-
-def _text(value: Json) -> list[str]:
-    return (value if isinstance(value, str) else lean_json.dumps(value, False)).splitlines() or [""]
-
-
-def _diff(old: list[str], new: list[str]) -> list[str]:
-    _, _, *lines = difflib.unified_diff(old, new, lineterm="", n=1)
-    return [f"{line[:1]} {line[1:]}" for line in lines if not line.startswith("@@")]
 
 
 def table_lines(names: list[str], tallies: dict[str, Tally]) -> list[str]:

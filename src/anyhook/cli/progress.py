@@ -7,6 +7,7 @@ import sys
 import time
 
 from anyhook.cli.bars import bar
+from anyhook.cli.render import legible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def progress(what: str) -> Callable[[int, int], None]:
         if part < 1.0:
             shown = time.monotonic()
             room = shutil.get_terminal_size((80, 24)).columns - len(f"{what}  100% ")
-            sys.stderr.write(f"\r{what} {bar(part, 1.0, max(1, min(30, room)))} {part:4.0%}")
+            sys.stderr.write(legible(f"\r{what} {bar(part, 1.0, max(1, min(30, room)))} {part:4.0%}"))
         elif shown:
             sys.stderr.write("\r\x1b[K")
         sys.stderr.flush()

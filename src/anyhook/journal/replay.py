@@ -123,6 +123,11 @@ class Judge:
         return found
 
     def _decided(self, record: dict[str, Json], calls: list[dict[str, Json]]) -> Decision:
+        entries = self.entries(record, calls)
+        return merge(str(record.get("event")), entries, enforced=record.get("mode") != "shadow")
+
+    def entries(self, record: dict[str, Json], calls: list[dict[str, Json]]) -> list[Entry]:
+        """What each of the calls asked for, as far as its turn came."""
         event = seen = current = event_in(record)
         name = event.name
         entries: list[Entry] = []
@@ -147,7 +152,7 @@ class Judge:
                 stopped = name in GATES and row.block in STOPPING
             elif hook.scope == "builtin" and outcome.recipe is not None:
                 ended = table.name
-        return merge(name, entries, enforced=record.get("mode") != "shadow")
+        return entries
 
     def hook(self, call: dict[str, Json], event: str) -> tuple[Hook, Dialect, EventRow]:
         key = (*_identity(call), event)

@@ -70,7 +70,7 @@ def sandbox_of(kind: str, project: str, needed: Sequence[str]) -> tuple[str, ...
         raise LookupError("bubblewrap (`bwrap`) is not installed")
     words = [program, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]  # noqa: S108
     for path in dict.fromkeys((project, *needed)):
-        if os.path.isdir(path) and os.path.realpath(path).startswith("/tmp/"):  # noqa: S108
+        if os.path.exists(path) and os.path.realpath(path).startswith("/tmp/"):  # noqa: S108
             words += ["--ro-bind", path, path]
     return (*words, "--unshare-all", "--die-with-parent", "--new-session", "--")
 

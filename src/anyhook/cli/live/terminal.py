@@ -20,8 +20,8 @@ from textual.worker import Worker, get_current_worker
 
 from anyhook.cli.failure import BadCall
 from anyhook.cli.live.query import wanted_by
-from anyhook.cli.live.rows import DAMAGED, Row, row_of, told_in_full
-from anyhook.cli.record_text import when
+from anyhook.cli.record_text import short_time
+from anyhook.cli.rows import DAMAGED, Row, row_of, told_in_full
 from anyhook.cli.visible import visible
 from anyhook.journal.search import Wanted, follow
 
@@ -323,7 +323,7 @@ def _cells(row: Row) -> list[Text]:
         style = STYLES.get(row.verdict, "dim")
     base = "dim" if quiet else ""
     return [
-        Text(_time(row.at), "dim"),
+        Text(short_time(row.at), "dim"),
         Text(row.host, base, overflow="ellipsis"),
         Text(event, base, overflow="ellipsis"),
         Text(row.tool, base, overflow="ellipsis"),
@@ -331,8 +331,3 @@ def _cells(row: Row) -> list[Text]:
         Text(took, base, justify="right"),
         hook,
     ]
-
-
-def _time(at: int) -> str:
-    today = when(at, "%Y-%m-%d") == time.strftime("%Y-%m-%d")
-    return when(at, "%H:%M:%S" if today else "%d %b") if at else ""
