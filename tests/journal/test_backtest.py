@@ -17,6 +17,7 @@ from journal_box import Box, made
 
 from anyhook.hosts import HOSTS, host
 from anyhook.journal.trial import python_script, sandbox_of, works
+from anyhook.kit.recorded import cases_of
 from anyhook.model.json_types import Json
 from anyhook.stores.journal import Journal
 from conftest import World
@@ -250,6 +251,20 @@ def test_events_of_every_agent_are_in_the_hooks_own_words(box: Box, pool: list[i
     group: Json = {"matcher": "Bash", "hooks": [{"type": "command", "command": "! grep -q '\"Bash\".*rm' || exit 2"}]}
     box.world.declare(box.world.home / "Documents/Kodik/Hooks/hooks.json", "PreToolUse", group)
     assert counts(tried(box, "kodik:user"))[:3] == (1, 1, 1)
+
+
+def test_an_event_that_two_entries_told_us_of_is_one(box: Box, pool: list[int]) -> None:
+    script(box)
+    payload = {"session_id": "s", "cwd": str(box.world.project), "tool_use_id": "1", "tool_name": "Bash"}
+    said = json.dumps({**payload, "tool_input": {"command": "rm x"}})
+    for _ in range(2):
+        assert box.world.command("bridge", "claude", "PreToolUse", stdin=said).returncode == 0
+    problems = [[each["code"] for each in record["decision"].get("problems", ())] for record in box.world.journal()]
+    assert problems == [[], ["fired-twice"]]
+    found = tried(box, "guard.py")
+    assert (counts(found)[:3], found["findings"]) == ((1, 1, 1), [])
+    cases, left_out = cases_of(box.world.journal())
+    assert (cases, [*left_out.values()]) == ([], [1]), "the user's own hook decided it, and nobody else was asked"
 
 
 def test_events_that_were_not_kept(box: Box, pool: list[int]) -> None:

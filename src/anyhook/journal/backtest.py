@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from anyhook.journal.about import about
 from anyhook.journal.durations import Durations
-from anyhook.journal.replay import Unjudgeable, event_in, run_from
+from anyhook.journal.replay import Unjudgeable, event_in, is_repeated, run_from
 from anyhook.journal.search import Wanted, newest, search
 from anyhook.journal.trial import run_batch, values_of
 from anyhook.model import lean_json
@@ -254,7 +254,7 @@ class Backtest:
         self.left_out = {}
         for found in search(self.state_dir, self.wanted):
             record = found.record
-            if record is None or record.get("event") not in EVENTS:
+            if record is None or record.get("event") not in EVENTS or is_repeated(record):
                 continue
             data = record.get("data")
             why = ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from anyhook.grammar.registry import DIALECTS
 from anyhook.hosts import HOSTS, host
 from anyhook.journal.about import about
-from anyhook.journal.replay import CUT
+from anyhook.journal.replay import CUT, is_repeated
 from anyhook.kit.compare import calls_in, reports
 from anyhook.kit.events import payload_of_agent
 from anyhook.kit.keys import FIELDS
@@ -39,8 +39,8 @@ def cases_of(records: Iterable[dict[str, Json]]) -> tuple[list[dict[str, Json]],
     left_out: dict[str, int] = {}
     names: dict[str, int] = {}
     for record in records:
-        if "background" in record:
-            continue  # a run, and no event
+        if "background" in record or is_repeated(record):
+            continue  # a run, or a note, and no event
         try:
             case = case_of(record)
         except LeftOut as why:
