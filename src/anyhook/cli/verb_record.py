@@ -15,6 +15,7 @@ from anyhook.cli import render
 from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import WANTED, count_of, wanted_of
 from anyhook.cli.options import Option
+from anyhook.cli.signals import Unwinding
 from anyhook.cli.verb_log import LAST
 from anyhook.cli.verbs import verb
 from anyhook.model.words import RECORD
@@ -153,7 +154,8 @@ def _tried(cases: list[dict[str, Json]], project: str) -> list[dict[str, Json]]:
         render.say(f"the cases are not tried: {error}")
         return cases
     read = cases_in({"cases": [*cases]}, "the record")
-    results = run_all([(case, project) for case in read], os.cpu_count() or 1)
+    with Unwinding():
+        results = [*run_all([(case, project) for case in read], os.cpu_count() or 1)]
     made = []
     for case, result in zip(cases, results, strict=True):
         if result.status == FAILED:
