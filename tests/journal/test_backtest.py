@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -209,6 +210,24 @@ def test_a_script_that_wants_a_process_of_its_own(box: Box, pool: list[int], how
     found = tried(box, "guard.py", "--jobs", "1")
     assert counts(found) == (6, 6, 6, 0, 0)
     assert [row["warm"] for row in found["hooks"].values()] == [0]
+
+
+def test_interrupted_when_that_was_seen(box: Box, pool: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a living interpreter said is not kept for the next call to trust in."""
+    recorded(box, [f"c{number}" for number in range(6)])
+    script(box, REMEMBERS)
+
+    def interrupted(_: str) -> Callable[[int, int], None]:
+        def tell(done: int, _: int) -> None:
+            if done:
+                raise KeyboardInterrupt
+
+        return tell
+
+    with monkeypatch.context() as patch:
+        patch.setattr("anyhook.cli.verb_backtest.progress", interrupted)
+        assert box.call("backtest", "guard.py", "--jobs", "1", "--sandbox", "none")[0] == 130
+    assert counts(tried(box, "guard.py", "--jobs", "1")) == (6, 6, 6, 0, 0)
 
 
 def test_out_of_time(box: Box, pool: list[int]) -> None:

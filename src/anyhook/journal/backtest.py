@@ -155,15 +155,13 @@ class Backtest:
             last = self._last()
             tell(0, last)
             for hook, number, (results, strange) in _in_turn(executor, self._batches(), workers * AHEAD, sandbox):
-                self._take(hook, results)
-                tell(min(number, last - 1), last)
                 if strange:
                     self.cold_only.add(hook)
+                self._take(hook, results)
+                tell(min(number, last - 1), last)
             tell(last, last)
             if again or not self.cold_only:
                 return
-            for hook in self.cold_only:
-                self._results.execute("DELETE FROM results WHERE hook = ? AND warm = 1", (hook,))
 
     def _batches(self) -> Iterator[tuple[int, list[Trial]]]:
         """Trials of one hook each, of the pairs without a result, and the number of the last record that was read for
@@ -200,11 +198,17 @@ class Backtest:
         return found
 
     def _take(self, hook: str, results: list[Result]) -> None:
+        """Keep results; of a hook that wants a process of its own, none that it had without, nor those from before:
+        whoever goes on after an interruption would take them for right."""
         self._results.execute("BEGIN")
+        if hook in self.cold_only:
+            self._results.execute("DELETE FROM results WHERE hook = ? AND warm = 1", (hook,))
         for key, values, warm in results:
+            self._under_way.discard(key)
+            if warm and hook in self.cold_only:
+                continue
             text = clean(run_fields(Run(*values), self.keeping), self.keeping)
             self._results.execute("INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?)", (key, hook, int(warm), text))
-            self._under_way.discard(key)
         self._results.execute("COMMIT")
 
     # -- what came of it
