@@ -110,7 +110,10 @@ def json_out(value: Json, indent: int | None = None) -> None:
         return
     import json
 
-    exact_out(json.dumps(value, indent=indent, ensure_ascii=False))
+    text = json.dumps(value, indent=indent, ensure_ascii=False)
+    if not text.replace("\n", "").isprintable():  # it may be shown on a terminal, which must not be steered
+        text = "".join([char if char == "\n" or char.isprintable() else json.dumps(char)[1:-1] for char in text])
+    exact_out(text)
 
 
 def wrapped(text: str, first: str, rest: str) -> list[str]:
