@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 CELL_MOST = 200
 """Longer texts are cut in a row; the record in full has them."""
 DAMAGED = "damaged"
+MARKS = {"block": "✗", "allow": "✓", "ask": "?", DAMAGED: "!"}
 SUBJECTS = ("prompt", "message", "task")
 """What an event without a tool is about."""
 CHANGES = {
@@ -52,6 +53,23 @@ class Row(Record):
     shadow: bool = False
     events: int = 1
     """How many events this one record counts."""
+
+    @property
+    def said(self) -> str:
+        """The verdict, with a mark, so that no colour has to tell it; of a block in shadow mode, what it would be."""
+        mark = MARKS.get(self.verdict, "!" if self.failed else "·")
+        verdict = "would block" if self.verdict == "block" and self.shadow else self.verdict
+        return f"{mark} {verdict}"
+
+    @property
+    def what(self) -> str:
+        what = f"{self.event} {self.tool}" if self.tool else self.event
+        return f"{what} × {self.events:,}" if self.events > 1 else what
+
+    @property
+    def why(self) -> str:
+        """Who, and why, as far as there is something to tell."""
+        return f"{self.hook}: {self.reason}" if self.hook and self.reason else self.hook or self.reason
 
     def as_dict(self) -> dict[str, Json]:
         return {field: getattr(self, field) for field in self.fields}
