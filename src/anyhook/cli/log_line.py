@@ -24,8 +24,8 @@ def log_line(row: Row, room: int | None = None, colour: bool = False) -> str:
     start = f"{number:>7}  {short_time(row.at) if room is not None and room < ROOMY else when(row.at)}"
     if not narrow:
         took = "" if row.ms is None else span(row.ms / 1000)
-        start += f"  {took:>7}  {padded(cut(row.host, 8), 8)}"
-    said = padded(row.said, 7 if narrow else 13)
+        start += f"  {took:>7}  {padded(row.host if room is None else cut(row.host, 8), 8)}"
+    said = f"{row.said:<{7 if narrow else 13}}"
     what, why = f"{row.what}  {row.about}".rstrip(), row.why
     told, below = f"{what}  {why}".rstrip(), ""
     if room is not None:

@@ -137,6 +137,8 @@ def _names(hooks: list[str]) -> str:
 
 def _cell(value: Json, most: int) -> str:
     text = "" if value is None else value if isinstance(value, str) else str(value)
+    if len(text) <= most and text.isprintable():
+        return text
     text = visible(" ".join(text[: most + 1].split()))  # in a list, a text of several lines is one
     return text if len(text) <= most else f"{text[:most]}…"
 
