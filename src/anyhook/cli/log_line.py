@@ -25,7 +25,7 @@ def log_line(row: Row, room: int | None = None, colour: bool = False) -> str:
     if not narrow:
         took = "" if row.ms is None else span(row.ms / 1000)
         start += f"  {took:>7}  {padded(row.host if room is None else cut(row.host, 8), 8)}"
-    said = f"{row.said:<{7 if narrow else 13}}"
+    said = f"{row.said:<{8 if narrow else 13}}"
     what, why = f"{row.what}  {row.about}".rstrip(), row.why
     told, below = f"{what}  {why}".rstrip(), ""
     if room is not None:

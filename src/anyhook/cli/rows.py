@@ -57,9 +57,10 @@ class Row(Record):
     @property
     def said(self) -> str:
         """The verdict, with a mark, so that no colour has to tell it; of a block in shadow mode, what it would be."""
-        mark = MARKS.get(self.verdict, "!" if self.failed else "·")
+        if self.failed and self.verdict == "none":
+            return "! failed"
         verdict = "would block" if self.verdict == "block" and self.shadow else self.verdict
-        return f"{mark} {verdict}"
+        return f"{MARKS.get(self.verdict, '·')} {verdict}" + (" !" if self.failed else "")
 
     @property
     def what(self) -> str:
@@ -72,7 +73,7 @@ class Row(Record):
         return f"{self.hook}: {self.reason}" if self.hook and self.reason else self.hook or self.reason
 
     def as_dict(self) -> dict[str, Json]:
-        return {field: getattr(self, field) for field in self.fields}
+        return {**{field: getattr(self, field) for field in self.fields}, "said": self.said}
 
 
 def row_of(found: Found, most: int = CELL_MOST) -> Row:

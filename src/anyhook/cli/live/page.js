@@ -50,15 +50,7 @@ function millis(ms) {
   return ms === null ? "" : ms >= 10 ? Math.round(ms).toLocaleString() : ms.toFixed(1);
 }
 
-function verdictOf(row) {
-  const marks = { block: "✗ block", allow: "✓ allow", ask: "? ask" };
-  if (row.shadow && row.verdict === "block") return make("span", "verdict failed", "✗ would block");
-  if (row.failed && row.verdict === "none") return make("span", "verdict failed", "! failed");
-  return make("span", `verdict ${marks[row.verdict] || row.verdict === "damaged" ? row.verdict : "none"}`,
-    (marks[row.verdict] || row.verdict) + (row.failed ? " !" : ""));
-}
-
-// Parts of a cell, those of one word as a whole: [text, class] each, empty ones left out.
+// A cell of [text, class] parts; empty ones are left out.
 function cell(className, ...parts) {
   const made = make("td", className);
   made.setAttribute("role", "cell");
@@ -81,10 +73,10 @@ function rowLine(row) {
   }
   time.title = [row.n === null ? "" : `record ${row.n}`, row.at ? new Date(row.at / 1e6).toString() : ""].join("\n");
   const event = row.events > 1 ? `${row.event} × ${row.events.toLocaleString()}` : row.event;
-  const verdict = cell("said");
-  verdict.append(verdictOf(row));
+  const warns = row.said.startsWith("!") || (row.shadow && row.verdict === "block");
   line.append(time, cell("from", [row.host]), cell("what", [event], [row.tool, "strong"], [row.about, "reason"]),
-    verdict, cell("number", [millis(row.ms)]), cell("why", [row.reason], [row.hook, row.reason ? "reason" : ""]));
+    cell("said", [row.said, `verdict ${warns ? "warns" : row.verdict}`]), cell("number", [millis(row.ms)]),
+    cell("why", [row.reason], [row.hook, row.reason ? "reason" : ""]));
   return line;
 }
 
@@ -197,7 +189,7 @@ async function again(source) {
 // A browser keeps few connections to one place. Pages that nobody looks at leave theirs to those that somebody does.
 function shownOrHidden() {
   if (document.hidden) {
-    view.source.close();
+    view.source?.close();
     view.source = null;
   } else if (!view.source) {
     connect();
@@ -443,7 +435,6 @@ document.addEventListener("keydown", (event) => {
 });
 document.addEventListener("visibilitychange", shownOrHidden);
 window.addEventListener("popstate", fromAddress);
-window.addEventListener("hashchange", fromAddress);
 setInterval(() => {
   drawPulse();
   if (view.figuresDue && Date.now() >= view.figuresDue) showFigures();

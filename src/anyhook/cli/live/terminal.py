@@ -356,9 +356,9 @@ def columns_for(width: int) -> dict[str, int]:
     """The columns for a terminal of this width, and the width of each; each has a blank on either side."""
     columns = {"time": 8, "from": 8, "verdict": 13, "ms": 7}
     if width < ROOMY:
-        columns = {"time": 8, "verdict": 7, "ms": 6}
+        columns = {"time": 8, "verdict": 8, "ms": 6}
     if width < NARROW:
-        columns = {"time": 8, "verdict": 7}
+        columns = {"time": 8, "verdict": 8}
     left = width - sum(columns.values()) - 2 * len(columns) - 2  # two for the scroll bar
     if width < NARROW:
         return {**columns, "what": max(10, left - 2)}
@@ -376,7 +376,7 @@ def cells_of(row: Row) -> dict[str, Text]:
     cells = {
         "time": Text(short_time(row.at), "dim"),
         "from": Text(row.host, base),
-        "verdict": Text(f"{row.said} !" if row.failed and not row.said.startswith("!") else row.said, style),
+        "verdict": Text(row.said, style),
         "ms": Text(took, base, justify="right"),
         "what": Text.assemble((row.what, base), (f"  {row.about}" if row.about else "", "dim")),
         "why": Text.assemble((row.reason, ""), (f"  {row.hook}" if row.reason else row.hook, "dim")),
