@@ -103,7 +103,7 @@ def row_of(found: Found, most: int = CELL_MOST) -> Row:
         cell(record.get("event")),
         cell(data.get("tool")),
         cell(decision.get("verdict")),
-        cell(_subject(data)),
+        cell(_subject(record, data)),
         hook or cell(_names(reached(record))),
         reason or ", ".join(text for key, text in CHANGES.items() if key in decision),
         _ms([table(call.get("run")) for call in calls]) if calls else None,
@@ -113,11 +113,12 @@ def row_of(found: Found, most: int = CELL_MOST) -> Row:
     )
 
 
-def _subject(data: dict[str, Json]) -> Json:
+def _subject(record: dict[str, Json], data: dict[str, Json]) -> str:
+    if record.get("bodies"):
+        return ""  # what is kept of them tells nobody anything
     given = data.get("input")
-    if given is None:
-        return next((data[key] for key in SUBJECTS if data.get(key)), "")
-    return next((text for text in given.values() if isinstance(text, str)), "") if isinstance(given, dict) else given
+    texts = given.values() if isinstance(given, dict) else (given, *map(data.get, SUBJECTS))
+    return next((text for text in texts if isinstance(text, str)), "")
 
 
 def _failed(call: dict[str, Json]) -> bool:

@@ -6,13 +6,14 @@ const MOST = 500; // rows in the list; older ones are let go
 const TYPING_MS = 300;
 const FIGURES_MS = 5000; // figures are asked for again at most this often
 const AGAIN_MS = 3000;
+const SHOW_MS = 100;
 const PULSE_PARTS = 60;
 const PULSE_MS = 10000;
 
 const by = (id) => document.getElementById(id);
 const asked = () => new URLSearchParams(location.search).get("q") || "";
-const view = { source: null, paused: false, anew: true, held: [], newest: 0, events: 0, blocked: 0, failed: 0,
-  pulse: new Map(), figuresDue: 0, figuresFor: null, query: asked() };
+const view = { source: null, paused: false, anew: true, held: [], showing: 0, newest: 0, events: 0, blocked: 0,
+  failed: 0, pulse: new Map(), figuresDue: 0, figuresFor: null, query: asked() };
 
 function make(tag, className, text) {
   const made = document.createElement(tag);
@@ -109,11 +110,18 @@ function reachable(link) {
   if (link) link.tabIndex = 0;
 }
 
+// Rows wait a moment, or as long as the page is paused: of a flood only the last are ever drawn.
 function take(rows) {
   rows.forEach(count);
-  if (view.paused) view.held = view.held.concat(rows).slice(-MOST);
-  else add(rows);
+  view.held = view.held.concat(rows).slice(-MOST);
   if (rows.some((row) => row.ms !== null)) view.figuresDue = view.figuresDue || Date.now() + FIGURES_MS;
+  view.showing = view.showing || setTimeout(show, SHOW_MS);
+}
+
+function show() {
+  clearTimeout(view.showing);
+  view.showing = 0;
+  if (!view.paused) add(view.held.splice(0));
   tell();
 }
 
@@ -158,9 +166,8 @@ function connect() {
   source.addEventListener("rows", (message) => { begin(); take(JSON.parse(message.data)); });
   source.addEventListener("ready", () => {
     begin();
-    if (view.anew && !view.paused) add([]);
     state(view.paused ? "paused" : "live");
-    tell();
+    show();
     showFigures();
   });
   source.addEventListener("problem", (message) => {
@@ -356,11 +363,7 @@ function pause(wanted) {
   view.paused = wanted;
   by("pause").setAttribute("aria-pressed", wanted);
   if (view.source?.readyState === EventSource.OPEN) state(wanted ? "paused" : "live");
-  if (!wanted) {
-    add(view.held);
-    view.held = [];
-  }
-  tell();
+  show();
 }
 
 // `chosen` where it was not typed letter by letter: then the way back leads to what was searched before.
