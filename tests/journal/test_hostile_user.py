@@ -3,6 +3,7 @@ Every verb says so in one sentence."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -106,3 +107,25 @@ def test_an_export_says_what_it_leaves_out(box: Box, tmp_path: Path) -> None:
         status, _, err = box.call(*words)
         assert status == 0
         assert "a line of the journal is damaged: 'rubbish" in err
+
+
+def test_decisions_for_a_second_entry_are_forgotten_by_the_next_event(world: World) -> None:
+    """They stand there as they are, with what hooks said, so they may not stay."""
+    world.hook("kodik", "PreToolUse", "echo password=Zebra7Canary >&2; exit 2")
+    payload = {"session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}, "cwd": str(world.project)}
+    folder = world.state / "firings"
+    for call in ("a", "b", "c"):
+        world.command("bridge", "claude", "PreToolUse", stdin=json.dumps({**payload, "tool_use_id": call}))
+        (kept,) = folder.iterdir()
+        assert b"Zebra7Canary" in kept.read_bytes()
+        os.utime(kept, (1, 1))
+        payload = {**payload, "tool_input": {"command": call}}
+
+
+def test_json_for_people_does_not_steer_a_terminal(box: Box) -> None:
+    evil = "ä \x1b[2J \x9b31m \u202e \u2028 \x7f \U000e0041 日本"
+    box.write(made(data={"prompt": evil}))
+    _, out, _ = box.call("explain", "1", "--json")
+    assert [char for char in out if char != "\n" and not char.isprintable()] == []
+    assert "日本" in out
+    assert json.loads(out)["data"]["prompt"] == evil

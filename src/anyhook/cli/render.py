@@ -43,8 +43,8 @@ def exact_out(text: str) -> bool:
 
 
 def many_out(lines: Iterable[str]) -> bool:
-    """Many results that steer no terminal: each at once on a terminal, else many at a time; no more of them once their
-    reader has gone away. Whether it is still there."""
+    """Many results that steer no terminal, as they are: each at once on a terminal, else many at a time; no more of
+    them once their reader has gone away. Whether it is still there."""
     at_once = 1 if sys.stdout is None or sys.stdout.isatty() else AT_ONCE
     lines = iter(lines)
     while some := [*islice(lines, at_once)]:
@@ -63,11 +63,15 @@ def columns() -> int | None:
 
 
 def legible(text: str) -> str:
-    """A text with marks of ours as this terminal can show them: in ASCII where its user says that it knows no more."""
+    """A text with marks of ours as this terminal can show them."""
+    return text.translate(ASCII) if only_ascii() else text
+
+
+def only_ascii() -> bool:
+    """Whether the user says that the terminal knows no more."""
     said = os.environ.get("LC_ALL") or os.environ.get("LANG")
     # The interpreter itself sets LC_CTYPE to C.UTF-8 where its user has said no more than C.
-    letters = os.environ.get("LC_CTYPE") or "C"
-    return text.translate(ASCII) if said in ONLY_ASCII and letters in (*ONLY_ASCII, "C.UTF-8") else text
+    return said in ONLY_ASCII and (os.environ.get("LC_CTYPE") or "C") in (*ONLY_ASCII, "C.UTF-8")
 
 
 def piece(text: str, sgr: str = "") -> None:
@@ -110,7 +114,10 @@ def json_out(value: Json, indent: int | None = None) -> None:
         return
     import json
 
-    exact_out(json.dumps(value, indent=indent, ensure_ascii=False))
+    text = json.dumps(value, indent=indent, ensure_ascii=False)
+    if not text.replace("\n", "").isprintable():  # it may be shown on a terminal, which must not be steered
+        text = "".join([char if char == "\n" or char.isprintable() else json.dumps(char)[1:-1] for char in text])
+    exact_out(text)
 
 
 def wrapped(text: str, first: str, rest: str) -> list[str]:

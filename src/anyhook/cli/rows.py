@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 CELL_MOST = 200
 """Longer texts are cut in a row; the record in full has them."""
 DAMAGED = "damaged"
+MARKS = {"block": "✗", "allow": "✓", "ask": "?", DAMAGED: "!"}
 SUBJECTS = ("prompt", "message", "task")
 """What an event without a tool is about."""
 CHANGES = {
@@ -53,8 +54,26 @@ class Row(Record):
     events: int = 1
     """How many events this one record counts."""
 
+    @property
+    def said(self) -> str:
+        """The verdict, with a mark, so that no colour has to tell it; of a block in shadow mode, what it would be."""
+        if self.failed and self.verdict == "none":
+            return "! failed"
+        verdict = "would block" if self.verdict == "block" and self.shadow else self.verdict
+        return f"{MARKS.get(self.verdict, '·')} {verdict}" + (" !" if self.failed else "")
+
+    @property
+    def what(self) -> str:
+        what = f"{self.event} {self.tool}" if self.tool else self.event
+        return f"{what} × {self.events:,}" if self.events > 1 else what
+
+    @property
+    def why(self) -> str:
+        """Who, and why, as far as there is something to tell."""
+        return f"{self.hook}: {self.reason}" if self.hook and self.reason else self.hook or self.reason
+
     def as_dict(self) -> dict[str, Json]:
-        return {field: getattr(self, field) for field in self.fields}
+        return {**{field: getattr(self, field) for field in self.fields}, "said": self.said}
 
 
 def row_of(found: Found, most: int = CELL_MOST) -> Row:
@@ -84,7 +103,7 @@ def row_of(found: Found, most: int = CELL_MOST) -> Row:
         cell(record.get("event")),
         cell(data.get("tool")),
         cell(decision.get("verdict")),
-        cell(_subject(data)),
+        cell(_subject(record, data)),
         hook or cell(_names(reached(record))),
         reason or ", ".join(text for key, text in CHANGES.items() if key in decision),
         _ms([table(call.get("run")) for call in calls]) if calls else None,
@@ -94,11 +113,12 @@ def row_of(found: Found, most: int = CELL_MOST) -> Row:
     )
 
 
-def _subject(data: dict[str, Json]) -> Json:
+def _subject(record: dict[str, Json], data: dict[str, Json]) -> str:
+    if record.get("bodies"):
+        return ""  # what is kept of them tells nobody anything
     given = data.get("input")
-    if given is None:
-        return next((data[key] for key in SUBJECTS if data.get(key)), "")
-    return next((text for text in given.values() if isinstance(text, str)), "") if isinstance(given, dict) else given
+    texts = given.values() if isinstance(given, dict) else (given, *map(data.get, SUBJECTS))
+    return next((text for text in texts if isinstance(text, str)), "")
 
 
 def _failed(call: dict[str, Json]) -> bool:
@@ -119,6 +139,8 @@ def _names(hooks: list[str]) -> str:
 
 def _cell(value: Json, most: int) -> str:
     text = "" if value is None else value if isinstance(value, str) else str(value)
+    if len(text) <= most and text.isprintable():
+        return text
     text = visible(" ".join(text[: most + 1].split()))  # in a list, a text of several lines is one
     return text if len(text) <= most else f"{text[:most]}…"
 

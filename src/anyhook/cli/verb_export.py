@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 FORMATS = ("jsonl", "parquet", "otlp")
+LOGGED_MOST = 100
 OPTIONS = (
     *WANTED,
     Option("--format", "jsonl (default), parquet or otlp.", "FORMAT", choices=FORMATS),
@@ -114,16 +115,22 @@ def _to_file(kind: str, found: Iterator[Found], path: str) -> int:
 def _otlp(records: Iterator[dict[str, Json]], endpoint: str) -> int:
     if not endpoint.startswith(("http://", "https://")):
         raise BadCall(f"--endpoint {endpoint or '(none)'}: name a collector, such as http://localhost:4318.")
-    import logging
+    from logging import WARNING, getLogger
+    from logging.handlers import BufferingHandler
 
     from anyhook.journal.export_otlp import NotSent, send
+    from anyhook.steps.redact import redacted
 
-    logging.disable(logging.CRITICAL)  # what the exporter would say there is said below, once
+    told = BufferingHandler(LOGGED_MOST)  # what the exporter would say on stderr, again and again
+    told.setLevel(WARNING)
+    getLogger().addHandler(told)
     try:
         return send(records, endpoint)
     except ImportError:
         raise BadCall("--format otlp needs the exporter: pip install 'anyhook[otel]'.") from None
     except NotSent as error:
-        raise BadCall(f"--endpoint {endpoint}: the collector did not take it ({error}). Is it running?") from None
+        why = f"{error}; {told.buffer[-1].getMessage()}" if told.buffer else str(error)
+        said = f"--endpoint {endpoint}: the collector did not take it ({why}). Is it running, and is this its address?"
+        raise BadCall(str(redacted(said))) from None
     finally:
-        logging.disable(logging.NOTSET)
+        getLogger().removeHandler(told)

@@ -93,7 +93,8 @@ def _as_written(records: Iterable[Found]) -> Iterator[str]:
 
 def _for_people(records: Iterable[Found]) -> Iterator[str]:
     room, colour = render.columns(), colourful(os.environ)
-    return (render.legible(log_line(row_of(found, TEXT_MOST), room, colour)) for found in _whole(records))
+    lines = (log_line(row_of(found, TEXT_MOST), room, colour) for found in _whole(records))
+    return map(render.legible, lines) if render.only_ascii() else lines
 
 
 def _whole(records: Iterable[Found]) -> Iterator[Found]:

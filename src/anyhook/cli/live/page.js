@@ -6,13 +6,14 @@ const MOST = 500; // rows in the list; older ones are let go
 const TYPING_MS = 300;
 const FIGURES_MS = 5000; // figures are asked for again at most this often
 const AGAIN_MS = 3000;
+const SHOW_MS = 100;
 const PULSE_PARTS = 60;
 const PULSE_MS = 10000;
 
 const by = (id) => document.getElementById(id);
 const asked = () => new URLSearchParams(location.search).get("q") || "";
-const view = { source: null, paused: false, anew: true, held: [], newest: 0, events: 0, blocked: 0, failed: 0,
-  pulse: new Map(), figuresDue: 0, figuresFor: null, query: asked() };
+const view = { source: null, paused: false, anew: true, held: [], showing: 0, newest: 0, events: 0, blocked: 0,
+  failed: 0, pulse: new Map(), figuresDue: 0, figuresFor: null, query: asked() };
 
 function make(tag, className, text) {
   const made = document.createElement(tag);
@@ -50,15 +51,7 @@ function millis(ms) {
   return ms === null ? "" : ms >= 10 ? Math.round(ms).toLocaleString() : ms.toFixed(1);
 }
 
-function verdictOf(row) {
-  const marks = { block: "✗ block", allow: "✓ allow", ask: "? ask" };
-  if (row.shadow && row.verdict === "block") return make("span", "verdict failed", "✗ would block");
-  if (row.failed && row.verdict === "none") return make("span", "verdict failed", "! failed");
-  return make("span", `verdict ${marks[row.verdict] || row.verdict === "damaged" ? row.verdict : "none"}`,
-    (marks[row.verdict] || row.verdict) + (row.failed ? " !" : ""));
-}
-
-// Parts of a cell, those of one word as a whole: [text, class] each, empty ones left out.
+// A cell of [text, class] parts; empty ones are left out.
 function cell(className, ...parts) {
   const made = make("td", className);
   made.setAttribute("role", "cell");
@@ -81,10 +74,10 @@ function rowLine(row) {
   }
   time.title = [row.n === null ? "" : `record ${row.n}`, row.at ? new Date(row.at / 1e6).toString() : ""].join("\n");
   const event = row.events > 1 ? `${row.event} × ${row.events.toLocaleString()}` : row.event;
-  const verdict = cell("said");
-  verdict.append(verdictOf(row));
+  const warns = row.said.startsWith("!") || (row.shadow && row.verdict === "block");
   line.append(time, cell("from", [row.host]), cell("what", [event], [row.tool, "strong"], [row.about, "reason"]),
-    verdict, cell("number", [millis(row.ms)]), cell("why", [row.reason], [row.hook, row.reason ? "reason" : ""]));
+    cell("said", [row.said, `verdict ${warns ? "warns" : row.verdict}`]), cell("number", [millis(row.ms)]),
+    cell("why", [row.reason], [row.hook, row.reason ? "reason" : ""]));
   return line;
 }
 
@@ -117,11 +110,18 @@ function reachable(link) {
   if (link) link.tabIndex = 0;
 }
 
+// Rows wait a moment, or as long as the page is paused: of a flood only the last are ever drawn.
 function take(rows) {
   rows.forEach(count);
-  if (view.paused) view.held = view.held.concat(rows).slice(-MOST);
-  else add(rows);
+  view.held = view.held.concat(rows).slice(-MOST);
   if (rows.some((row) => row.ms !== null)) view.figuresDue = view.figuresDue || Date.now() + FIGURES_MS;
+  view.showing = view.showing || setTimeout(show, SHOW_MS);
+}
+
+function show() {
+  clearTimeout(view.showing);
+  view.showing = 0;
+  if (!view.paused) add(view.held.splice(0));
   tell();
 }
 
@@ -166,9 +166,8 @@ function connect() {
   source.addEventListener("rows", (message) => { begin(); take(JSON.parse(message.data)); });
   source.addEventListener("ready", () => {
     begin();
-    if (view.anew && !view.paused) add([]);
     state(view.paused ? "paused" : "live");
-    tell();
+    show();
     showFigures();
   });
   source.addEventListener("problem", (message) => {
@@ -197,7 +196,7 @@ async function again(source) {
 // A browser keeps few connections to one place. Pages that nobody looks at leave theirs to those that somebody does.
 function shownOrHidden() {
   if (document.hidden) {
-    view.source.close();
+    view.source?.close();
     view.source = null;
   } else if (!view.source) {
     connect();
@@ -364,11 +363,7 @@ function pause(wanted) {
   view.paused = wanted;
   by("pause").setAttribute("aria-pressed", wanted);
   if (view.source?.readyState === EventSource.OPEN) state(wanted ? "paused" : "live");
-  if (!wanted) {
-    add(view.held);
-    view.held = [];
-  }
-  tell();
+  show();
 }
 
 // `chosen` where it was not typed letter by letter: then the way back leads to what was searched before.
@@ -443,7 +438,6 @@ document.addEventListener("keydown", (event) => {
 });
 document.addEventListener("visibilitychange", shownOrHidden);
 window.addEventListener("popstate", fromAddress);
-window.addEventListener("hashchange", fromAddress);
 setInterval(() => {
   drawPulse();
   if (view.figuresDue && Date.now() >= view.figuresDue) showFigures();

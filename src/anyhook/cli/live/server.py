@@ -142,8 +142,8 @@ class Journal:
         note = [f"a bar is {span((end - start) / STEPS / 1e9).replace('.0 ', ' ')}"] if found else []
         if wanted.text is not None:
             note.append("whatever the text")
-        shown: list[Json] = [{**hook.as_dict(), "hook": visible(hook.hook), "told": _told([hook])} for hook in found]
-        return {"hooks": shown, "told": _told(found), "note": ", ".join(note), "from": start, "to": end}
+        shown: list[Json] = [_card(hook) for hook in found]
+        return {"hooks": shown, "told": _told(*found), "note": ", ".join(note), "from": start, "to": end}
 
     async def events(self, request: Request) -> Response:
         """Rows as they come: `rows` for several at once, `ready` when all that was there has been sent, `problem` for a
@@ -198,20 +198,23 @@ def _batch(more: Iterator[Found | None]) -> tuple[list[Found], bool]:
     return batch, False
 
 
-def _told(hooks: list[HookFigures]) -> Json:
-    """The figures of one hook, or of all together, as they are shown."""
+def _told(*hooks: HookFigures) -> dict[str, Json]:
+    """What hooks did and cost together, as it is shown."""
     if not hooks:
         return {}
-    runs, blocks, failures = (sum(each) for each in zip(*((h.runs, h.blocks, h.failures) for h in hooks), strict=True))
-    shadow, timeouts = (sum(each) for each in zip(*((h.shadow_blocks, h.timeouts) for h in hooks), strict=True))
-    told = {"waited": span(sum(hook.cost_s for hook in hooks)), "runs": f"{runs:,}"}
-    if len(hooks) == 1:
-        told |= {"p50": span(hooks[0].p50_ms / 1000), "p95": span(hooks[0].p95_ms / 1000)}
+    counts = ((hook.runs, hook.blocks, hook.shadow_blocks, hook.failures, hook.timeouts) for hook in hooks)
+    runs, blocks, shadow, failures, timeouts = map(sum, zip(*counts, strict=True))
+    told: dict[str, Json] = {"waited": span(sum(hook.cost_s for hook in hooks)), "runs": f"{runs:,}"}
     if blocks:
         told["blocked"] = f"{blocks:,}" + (f" ({shadow:,} in shadow mode)" if shadow else "")
     if failures:
         told["failed"] = f"{failures:,}" + (f" ({timeouts:,} timed out)" if timeouts else "")
-    return {**told}
+    return told
+
+
+def _card(hook: HookFigures) -> dict[str, Json]:
+    times: dict[str, Json] = {"p50": span(hook.p50_ms / 1000), "p95": span(hook.p95_ms / 1000)}
+    return {**hook.as_dict(), "hook": visible(hook.hook), "told": {**times, **_told(hook)}}
 
 
 def _ago(record: dict[str, Json]) -> str:
