@@ -186,6 +186,17 @@ def test_a_hook_that_let_go(box: Box, pool: list[int]) -> None:
     assert (finding["kind"], finding["what"]) == ("lets go", "was bad")
 
 
+def test_a_rewrite_of_what_was_stopped_changes_nothing(box: Box, pool: list[int]) -> None:
+    script(box)
+    project = str(box.world.project.resolve())
+    for effect in ("deny_tool", "feedback"):
+        blocked = made(project=project, data={"tool": "Bash", "input": {"command": "old"}, "call_id": effect})
+        blocked["decision"].update(verdict="block", effect=effect, hook="another", reason="r")
+        box.write(blocked)
+    found = tried(box, "guard.py")
+    assert (counts(found), [each["n"] for each in found["findings"]]) == ((2, 2, 0, 2, 0), [2])
+
+
 REMEMBERS = """
 import sys
 if hasattr(sys, "seen"):

@@ -16,7 +16,7 @@ from anyhook.model import lean_json
 from anyhook.model.call import Run
 from anyhook.model.digest import hasher
 from anyhook.model.event import EVENTS, Event
-from anyhook.model.outcome import ASK, BLOCK
+from anyhook.model.outcome import ASK, BLOCK, STOPPING
 from anyhook.model.record import Record
 from anyhook.steps.interpret import interpret
 from anyhook.steps.judge import judge
@@ -334,9 +334,10 @@ def _finding(record: dict[str, Json], event: Event, hook: str, outcome: Outcome,
         return Finding(*start, "lets go", str(before.get("reason")))
     if outcome.verdict == ASK and before.get("verdict") not in (ASK, BLOCK):
         return Finding(*start, "asks", outcome.reason or "")
+    stopped = blocked and before.get("effect") in STOPPING  # then nobody has used what was rewritten
     for field, rewrite in REWRITES:
         value, was = getattr(outcome, rewrite), before.get(rewrite)
-        if value is not None and was not in (value, clipped(value)):
+        if not stopped and value is not None and was not in (value, clipped(value)):
             return Finding(*start, "rewrites", field, event.data.get(field) if was is None else was, value)
     if read.failure is not None:
         return Finding(*start, "fails", read.failure.detail)
