@@ -50,6 +50,8 @@ class Ground:
         self.project, self.home = f"{self.root}/project", f"{self.root}/home"
         self.source = os.path.realpath(project)
         try:
+            if not os.path.isdir(self.source):
+                raise NoGround(f"the project {self.source} is not there (any more).")
             for path in bring:
                 if not os.path.isdir(os.path.join(self.source, path)):
                     raise NoGround(f"`bring` {path}: there is no such folder in {self.source}.")
