@@ -129,3 +129,22 @@ def test_json_for_people_does_not_steer_a_terminal(box: Box) -> None:
     assert [char for char in out if char != "\n" and not char.isprintable()] == []
     assert "日本" in out
     assert json.loads(out)["data"]["prompt"] == evil
+
+
+NAMED = {
+    "API_KEY=Zebra7Canary ./run.sh": "run.sh",
+    "A=1 TOKEN=Zebra7Canary python3 x/run.py": "run.py",
+    "TOKEN=Zebra7Canary": "hook",
+    "https://me:Zebra7Canary@example.org/": "example.org",
+    "https://example.org/hook?token=Zebra7Canary": "hook",
+    "./run@2.sh": "run@2.sh",
+}
+
+
+@pytest.mark.parametrize("command", NAMED)
+def test_no_secret_becomes_a_name(world: World, command: str) -> None:
+    """Ids stand in the journal, in figures and in spans."""
+    world.hook("kodik", "PreToolUse", command)
+    (hook,) = json.loads(world.command("list", "--json").stdout)["hooks"]
+    assert hook["name"] == NAMED[command]
+    assert "Zebra7Canary" not in hook["id"]
