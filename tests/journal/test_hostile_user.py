@@ -148,3 +148,18 @@ def test_no_secret_becomes_a_name(world: World, command: str) -> None:
     (hook,) = json.loads(world.command("list", "--json").stdout)["hooks"]
     assert hook["name"] == NAMED[command]
     assert "Zebra7Canary" not in hook["id"]
+
+
+@pytest.mark.parametrize("hooked", [True, False])
+def test_a_bridge_says_what_it_could_not_record(world: World, hooked: bool) -> None:
+    if hooked:
+        world.hook("kodik", "PreToolUse", "echo no >&2; exit 2")
+    given = json.dumps({"session_id": "s", "tool_name": "Bash", "tool_input": {}, "cwd": str(world.project)})
+    assert world.command("bridge", "claude", "PreToolUse", stdin=given).stderr == ""
+    (world.state / "journal.jsonl").unlink()
+    (world.state / "journal.jsonl").mkdir()
+    for _ in range(2):
+        done = world.command("bridge", "claude", "PreToolUse", stdin=given)
+        assert done.returncode == 0
+        assert ("deny" in done.stdout) is hooked
+        assert done.stderr.startswith("anyhook bridge: events are not recorded: ")

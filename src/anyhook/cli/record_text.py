@@ -127,7 +127,7 @@ def _call_lines(call: dict[str, Json]) -> list[str]:
         end += f": {run['error']}"
     if call.get("failed"):
         end += f" (a failure: {str(call['failed']).replace('_', ' ')})"
-    lines.append(f"      end     {end},{_took(run)}")
+    lines.append(f"      end     {end}, {_took(run).strip()}".removesuffix(", "))
     for stream in ("stdout", "stderr"):
         lines.extend(_output_lines(stream, str(run.get(stream) or "")))
     return lines
