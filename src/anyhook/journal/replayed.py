@@ -87,6 +87,9 @@ class _Part:
             except Unjudgeable as why:
                 not_judged[str(why)] += 1
                 continue
+            except (TypeError, ValueError, AttributeError, KeyError):
+                not_judged["it is no record as this version writes them"] += 1
+                continue
             judged += 1
             if change is None:
                 self._remember(key)
