@@ -204,3 +204,10 @@ def test_a_record_of_another_make_stops_no_verb(
 def _encoded(spans: Sequence[ReadableSpan]) -> SpanExportResult:
     encode_spans(spans)
     return SpanExportResult.SUCCESS
+
+
+def test_a_damaged_line_is_counted_among_what_is_not_judged(box: Box) -> None:
+    box.write(made(), made())
+    path = box.world.state / "journal.jsonl"
+    path.write_bytes(b"rubbish\n" + path.read_bytes())
+    assert box.json("replay")["not_judged"] == {"its line is damaged": 1}
