@@ -72,6 +72,11 @@ TOUCHED: dict[str, tuple[Callable[[list[bytes]], list[bytes]], list[tuple[str, i
     "the beginning deleted": (lambda lines: lines[2:], [("missing", 1, 2)]),
     "neighbours swapped": (lambda lines: swap(lines, 4, 5), [("moved", 5, 5)]),
     "moved to the end": (lambda lines: [*lines[:2], *lines[3:], lines[2]], [("moved", 3, 3)]),
+    "the last to the front": (lambda lines: [lines[9], *lines[:9]], [("moved", 10, 10)]),
+    "one to the front": (lambda lines: [lines[6], *lines[:6], *lines[7:]], [("moved", 7, 7)]),
+    "one further up": (lambda lines: [*lines[:2], lines[8], *lines[2:8], lines[9]], [("moved", 9, 9)]),
+    "the first to the end": (lambda lines: [*lines[1:], lines[0]], [("moved", 1, 1)]),
+    "a line before all": (lambda lines: [line(0), *lines], [("inserted", 0, 1)]),
     "copied": (lambda lines: [*lines, lines[3]], [("inserted", 4, 4)]),
     "a line put in": (lambda lines: [*lines[:5], line(99), *lines[5:]], [("inserted", 5, 6)]),
     "rubbish put in": (lambda lines: [*lines[:5], b"\xff{\n", *lines[5:]], [("inserted", 5, 6)]),
@@ -130,13 +135,32 @@ def test_what_is_cut_off_shows_against_a_head_only(world: World, tmp_path: Path)
     assert [each["kind"] for each in again["damage"]] == ["head"]
 
 
-@pytest.mark.parametrize("text", ["", "{}", '{"n": 1, "hash": "short"}', "[1]", None])
+HASH = "0" * 64
+NO_HEADS = (
+    "", "{}", '{"n": 1, "hash": "short"}', "[1]", None, f'{{"n": true, "hash": "{HASH}"}}', "[" * 100_000,
+    f'{{"n": 1, "hash": "{HASH[1:]}é"}}',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NO_HEADS, ids=range(len(NO_HEADS)))
 def test_a_head_that_is_none(world: World, tmp_path: Path, text: str | None) -> None:
     if text is not None:
         (tmp_path / "head").write_text(text)
     done = world.command("verify", "--head", str(tmp_path / "head"))
     assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr.startswith("anyhook verify: --head ")
+
+
+def test_a_head_that_became_too_old(tmp_path: Path) -> None:
+    writer = JournalWriter(str(tmp_path), Bounds(keep_mb=8))
+    for number in range(1, 251):
+        writer.append([line(number, 10_000)])
+    first, *_ = full_paths(str(tmp_path))
+    os.unlink(first)
+    begins = int(first[-18:-6]) + 1
+    (damage,) = verify(str(tmp_path), (3, b"0" * 64)).damage
+    assert damage.kind == "head"
+    assert f"the journal begins with record {begins}, and the rest became too old or was deleted" in damage.what
 
 
 # -- torn lines, full disks, files that are moved
@@ -148,10 +172,11 @@ def test_a_torn_line_is_mended_and_said(tmp_path: Path, kept: int) -> None:
     whole = path.read_bytes()
     torn = line(4, 8000)[:kept]
     path.write_bytes(whole + torn)
-    assert verify(str(tmp_path)).damage == ()
+    proof = verify(str(tmp_path))
+    assert (proof.records, proof.damage, proof.torn) == (3, (), kept)
     assert Journal(str(tmp_path)).append(line(5))
     proof = verify(str(tmp_path))
-    assert (proof.records, proof.damage) == (4, ())
+    assert (proof.records, proof.damage, proof.torn) == (4, (), 0)
     assert records(tmp_path)[-1]["torn"] == kept
     assert path.read_bytes().startswith(whole + torn + b"\n")
 
@@ -162,11 +187,48 @@ def test_a_torn_first_line(tmp_path: Path) -> None:
     assert (verify(str(tmp_path)).records, verify(str(tmp_path)).damage) == (1, ())
 
 
-def test_lines_from_before_the_chain(tmp_path: Path) -> None:
-    (tmp_path / "journal.jsonl").write_bytes(line(1) + line(2))
-    assert Journal(str(tmp_path)).append(line(3))
+def test_a_torn_end_is_told_by_verify_at_once(world: World) -> None:
+    path = written(world.state, 3)
+    path.write_bytes(path.read_bytes() + b'{"v": 1')
+    done = world.command("verify")
+    assert (done.returncode, done.stdout.splitlines()[0][:9]) == (0, "3 records")
+    assert "ends with 7 bytes of a line that was never finished" in done.stderr
+
+
+def test_a_record_that_lacks_its_line_break_only(tmp_path: Path) -> None:
+    path = written(tmp_path, 3)
+    path.write_bytes(path.read_bytes()[:-1])
+    assert Journal(str(tmp_path)).append(line(4))
     proof = verify(str(tmp_path))
-    assert (proof.records, proof.unsealed, proof.damage) == (1, 2, ())
+    assert (proof.records, proof.damage) == (4, ())
+    assert [record["mine"] for record in records(tmp_path)] == [1, 2, 3, 4]
+
+
+def test_a_full_file_with_a_torn_end(tmp_path: Path) -> None:
+    """The next record says so in the same file, and the one after that begins a new one."""
+    bounds = Bounds(keep_mb=8)
+    writer = JournalWriter(str(tmp_path), bounds)
+    for number in range(1, 151):
+        writer.append([line(number, 10_000)])
+    with (tmp_path / "journal.jsonl").open("ab") as file:
+        file.write(b'{"v": 1, "x": "' + b"y" * 2**20)
+    for number in (151, 152):
+        writer.append([line(number)])
+    assert full_paths(str(tmp_path))[-1].endswith("-000000000151.jsonl")
+    proof = verify(str(tmp_path))
+    assert (proof.records, proof.damage) == (152, ())
+    assert records(tmp_path)[-2]["torn"] == 2**20 + 15
+
+
+def test_what_stands_behind_the_last_line_of_a_full_file(tmp_path: Path) -> None:
+    writer = JournalWriter(str(tmp_path), Bounds(keep_mb=8))
+    for number in range(1, 151):
+        writer.append([line(number, 10_000)])
+    (full,) = full_paths(str(tmp_path))
+    with open(full, "ab") as file:
+        file.write(b"x")
+    last = int(full[-18:-6])
+    assert kinds(verify(str(tmp_path))) == [("inserted", last, last + 1)]
 
 
 def test_a_full_disk_leaves_no_half_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,8 +260,18 @@ def test_a_holder_of_the_lock_that_was_stopped(tmp_path: Path, monkeypatch: pyte
     assert verify(str(tmp_path)).records == 2
 
 
-def test_a_file_that_was_moved_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anyhook.stores.journal_writer.LOOK_S", 0.0)
+def test_a_file_that_is_full_for_one_of_two_writers(tmp_path: Path) -> None:
+    """By its own settings, or by its clock: the other one goes on where that one did."""
+    small, large = (JournalWriter(str(tmp_path), Bounds(keep_mb=size)) for size in (8, 1024))
+    for number in range(1, 401, 2):
+        large.append([line(number, 10_000)])
+        small.append([line(number + 1, 10_000)])
+    assert len(full_paths(str(tmp_path))) == 3
+    proof = verify(str(tmp_path))
+    assert (proof.records, proof.damage) == (400, ())
+
+
+def test_a_file_that_was_moved_away(tmp_path: Path) -> None:
     journal = Journal(str(tmp_path))
     assert journal.append(line(1))
     (tmp_path / "journal.jsonl").rename(tmp_path / "mine.jsonl")

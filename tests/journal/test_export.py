@@ -131,10 +131,13 @@ def test_spans_and_figures(box: Box, collector: Collector) -> None:
 
 def test_a_collector_that_refuses(box: Box, collector: Collector) -> None:
     several(box)
-    collector.status = 400
-    status, out, err = box.call("export", "--format", "otlp", "--endpoint", collector.address)
-    assert (status, out) == (3, "")
+    collector.status = 401
+    address = collector.address.replace("://", "://me:Zebra7Canary@")
+    status, out, err = box.call("export", "--format", "otlp", "--endpoint", address)
+    assert (status, out, err.count("\n")) == (3, "", 1)
     assert "the collector did not take it" in err
+    assert "401" in err
+    assert "Zebra7Canary" not in err
 
 
 WRONG = {

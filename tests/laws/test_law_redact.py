@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from law_strategies import texts, values
 
 from anyhook.model.json_types import Json
-from anyhook.steps.record import ALL, Keeping, clean, secrets_of
+from anyhook.steps.record import ALL, OUTPUT_LIMIT, Keeping, clean, clip, clipped, secrets_of
 from anyhook.steps.redact import INSTEAD, redacted
-from anyhook.steps.suspect import TOKENS, is_suspect
+from anyhook.steps.suspect import TEXT_LIMIT, TOKENS, is_suspect
 
 CANARY = "Zebra7Canary9Secret0x"
 
@@ -27,6 +27,8 @@ NAMED = [
     "tool --{name}={secret}",
     "{{'{name}': '{secret}'}}",
     "x?{name}={secret}&y=1",
+    "{name}:\n  {secret}",
+    '"{name}":\r\n "{secret}"}} and more',
 ]
 NAMES = ["password", "DB_PASSWORD", "api_key", "X-Api-Key", "github_token", "client_secret", "Authorization", "apiKey"]
 
@@ -86,6 +88,26 @@ def test_a_token_by_its_shape(start: str, least: int, depth: int) -> None:
 def test_a_token_in_json_that_was_cut(start: str, least: int) -> None:
     token = start + ("a1B2" * 20)[: least + 4]
     assert token not in redact(json.dumps({"stdout": json.dumps({"log": f"x\n{token}"})[:-2]}))
+
+
+CUT = {
+    **{start: start + ("A1B2" * 20)[: least + 4] for start, least in TOKENS},
+    "https://user:": f"https://user:{CANARY}@host/",
+    "Bearer ": f"Bearer {CANARY}",
+    "": CANARY,
+}
+
+
+@pytest.mark.parametrize("start", CUT)
+def test_no_half_of_a_secret_stays_where_a_text_is_cut(start: str) -> None:
+    """The last one is a secret variable's value."""
+    secret, keeping = CUT[start], Keeping(secrets=secrets_of({"MY_TOKEN": CANARY}))
+    for inside in range(1, len(secret) + 1):
+        for limit, what in ((TEXT_LIMIT, clipped), (OUTPUT_LIMIT, lambda text: clip(text.encode()))):
+            text = ("word " * limit)[: limit - inside - 1] + f" {secret} and more"
+            kept, mark, _ = json.loads(clean(what(text), keeping)).partition("… [")
+            assert mark
+            assert not [size for size in range(len(start) + 4, len(secret) + 1) if kept.endswith(secret[:size])]
 
 
 @pytest.mark.parametrize(

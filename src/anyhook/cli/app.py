@@ -7,6 +7,7 @@ import click
 
 from anyhook import __version__
 from anyhook.cli.failure import BAD_CALL, BadCall
+from anyhook.stores.journal_files import Unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,6 +104,10 @@ def run(words: Sequence[str]) -> int:
         return BAD_CALL
     except BadCall as error:
         render.say(f"anyhook {words[0] if words else ''}: {error}")
+        return BAD_CALL
+    except Unreadable as error:
+        why = f"{error.filename} ({error.strerror})"
+        render.say(f"anyhook {words[0]}: the journal cannot be read: {why}. Let its user read it, or move it away.")
         return BAD_CALL
     except (KeyboardInterrupt, click.Abort):
         render.say("interrupted")

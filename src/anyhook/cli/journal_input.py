@@ -12,6 +12,7 @@ from anyhook.journal.moments import moment
 from anyhook.journal.search import Wanted
 from anyhook.model.event import EVENTS
 from anyhook.model.outcome import STRENGTH
+from anyhook.stores.journal_files import current_path, full_paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,6 +63,12 @@ def wanted_of(values: Values, since: str | None = None) -> Wanted:
 def look_for_cycles_seldom() -> None:
     """For a verb that reads very many records: they are trees, so looking for cycles among them is time lost."""
     gc.set_threshold(50_000, 20, 100)
+
+
+def check_not_journal(option: str, path: str, folder: str) -> None:
+    """Nothing is written over the journal itself."""
+    if os.path.realpath(path) in map(os.path.realpath, (current_path(folder), *full_paths(folder))):
+        raise BadCall(f"{option} {path}: this is a file of the journal. Name another one.")
 
 
 def _event(name: str | None) -> str | None:

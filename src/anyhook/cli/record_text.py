@@ -7,9 +7,12 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from anyhook.journal.asked import Asked
     from anyhook.model.json_types import Json
 
 ASKED_FOR = ("tool_input", "tool_output", "prompt", "context", "messages", "follow_ups", "history", "recipe")
+OURS = ("fire", "library")
+"""Who fires for a program that we do not know by name."""
 OUTPUT_MOST = 20
 """How many lines of a hook's output are shown."""
 LINE_MOST = 400
@@ -48,6 +51,11 @@ def span(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86_400:.1f} days"
 
 
+def damaged_line(line: bytes) -> str:
+    """What is said of a line that is no record."""
+    return f"a line of the journal is damaged: {line[:60].decode('utf-8', 'replace')!r}"
+
+
 def _seconds(run: dict[str, Json]) -> float:
     spent = run.get("duration_s")
     return float(spent) if isinstance(spent, (int, float)) else 0.0
@@ -59,6 +67,8 @@ def _took(run: dict[str, Json]) -> str:
 
 def record_page(record: dict[str, Json]) -> list[str]:
     """Everything: who fired what, every hook with its place, its call, its end and its words, and what came of it."""
+    from anyhook.journal.asked import asked_for
+
     lines = [f"record {record.get('n', '-')}, {when(record.get('at'), '%Y-%m-%d %H:%M:%S %Z')}"]
     if "background" in record:
         call: dict[str, Json] = {**record, "hook": record["background"]}
@@ -71,16 +81,18 @@ def record_page(record: dict[str, Json]) -> list[str]:
         lines.append(f"  lost     the event's data: {record['lost']}")
     decision = table(record.get("decision"))
     calls = {str(call.get("hook")): call for call in rows(record.get("calls"))}
-    hooks = rows(decision.get("hooks"))
+    hooks, asked = rows(decision.get("hooks")), asked_for(record)
     lines.append("hooks" if hooks else "no hook was considered")
     for row in hooks:
-        lines.extend(_hook_lines(row, calls.pop(str(row.get("id")), None)))
+        identity = str(row.get("id"))
+        lines.extend(_hook_lines(row, calls.pop(identity, None), asked.get(identity)))
     for identity, call in calls.items():  # a product's own hook that had nothing to say
         lines.extend([f"  · {identity}  ran", *_call_lines(call)])
-    return [*lines, *_decision_lines(decision)]
+    host = "the program that fired" if record.get("host") in OURS else str(record.get("host"))
+    return [*lines, *_decision_lines(decision, host)]
 
 
-def _hook_lines(row: dict[str, Json], call: dict[str, Json] | None) -> list[str]:
+def _hook_lines(row: dict[str, Json], call: dict[str, Json] | None, asked: list[Asked] | None) -> list[str]:
     verdict = row.get("verdict")
     broken = call is not None and call.get("failed")
     mark = "✗" if verdict == "block" else "!" if broken else "·" if row.get("status") == "ran" else "-"
@@ -92,9 +104,16 @@ def _hook_lines(row: dict[str, Json], call: dict[str, Json] | None) -> list[str]
         lines.append(f"      from    {row['source']}")
     if call is not None:
         lines.extend(_call_lines(call))
-    if verdict not in (None, "none"):
+    if asked is not None:
+        lines.extend(_asked_line(*each) for each in asked)
+    elif verdict not in (None, "none"):
         lines.append(f"      asks    {verdict}")
     return lines
+
+
+def _asked_line(field: str, value: Json, became: str) -> str:
+    said = _short(value) if field == "verdict" else f"{field} {_short(value)}"
+    return f"      asks    {said}" + (f" ({became})" if became else "")
 
 
 def _call_lines(call: dict[str, Json]) -> list[str]:
@@ -128,7 +147,7 @@ def _output_lines(stream: str, text: str) -> list[str]:
     return [*shown, f"              … {rest} more lines"] if rest > 0 else shown
 
 
-def _decision_lines(decision: dict[str, Json]) -> list[str]:
+def _decision_lines(decision: dict[str, Json], host: str) -> list[str]:
     verdict = str(decision.get("verdict"))
     if decision.get("effect"):
         verdict += f" ({decision['effect']})"
@@ -143,7 +162,9 @@ def _decision_lines(decision: dict[str, Json]) -> list[str]:
     if decision.get("enforced") is False:
         lines.append("  not enforced: shadow mode, so the host went on as if there were no hooks")
     elif verdict.startswith("block"):
-        lines.append("  told to the host, which stops by this effect")
+        lines.append(f"  told to {host}, which stops by this effect")
+    elif any(key in decision for key in ASKED_FOR):
+        lines.append(f"  told to {host}")
     for problem in rows(decision.get("problems")):
         lines.append(f"  problem  {problem.get('where')}: {problem.get('what')} [{problem.get('code')}]")
         lines.extend(f"           {word}: {problem[word]}" for word in ("why", "fix") if problem.get(word))

@@ -42,14 +42,15 @@ def exact_out(text: str) -> bool:
     return True
 
 
-def many_out(lines: Iterable[str]) -> None:
+def many_out(lines: Iterable[str]) -> bool:
     """Many results that steer no terminal, as they are: each at once on a terminal, else many at a time; no more of
-    them once their reader has gone away."""
+    them once their reader has gone away. Whether it is still there."""
     at_once = 1 if sys.stdout is None or sys.stdout.isatty() else AT_ONCE
     lines = iter(lines)
     while some := [*islice(lines, at_once)]:
         if not exact_out("\n".join(some)):
-            return
+            return False
+    return True
 
 
 def columns() -> int | None:
@@ -113,7 +114,10 @@ def json_out(value: Json, indent: int | None = None) -> None:
         return
     import json
 
-    exact_out(json.dumps(value, indent=indent, ensure_ascii=False))
+    text = json.dumps(value, indent=indent, ensure_ascii=False)
+    if not text.replace("\n", "").isprintable():  # it may be shown on a terminal, which must not be steered
+        text = "".join([char if char == "\n" or char.isprintable() else json.dumps(char)[1:-1] for char in text])
+    exact_out(text)
 
 
 def wrapped(text: str, first: str, rest: str) -> list[str]:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from anyhook.cli.options import Values
     from anyhook.model.json_types import Json
 
+NUMBER_MOST = 20
+"""No journal has numbers of so many digits."""
+
 
 @verb(
     "explain",
@@ -60,9 +63,9 @@ def _recorded(name: str, values: Values) -> int:
     from anyhook.journal.search import record_of
     from anyhook.stores.places import state_dir
 
-    found = record_of(state_dir(os.environ), name)
+    found = record_of(state_dir(os.environ), name) if len(name) < NUMBER_MOST else None
     if found is None:
-        raise BadCall(f"the journal has no record {name}. `anyhook log` shows the number of each.")
+        raise BadCall(f"the journal has no record {name[:NUMBER_MOST]}. `anyhook log` shows the number of each.")
     if found.record is None:
         raise BadCall(f"record {name} of the journal is damaged. `anyhook verify` shows what is.")
     if values["json"]:

@@ -6,10 +6,12 @@ import os
 
 from anyhook.cli import render
 from anyhook.cli.failure import BadCall
-from anyhook.cli.journal_input import WANTED, wanted_of
+from anyhook.cli.journal_input import WANTED, check_not_journal, wanted_of
 from anyhook.cli.options import JSON, Option
 from anyhook.cli.progress import progress
+from anyhook.cli.record_text import damaged_line
 from anyhook.cli.verbs import verb
+from anyhook.stores.journal_files import Unreadable
 from anyhook.stores.places import state_dir
 
 TYPE_CHECKING = False
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 FORMATS = ("jsonl", "parquet", "otlp")
+LOGGED_MOST = 100
 OPTIONS = (
     *WANTED,
     Option("--format", "jsonl (default), parquet or otlp.", "FORMAT", choices=FORMATS),
@@ -37,19 +40,22 @@ def export(values: Values) -> int:
     from anyhook.journal.search import search
 
     kind, path = str(values["format"] or "jsonl"), values["output"]
-    if kind == "parquet" and not path:
+    if kind == "parquet" and path is None:
         raise BadCall("--format parquet needs a file: --output FILE.")
-    if kind == "otlp" and path:
+    if kind == "otlp" and path is not None:
         raise BadCall("--format otlp goes to a collector (--endpoint URL), not into a file.")
+    if kind != "otlp" and values["endpoint"] is not None:
+        raise BadCall("--endpoint is for --format otlp.")
     folder = state_dir(os.environ)
-    found: Iterator[Found] = (each for each in search(folder, wanted_of(values)) if each.record is not None)
-    if kind == "otlp" or path:
+    if path is not None:
+        check_not_journal("--output", str(path), folder)
+    found = _sound(search(folder, wanted_of(values)))
+    if kind == "otlp" or path is not None:
         found = _with_a_bar(found, folder)
     if kind == "otlp":
         count = _otlp(_records(found), str(values["endpoint"] or os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or ""))
-    elif not path:
-        for each in found:
-            render.exact_out(each.line.decode("utf-8", "replace").rstrip("\n"))
+    elif path is None:
+        render.many_out(each.line.decode("utf-8", "replace").rstrip("\n") for each in found)
         return 0
     else:
         count = _to_file(kind, found, str(path))
@@ -58,6 +64,15 @@ def export(values: Values) -> int:
     else:
         render.say(f"{count} {'spans' if kind == 'otlp' else 'records'} exported")
     return 0
+
+
+def _sound(found: Iterator[Found]) -> Iterator[Found]:
+    """The records; of a damaged line it is said that it is left out."""
+    for each in found:
+        if each.record is None:
+            render.say(damaged_line(each.line))
+        else:
+            yield each
 
 
 def _with_a_bar(found: Iterator[Found], folder: str) -> Iterator[Found]:
@@ -91,6 +106,8 @@ def _to_file(kind: str, found: Iterator[Found], path: str) -> int:
         return count
     except ImportError:
         raise BadCall("--format parquet needs DuckDB: pip install 'anyhook[analytics]'.") from None
+    except Unreadable:
+        raise
     except OSError as error:
         raise BadCall(f"--output {path}: the file cannot be written ({error.strerror}).") from None
 
@@ -98,16 +115,22 @@ def _to_file(kind: str, found: Iterator[Found], path: str) -> int:
 def _otlp(records: Iterator[dict[str, Json]], endpoint: str) -> int:
     if not endpoint.startswith(("http://", "https://")):
         raise BadCall(f"--endpoint {endpoint or '(none)'}: name a collector, such as http://localhost:4318.")
-    import logging
+    from logging import WARNING, getLogger
+    from logging.handlers import BufferingHandler
 
     from anyhook.journal.export_otlp import NotSent, send
+    from anyhook.steps.redact import redacted
 
-    logging.disable(logging.CRITICAL)  # what the exporter would say there is said below, once
+    told = BufferingHandler(LOGGED_MOST)  # what the exporter would say on stderr, again and again
+    told.setLevel(WARNING)
+    getLogger().addHandler(told)
     try:
         return send(records, endpoint)
     except ImportError:
         raise BadCall("--format otlp needs the exporter: pip install 'anyhook[otel]'.") from None
     except NotSent as error:
-        raise BadCall(f"--endpoint {endpoint}: the collector did not take it ({error}). Is it running?") from None
+        why = f"{error}; {told.buffer[-1].getMessage()}" if told.buffer else str(error)
+        said = f"--endpoint {endpoint}: the collector did not take it ({why}). Is it running, and is this its address?"
+        raise BadCall(str(redacted(said))) from None
     finally:
-        logging.disable(logging.NOTSET)
+        getLogger().removeHandler(told)

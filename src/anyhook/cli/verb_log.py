@@ -12,6 +12,7 @@ from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import WANTED, count_of, wanted_of
 from anyhook.cli.log_line import log_line
 from anyhook.cli.options import Option
+from anyhook.cli.record_text import damaged_line
 from anyhook.cli.rows import row_of
 from anyhook.cli.verbs import verb
 from anyhook.journal.search import Found, follow, newest, parsed, search
@@ -45,8 +46,8 @@ def log(values: Values) -> int:
         for found in follow(folder, wanted, count_of(values, "last", 10)):
             if found is None:
                 time.sleep(LOOK_S)
-            else:
-                _show([found], as_json)
+            elif not _show([found], as_json):
+                return 0
     most = count_of(values, "last", 0)
     records: Iterable[Found]
     if values["search"] is not None:
@@ -68,17 +69,22 @@ def _with_words(folder: str, wanted: Wanted, words: str, most: int) -> Iterator[
     if not words.split():
         raise BadCall("--search: name at least one word.")
     from anyhook.cli.progress import progress
-    from anyhook.journal.words import find_words
+    from anyhook.journal.word_index import WORTH, make_elsewhere
+    from anyhook.journal.words import WordSearch
 
-    with closing(find_words(folder, words, wanted, progress("looking through the journal"))) as found:
+    looking = WordSearch(folder, words, wanted)
+    with closing(looking.lines(progress("looking through the journal"))) as found:
         lines = [*islice(found, most or SEARCH_MOST)]
         if not most and next(found, None) is not None:
             render.say(f"More than {SEARCH_MOST} records have these words; the newest are shown. -n shows more.")
+    if looking.missed >= WORTH and make_elsewhere(folder):
+        render.say("An index for the next searches is being made in the background.")
     return (Found(line, parsed(line)) for line in reversed(lines))
 
 
-def _show(records: Iterable[Found], as_json: bool) -> None:
-    render.many_out(_as_written(records) if as_json else _for_people(records))
+def _show(records: Iterable[Found], as_json: bool) -> bool:
+    """Whether somebody is there to read them."""
+    return render.many_out(_as_written(records) if as_json else _for_people(records))
 
 
 def _as_written(records: Iterable[Found]) -> Iterator[str]:
@@ -94,6 +100,6 @@ def _for_people(records: Iterable[Found]) -> Iterator[str]:
 def _whole(records: Iterable[Found]) -> Iterator[Found]:
     for found in records:
         if found.record is None:
-            render.say(f"a line of the journal is damaged: {found.line[:60].decode('utf-8', 'replace')!r}")
+            render.say(damaged_line(found.line))
         else:
             yield found

@@ -56,11 +56,14 @@ def _figures(folder: str, wanted: Wanted) -> list[HookFigures]:
 
     from anyhook.journal.figures import figures
     from anyhook.journal.index import index_path, known_runs
+    from anyhook.stores.journal_files import Unreadable
 
     look_for_cycles_seldom()
     try:
         with known_runs(folder, progress("reading the journal"), wanted.since_ns) as runs:
             return figures(runs, wanted, time.time_ns())
+    except Unreadable:
+        raise
     except (Error, OSError) as error:
         raise BadCall(
             f"the index of the journal cannot be used: {error} ({index_path(folder)}). "

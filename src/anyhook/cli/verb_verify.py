@@ -6,6 +6,7 @@ import os
 
 from anyhook.cli import render
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
+from anyhook.cli.journal_input import check_not_journal
 from anyhook.cli.options import JSON, Option
 from anyhook.cli.progress import progress
 from anyhook.cli.verbs import verb
@@ -27,18 +28,23 @@ def verify(values: Values) -> int:
     from anyhook.journal.verify import verify as check
 
     folder = state_dir(os.environ)
-    expected = _expected(str(values["head"])) if values["head"] else None
+    if values["export_head"] is not None:
+        check_not_journal("--export-head", str(values["export_head"]), folder)
+    expected = _expected(str(values["head"])) if values["head"] is not None else None
     proof = check(folder, expected, progress("checking the journal"))
-    if values["export_head"]:
+    if values["export_head"] is not None:
         _export(str(values["export_head"]), proof.head)
     if values["json"]:
         made = {field: getattr(proof, field) for field in proof.fields}
         render.json_out({**made, "damage": [each.as_dict() for each in proof.damage]}, indent=2)
         return FINDINGS if proof.damage else DONE
     for each in proof.damage:
-        render.out(f"{each.kind}: {each.what} ({each.where})")
-    if proof.unsealed:
-        render.say(f"{proof.unsealed} line(s) are from before the journal was chained; nothing can be said about them.")
+        render.out(f"{each.kind}: {each.what} ({each.where or folder})")
+    if proof.torn:
+        render.say(
+            f"The journal ends with {proof.torn} bytes of a line that was never finished: whoever wrote it was killed, "
+            "or lost its power, in the middle of it. The next record will say so."
+        )
     if proof.first > 1:
         render.say(f"The journal begins with record {proof.first}; what was before is not there any more.")
     if proof.damage:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
+LATEST_NS = 2**63 - 1
+"""In 2262; what reads the journal keeps times in 64 bits."""
 FORMS = "90s, 30m, 2h, 3d, 1w (that long ago), today, yesterday, 2026-11-15, 2026-11-15T10:30"
 
 
@@ -29,4 +31,4 @@ def moment(text: str, now: datetime) -> int:
 
 def _ns(at: datetime) -> int:
     """A moment without a zone is in the zone of this machine."""
-    return int(at.timestamp() * 1e9)
+    return min(int(at.timestamp() * 1e9), LATEST_NS)

@@ -52,6 +52,7 @@ class Wanted(Record):
     def fits(self) -> Callable[[dict[str, Json]], bool]:
         """The question whether a record is one of these."""
         since, until, hook = self.since_ns or 0, self.until_ns, self.hook
+        low_json = _low_json(self.text) if self.text and not self.text.isascii() else None
         asked = [
             (part, key, value)
             for part, key, value in (
@@ -72,6 +73,8 @@ class Wanted(Record):
             for part, key, value in asked:
                 if (_table(record.get(part)) if part else record).get(key) != value:
                     return False
+            if low_json is not None and low_json[1:-1] not in _low_json(record):
+                return False
             return hook is None or any(hook in name for name in reached(record))
 
         return right
@@ -82,8 +85,11 @@ class Wanted(Record):
         return tuple(lean_json.dumps(text)[1:-1].encode() for text in texts if text)
 
     def low_text(self) -> bytes:
-        """The same of the text, in lower case; b"" where none is looked for."""
-        return lean_json.dumps(self.text)[1:-1].lower().encode() if self.text else b""
+        """The same of the text, in lower case; b"" where none is looked for. Lines have other letters than ASCII's as
+        numbers, which know no upper and lower case, so of a text with such letters this is the longest rest."""
+        plain = "".join(letter if letter.isascii() else "\n" for letter in self.text or "")
+        longest = max(plain.split("\n"), key=len) if plain != self.text else plain
+        return lean_json.dumps(longest)[1:-1].lower().encode()
 
     def rarest_mark(self) -> tuple[bytes, bool]:
         """One thing that every line that fits has in it, and whether to look for it in lower case; the longest is
@@ -102,6 +108,11 @@ class Wanted(Record):
             return low in line.lower() if low else True
 
         return right
+
+
+def _low_json(value: Json) -> str:
+    """A value as JSON in small letters, every letter as it is."""
+    return lean_json.dumps(value, False).lower()
 
 
 def reached(record: dict[str, Json]) -> list[str]:
@@ -153,16 +164,21 @@ def search(state_dir: str, wanted: Wanted) -> Iterator[Found]:
 
 
 @contextmanager
-def open_parts(state_dir: str, wanted: Wanted) -> Iterator[list[tuple[int, int, int]]]:
+def open_parts(
+    state_dir: str, wanted: Wanted, known: Callable[[str, BinaryIO], list[tuple[int, int]] | None] | None = None
+) -> Iterator[list[tuple[int, int, int]]]:
     """What is to be looked through for what is wanted, for processes that share the work: descriptor, beginning and end
-    of each part, oldest first."""
+    of each part, oldest first. `known` may know of a file which parts of it are enough."""
     files = open_all(state_dir)
     try:
         parts: list[tuple[int, int, int]] = []
-        for _, file in files:
+        for path, file in files:
             if wanted.since_ns is not None:
                 seek_first(file, b"at", wanted.since_ns - SLACK_NS)
-            parts += [(file.fileno(), first, last) for first, last in parts_of_file(file, file.tell())]
+            start, found = file.tell(), known(path, file) if known else None
+            if found is None:
+                found = parts_of_file(file, start)
+            parts += [(file.fileno(), max(first, start), last) for first, last in found if last > start]
         yield parts
     finally:
         _close(files)
@@ -230,25 +246,22 @@ def follow(state_dir: str, wanted: Wanted, most: int, stop: Stop = lambda: False
     more for the moment. Looking for the last ones may take a while; `stop` says whether anybody still waits for it."""
     chosen = chooser(wanted)
     files = open_all(state_dir)
-    place = files[-1][1].seek(0, os.SEEK_END) if files else 0
-    seen = os.fstat(files[-1][1].fileno()).st_ino if files else None
-    found = _last(files, wanted, most, place, stop)
-    if files:  # a line that is being written has its end still to come
-        place = end_of_lines(files[-1][1], place)
+    # A line that is being written has its end still to come.
+    ends = [end_of_lines(file, file.seek(0, os.SEEK_END)) for _, file in files]
+    seen = {os.fstat(file.fileno()).st_ino: end for (_, file), end in zip(files, ends, strict=True)}
+    found = _last(files, wanted, most, ends[-1] if ends else None, stop)
     _close(files)
     yield from found
     while True:
         yield None
-        files = open_all(state_dir)
-        inodes = [os.fstat(file.fileno()).st_ino for _, file in files]
-        start = inodes.index(seen) if seen in inodes else 0
-        for index, (_, file) in enumerate(files):
+        before, seen = seen, {}
+        for _, file in open_all(state_dir):
             with file:
-                if index < start:
-                    continue
-                file.seek(place if inodes[index] == seen else 0)
+                state = os.fstat(file.fileno())
+                place = before.get(state.st_ino, 0)
+                file.seek(place if place <= state.st_size else 0)  # else it was emptied, or is another one
                 yield from _fitting(file, wanted, chosen)
-                place, seen = file.tell(), inodes[index]
+                seen[state.st_ino] = file.tell()
 
 
 def record_of(state_dir: str, name: str) -> Found | None:

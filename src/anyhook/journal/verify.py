@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
+from io import BytesIO
+from itertools import pairwise
+from time import sleep
 from typing import TYPE_CHECKING
 
 from anyhook.journal.search import Wanted, open_parts, parsed, record_of
@@ -13,7 +16,7 @@ from anyhook.model import lean_json
 from anyhook.model.digest import hasher
 from anyhook.model.record import Record
 from anyhook.stores.journal_chain import SEAL_MOST, START, follows, link_of
-from anyhook.stores.journal_files import lines_of, open_all, whole_lines
+from anyhook.stores.journal_files import end_of_lines, lines_of, open_all, whole_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.stores.journal_chain import Link
 
+WRITE_S = 0.05
+"""A line that is just being written is whole by then."""
 DAMAGE_MOST = 1_000
 """More than this is told by its number only."""
 
@@ -47,18 +52,20 @@ class Proof(Record):
     records: int
     first: int
     """The number of the first record that is there; those before it were deleted for age or size, or by somebody."""
-    unsealed: int
-    """Lines from before the journal was chained; nothing can be said about them."""
     head: Json
     """Number, hash and time of the last record: kept elsewhere, it proves later that nothing up to it was changed."""
     damage: tuple[Damage, ...]
+    torn: int = 0
+    """How many bytes of a line that was never finished stand at the end; the next record says so as well."""
 
 
 def verify(state_dir: str, expected: Link | None = None, tell: Callable[[int, int], None] = lambda a, b: None) -> Proof:
     """Read everything, in constant memory. `expected` is a head that was kept elsewhere."""
-    sound = _all_sound(state_dir, expected, tell)
-    if sound is not None:
-        return sound
+    proof = _all_sound(state_dir, expected, tell) or _one_by_one(state_dir, expected, tell)
+    return proof.replace(torn=_torn(state_dir))
+
+
+def _one_by_one(state_dir: str, expected: Link | None, tell: Callable[[int, int], None]) -> Proof:
     reading = _Reading(expected)
     files = open_all(state_dir)
     todo, done = 0, 0
@@ -68,13 +75,34 @@ def verify(state_dir: str, expected: Link | None = None, tell: Callable[[int, in
     for path, file in files:
         with file:
             reading.file = path
+            number = 0
             for number, line in enumerate(whole_lines(file), 1):
                 reading.take(line, number)
                 done += len(line)
                 if number % 4096 == 0:
                     tell(done, todo)
+            if file is not files[-1][1] and (rest := file.read()):
+                reading.no_record(len(rest), f"{path}:{number + 1}")
     tell(todo, todo)
     return reading.end()
+
+
+def _torn(state_dir: str) -> int:
+    """How many bytes the journal has behind its last line break, and still has a moment later."""
+    torn = _behind_last_break(state_dir)
+    if torn[1]:
+        sleep(WRITE_S)
+    return torn[1] if torn[1] and torn == _behind_last_break(state_dir) else 0
+
+
+def _behind_last_break(state_dir: str) -> tuple[int, int]:
+    """How large the newest file is, and how much of it stands behind its last line break."""
+    *others, newest = open_all(state_dir) or [("", BytesIO())]
+    for _, other in others:
+        other.close()
+    with newest[1] as file:
+        size = file.seek(0, os.SEEK_END)
+        return size, size - end_of_lines(file, size)
 
 
 def _all_sound(state_dir: str, expected: Link | None, tell: Callable[[int, int], None]) -> Proof | None:
@@ -85,7 +113,7 @@ def _all_sound(state_dir: str, expected: Link | None, tell: Callable[[int, int],
             return None
         first_line = _line_at(*parts[0])
         link = link_of(first_line)
-        if link is None:
+        if link is None or any(_rest(*part) for part, after in pairwise(parts) if part[0] != after[0]):
             return None
         first, before = link[0], _Reading(None).beginning(first_line, START[1])
         tasks: list[tuple[int, int, int, int, bytes]] = []
@@ -106,7 +134,12 @@ def _all_sound(state_dir: str, expected: Link | None, tell: Callable[[int, int],
             return None
         record = record_of(state_dir, str(link[0]))
         at = record.record.get("at") if record is not None and record.record is not None else None
-        return Proof(link[0] - first + 1, first, 0, {"n": link[0], "hash": link[1].decode(), "at": at}, ())
+        return Proof(link[0] - first + 1, first, {"n": link[0], "hash": link[1].decode(), "at": at}, ())
+
+
+def _rest(descriptor: int, _: int, end: int) -> int:
+    """How many bytes a file that is full has behind its last line."""
+    return os.fstat(descriptor).st_size - end
 
 
 def _line_at(descriptor: int, start: int, end: int) -> bytes:
@@ -139,11 +172,14 @@ class _Reading:
         self.digest = hasher()
         self.file = ""
         self.last: Link = START
-        self.records = self.first = self.unsealed = 0
+        self.records = self.first = 0
         self.sound = True
         """Whether the last record was as written."""
         self.line = b""
-        self.fragment: tuple[bytes, str] | None = None
+        self.fragment: tuple[int, str] | None = None
+        """Length and place of a line that is no record."""
+        self.gap: tuple[Link, bool, int, str] | None = None
+        """What stands before a gap and whether it is sound; the record behind it, and its place."""
         self.seen_head = False
         self.damage: list[Damage] = []
 
@@ -155,13 +191,14 @@ class _Reading:
         where = f"{self.file}:{number}"
         link = link_of(line)
         if link is None:
-            self.no_record(line, where)
+            self.no_record(len(line) - 1, where)
             return
+        self.close_gap(link[0])
         before = self.last[1]
         if not self.records:
             before, self.first = self.beginning(line, before), link[0]
+        self.first = min(self.first, n := link[0])
         self.mend(line)
-        n = link[0]
         sound = follows(line, before, self.digest)
         if self.expected is not None and n == self.expected[0]:
             self.seen_head = self.seen_head or link[1] == self.expected[1]
@@ -169,7 +206,7 @@ class _Reading:
             self.add("moved", n, n, where, f"record {n} stands behind record {self.last[0]}")
             return
         if (self.records or before == START[1]) and n > self.last[0] + 1:
-            self.skipped(n, where)
+            self.gap = (self.last, self.sound, n, where)
         elif not sound:
             neighbour = f", or record {n - 1} was replaced by another" if self.records and self.sound else ""
             self.add("edited", n, n, where, f"record {n} is not as it was written{neighbour}")
@@ -182,23 +219,30 @@ class _Reading:
         after = record.get("after") if record else None
         return after.encode() if isinstance(after, str) else before
 
-    def skipped(self, n: int, where: str) -> None:
-        first, last = self.last[0] + 1, n - 1
+    def close_gap(self, following: int = 0) -> None:
+        """Say what a gap means, by the number of the record that follows: where that is the first one of the gap, none
+        is missing, and the record behind the gap stands too early."""
+        if self.gap is None:
+            return
+        (before, sound, n, where), self.gap = self.gap, None
+        first, last = before[0] + 1, n - 1
+        if following == first < last:
+            self.add("moved", n, n, where, f"record {n} stands before record {first}")
+            self.last, self.sound = before, sound
+            return
         what = f"record {first} is missing" if first == last else f"records {first} to {last} are missing"
         self.add("missing", first, last, where, what)
 
-    def no_record(self, line: bytes, where: str) -> None:
-        if not self.records and self.fragment is None and parsed(line) is not None:
-            self.unsealed += 1
-            return
+    def no_record(self, size: int, where: str) -> None:
+        self.close_gap()
         self.told_of_fragment()
-        self.fragment = (line, where)
+        self.fragment = (size, where)
 
     def mend(self, line: bytes) -> None:
         """A torn line is no damage where the next record says that it found one of that length."""
         if self.fragment is None:
             return
-        torn = b'"torn": %d' % len(self.fragment[0].rstrip(b"\n"))
+        torn = b'"torn": %d' % self.fragment[0]
         if torn in line:
             self.fragment = None
         self.told_of_fragment()
@@ -207,28 +251,32 @@ class _Reading:
         if self.fragment is not None:
             _, where = self.fragment
             n = self.last[0]
-            self.add("inserted", n, n + 1, where, f"the line behind record {n} is no record of this journal")
+            place = f"behind record {n}" if n else "before record 1"
+            self.add("inserted", n, n + 1, where, f"the line {place} is no record of this journal")
             self.fragment = None
 
     def end(self) -> Proof:
+        self.close_gap()
         self.told_of_fragment()
         head = self.expected
         if head is not None and not self.seen_head:
             gone = "is not there" if head[0] > self.last[0] or head[0] < self.first else "is another one"
+            if 0 < head[0] < self.first:
+                gone += f": the journal begins with record {self.first}, and the rest became too old or was deleted"
             what = f"record {head[0]}, which was the head when it was exported, {gone}"
             self.add("head", head[0], head[0], self.file, what)
         record = parsed(self.line) if self.records else None
         shown: Json = None
         if record is not None:
             shown = {"n": self.last[0], "hash": self.last[1].decode(), "at": record.get("at")}
-        return Proof(self.records, self.first, self.unsealed, shown, tuple(_settled(self.damage)))
+        return Proof(self.records, self.first, shown, tuple(_settled(self.damage, self.last[0])))
 
 
-def _settled(damage: list[Damage]) -> list[Damage]:
+def _settled(damage: list[Damage], last_n: int) -> list[Damage]:
     """A record that is missing in one place and stands in another was moved; one that stands in both was copied."""
     moved = {each.first for each in damage if each.kind == "moved"}
     settled: list[Damage] = []
-    gone: set[int] = set()
+    gone = {n for n in moved if n > last_n}
     for each in damage:
         if each.kind != "missing":
             settled.append(each)
@@ -247,8 +295,11 @@ def _settled(damage: list[Damage]) -> list[Damage]:
 
 def head_of(text: str) -> Link:
     """A head as it was exported; ValueError where it is none."""
-    value = lean_json.loads(text)
+    try:
+        value = lean_json.loads(text)
+    except RecursionError:
+        value = None
     number, digest = (value.get("n"), value.get("hash")) if isinstance(value, dict) else (None, None)
-    if not isinstance(number, int) or not isinstance(digest, str) or len(digest) != 64:
+    if type(number) is not int or not isinstance(digest, str) or len(digest) != 64 or not digest.isascii():
         raise ValueError('a head is an object with "n" and "hash"')
     return number, digest.encode()

@@ -26,6 +26,8 @@ DEPTH_LIMIT = 64
 OUTPUT_LIMIT = 262_144
 """The same for what a hook printed: without all of it nobody can judge again what the hook answered, and those who
 print much are those who rewrite something large."""
+WORD_MOST = 256
+"""Longer words may be cut in the middle."""
 ASKED_FOR = (
     "effect", "reason", "hook", "tool_input", "tool_output", "prompt", "context", "messages", "follow_ups", "history",
     "recipe", "end_turn",
@@ -219,7 +221,7 @@ def _call_and_run(text: str, run: Run | None, failed: str, keeping: Keeping) -> 
 def clipped(value: Json, depth: int = 0) -> Json:
     """The value with long texts and deep nesting cut: a journal is no second copy of every file that went through."""
     if isinstance(value, str):
-        return value if len(value) <= TEXT_LIMIT else f"{value[:TEXT_LIMIT]}… [{len(value)} characters in all]"
+        return value if len(value) <= TEXT_LIMIT else f"{_begin(value, TEXT_LIMIT)}… [{len(value)} characters in all]"
     if isinstance(value, (dict, list)) and depth > DEPTH_LIMIT:
         return "…"
     if isinstance(value, dict):
@@ -313,4 +315,12 @@ def _said(run: Run, keeping: Keeping) -> dict[str, Json]:
 
 def clip(data: bytes) -> str:
     text = data[:OUTPUT_LIMIT].decode("utf-8", "replace")
-    return text if len(data) <= OUTPUT_LIMIT else f"{text}… [{len(data)} bytes in all]"
+    return text if len(data) <= OUTPUT_LIMIT else f"{_begin(text, len(text))}… [{len(data)} bytes in all]"
+
+
+def _begin(text: str, limit: int) -> str:
+    """A text up to about so many characters, without the word in which that falls: half a secret looks like none, and
+    would be written down as it is."""
+    low = limit - WORD_MOST
+    end = max(text.rfind(blank, low, limit) for blank in (" ", "\n", "\t"))
+    return text[: max(end, low)]

@@ -29,6 +29,8 @@ INSTEAD = "[redacted]"
 _OF_NAME = OF_TOKEN
 _OF_BASE64 = LETTERS | frozenset("_-.+/=~")
 _BLANKS, _BACKSLASH = frozenset(" \t"), frozenset("\\")
+_GAP = _BLANKS | frozenset("\r\n")
+"""What may stand between a name's sign and its value, which some write on the next line."""
 _ENDS_BARE = frozenset(" \t\"',;&|<>(){}[]`")
 _ENDS_ADDRESS = frozenset(" \t\"'\\/?#<>,;()[]{}`")
 
@@ -136,7 +138,7 @@ def _place_of_value(line: str, low: str, start: int, end: int) -> int | None:
     sign = _run(line, place, _BLANKS)
     option = "--" in low[max(0, start - 24) : start]
     if line[sign : sign + 1] in (":", "="):
-        value = _run(line, sign + (2 if line[sign : sign + 2] in (":=", "=>") else 1), _BLANKS)
+        value = _run(line, sign + (2 if line[sign : sign + 2] in (":=", "=>") else 1), _GAP)
         # `secret:name` is a name with a colon in it.
         is_name = level < 0 and line[sign] == ":" and value == sign + 1 and line[value : value + 1] not in ("\\", "'")
         return None if is_name else value

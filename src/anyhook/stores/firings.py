@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 REMEMBERED_S, AGAIN_S = 60.0, 5.0
 """How long for another agent's entry, and for a second entry of the same agent."""
 POLL_S = 0.01
-SWEEP = 32
-"""One call in so many looks for what may be forgotten."""
 
 
 class Firing:
@@ -51,8 +49,7 @@ class Firing:
     def keep(self, decision: dict[str, Json]) -> None:
         """What this entry decided, for the others."""
         self._write({"agent": self.agent, "call": self.call_id, "at": time.time(), "decision": decision})
-        if os.urandom(1)[0] % SWEEP == 0:
-            self._sweep()
+        self._sweep()
 
     def _is_same(self, found: dict[str, Json]) -> bool:
         at, theirs, answered = found.get("at"), found.get("call"), found.get("answered")
@@ -78,6 +75,7 @@ class Firing:
             return  # then the next one is the first as well
 
     def _sweep(self) -> None:
+        """Forget what nobody asks for any more: decisions stand here as they are, with whatever hooks said."""
         oldest = time.time() - REMEMBERED_S
         try:
             for entry in os.scandir(self.folder):

@@ -79,6 +79,6 @@ class Journal:
             "events are not recorded",
             self.path,
             self.broken or "",
-            "Make the state directory writable.",
+            "Make the state directory writable, with room on its disk.",
             WARNING,
         )

@@ -4,11 +4,18 @@ constant memory; it writes nothing."""
 from __future__ import annotations
 
 import os
+from errno import EINVAL
+from stat import S_ISREG
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import BinaryIO
+
+
+class Unreadable(OSError):  # noqa: N818 (it says what is wrong)
+    """A file of the journal that is there and cannot be read."""
+
 
 CURRENT = "journal.jsonl"
 BLOCK = 65_536
@@ -24,6 +31,11 @@ def current_path(state_dir: str) -> str:
 def full_path(state_dir: str, last: int) -> str:
     """The name that a full file gets, by the number of its last record."""
     return f"{state_dir}/journal-{last:012d}.jsonl"
+
+
+def words_path(full: str) -> str:
+    """Where the words of a full file are looked up, once somebody has made that index."""
+    return f"{full.removesuffix('.jsonl')}.words.sqlite"
 
 
 def full_paths(state_dir: str) -> list[str]:
@@ -43,15 +55,10 @@ def open_all(state_dir: str) -> list[tuple[str, BinaryIO]]:
     """Every file, oldest first, open. The current one is opened first: if it becomes a full one meanwhile, it is seen
     twice and taken once, and nothing is missed."""
     found: list[tuple[str, BinaryIO]] = []
-    last: BinaryIO | None = None
-    try:
-        last = open(current_path(state_dir), "rb")  # noqa: SIM115 (the caller closes it)
-    except FileNotFoundError:
-        pass
+    last = _opened(current_path(state_dir))
     for path in full_paths(state_dir):
-        try:
-            file = open(path, "rb")  # noqa: SIM115 (the caller closes it)
-        except FileNotFoundError:
+        file = _opened(path)
+        if file is None:
             continue  # it became too old this very moment
         if last is not None and os.path.sameopenfile(file.fileno(), last.fileno()):
             file.close()
@@ -60,6 +67,18 @@ def open_all(state_dir: str) -> list[tuple[str, BinaryIO]]:
     if last is not None:
         found.append((current_path(state_dir), last))
     return found
+
+
+def _opened(path: str) -> BinaryIO | None:
+    """The file, for the caller to close; None where there is none."""
+    try:
+        if not S_ISREG(os.stat(path).st_mode):  # reading a pipe or a device might never end
+            raise Unreadable(EINVAL, "it is no regular file", path)
+        return open(path, "rb")
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise Unreadable(error.errno, error.strerror, path) from None
 
 
 def whole_lines(file: BinaryIO) -> Iterator[bytes]:

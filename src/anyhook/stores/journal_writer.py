@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import os
 from _thread import allocate_lock
-from time import monotonic, sleep, time, time_ns
+from time import sleep, time, time_ns
 
 from anyhook.model.digest import hasher
 from anyhook.model.record import Record
 from anyhook.stores.journal_chain import SEAL_MOST, START, link_of, sealed
-from anyhook.stores.journal_files import current_path, full_path, full_paths, lines_backwards, number_of
+from anyhook.stores.journal_files import current_path, full_path, full_paths, lines_backwards, number_of, words_path
 from anyhook.stores.places import make_private_dir
 
 TYPE_CHECKING = False
@@ -24,8 +24,6 @@ LOCK_S = 5.0
 """How long to wait for the lock. Nobody holds it for more than a moment, unless that process was stopped."""
 PAUSE_MOST = 0.002
 """How long to sleep between two questions for the lock; who has come to that waits in line."""
-LOOK_S = 1.0
-"""How often to look whether the file was moved away by somebody else."""
 DAY_S = 86_400
 LOCK_EX, LOCK_NB, LOCK_UN = 2, 4, 8
 """As in `fcntl`, which is loaded when there is something to write."""
@@ -76,7 +74,8 @@ class JournalWriter:
         self._descriptor = -1
         self._fork = 0
         """Which fork opened the file."""
-        self._looked = 0.0
+        self._identity = 0, 0
+        """Which file it is, by inode and device."""
         self._end = -1
         """Where the file ended after our own last write; while it ends there, nobody has written since."""
         self._last: Link = START
@@ -118,22 +117,15 @@ class JournalWriter:
                 self._flock(self._descriptor, LOCK_EX | LOCK_NB)  # nearly always ours at once
             except OSError:
                 self._lock()
-            state = os.fstat(self._descriptor)
-            end = state.st_size
-            if not state.st_nlink:  # somebody has deleted it, and what is written to it now is gone with it
+            end = self._end_of_current()
+            if end < 0:  # deleted, moved, or full for somebody with other bounds
                 self._close()
                 continue
-            if not fresh and end < self._full_at and monotonic() - self._looked < LOOK_S:
-                return end
             full = end >= self._full_at or (fresh and self._is_old())
-            self._looked = monotonic()
-            if not self._is_current():
-                self._close()
-                continue
-            if not full or end == 0:
+            last = self._link(end) if full else None
+            if last is None:  # not full; or its end is torn, and the next record says so in the same file
                 return end
-            number = (self._link(end) or START)[0]
-            os.rename(self.path, _free_name(self.state_dir, number))
+            os.rename(self.path, _free_name(self.state_dir, last[0]))
             self._close()
             _delete_old(self.state_dir, self.bounds)
 
@@ -147,7 +139,8 @@ class JournalWriter:
         except FileNotFoundError:
             make_private_dir(self.state_dir)
             self._descriptor = os.open(self.path, flags, 0o600)
-        self._fork, self._end = _Here.forks, -1
+        state = os.fstat(self._descriptor)
+        self._fork, self._identity, self._end = _Here.forks, (state.st_ino, state.st_dev), -1
 
     def _lock(self) -> None:
         """Wait for the lock, but not for ever: its holder may have been stopped."""
@@ -195,12 +188,13 @@ class JournalWriter:
         if failures:
             raise failures[0]
 
-    def _is_current(self) -> bool:
+    def _end_of_current(self) -> int:
+        """How long the file is; -1 where ours is not the one that stands in its place any more."""
         try:
-            there, ours = os.stat(self.path), os.fstat(self._descriptor)
+            state = os.stat(self.path)
         except FileNotFoundError:
-            return False
-        return (there.st_ino, there.st_dev) == (ours.st_ino, ours.st_dev)
+            return -1
+        return state.st_size if (state.st_ino, state.st_dev) == self._identity else -1
 
     def _is_old(self) -> bool:
         """Whether the first record is so old that a file of its own is due, to be deleted in time."""
@@ -216,7 +210,9 @@ class JournalWriter:
             last: Link | None = self._last
         else:
             last = self._link(end)
-        if last is None:
+        if last is None and (last := self._link(end, b"\n")) is not None:
+            mend = b"\n"  # all of a record but its line break
+        elif last is None:
             last, torn = self._last_of_all(end)
             if torn:  # a process was killed, or the machine lost its power, in the middle of a line
                 mend = b"\n"
@@ -233,8 +229,9 @@ class JournalWriter:
             raise OSError(28, "the disk is full")
         self._end = end + written
 
-    def _link(self, end: int) -> Link | None:
-        return link_of(os.pread(self._descriptor, SEAL_MOST, max(0, end - SEAL_MOST))) if end else None
+    def _link(self, end: int, more: bytes = b"") -> Link | None:
+        """The seal at the end of the file, as it would be with so much more."""
+        return link_of(os.pread(self._descriptor, SEAL_MOST, max(0, end - SEAL_MOST)) + more) if end else None
 
     def _last_of_all(self, end: int) -> tuple[Link, int]:
         """The last sealed line wherever it is, and how many bytes of a torn line are at the end of the file."""
@@ -283,5 +280,6 @@ def _delete_old(state_dir: str, bounds: Bounds) -> None:
             left -= state.st_size
             if left < 0 or time() - state.st_mtime > bounds.keep_days * DAY_S:
                 os.unlink(path)
+                os.unlink(words_path(path))
         except OSError:
-            continue  # somebody else was faster, or may and we may not
+            continue  # somebody else was faster, or may and we may not; or nobody has made that index
