@@ -107,7 +107,6 @@ def test_what_a_row_is_about() -> None:
     assert told(data={"tool": "T", "input": {"n": 1, "path": "a  b\nc", "text": "x"}})[0] == "a b c"
     assert told(data={"tool": "T", "input": "text"})[0] == "text"
     assert told(data={"prompt": "do it"})[0] == "do it"
-    assert told(data={"prompt": {"bytes": 5}, "message": "hello"})[0] == "hello"
     assert told(data={"tool": "T", "input": {"blake2b": "9f"}}, bodies="hashed")[0] == "", (
         "a hash tells nobody anything"
     )
