@@ -24,7 +24,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from anyhook.cli.failure import BadCall
 from anyhook.cli.live.query import like, wanted_by
-from anyhook.cli.record_text import span
+from anyhook.cli.record_text import span, tone
 from anyhook.cli.rows import row_of, told_in_full
 from anyhook.cli.visible import visible
 from anyhook.journal.figures import STEPS, figures, span_of
@@ -122,7 +122,8 @@ class Journal:
             lines, record = await run_in_threadpool(told_in_full, self._folder, request.path_params["number"])
         except (LookupError, OSError) as error:
             return JSONResponse({"problem": str(error)}, 404)
-        return JSONResponse({"lines": lines, "json": _readable(record), "ago": _ago(record), "like": like(record)})
+        told = {"lines": lines, "tones": [*map(tone, lines)], "ago": _ago(record), "like": like(record)}
+        return JSONResponse({**told, "json": _readable(record)})
 
     async def figures(self, request: Request) -> Response:
         try:
