@@ -18,7 +18,7 @@ from sse_starlette import EventSourceResponse, JSONServerSentEvent
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
@@ -96,6 +96,9 @@ class Door:
             await PlainTextResponse(ELSEWHERE, 403)(scope, receive, with_headers)
             return
         path = scope["path"].encode("utf-8", "surrogateescape")
+        if compare_digest(path + b"/", self._start):  # copied without its last letter
+            await RedirectResponse(self._start.decode())(scope, receive, with_headers)
+            return
         if not compare_digest(path[: len(self._start)], self._start):
             await PlainTextResponse(NO_TOKEN, 401)(scope, receive, with_headers)
             return
