@@ -122,6 +122,7 @@ function show() {
   clearTimeout(view.showing);
   view.showing = 0;
   if (!view.paused) add(view.held.splice(0));
+  sides();
   tell();
 }
 
@@ -324,8 +325,7 @@ async function showFull(number) {
     .map((line, index) => lineOf(line, answer.tones?.[index])));
   by("full-json").textContent = answer.json || "";
   by("full").querySelector("details").hidden = !answer.json;
-  by("newer").disabled = !beside("previousElementSibling");
-  by("older").disabled = !beside("nextElementSibling");
+  sides();
   if (!by("full").open) by("full").showModal();
   by("full").scrollTop = 0;
   entitle();
@@ -336,6 +336,11 @@ function beside(which) {
   let line = by("rows").querySelector(`tr[data-n="${location.hash.slice(1)}"]`)?.[which];
   while (line && !line.dataset.n) line = line[which];
   return line?.dataset.n;
+}
+
+function sides() {
+  by("newer").disabled = !beside("previousElementSibling");
+  by("older").disabled = !beside("nextElementSibling");
 }
 
 function goBeside(which) {
