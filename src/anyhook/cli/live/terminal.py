@@ -260,7 +260,7 @@ class Watch(App[None]):
         head = Text.assemble(
             ("" if self._room.width < NARROW else "anyhook watch   ", "bold"),
             (f"● {state}", WARN if self._paused else GOOD),
-            f"   {self._counts['events']:,} events   ",
+            f"   {self._counts['events']:,} event{'' if self._counts['events'] == 1 else 's'}   ",
             (f"{self._counts['block']:,} blocked", BAD if self._counts["block"] else "dim"), "   ",
             (f"{self._counts['failed']:,} with a failure", WARN if self._counts["failed"] else "dim"),
         )  # fmt: skip
