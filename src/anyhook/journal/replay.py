@@ -42,6 +42,10 @@ REPEATED = "fired-twice"
 """A problem that a record has where the event was another one's, and only told to us twice."""
 
 
+FOREIGN = (TypeError, ValueError, AttributeError, KeyError)
+"""What may be raised over a record that is none as this version writes them."""
+
+
 class Unjudgeable(Exception):  # noqa: N818 (it says what the record is)
     """Why a record cannot be judged again, in a few words that are the same for all of its kind."""
 
