@@ -167,7 +167,11 @@ SCENES = [
         "The journal",
         "Every event above, with what became of it.",
         ["log"],
-        shows=["session_start  none", "block by agenthooks:project:guard", "background  agenthooks:project:notes"],
+        shows=[
+            "· none         session_start  startup",
+            "✗ block        pre_tool Bash  git push --force  agenthooks:project:guard: ",
+            "background  agenthooks:project:notes",
+        ],
     ),
     Scene(
         "An agent",

@@ -115,6 +115,8 @@ def test_what_a_row_is_about() -> None:
     assert told(hooks=hooks)[1:] == ("slow", "failed: timed out")
     decision = {"verdict": "none", "tool_input": {}, "context": ["x"], "hooks": [{"id": "a", "status": "ran"}]}
     assert told(decision=decision)[1:] == ("a", "rewrote the input, added context")
+    untrusted = {"verdict": "none", "hooks": [{"id": "a", "status": "untrusted"}, {"id": "b", "status": "unmatched"}]}
+    assert told(decision=untrusted)[1:] == ("a", "not approved")
 
 
 @pytest.mark.parametrize("text", ["", "plain", WIDE, "e\u0301e\u0301e\u0301", "👩🏽 ok", "mixed 日本 e\u0301 text"])

@@ -45,7 +45,7 @@ class Row(Record):
     hook: str
     """The hook that decided; else the one that failed; else those that were reached."""
     reason: str
-    """The reason it gave; else how it failed; else what the hooks changed."""
+    """The reason it gave; else how it failed; else what the hooks changed, or that they are not approved."""
     ms: float | None
     """How long the hooks took; None where none ran."""
     failed: bool = False
@@ -104,12 +104,21 @@ def row_of(found: Found, most: int = CELL_MOST) -> Row:
         cell(decision.get("verdict")),
         cell("" if record.get("bodies") else about(data)),  # a hash of it tells nobody anything
         hook or cell(_names(reached(record))),
-        reason or ", ".join(text for key, text in CHANGES.items() if key in decision),
+        reason or _changes(decision),
         _ms([table(call.get("run")) for call in calls]) if calls else None,
         broken is not None,
         decision.get("enforced") is False,
         _whole(record.get("events")) or 1,
     )
+
+
+def _changes(decision: dict[str, Json]) -> str:
+    """What hooks did without a word of their own; where none was allowed to, that."""
+    done = [text for key, text in CHANGES.items() if key in decision]
+    statuses = {row.get("status") for row in rows(decision.get("hooks"))}
+    if "untrusted" in statuses and not statuses & {"ran", "background", "broken"}:
+        done.append("not approved")
+    return ", ".join(done)
 
 
 def _failed(call: dict[str, Json]) -> bool:
