@@ -5,11 +5,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from journal_box import Box, made
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+from opentelemetry.sdk.metrics.export import MetricExportResult
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import SpanExportResult
 
 from conftest import World
 
@@ -129,3 +134,80 @@ def test_json_for_people_does_not_steer_a_terminal(box: Box) -> None:
     assert [char for char in out if char != "\n" and not char.isprintable()] == []
     assert "日本" in out
     assert json.loads(out)["data"]["prompt"] == evil
+
+
+NAMED = {
+    "API_KEY=Zebra7Canary ./run.sh": "run.sh",
+    "A=1 TOKEN=Zebra7Canary python3 x/run.py": "run.py",
+    "TOKEN=Zebra7Canary": "hook",
+    "https://me:Zebra7Canary@example.org/": "example.org",
+    "https://example.org/hook?token=Zebra7Canary": "hook",
+    "./run@2.sh": "run@2.sh",
+}
+
+
+@pytest.mark.parametrize("command", NAMED)
+def test_no_secret_becomes_a_name(world: World, command: str) -> None:
+    """Ids stand in the journal, in figures and in spans."""
+    world.hook("kodik", "PreToolUse", command)
+    (hook,) = json.loads(world.command("list", "--json").stdout)["hooks"]
+    assert hook["name"] == NAMED[command]
+    assert "Zebra7Canary" not in hook["id"]
+
+
+@pytest.mark.parametrize("hooked", [True, False])
+def test_a_bridge_says_what_it_could_not_record(world: World, hooked: bool) -> None:
+    if hooked:
+        world.hook("kodik", "PreToolUse", "echo no >&2; exit 2")
+    given = json.dumps({"session_id": "s", "tool_name": "Bash", "tool_input": {}, "cwd": str(world.project)})
+    assert world.command("bridge", "claude", "PreToolUse", stdin=given).stderr == ""
+    (world.state / "journal.jsonl").unlink()
+    (world.state / "journal.jsonl").mkdir()
+    for _ in range(2):
+        done = world.command("bridge", "claude", "PreToolUse", stdin=given)
+        assert done.returncode == 0
+        assert ("deny" in done.stdout) is hooked
+        assert done.stderr.startswith("anyhook bridge: events are not recorded: ")
+
+
+RUN = {"ending": "exited", "exit_code": 0, "stdout": "", "stderr": "", "duration_s": 1.0, "started_ns": 5}
+ALIEN: dict[str, dict[str, Any]] = {
+    "calls is a number": {"calls": 1.5},
+    "calls is true": {"calls": True},
+    "a hook without a name": {"calls": [{"hook": [], "dialect": {}, "argv": 1, "run": RUN}]},
+    "rows without ids": {"decision": {"verdict": [], "hooks": [{"id": {}, "status": "ran"}, {"id": [], "status": []}]}},
+    "times out of range": {"at": 10**30},
+    "a run out of range": {"calls": [{"hook": "h", "run": {**RUN, "started_ns": 10**30, "duration_s": 1e300}}]},
+    "names that are none": {"host": {}, "session": [1], "event": None, "project": 7, "data": {"tool": {"a": 1}}},
+}
+
+
+@pytest.mark.parametrize("how", ALIEN)
+def test_a_record_of_another_make_stops_no_verb(
+    box: Box, how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The records around it are shown, judged and exported."""
+    exporters = "opentelemetry.exporter.otlp.proto.http."
+    monkeypatch.setattr(f"{exporters}trace_exporter.OTLPSpanExporter.export", lambda _, spans: _encoded(spans))
+    monkeypatch.setattr(f"{exporters}metric_exporter.OTLPMetricExporter.export", lambda *_: MetricExportResult.SUCCESS)
+    box.write(made(), made(**ALIEN[how]), made())
+    for words in (
+        "log", "log --json", "log --search x", "log -n 2", "stats --since 90d", "verify", "explain 2",
+        "replay", "export", f"export --format parquet -o {tmp_path}/x.parquet", "export --format otlp --endpoint http://127.0.0.1:9",
+        "record --untried",
+    ):  # fmt: skip
+        status, _, err = box.call(*words.split())
+        assert status == 0, (words, err)
+    assert box.json("replay")["judged"] >= 2
+
+
+def _encoded(spans: Sequence[ReadableSpan]) -> SpanExportResult:
+    encode_spans(spans)
+    return SpanExportResult.SUCCESS
+
+
+def test_a_damaged_line_is_counted_among_what_is_not_judged(box: Box) -> None:
+    box.write(made(), made())
+    path = box.world.state / "journal.jsonl"
+    path.write_bytes(b"rubbish\n" + path.read_bytes())
+    assert box.json("replay")["not_judged"] == {"its line is damaged": 1}

@@ -194,6 +194,21 @@ def test_a_case_that_does_not_hold_is_marked(box: Box) -> None:
     assert (found["failed"], found["skipped"]) == (0, 1)
 
 
+def test_what_a_hook_says_on_trial_is_no_secret_either(box: Box) -> None:
+    """The case does not hold, since the record has something else in place of the secret; why quotes the hook."""
+    script = box.project / ".kodik" / "hooks" / "hooks.json"
+    says = {"hooks": [{"type": "command", "command": f"echo 'no {SECRET} token=Zebra7Canary' >&2; exit 2"}]}
+    script.write_text(json.dumps({"hooks": {"PreToolUse": [says]}}))
+    box.world.approve()
+    fire(box, "ls")
+    done = box.call("record", "-o", "x.hooktest.yaml")
+    text = (box.project / "x.hooktest.yaml").read_text()
+    assert "skip:" in text
+    for secret in (SECRET, "Zebra7Canary"):
+        assert secret not in text
+        assert secret not in done.stderr
+
+
 def test_bad_calls(box: Box) -> None:
     fire(box, "ls")
     there = box.cases("cases: []")

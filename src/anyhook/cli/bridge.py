@@ -80,8 +80,8 @@ def _answer(table: Host, row: HostEvent, values: Values, begun_s: float) -> Answ
     if plan is not None and not wary and not plan["problems"] and not names & set(plan["events"]):  # type: ignore[call-overload]
         mode = str(values["mode"] or plan["mode"])
         for event in received.events:
-            silence(event, project, values, mode, table.name, plan.get("journal") or {})  # type: ignore[arg-type]
-        return NO_OPINION
+            quiet = silence(event, project, values, mode, table.name, plan.get("journal") or {})  # type: ignore[arg-type]
+        return _recorded_or_said(NO_OPINION, quiet)
     from anyhook.cli.bridge_once import once
     from anyhook.cli.signals import OnDuty
     from anyhook.steps.settle import recorder
@@ -99,7 +99,15 @@ def _answer(table: Host, row: HostEvent, values: Values, begun_s: float) -> Answ
         if again:
             _note_twice(table, received, engine, values)
         engine.close_sync(0.0)
-    return _said(table, row, received, decision)
+    return _recorded_or_said(_said(table, row, received, decision), decision)
+
+
+def _recorded_or_said(answer: Answer, decision: Decision) -> Answer:
+    """A record that could not be written is told to whoever reads the agent's log; not where stderr is the answer."""
+    lost = next((problem for problem in decision.problems if problem.code == "journal-failed"), None)
+    if lost is None or answer.stderr:
+        return answer
+    return answer.replace(stderr=f"anyhook bridge: {lost.what}: {lost.where} ({lost.why}). {lost.fix}")
 
 
 def _note_twice(table: Host, received: Received, engine: Engine, values: Values) -> None:

@@ -152,6 +152,8 @@ def _tried(cases: list[dict[str, Json]], project: str) -> list[dict[str, Json]]:
     from anyhook.cli.verb_test import check_approved
     from anyhook.kit.cases import cases_in
     from anyhook.kit.run import FAILED, run_all
+    from anyhook.model import lean_json
+    from anyhook.steps.record import Keeping, clean, secrets_of
 
     try:
         if not os.path.isdir(project):
@@ -163,10 +165,11 @@ def _tried(cases: list[dict[str, Json]], project: str) -> list[dict[str, Json]]:
     read = cases_in({"cases": [*cases]}, "the record")
     with Unwinding():
         results = [*run_all([(case, project) for case in read], os.cpu_count() or 1)]
-    made = []
+    keeping, made = Keeping(secrets_of(os.environ)), []
     for case, result in zip(cases, results, strict=True):
         if result.status == FAILED:
-            why = result.failures[0].split("\n", 1)[0]
+            told = clean(result.failures[0].split("\n", 1)[0], keeping)  # it quotes what the hook said this time
+            why = str(lean_json.loads(told))
             render.say(f"`{case['name']}` does not hold as recorded ({why}); it is written with `skip`")
             case = {"name": case["name"], "skip": f"does not hold as recorded: {why}", **case}  # noqa: PLW2901
         made.append(case)

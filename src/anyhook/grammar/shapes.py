@@ -83,14 +83,25 @@ def canonical(value: Json) -> str:
 
 
 def short_name(argv: list[str]) -> str:
-    """What people call a command: its script where an interpreter runs one, else its program."""
-    words = [word.rsplit("/", 1)[-1] for word in argv]
+    """What people call a command: its script where an interpreter runs one, else its program. Names are shown and kept
+    everywhere, so nothing that may be a secret is part of one: no variable's value, no password or query."""
+    words = [_last_part(word) for word in argv]
     for word in words:
         if word == "-c":  # what follows is a program's text, and no name
             break
         if word and word not in STARTERS and not word.startswith("-"):
             return word
-    return words[0] if words else "hook"
+    return words[0] or "hook" if words else "hook"
+
+
+def _last_part(word: str) -> str:
+    """Of a path or an address, what people call it; nothing of a variable that is set."""
+    name, sign, _ = word.partition("=")
+    if sign and name.isidentifier():
+        return ""
+    if "://" in word:
+        word = word.partition("?")[0].rpartition("@")[2].rstrip("/")
+    return word.rsplit("/", 1)[-1]
 
 
 def slug(name: str) -> str:

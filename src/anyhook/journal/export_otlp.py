@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from anyhook.journal.numbers import seconds, whole_number
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -58,10 +60,10 @@ def send(records: Iterable[dict[str, Json]], endpoint: str, timeout_s: float = 1
         return len(made)
 
     for number, record in enumerate(records, 1):
-        for hook, verdict, seconds, failed in _spans(tracer, record, ids):
+        for hook, verdict, spent_s, failed in _spans(tracer, record, ids):
             about = {"hook.id": hook, "hook.verdict": verdict, "hook.failed": failed}
             runs.add(1, about)
-            durations.record(seconds, {"hook.id": hook})
+            durations.record(spent_s, {"hook.id": hook})
         if number % BATCH == 0:
             sent += flush()
     sent += flush()
@@ -77,8 +79,8 @@ def _spans(tracer: Tracer, record: dict[str, Json], ids: SpanIds) -> Iterator[tu
     """Makes the spans of one record, and gives each run: hook, verdict, seconds, cause of failure."""
     from opentelemetry.trace import Status, StatusCode, set_span_in_context
 
-    at = record.get("at")
-    if not isinstance(at, int):
+    at = whole_number(record.get("at"))
+    if at is None:
         return
     background = "background" in record
     found = [{**record, "hook": record["background"]}] if background else record.get("calls")
@@ -87,7 +89,9 @@ def _spans(tracer: Tracer, record: dict[str, Json], ids: SpanIds) -> Iterator[tu
     made = decision if isinstance(decision, dict) else {}
     rows = made.get("hooks")
     verdicts = (
-        {row.get("id"): row.get("verdict") for row in rows if isinstance(row, dict)} if isinstance(rows, list) else {}
+        {str(row.get("id")): row.get("verdict") for row in rows if isinstance(row, dict)}
+        if isinstance(rows, list)
+        else {}
     )
     spent = [_times(call.get("run"), at) for call in calls]
     start = min([at, *(begun for begun, _ in spent)])
@@ -113,14 +117,13 @@ def _spans(tracer: Tracer, record: dict[str, Json], ids: SpanIds) -> Iterator[tu
 def _times(run: Json, at: int) -> tuple[int, int]:
     if not isinstance(run, dict):
         return at, at
-    begun, spent = run.get("started_ns"), run.get("duration_s")
-    start = begun if isinstance(begun, int) and begun > 0 else at
-    return start, start + int(float(spent) * 1e9 if isinstance(spent, (int, float)) else 0)
+    start = whole_number(run.get("started_ns")) or at
+    return start, start + int(seconds(run.get("duration_s")) * 1e9)
 
 
 def _about(record: dict[str, Json], decision: dict[str, Json]) -> dict[str, str | int]:
     """No payloads: names, the verdict and who gave it."""
-    data, number = record.get("data"), record.get("n")
+    data, number = record.get("data"), whole_number(record.get("n"))
     named: dict[str, Json] = {
         "hook.event": record.get("event"),
         "hook.host": record.get("host"),
@@ -132,4 +135,4 @@ def _about(record: dict[str, Json], decision: dict[str, Json]) -> dict[str, str 
         "hook.blocked_by": decision.get("hook"),
     }
     made: dict[str, str | int] = {key: str(value) for key, value in named.items() if value is not None}
-    return {**made, "hook.record": number} if isinstance(number, int) else made
+    return {**made, "hook.record": number} if number is not None else made

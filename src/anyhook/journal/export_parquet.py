@@ -8,6 +8,8 @@ import os
 import tempfile
 from typing import TYPE_CHECKING
 
+from anyhook.journal.numbers import seconds, whole_number
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -27,13 +29,13 @@ def row_of(record: dict[str, Json]) -> dict[str, Json]:
     data, calls, decision = record.get("data"), record.get("calls"), record.get("decision")
     if "background" in record:
         calls, record = [record], {**record, "event": "background"}
-    runs = [call for call in calls if isinstance(call, dict) and isinstance(call.get("run"), dict)] if calls else []  # type: ignore[union-attr]
+    listed = calls if isinstance(calls, list) else []
+    runs = [call for call in listed if isinstance(call, dict) and isinstance(call.get("run"), dict)]
     made = decision if isinstance(decision, dict) else {}
-    at = record.get("at")
     return {
-        **{key: record.get(key) for key in ("n", "host", "project", "session", "mode", "event")},
-        "at": at if isinstance(at, int) else None,
-        "tool": data.get("tool") if isinstance(data, dict) else None,
+        **{key: whole_number(record.get(key)) for key in ("n", "at")},
+        **{key: _text(record.get(key)) for key in ("host", "project", "session", "mode", "event")},
+        "tool": _text(data.get("tool")) if isinstance(data, dict) else None,
         **{key: _text(made.get(key)) for key in ("verdict", "effect", "hook", "reason")},
         "runs": len(runs),
         "failures": sum(1 for call in runs if call.get("failed")),
@@ -46,8 +48,7 @@ def row_of(record: dict[str, Json]) -> dict[str, Json]:
 
 def _seconds(call: dict[str, Json]) -> float:
     run = call.get("run")
-    spent = run.get("duration_s") if isinstance(run, dict) else None
-    return float(spent) if isinstance(spent, (int, float)) else 0.0
+    return seconds(run.get("duration_s")) if isinstance(run, dict) else 0.0
 
 
 def _text(value: Json) -> str | None:

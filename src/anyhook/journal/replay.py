@@ -87,7 +87,8 @@ class Judge:
         rows = before.get("hooks")
         hooks = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
         calls = record.get("calls")
-        foreground = [call for call in calls if isinstance(call, dict) and call.get("run")] if calls else []  # type: ignore[union-attr]
+        listed = calls if isinstance(calls, list) else []
+        foreground = [call for call in listed if isinstance(call, dict) and call.get("run")]
         _check(before, hooks, foreground)
         if not foreground:
             return None

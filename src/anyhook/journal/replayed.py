@@ -80,12 +80,18 @@ class _Part:
                 judged += self._since <= at and (self._until is None or at < self._until)
                 continue
             found = self._chosen(line)
-            if found is None or found.record is None or "decision" not in found.record:
+            if found is None or (found.record is not None and "decision" not in found.record):
+                continue
+            if found.record is None:
+                not_judged["its line is damaged"] += 1
                 continue
             try:
                 change = self._judge.judge(found.record)
             except Unjudgeable as why:
                 not_judged[str(why)] += 1
+                continue
+            except (TypeError, ValueError, AttributeError, KeyError):
+                not_judged["it is no record as this version writes them"] += 1
                 continue
             judged += 1
             if change is None:

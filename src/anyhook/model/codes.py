@@ -353,7 +353,10 @@ CODES = {
         "See what each agent can do, and let the hook ask for that.",
     ),
     "journal-failed": Code(
-        OWN, WARNING, "The journal cannot be written, so events are not recorded.", "Make the state directory writable."
+        OWN,
+        WARNING,
+        "The journal cannot be written, so events are not recorded.",
+        "Make the state directory writable, with room on its disk.",
     ),
 }
 
