@@ -418,7 +418,7 @@ def test_what_is_a_python_script(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_text("#!/usr/bin/env python3\n")
     search = "/usr/bin:/bin:" + str(Path(shutil.which("python3") or "").parent)
-    env = {"PATH": search, "HERE": str(tmp_path), "X": "x", "TWO": "x y", "STAR": "*"}
+    env = {"PATH": search, "HOME": str(tmp_path), "HERE": str(tmp_path), "X": "x", "TWO": "x y", "STAR": "*"}
     for argv in (
         ["python3", str(path), "x"],
         ["sh", "-c", f"python3 {path} x"],
@@ -427,6 +427,7 @@ def test_what_is_a_python_script(tmp_path: Path) -> None:
         ["bash", "-c", '"$HERE"/a.py x'],
         ["bash", "-c", '"${HERE}/a.py" "$X"'],
         ["bash", "-c", "python3 $HERE/a.py 'x'"],
+        ["bash", "-c", "~/a.py x"],
     ):
         found = python_script(argv, str(tmp_path), env)
         assert found is not None, argv
@@ -440,6 +441,8 @@ def test_what_is_a_python_script(tmp_path: Path) -> None:
         ["sh", "-c", f"python3 {path} $TWO"],
         ["sh", "-c", f"python3 {path} $STAR"],
         ["sh", "-c", f"python3 {path} $NONE"],
+        ["sh", "-c", "python3 ~other/a.py"],
+        ["sh", "-c", "python3 x~/a.py"],
         ["sh", "-c", f'python3 {path} "$1"'],
         ["sh", "-c", f'python3 {path} "$(date)"'],
         ["sh", "-c", f'python3 {path} "${{X:-y}}"'],

@@ -80,14 +80,14 @@ cases:
     told = {case["name"]: "\n".join(case["failures"]) for case in found["cases"]}
     assert 'verdict: expected "block", got "none"' in told["a"]
     assert "exit: expected 2, got 0" in told["a"]
-    assert "kodik:project:PreToolUse:given---cat  ran, exit 0" in told["a"], "what the hooks did is shown"
+    assert "kodik:project:PreToolUse:case  ran, exit 0" in told["a"], "what the hooks did is shown"
     assert "not_ran: `kodik` ran" in told["b"]
     assert "stderr: rm -rf is not for agents" in told["b"]
-    assert "failed: kodik:project:PreToolUse:given---cat broke (exit)" in told["c"]
+    assert "failed: kodik:project:PreToolUse:case broke (exit)" in told["c"]
     assert told["d"] == ""
     assert "failed: `kodik` did not fail" in told["e"]
-    assert "no hook `nobody` was considered for this event. Hooks: kodik:project:PreToolUse:given---cat" in told["f"]
-    assert "`kodik` did not run (kodik:project:PreToolUse:given---cat is unmatched" in told["g"]
+    assert "no hook `nobody` was considered for this event. Hooks: kodik:project:PreToolUse:case" in told["f"]
+    assert "`kodik` did not run (kodik:project:PreToolUse:case is unmatched" in told["g"]
     assert "problems: `hook-failed` was not reported" in told["h"]
     assert "problems: `hook-failed` was reported" in told["i"]
     assert "--- expected\n+++ got\n@@ -1,2 +1 @@\n-one\n-two\n+touched" in told["j"]

@@ -158,7 +158,7 @@ class Judge:
             current, seen = rewritten(current, seen, outcome, plain, () if upstream else table.chains)
             if outcome.verdict == BLOCK:
                 ended = blocked_in = table.name
-                stopped = name in GATES and row.block in STOPPING
+                stopped = stopped or (name in GATES and row.block in STOPPING)
             elif hook.scope == "builtin" and outcome.recipe is not None:
                 ended = table.name
         return entries

@@ -30,7 +30,7 @@ EVERY = 2_000
 FIRST, SMALL = 3, 500
 """And so are this many at the beginning of each small batch, as the first ones are; one of each larger batch."""
 SHELLS = ("sh", "bash", "dash", "zsh")
-PIECE = re.compile(r"""([ \t]+)|'([^']*)'|"([^"`\\]*)"|([\w@+:,./^${}-]+)""")
+PIECE = re.compile(r"""([ \t]+)|'([^']*)'|"([^"`\\]*)"|([\w@+:,./^${}~-]+)""")
 VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})")
 PLAIN = re.compile(r"[\w@+:,./^-]+")
 """Pieces of a shell's words, and what needs no quotes."""
@@ -118,6 +118,8 @@ def _shell_words(line: str, env: Mapping[str, str]) -> list[str] | None:
         if space:
             between = True
             continue
+        if bare and between and bare.startswith("~/") and env.get("HOME"):
+            bare = f"$HOME{bare[1:]}"
         said = quoted or bare or ""
         text = VARIABLE.sub(lambda name: env.get(name[1] or name[2], ""), said) if exact is None else exact
         if "$" in VARIABLE.sub("", said) or (bare and not PLAIN.fullmatch(text)):
