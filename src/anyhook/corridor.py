@@ -17,7 +17,7 @@ from anyhook.steps.judge import judge
 from anyhook.steps.merge import Entry, merge
 from anyhook.steps.present import aim, present, stdin_of
 from anyhook.steps.record import call_text, record
-from anyhook.steps.translate import to_host, to_native
+from anyhook.steps.translate import completed, rewritten, to_host, to_native
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     Begun = tuple[Call, str, Waitable | Run]
 
-REWRITES = (("input", "tool_input"), ("prompt", "prompt"), ("output", "tool_output"))
-"""Event fields that a hook can rewrite, and the outcome that rewrites them."""
 GRACE_S, GRACE_PER_BYTE_S, GRACE_MOST_S = 0.002, 4e-9, 0.01
 """How long an async caller's loop is held for a hook that is about to answer, more for a large payload: a hop to a
 thread costs more than most native hooks take."""
@@ -134,10 +132,10 @@ class Walk:
                 self.calls.append((text, run, "cancelled"))
                 self.report(hook, "ran", run=run)
                 raise
-            outcome = self.engine.answers.read(hook, table.replies[hook.handler], self.event.name, run)
+            had = hook.replace(limit_s=call.limit_s) if run.ending == "timed_out" else hook  # a host may have had less
+            outcome = self.engine.answers.read(had, table.replies[hook.handler], self.event.name, run)
             self.calls.append((text, run, outcome.failure.cause if outcome.failure else ""))
-            if table.partial_input and outcome.tool_input is not None:
-                outcome = outcome.replace(tool_input={**_object(self.seen.get("input")), **outcome.tool_input})
+            outcome = completed(outcome, self.seen, table)
         outcome = judge(hook, table, row, outcome, posture, scene.settings)
         if outcome.verdict == BLOCK and table.name in self.spent:
             outcome = _let_go(hook, row, outcome)
@@ -251,12 +249,8 @@ class Walk:
             outcome = outcome.replace(problems=tuple(self.engine.once(outcome.problems)))
         plain = to_host(outcome, self.event, step.dialect)
         self.entries.append(Entry(position, step.hook, step.dialect, step.row, plain, upstream))
-        for field, rewrite in REWRITES:
-            value = getattr(outcome, rewrite)
-            if value is not None:
-                self.current = self.current.replace(data={**self.current.data, field: getattr(plain, rewrite)})
-                if field in step.dialect.chains and not upstream:
-                    self.seen = self.seen.replace(data={**self.seen.data, field: value})
+        chains = () if upstream else step.dialect.chains
+        self.current, self.seen = rewritten(self.current, self.seen, outcome, plain, chains)
         if outcome.verdict == BLOCK:
             if not self.ended:
                 self.ended, self.blocker, self.blocked_in = True, f"a block by {step.hook.id}", step.dialect.name
@@ -313,10 +307,6 @@ class Walk:
                 posture = self.engine.posture_of(hook, self.on_failure)
                 self.calls.append((call_text(hook, call, posture, self.engine.keeping), None, ""))
                 self.engine.start_in_background(hook, call)
-
-
-def _object(value: Json) -> dict[str, Json]:
-    return value if isinstance(value, dict) else {}
 
 
 def _let_go(hook: Hook, row: EventRow, outcome: Outcome) -> Outcome:

@@ -46,8 +46,10 @@ def anyhook_hook(request: pytest.FixtureRequest) -> Iterator[LoadHook]:
     opened: list[Bench] = []
 
     def load(*hooks: str, project: str | os.PathLike[str] | None = None, **more: object) -> Bench:
+        __tracebackhide__ = True
         bench = Bench(request.config.rootpath if project is None else project, hooks, **more)  # type: ignore[arg-type]
         opened.append(bench)
+        bench.tell = lambda text: request.node.add_report_section("call", "anyhook", text)
         return bench
 
     yield load

@@ -53,6 +53,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("steps/review.py", "stores.ledger"): "what is approved is what the ledger keeps",
     ("steps/explain.py", "steps.match"): "explain is the corridor up to the door: match",
     ("steps/explain.py", "steps.present"): "explain is the corridor up to the door: present",
+    ("journal/replay.py", "hosts"): "an agent's events are recorded in the agent's words",
     ("journal/warm_worker.py", "runners.python"): "a callable is called as its runner calls it",
     ("steps/run.py", "steps.child"): "one step in several files: starting and waiting",
     ("steps/run.py", "steps.start_failure"): "one step in several files: why it could not be started",

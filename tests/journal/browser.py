@@ -15,6 +15,16 @@ from typing import Any
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ANSWER_S = 60.0
+CODES = {
+    "Tab": 9,
+    "Enter": 13,
+    "Escape": 27,
+    "ArrowLeft": 37,
+    "ArrowUp": 38,
+    "ArrowRight": 39,
+    "ArrowDown": 40,
+    "End": 35,
+}
 
 
 def program() -> str | None:
@@ -22,7 +32,8 @@ def program() -> str | None:
 
 
 class Browser:
-    """One tab. `troubles` has what the page's console complained about, `asked_for` every address it asked for."""
+    """One tab at a time. `troubles` has what the page's console complained about and every dialog that it opened,
+    `asked_for` every address it asked for."""
 
     def __init__(self, profile: Path) -> None:
         path = program()
@@ -45,11 +56,28 @@ class Browser:
         os.close(read_end)
         os.close(write_end)
         self._session: str | None = None
-        (tab,) = [one for one in self.call("Target.getTargets")["targetInfos"] if one["type"] == "page"][:1]
-        attached = self.call("Target.attachToTarget", targetId=tab["targetId"], flatten=True)
-        self._session = attached["sessionId"]
+        (tab,) = [one["targetId"] for one in self.call("Target.getTargets")["targetInfos"] if one["type"] == "page"][:1]
+        self.tabs = [tab]
+        self._attach(tab)
+
+    def _attach(self, tab: str) -> None:
+        self._session = None
+        self._session = self.call("Target.attachToTarget", targetId=tab, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
+
+    def another_tab(self, address: str) -> None:
+        """In front of those that are open."""
+        self._session = None
+        self.tabs.append(self.call("Target.createTarget", url="about:blank")["targetId"])
+        self._attach(self.tabs[-1])
+        self.open(address)
+
+    def tab(self, number: int) -> None:
+        """To the front."""
+        self._session = None
+        self.call("Target.activateTarget", targetId=self.tabs[number])
+        self._attach(self.tabs[number])
 
     def close(self) -> None:
         os.close(self._to)
@@ -86,6 +114,8 @@ class Browser:
             self.troubles.append(params["exceptionDetails"].get("text", "exception"))
         elif message.get("method") == "Log.entryAdded":
             self.troubles.append(f"{params['entry']['text']} {params['entry'].get('url', '')}")
+        elif message.get("method") == "Page.javascriptDialogOpening":
+            self.troubles.append(f"a dialog: {params['message']}")
         elif message.get("method") == "Network.requestWillBeSent":
             self.asked_for.append(params["request"]["url"])
         return message
@@ -109,8 +139,27 @@ class Browser:
     def type(self, text: str) -> None:
         self.call("Input.insertText", text=text)
 
-    def dark(self) -> None:
-        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    def press(self, *keys: str) -> None:
+        """By their names: `Tab`, `ArrowDown`, `Enter`, `/`. From then on the tab counts as looked at."""
+        self.call("Emulation.setFocusEmulationEnabled", enabled=True)
+        for key in keys:
+            code, text = CODES.get(key, 0), {"Enter": "\r"}.get(key, key if len(key) == 1 else "")
+            stroke = {"key": key, "code": key, "windowsVirtualKeyCode": code, "text": text}
+            self.call("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", **stroke)
+            self.call("Input.dispatchKeyEvent", type="keyUp", **stroke)
+
+    def looks(self, width: int, height: int, dark: bool = False) -> None:
+        self.call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600
+        )
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.call("Emulation.setEmulatedMedia", features=[scheme])
+
+    def spoken(self) -> list[tuple[str, str]]:
+        """Role and name of all that a screen reader finds."""
+        nodes = self.call("Accessibility.getFullAXTree")["nodes"]
+        told = [node for node in nodes if not node["ignored"]]
+        return [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in told]
 
     def picture(self, path: Path) -> None:
         path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot")["data"]))

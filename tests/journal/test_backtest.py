@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -14,7 +15,10 @@ from typing import Any
 import pytest
 from journal_box import Box, made
 
+from anyhook.hosts import HOSTS, host
 from anyhook.journal.trial import python_script, sandbox_of, works
+from anyhook.model.json_types import Json
+from anyhook.stores.journal import Journal
 from conftest import World
 
 GUARD = """
@@ -50,7 +54,7 @@ def pool(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     def threads(_: object, jobs: int) -> Executor:
         return Threads(jobs)
 
-    monkeypatch.setattr("anyhook.cli.verb_backtest._executor", threads)
+    monkeypatch.setattr("anyhook.cli.verb_backtest._workers", threads)
     return sent
 
 
@@ -85,13 +89,69 @@ def test_what_a_script_would_have_done(box: Box, pool: list[int]) -> None:
     kinds = [(each["n"], each["kind"]) for each in found["findings"]]
     assert kinds == [(2, "blocks"), (3, "rewrites"), (4, "fails"), (7, "blocks")]
     assert found["findings"][0]["what"] == "no rm -rf x"
-    assert found["findings"][1]["what"] == '{"command": "old"} → {"command": "new"}'
+    rewrite = found["findings"][1]
+    assert [rewrite[key] for key in ("about", "what", "before", "after")] == [
+        "old",
+        "input",
+        {"command": "old"},
+        {"command": "new"},
+    ]
     assert sum(pool) == 5
     assert counts(tried(box, "guard.py")) == (7, 5, 2, 1, 1)
     assert sum(pool) == 5, "what has run once does not run again"
     status, out, _ = box.call("backtest", "guard.py", "--sandbox", "none", "-n", "2")
     assert status == 0
-    assert out.startswith("… 2 before these; -n shows more\n")
+    lines = out.splitlines()
+    assert lines[0] == "… 2 before these; -n shows more"
+    assert "guard.py fails\n      crash\n    + fails: it left with status 1: Traceback" in out
+    assert "guard.py blocks\n    - rm y\n    + blocks: no rm y\n" in out
+    assert lines[-1].split()[1:7] == ["7", "5", "2", "0", "1", "1"]
+
+
+def test_a_new_python_hook_is_warm(box: Box, pool: list[int]) -> None:
+    """As `anyhook new` declares it: by a path with a variable in quotes."""
+    recorded(box, [f"c{number}" for number in range(9)])
+    assert box.call("new", "guard", "--dialect", "kodik", "--event", "PreToolUse", "--lang", "python")[0] == 0
+    found = tried(box, "guard", "--trust", "all", "--jobs", "1")
+    assert [(row["runs"], row["warm"]) for row in found["hooks"].values()] == [(9, 6)]
+
+
+def test_outputs_prompts_and_questions_are_told(box: Box, pool: list[int]) -> None:
+    project = str(box.world.project.resolve())
+    given = {"tool": "Bash", "input": {"command": "cat x"}, "output": "a\nsecret\nc"}
+    box.write(
+        made(project=project, event="post_tool", data=given),
+        made(project=project, event="user_prompt_submit", data={"prompt": "do it"}),
+        made(project=project, data={"tool": "Bash", "input": {"command": "ls"}}),
+    )
+    answers = {
+        ("kolega", "PostToolUse"): {"hookSpecificOutput": {"updatedToolOutput": "a\n[gone]\nc"}},
+        ("kode", "user_prompt_submit"): {"replace_prompt": "do it well"},
+        ("agenthooks", "before_tool"): {"decision": "ask", "reason": "sure?"},
+    }
+    for (table, native), answer in answers.items():
+        box.world.hook(table, native, f"printf %s '{json.dumps(answer)}'")
+    words = [hook["id"] for hook in box.json("list")["hooks"] if hook["scope"] == "user"]
+    found = [(each["kind"], each["what"], each["after"]) for each in tried(box, *words)["findings"]]
+    assert found == [
+        ("rewrites", "output", "a\n[gone]\nc"),
+        ("rewrites", "prompt", "do it well"),
+        ("asks", "sure?", None),
+    ]
+    status, out, _ = box.call("backtest", *words, "--sandbox", "none")
+    assert status == 0
+    assert "rewrites the output\n      a\n    - secret\n    + [gone]\n      c\n" in out
+    assert "rewrites the prompt\n    - do it\n    + do it well\n" in out
+    assert "asks\n      ls\n    + asks: sure?\n" in out
+
+
+def test_the_newest_of_very_many_are_told(box: Box, pool: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("anyhook.journal.backtest.EXAMPLES", 3)
+    recorded(box, [f"rm {number}" for number in range(8)])
+    script(box)
+    found = tried(box, "guard.py")
+    assert ([each["n"] for each in found["findings"]], found["found"]) == ([6, 7, 8], 8)
+    assert "… 6 before these" in box.call("backtest", "guard.py", "--sandbox", "none", "-n", "2")[1]
 
 
 def test_a_changed_hook_runs_again(box: Box, pool: list[int]) -> None:
@@ -181,6 +241,17 @@ def test_a_shell_command(box: Box, pool: list[int]) -> None:
     assert counts(tried(box, "kodik:user"))[:3] == (7, 5, 2)
 
 
+@pytest.mark.parametrize("agent", HOSTS)
+def test_events_of_every_agent_are_in_the_hooks_own_words(box: Box, pool: list[int], agent: str) -> None:
+    """Agents call the tool that runs commands by many names; the hook is written for its dialect's."""
+    (name, *_) = [native for native, tool in host(agent).tools.items() if (tool.ours, tool.split) == ("shell", None)]
+    data = {"tool": name, "input": {"command": "rm x"}}
+    box.write(made(project=str(box.world.project.resolve()), host=agent, hosted=True, data=data))
+    group: Json = {"matcher": "Bash", "hooks": [{"type": "command", "command": "! grep -q '\"Bash\".*rm' || exit 2"}]}
+    box.world.declare(box.world.home / "Documents/Kodik/Hooks/hooks.json", "PreToolUse", group)
+    assert counts(tried(box, "kodik:user"))[:3] == (1, 1, 1)
+
+
 def test_events_that_were_not_kept(box: Box, pool: list[int]) -> None:
     project = str(box.world.project.resolve())
     box.write(
@@ -202,7 +273,8 @@ def test_wrong_calls(box: Box, pool: list[int]) -> None:
     box.world.hook("kodik", "Stop", "true", scope="project")
     box.world.kolega("Stop", {"type": "prompt", "prompt": "Fine?"})
     for words, why in (
-        (["nothing"], "nothing: there is no such hook: "),
+        (["nothing"], "nothing: there is no such hook. Hooks: "),
+        (["gard.py"], "gard.py: there is no such hook. Did you mean `guard.py`? Hooks: "),
         (["kodik"], "kodik: several hooks have this in their ids: "),
         (["kodik:project"], "kodik:project:Stop:true is not approved"),
         (["kolega:user"], "a `prompt` handler cannot be backtested"),
@@ -235,14 +307,35 @@ def test_a_sandbox_keeps_everything_as_it_is(box: Box, pool: list[int]) -> None:
     found = box.json("backtest", "kodik:user")
     assert counts(found)[:3] == (1, 1, 1)
     assert [mark for mark in marks if mark.exists()] == []
+    marks[2].touch()  # to be taken away by this test alone
+    try:
+        tried(box, "kodik:user")
+    finally:
+        marks[2].unlink()
+    assert [mark.exists() for mark in marks[:2]] == [True, True], "without a sandbox it is another run"
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+def test_a_hook_finds_its_files_in_the_sandbox(box: Box, pool: list[int], tmp_path: Path) -> None:
+    """Though all of it lies in /tmp, which is another one there."""
+    if wrong := works(sandbox_of("bwrap", str(box.world.project), [])):
+        pytest.skip(f"no sandbox here: {wrong}")
+    recorded(box)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "words.py").write_text('BAD = "rm"\n')
+    guard = tmp_path / "mine" / "guard.py"
+    guard.write_text(f"import words\n{GUARD}")
+    box.world.hook("kodik", "PreToolUse", f"python3 {guard}")
+    box.world.write(box.world.home / "bin" / "other", f"#!/usr/bin/env python3\n{GUARD}").chmod(0o755)
+    box.world.hook("kodik", "PreToolUse", '"$HOME/bin/other"')
+    for name in ("guard.py", "other"):
+        assert counts(box.json("backtest", name)) == (7, 5, 2, 1, 1)
 
 
 @pytest.mark.parametrize("count", [120, pytest.param(100_000, marks=pytest.mark.timeout(3_600))])
 def test_a_pool_of_processes_and_a_cluster_agree(world: World, count: int) -> None:
     """The command itself, with its pool; and with a cluster of two workers."""
     distributed = pytest.importorskip("distributed")
-    from anyhook.stores.journal import Journal
-
     journal = Journal(str(world.state))
     project = str(world.project.resolve())
     for start in range(0, count, 100):
@@ -280,22 +373,85 @@ def test_what_is_a_python_script(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_text("#!/usr/bin/env python3\n")
     search = "/usr/bin:/bin:" + str(Path(shutil.which("python3") or "").parent)
+    env = {"PATH": search, "HERE": str(tmp_path), "X": "x", "TWO": "x y", "STAR": "*"}
     for argv in (
         ["python3", str(path), "x"],
         ["sh", "-c", f"python3 {path} x"],
         ["python3", "a.py", "x"],
         [str(path), "x"],
+        ["bash", "-c", '"$HERE"/a.py x'],
+        ["bash", "-c", '"${HERE}/a.py" "$X"'],
+        ["bash", "-c", "python3 $HERE/a.py 'x'"],
     ):
-        found = python_script(argv, str(tmp_path), search)
-        assert found is not None
+        found = python_script(argv, str(tmp_path), env)
+        assert found is not None, argv
         assert found[1:] == (str(path), ("x",))
+    two = python_script(["sh", "-c", 'python3 a.py "$TWO" \'it is $X\' ""'], str(tmp_path), env)
+    assert two is not None
+    assert two[2] == ("x y", "it is $X", "")
     for argv in (
         ["sh", "-c", f"python3 {path} | cat"],
         ["sh", "-c", f"X=1 python3 {path}"],
+        ["sh", "-c", f"python3 {path} $TWO"],
+        ["sh", "-c", f"python3 {path} $STAR"],
+        ["sh", "-c", f"python3 {path} $NONE"],
+        ["sh", "-c", f'python3 {path} "$1"'],
+        ["sh", "-c", f'python3 {path} "$(date)"'],
+        ["sh", "-c", f'python3 {path} "${{X:-y}}"'],
+        ["sh", "-c", f'python3 {path} "open'],
+        ["sh", "-c", f"python3 {path}\ntrue"],
+        ["sh", "-c", ""],
         ["python3", "-c", "pass"],
         ["python3", "none.py"],
         ["cat", str(path)],
         ["python3"],
         [],
     ):
-        assert python_script(argv, str(tmp_path), search) is None, argv
+        assert python_script(argv, str(tmp_path), env) is None, argv
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_interrupted_and_gone_on_with(world: World, number: int) -> None:
+    """Nothing of it is left, and the next call runs the rest only, to the same table."""
+    journal = Journal(str(world.state))
+    project = str(world.project.resolve())
+    commands = [f"{'rm' * (each % 3)} {each}" for each in range(120)]
+    journal.append(
+        *(
+            json.dumps(made(project=project, data={"tool": "Bash", "input": {"command": each}})).encode() + b"\n"
+            for each in commands
+        )
+    )
+    ran = world.root / "ran"
+    world.hook("kodik", "PreToolUse", f"echo $$ >> {ran}; sleep 0.05; ! grep -q rm || exit 2", name="x")
+    words = [sys.executable, "-m", "anyhook", "backtest", "kodik:user", "--sandbox", "none", "--jobs", "2", "--json"]
+    child = subprocess.Popen(words, env=world.env, cwd=world.project, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    while not ran.exists() or len(ran.read_text().split()) < 70:  # more than two batches: some of it is kept
+        time.sleep(0.05)
+    child.send_signal(number)
+    _, err = child.communicate(timeout=60)
+    assert child.returncode == (130 if number == signal.SIGINT else -number)
+    assert b"Traceback" not in err
+    settled = _settled(ran)
+    assert settled < 120
+    found = tables(world, *words[3:])
+    assert counts(found)[:3] == (120, 120, 80)
+    again = len(ran.read_text().split()) - settled
+    assert again < 120, "what had run was kept"
+
+
+def _settled(path: Path) -> int:
+    """How many lines a file has once nobody writes to it any more."""
+    before = -1
+    while (now := len(path.read_text().split())) != before:
+        before = now
+        time.sleep(0.7)
+    return now
+
+
+def test_a_worker_that_is_lost(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    recorded(box)
+    box.world.hook("kodik", "PreToolUse", "kill -9 $PPID", name="x")  # the worker is the hook's parent
+    status, out, err = box.call("backtest", "kodik:user", "--sandbox", "none", "--jobs", "1")
+    assert (status, out) == (3, "")
+    assert "a process that ran the hooks is gone" in err

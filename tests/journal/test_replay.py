@@ -5,14 +5,18 @@ from __future__ import annotations
 
 import json
 import shlex
+import time
 from typing import Any
 
 import pytest
 from journal_box import Box, made
 
 from anyhook import Event, Outcome
-from anyhook.grammar.registry import dialect
+from anyhook.grammar.registry import DIALECTS, dialect
+from anyhook.hosts import HOSTS, host
 from anyhook.journal.replay import Change, Judge
+from anyhook.kit.events import payload_of_agent
+from anyhook.model.json_types import Json
 from conftest import World
 
 ANSWERS: dict[str, list[dict[str, Any]]] = {
@@ -74,6 +78,69 @@ def test_every_answer_is_judged_the_same(box: Box, table: str, monkeypatch: pyte
     assert found == {"judged": 3 * len(scripts), "changed": 0, "changes": [], "not_judged": {}}
 
 
+@pytest.mark.parametrize("table", [name for name in DIALECTS if dialect(name).together])
+def test_hooks_that_a_block_of_their_own_dialect_does_not_skip(box: Box, table: str) -> None:
+    native = dialect(table).row_for("pre_tool")
+    assert native is not None
+    box.world.hook(table, native.native, "echo no >&2; exit 2")
+    box.world.hook(table, native.native, """echo '{"systemMessage": "second"}'""")
+    box.world.hook("goose", "PreToolUse", "exit 2")
+    engine = box.world.engine()
+    decision = engine.fire_sync(Event.pre_tool("Bash", {"command": "ls"}))
+    engine.close_sync()
+    assert [report.status for report in decision.hooks] == ["ran", "ran", "skipped"]
+    assert box.json("replay") == {"judged": 1, "changed": 0, "changes": [], "not_judged": {}}
+
+
+@pytest.mark.parametrize("hosted", [False, True])
+def test_rewrites_of_single_fields(box: Box, hosted: bool) -> None:
+    """A dialect whose hooks name only the fields that they change: the rest is as the hooks before left it."""
+    (table,) = [name for name in DIALECTS if dialect(name).partial_input]
+    for field in ("command", "first", "second"):
+        answer = {"hookSpecificOutput": {"tool_input": {field: "x"}}}
+        box.world.hook(table, "BeforeTool", f"echo {shlex.quote(json.dumps(answer))}")
+    engine = box.world.engine()
+    for number in range(3):
+        data: dict[str, Json] = {"tool": "shell", "input": {"command": "y", "number": number}}
+        made = engine.fire_sync(Event("pre_tool", data, hosted=hosted)).tool_input
+        assert made == {"command": "x", "number": number, "first": "x", "second": "x"}
+    engine.close_sync()
+    assert box.json("replay") == {"judged": 3, "changed": 0, "changes": [], "not_judged": {}}
+
+
+AGENTS = [name for name in HOSTS if any(tool.ours == "read_file" for tool in host(name).tools.values())]
+READERS = {
+    name: {tool.ours: (native, tool) for native, tool in host(name).tools.items()}["read_file"] for name in AGENTS
+}
+"""How agents call the tool that reads a file."""
+
+
+@pytest.mark.parametrize("agent", READERS)
+def test_rewrites_in_the_words_of_a_real_agent(box: Box, agent: str) -> None:
+    """Agents call their tools and fields otherwise than hooks do; so do the records of their events."""
+    box.world.hook("kodelet", "before_tool_call", """echo '{"input": {"file_path": "/b"}}'""")
+    native, tool = READERS[agent]
+    field = tool.inputs.get("path", "path")
+    (row,) = [row for row in host(agent).events if "pre_tool" in row.canonical]
+    said = payload_of_agent(host(agent), row, {"tool": native, "input": {field: "/a"}}, str(box.world.project))
+    done = box.world.command("bridge", agent, row.native, stdin=json.dumps(said))
+    assert done.returncode == 0, done.stderr
+    (record,) = box.world.journal()
+    assert record["decision"]["tool_input"] == {field: "/b"}
+    assert box.json("replay") == {"judged": 1, "changed": 0, "changes": [], "not_judged": {}}
+
+
+def test_a_host_that_has_less_time_than_the_hook(box: Box) -> None:
+    box.world.hook("kode", "tool_call_pre", "sleep 30")
+    engine = box.world.engine()
+    engine.answer_by_s = time.monotonic() + 0.5
+    decision = engine.fire_sync(Event.pre_tool("Bash", {}))
+    engine.close_sync()
+    assert (decision.verdict, decision.hooks[0].ending) == ("block", "timed_out")
+    assert "its limit of 0." in str(decision.reason), "the time that it had, and not the one that it may have had"
+    assert box.json("replay") == {"judged": 1, "changed": 0, "changes": [], "not_judged": {}}
+
+
 def test_another_posture(box: Box) -> None:
     box.world.hook("kodik", "PreToolUse", "exit 7")
     box.world.hook("kodelet", "before_tool_call", "true")
@@ -90,7 +157,7 @@ def test_another_posture(box: Box) -> None:
     assert (change["n"], change["after"]["verdict"], change["unknown"]) == (2, "none", ["kodelet:user:it"])
     status, out, _ = box.call("replay", "--on-failure", "deny")
     assert status == 0
-    assert 'verdict: "none" → "block"' in out
+    assert "- verdict: none\n    + verdict: block\n" in out
     assert out.endswith("2 events judged again, 1 decided differently\n")
 
 

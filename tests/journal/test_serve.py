@@ -7,21 +7,21 @@ import os
 import re
 import signal
 import socket
-import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.client import HTTPConnection, HTTPResponse
+from http.client import HTTPConnection
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
-from browser import Browser, program
-from journal_box import Box, made
+import uvicorn
+from journal_box import SECOND, Box, made
+from serve_box import messages, served
 from starlette.testclient import TestClient
 from test_watch import ODD_RECORDS
 
+from anyhook.cli.live import server as live_server
 from anyhook.cli.live.server import FILES, page
 from anyhook.journal.index import index_path
 from conftest import World
@@ -116,6 +116,8 @@ def test_one_record(client: TestClient, box: Box) -> None:
     answer = client.get("record/1").json()
     assert "\n".join(answer["lines"]).rstrip() == box.call("explain", "1")[1].rstrip()
     assert json.loads(answer["json"]) == box.world.journal()[0]
+    assert re.fullmatch(r"\d+\.0 s ago", answer["ago"])
+    assert answer["like"] == ["session:s", "agent:fire", "tool:Bash"]
     gone = client.get("record/7")
     assert (gone.status_code, "no record 7" in gone.json()["problem"]) == (404, True)
     assert client.get(f"record/{10**30}").status_code == 404
@@ -127,13 +129,20 @@ def test_figures_are_those_of_stats(client: TestClient, box: Box) -> None:
     told = box.json("stats")
     assert [_without_span(hook) for hook in answer["hooks"]] == [_without_span(hook) for hook in told["hooks"]]
     assert [hook["hook"] for hook in client.get("hooks?q=hook:guard").json()["hooks"]] == [BLOCKS[0][0]]
-    assert client.get("hooks?q=words").json()["regardless_of_text"] is True
+    assert client.get("hooks?q=words").json()["note"].endswith(", whatever the text")
+    assert answer["told"] == {"waited": "512 ms", "runs": "2", "blocked": "1", "failed": "1 (1 timed out)"}
+    assert answer["hooks"][1]["told"] == {
+        "p50": "12.0 ms", "p95": "12.0 ms", "waited": "12.0 ms", "runs": "1", "blocked": "1",
+    }  # fmt: skip
+    week = client.get("hooks?q=since:7d").json()
+    assert week["note"] == "a bar is 12 h"
+    assert 7 * 86_400 <= (week["to"] - week["from"]) / SECOND < 7 * 86_400 + 60
     bad = client.get("hooks?q=since:soon")
     assert (bad.status_code, "no moment" in bad.json()["problem"]) == (400, True)
 
 
 def _without_span(hook: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in hook.items() if key != "over_time"}
+    return {key: value for key, value in hook.items() if key not in ("over_time", "told")}
 
 
 def test_figures_without_an_index(client: TestClient, box: Box) -> None:
@@ -156,56 +165,6 @@ def test_records_of_any_shape(client: TestClient, box: Box) -> None:
 
 
 # --- a real server
-
-
-class Served:
-    """`anyhook serve`, running."""
-
-    def __init__(self, world: World) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "anyhook", "serve"],
-            env=world.env, cwd=world.project, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
-        assert self.process.stdout is not None
-        self.address = self.process.stdout.readline().strip()
-        found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)(/[\w-]{32}/)", self.address)
-        assert found, self.address
-        self.port, self.start = int(found[1]), found[2]
-        self._open: list[HTTPConnection | HTTPResponse] = []
-
-    def get(self, path: str, **headers: str) -> HTTPResponse:
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
-        connection.request("GET", self.start + path, headers=headers)
-        answer = connection.getresponse()
-        self._open.extend((answer, connection))
-        return answer
-
-    def end(self, number: int) -> tuple[int, str]:
-        if self.process.poll() is None:
-            self.process.send_signal(number)
-        _, err = self.process.communicate(timeout=30)
-        for each in self._open:  # not before: the server has to end while somebody listens
-            each.close()
-        return self.process.returncode, err
-
-
-@contextmanager
-def served(world: World, number: int = signal.SIGTERM) -> Iterator[Served]:
-    server = Served(world)
-    try:
-        yield server
-    finally:
-        status, err = server.end(number)
-    assert (status, "Traceback" in err) == (0, False), err
-
-
-def messages(stream: HTTPResponse) -> Iterator[tuple[str, Any]]:
-    kind = ""
-    while line := stream.readline().decode().strip("\r\n") or "-":
-        if line.startswith("event: "):
-            kind = line[7:]
-        elif line.startswith("data: "):
-            yield kind, json.loads(line[6:])
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -232,6 +191,60 @@ def test_events_as_they_come_and_a_clean_end(world: World, box: Box, number: int
             elsewhere.connect(("127.0.0.2", server.port))
 
 
+def test_who_asks_nothing_takes_nothing_away(world: World) -> None:
+    """Connections that are only opened, and requests that never end."""
+    with served(world) as server:
+        opened = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(200)]
+        for slow in opened[:50]:
+            slow.sendall(b"GET / HTTP/1.1\r\nHost: ")
+        assert server.get("").status == 200
+        assert next(messages(server.get("events"))) == ("ready", {})
+        for each in opened:
+            each.close()
+
+
+def test_connections_that_ask_nothing_are_closed(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live_server, "REQUEST_S", 0.2)
+    box.write(made(1))
+    at = socket.create_server(("127.0.0.1", 0))
+    port = at.getsockname()[1]
+    running = uvicorn.Server(live_server.config_of(str(box.world.state), TOKEN, port))
+    thread = Thread(target=running.run, kwargs={"sockets": [at]})
+    thread.start()
+    try:
+        with socket.create_connection(("127.0.0.1", port), 30) as silent:
+            assert silent.recv(1) == b""
+        with socket.create_connection(("127.0.0.1", port), 30) as slow:
+            slow.sendall(b"GET /")
+            assert slow.recv(1) == b""
+        listener = HTTPConnection("127.0.0.1", port, timeout=30)
+        listener.request("GET", f"/{TOKEN}/events")
+        told = messages(listener.getresponse())
+        assert next(told)[0] == "rows"
+        time.sleep(1.0)  # five times what silence may last
+        box.write(made(1, event="stop", data={}))
+        assert [next(told)[0], next(told)[1][0]["event"]] == ["ready", "stop"], "who listens is not silent"
+        listener.close()
+    finally:
+        running.should_exit = True
+        thread.join(30)
+
+
+OLD = b"GET %s HTTP/1.0\r\nHost: 127.0.0.1:%d\r\n\r\n"
+
+
+@pytest.mark.parametrize("raw", [OLD, b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01\r\n\r\n"])
+def test_old_and_odd_requests(world: World, raw: bytes) -> None:
+    """An old client is served; one that names no host, or speaks something else, is not."""
+    with served(world) as server:
+        asked = raw % (server.start.encode(), server.port) if raw is OLD else raw
+        with socket.create_connection(("127.0.0.1", server.port), 30) as connection:
+            connection.sendall(asked)
+            answer = connection.makefile("rb").read(100)
+        assert answer.split()[1] == (b"200" if raw is OLD else b"400"), answer
+        assert server.get("").status == 200
+
+
 @pytest.mark.parametrize("port", ["x", "-1", "65536", "1.5", "٣"])
 def test_a_port_that_is_none(world: World, port: str) -> None:
     done = world.command("serve", f"--port={port}")
@@ -244,96 +257,3 @@ def test_a_port_that_is_taken(world: World) -> None:
     assert done.returncode == 3
     assert "cannot be used" in done.stderr
     assert done.stdout == ""
-
-
-# --- the page in a browser
-
-
-needs_browser = pytest.mark.skipif(program() is None, reason="no Chromium on this machine")
-
-
-@pytest.fixture
-def browser(tmp_path: Path) -> Iterator[Browser]:
-    opened = Browser(tmp_path / "profile")
-    try:
-        yield opened
-    finally:
-        opened.close()
-
-
-def rows_are(count: int) -> str:
-    return f"document.querySelectorAll('#rows tr').length === {count}"
-
-
-STATE = "document.getElementById('state').dataset.state"
-
-
-@needs_browser
-def test_the_page(world: World, box: Box, browser: Browser) -> None:
-    """As a person would: look, wait for an event, pause, search, open one record, and lose the server."""
-    with served(world) as server:
-        browser.open(server.address)
-        browser.wait(f"{STATE} === 'live' && document.getElementById('nothing').checkVisibility()")
-        box.write(*(made(600 - n, data={"tool": f"T{n}"}) for n in range(550)), made(1, hooks=BLOCKS, tag="needle"))
-        browser.wait(rows_are(500))
-        first = browser.value("document.querySelector('#rows tr').innerText")
-        assert "✗ block" in first
-        assert BLOCKS[0][0] in first, "the newest is the first"
-        browser.wait("document.querySelector('#hooks li svg.over-time rect.usual')")
-        assert "runs 1" in browser.value("document.querySelector('#hooks li').innerText")
-
-        browser.value("document.getElementById('pause').click()")
-        box.write(made(1, data={"tool": "Late"}))
-        browser.wait("document.getElementById('pause').textContent === 'Resume (1)'")
-        assert "Late" not in browser.value("document.getElementById('rows').innerText")
-        browser.value("document.getElementById('pause').click()")
-        browser.wait("document.querySelector('#rows tr').innerText.includes('Late')")
-
-        browser.value("document.getElementById('query').focus()")
-        browser.type("needle verdict:bl")
-        browser.wait("document.getElementById('problem').textContent.includes('verdict:bl: one of')")
-        assert browser.value(rows_are(500)), "what was there stays"
-        browser.type("ock")
-        browser.wait(rows_are(1))
-        browser.value("document.querySelector('#rows tr').click()")
-        browser.wait("document.getElementById('full').open")
-        told = browser.value("document.getElementById('full-lines').textContent")
-        assert told.rstrip() == box.call("explain", "551")[1].rstrip()
-        assert browser.value("location.hash") == "#551"
-        assert browser.troubles == []
-        assert {address.split("/")[2] for address in browser.asked_for} == {f"127.0.0.1:{server.port}"}
-    browser.wait(f"{STATE} === 'lost'")
-
-
-@needs_browser
-def test_hostile_text_is_only_text(world: World, box: Box, browser: Browser) -> None:
-    hooks = [(HOSTILE, "block", 0.01, "exited")]
-    decision = {"verdict": "block", "hook": HOSTILE, "reason": HOSTILE, "enforced": True, "hooks": [{"id": HOSTILE}]}
-    box.write(made(1, event=HOSTILE, host=HOSTILE, data={"tool": HOSTILE}, hooks=hooks, decision=decision))
-    with served(world) as server:
-        browser.open(f"{server.address}#1")
-        browser.wait("document.getElementById('full').open && document.querySelector('#hooks li')")
-        browser.wait(rows_are(1))
-        browser.value("document.querySelector('details').open = true")
-        assert browser.value("document.querySelectorAll('body script, body img[onerror], img[src=x]').length") == 0
-        text = browser.value("document.body.innerText")
-        assert text.count(f"<script>{SCRIPT}</script>") >= 5
-        assert not {"\x1b", "\x07", "\u202e"} & set(text)
-        assert browser.value("document.title") == "anyhook"
-        assert browser.troubles == []
-
-
-@needs_browser
-def test_the_policy_holds(world: World, browser: Browser) -> None:
-    """Should the page ever make markup out of a text, the browser refuses it; else the policy would prove nothing."""
-    with served(world) as server:
-        browser.open(server.address)
-        browser.wait(f"{STATE} === 'live'")
-        attempt = "(() => { try { document.body.innerHTML = '<b>x</b>'; return 'made' } catch { return 'refused' } })()"
-        assert browser.value(attempt) == "refused"
-        browser.value("document.body.append(Object.assign(new Image(), { src: 'http://127.0.0.2:9/x' })), 1")
-        deadline = time.monotonic() + 30
-        while not any("Content Security Policy" in trouble for trouble in browser.troubles):
-            assert time.monotonic() < deadline, browser.troubles
-            browser.value("1")
-            time.sleep(0.05)

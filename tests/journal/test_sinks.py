@@ -10,7 +10,9 @@ import pytest
 from journal_box import Box
 
 from anyhook import Event
+from anyhook.journal.word_index import blocks_with, make_all, tokens_of
 from anyhook.stores.config import Config
+from anyhook.stores.journal_files import full_path
 from conftest import World
 
 CANARY = "Zebra7Canary9Secret0x"
@@ -51,6 +53,7 @@ def test_a_canary_gets_into_no_sink(box: Box, tmp_path: Path) -> None:
     world.command("fire", "UserPromptSubmit", "--prompt", f"my password={CANARY} is this")
     settled(world, 6)
     assert box.lines("--search", "curl")
+    make_all_of(world)
     assert box.json("stats")["hooks"]
     assert "[redacted]" in box.call("explain", "1")[1]
     assert [path for path, text in kept(world).items() if CANARY.encode() in text and "/plans/" not in path] == []
@@ -64,6 +67,16 @@ def test_a_canary_gets_into_no_sink(box: Box, tmp_path: Path) -> None:
         assert (status, CANARY in out + err) == (0, False), (text, out, err)
     assert b"curl" in cases.read_bytes()
     assert CANARY.encode() not in parquet.read_bytes() + cases.read_bytes()
+
+
+def make_all_of(world: World) -> None:
+    """The index of words, as if the journal's file were full."""
+    full = Path(full_path(str(world.state), 1))
+    full.write_bytes((world.state / "journal.jsonl").read_bytes())
+    make_all(str(world.state))
+    with full.open("rb") as file:
+        assert blocks_with(tokens_of("curl"), str(full), file)
+    full.unlink()
 
 
 @pytest.mark.parametrize("bodies", ["full", "hashed", "none"])

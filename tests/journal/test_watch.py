@@ -5,9 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import pty
-import re
-import select
 import signal
 import subprocess
 import sys
@@ -17,14 +14,15 @@ from typing import Any
 
 import pytest
 from journal_box import Box, made
+from terminal_box import Terminal
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from anyhook.cli.failure import BadCall
 from anyhook.cli.live import terminal
 from anyhook.cli.live.query import wanted_by
-from anyhook.cli.live.rows import CELL_MOST, DAMAGED, row_of
 from anyhook.cli.live.terminal import InFull, Watch
+from anyhook.cli.rows import CELL_MOST, DAMAGED, row_of
 from anyhook.journal.search import Found
 from anyhook.stores.journal_writer import Bounds, JournalWriter
 from conftest import World
@@ -74,10 +72,10 @@ def test_what_was_and_what_comes(box: Box) -> None:
 
     async def steps(pilot: Pilot[None]) -> None:
         await until(pilot, lambda: len(shown(pilot)) == 2)
-        assert shown(pilot)[1][1:] == ["fire", "pre_tool", "Bash", "block", "12", BLOCKS[0][0]]
+        assert shown(pilot)[1][1:] == ["fire", "✗ block", "12", "pre_tool Bash", BLOCKS[0][0]]
         box.write(made(1, event="stop", data={}, host="agent"))
         await until(pilot, lambda: len(shown(pilot)) == 3)
-        assert shown(pilot)[2][1:] == ["agent", "stop", "", "none", "", ""]
+        assert shown(pilot)[2][1:] == ["agent", "· none", "", "stop", ""]
         assert "3 events" in text_of(pilot, "#head")
         assert "1 blocked" in text_of(pilot, "#head")
         assert app_of(pilot).grid.cursor_row == 2, "the cursor stays at the newest"
@@ -183,10 +181,10 @@ def test_rows_are_bounded_and_files_may_be_rotated(box: Box, monkeypatch: pytest
     async def steps(pilot: Pilot[None]) -> None:
         for start in range(0, 200, 20):
             write(start, start + 20)
-            await until(pilot, lambda end=start + 19: shown(pilot) and shown(pilot)[-1][3] == f"T{end}")  # type: ignore[misc]
-            tools = [row[3] for row in shown(pilot)]
+            await until(pilot, lambda end=start + 19: shown(pilot) and shown(pilot)[-1][4] == f"pre_tool T{end}")  # type: ignore[misc]
+            tools = [row[4] for row in shown(pilot)]
             assert len(tools) <= 40
-            assert tools == [f"T{number}" for number in range(start + 20 - len(tools), start + 20)]
+            assert tools == [f"pre_tool T{number}" for number in range(start + 20 - len(tools), start + 20)]
         assert "200 events" in text_of(pilot, "#head")
         assert len([name for name in os.listdir(box.world.state) if name.startswith("journal-")]) > 3
         await pilot.press("p")
@@ -194,7 +192,7 @@ def test_rows_are_bounded_and_files_may_be_rotated(box: Box, monkeypatch: pytest
         await until(pilot, lambda: "100 waiting" in text_of(pilot, "#head"))
         assert len(app_of(pilot)._held) <= 30
         await pilot.press("p")
-        await until(pilot, lambda: shown(pilot)[-1][3] == "T299")
+        await until(pilot, lambda: shown(pilot)[-1][4] == "pre_tool T299")
         assert len(shown(pilot)) <= 40
 
     watched(box, steps)
@@ -213,8 +211,9 @@ def test_hostile_text_steers_no_terminal(box: Box) -> None:
         await until(pilot, lambda: len(shown(pilot)) == 1)
         (row,) = shown(pilot)
         assert all(cell.isprintable() for cell in row)
-        assert "\\x1b[2J" in row[2]
-        assert "[bold red]x[/]" in row[3], "no markup is read out of it"
+        assert "\\x1b[2J" in row[1]
+        assert "[bold red]x[/]" in row[4], "no markup is read out of it"
+        await until(pilot, lambda: "[bold red]x[/]" in text_of(pilot, "#chosen"))
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, InFull))
         text = str(pilot.app.screen.query_one(Static).render())
@@ -242,8 +241,39 @@ ODD_RECORDS: list[dict[str, Any]] = [
 def test_a_record_of_any_shape_is_a_row(record: dict[str, Any]) -> None:
     row = row_of(Found(b"", record))
     assert all(text.isprintable() for text in (row.host, row.event, row.hook, row.verdict))
-    assert len(terminal._cells(row)) == len(terminal.COLUMNS)
+    for width in (20, 80, 200):
+        assert set(terminal.columns_for(width)) <= set(terminal.cells_of(row))
     json.dumps(row.as_dict(), allow_nan=False).encode()
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 99, 100, 200])
+def test_columns_fit_any_width(width: int) -> None:
+    columns = terminal.columns_for(width)
+    assert sum(columns.values()) + 2 * len(columns) <= width - 2
+    assert {"time", "verdict", "what"} <= set(columns)
+
+
+def test_terminals_of_any_size(box: Box) -> None:
+    """While it is open, too: what matters most stays, and what is chosen stays in sight."""
+    box.write(
+        *(made(90 - n, data={"tool": f"T{n}", "input": {"command": "ls"}}) for n in range(60)), made(hooks=BLOCKS)
+    )
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: len(shown(pilot)) == 61)
+        await until(pilot, lambda: "record 61  fire  pre_tool Bash" in text_of(pilot, "#chosen"))
+        grid = app_of(pilot).grid
+        for width, height, columns in ((40, 10, 3), (80, 24, 5), (200, 60, 6)):
+            await pilot.resize_terminal(width, height)
+            await until(pilot, lambda columns=columns: len(grid.ordered_columns) == columns)  # type: ignore[misc]
+            await until(pilot, lambda: grid.scroll_offset.y == grid.max_scroll_y)
+            assert grid.cursor_row == 60
+            assert shown(pilot)[-1][1 if width < 100 else 2] == "✗ block"
+            assert app_of(pilot).query_one("#chosen").display == (height > 10)
+        await pilot.press("up")
+        await until(pilot, lambda: "record 60  fire  pre_tool T59  ls" in text_of(pilot, "#chosen"))
+
+    watched(box, steps)
 
 
 def test_a_journal_that_cannot_be_read(box: Box) -> None:
@@ -276,6 +306,9 @@ def test_queries() -> None:
 def test_no_terminal_and_a_bad_filter(world: World) -> None:
     done = world.command("watch")
     assert (done.returncode, "needs a terminal" in done.stderr) == (3, True), done.stderr
+    dumb = Terminal(world, "watch", env={"TERM": "dumb"})
+    assert dumb.end() == 3
+    assert "TERM=dumb" in dumb.said
     done = world.command("watch", "since:soon")
     assert done.returncode == 3
     assert "'soon' is no moment" in done.stderr
@@ -296,48 +329,7 @@ def test_without_the_extra(world: World) -> None:
         assert "Traceback" not in done.stderr
 
 
-class Terminal:
-    """A real pseudo-terminal with the command in it."""
-
-    def __init__(self, world: World, *words: str) -> None:
-        ours, theirs = pty.openpty()
-        os.set_blocking(ours, False)
-        env = {**world.env, "TERM": "xterm-256color", "LINES": "30", "COLUMNS": "120"}
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "anyhook", *words],
-            stdin=theirs, stdout=theirs, stderr=theirs, env=env, cwd=world.project, start_new_session=True,
-        )  # fmt: skip
-        os.close(theirs)
-        self.ours, self.said = ours, ""
-
-    def read(self, until: str) -> None:
-        deadline = time.monotonic() + 60
-        while until not in re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.said):
-            assert time.monotonic() < deadline, self.said[-2000:]
-            if select.select([self.ours], [], [], 0.2)[0]:
-                try:
-                    self.said += os.read(self.ours, 65_536).decode("utf-8", "replace")
-                except OSError:  # the other side is closed
-                    return
-
-    def end(self) -> int:
-        """Reads on, so that the process can write its last words, and waits."""
-        while self.process.poll() is None:
-            if select.select([self.ours], [], [], 0.1)[0]:
-                try:
-                    self.said += os.read(self.ours, 65_536).decode("utf-8", "replace")
-                except OSError:
-                    break
-        status = self.process.wait(30)
-        try:
-            self.said += os.read(self.ours, 65_536).decode("utf-8", "replace")
-        except OSError:
-            pass
-        os.close(self.ours)
-        return status
-
-
-@pytest.mark.parametrize("way", ["q", "SIGTERM"])
+@pytest.mark.parametrize("way", ["q", "\x03", "SIGTERM", "SIGHUP"])
 def test_in_a_real_terminal(world: World, box: Box, way: str) -> None:
     """A hook really blocks while it is watched; the terminal is left as it was, whichever way it ends."""
     world.hook("kodik", "PreToolUse", "echo 'not today' >&2; exit 2")
@@ -346,10 +338,10 @@ def test_in_a_real_terminal(world: World, box: Box, way: str) -> None:
     seen.read("stop")
     assert world.fire("pre_tool", "--tool", "Bash")["verdict"] == "block"
     seen.read("not today")
-    if way == "q":
-        os.write(seen.ours, b"q")
+    if way.startswith("SIG"):
+        seen.process.send_signal(signal.Signals[way])
     else:
-        seen.process.send_signal(signal.SIGTERM)
+        os.write(seen.ours, way.encode())
     assert seen.end() == 0, seen.said[-500:]
     assert "\x1b[?1049h" in seen.said, "the other screen"
     assert "\x1b[?1049l" in seen.said, "and back"

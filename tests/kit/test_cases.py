@@ -101,9 +101,17 @@ WRONG: list[tuple[str, str]] = [
     (ONE.replace("tool: Bash", "agent: claud"), ":4: there is no agent `claud`. Did you mean `claude`?"),
     (ONE.replace("tool: Bash", "agent: claude"), ":3: claude has no event `pre_tool`."),
     (
+        ONE.replace("pre_tool", "PreToolUse").replace("tool: Bash", "agent: codex\n    prompt: x"),
+        ":5: Codex CLI sends no `prompt` with PreToolUse, only: ",
+    ),
+    (
         ONE.replace("tool: Bash", "data: {stepcount: 1}"),
         ":4: no dialect knows the field `stepcount`. Did you mean `step_count`",
     ),
+    (ONE.replace("tool: Bash", "env: {A: 1}"), ":4: `A` under `env` takes a text, not a number. Put it in quotes."),
+    (ONE.replace("none", "blok"), ":5: there is no verdict `blok`. Did you mean `block`?"),
+    (ONE.replace("verdict: none", "effect: deny"), ":5: there is no effect `deny`. Did you mean `deny_tool`?"),
+    (ONE.replace("verdict: none", "files: {/etc/x: y}"), ":5: files: '/etc/x' should be a path inside the project."),
     (ONE.replace("tool: Bash", "payload: {}"), ":2: `payload` needs `agent`"),
     (ONE.replace("tool: Bash", "mode: loud"), ":4: `mode` is one of enforce, shadow, not 'loud'."),
     (ONE.replace("tool: Bash", "limit_s: 0"), ":4: `limit_s` takes a number above 0"),

@@ -12,7 +12,10 @@ import pytest
 
 from anyhook.grammar.registry import DIALECTS, dialect
 from anyhook.hosts import HOSTS, host
+from anyhook.kit.cases import cases_in
 from anyhook.kit.events import Events, payload_of_agent
+from anyhook.kit.recorded import case_of
+from anyhook.model.json_types import Json
 from anyhook.steps.receive import receive
 from test_bridge_payloads import PAYLOADS, named, received
 
@@ -73,6 +76,56 @@ def test_the_fixtures(pytester: pytest.Pytester) -> None:
     done = pytester.runpytest_subprocess("-p", "no:cacheprovider")
     done.assert_outcomes(passed=5)
     assert not (pytester.path / "seen.txt").exists(), "hooks run in a copy"
+
+
+MISTAKES = """
+def test_verdict(anyhook_hook):
+    decision = anyhook_hook("PreToolUse:echo").fire("PreToolUse", tool="Bash", input={"command": "ls"})
+    assert decision.verdict == "block"
+
+def test_hook(anyhook_hook):
+    anyhook_hook("ehco").fire("stop")
+
+def test_event(anyhook_hook):
+    anyhook_hook().fire("PreTolUse")
+
+def test_field(anyhook_hook):
+    anyhook_hook().fire("PreToolUse", tol="Bash")
+
+def test_mode(anyhook_hook):
+    anyhook_hook(mode="shadw")
+
+def test_dialect(anyhook_hook):
+    anyhook_hook(dialects=["kodix"])
+
+def test_sent(anyhook_hook):
+    anyhook_hook().events.agents.codex.PreToolUse(prompt="x")
+
+def test_agent(anyhook_hook):
+    anyhook_hook().events.agents.codx
+"""
+
+
+def test_failures_that_a_person_understands(pytester: pytest.Pytester) -> None:
+    """What is wrong, where in the test, and what the hooks did; nothing of how we found out."""
+    project(pytester)
+    pytester.makepyfile(MISTAKES)
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(failed=8)
+    said = result.stdout.str()
+    assert "/kit/" not in said, "no line of ours stands between the test and its mistake"
+    for line in (
+        "PreToolUse: none",
+        "  kodik:project:PreToolUse:echo  ran, exit 0",
+        "*CannotRun: there is no hook `ehco`. Did you mean `echo`? Hooks: kodik:*",
+        "*CannotRun: unknown event `PreTolUse`. Did you mean `PreToolUse`?*",
+        "*CannotRun: no dialect knows the field `tol`. Did you mean `tool`?",
+        "*ValueError: mode='shadw' is none of enforce, shadow. Did you mean `shadow`?",
+        "*ValueError: dialects='kodix' is none of *. Did you mean `kodik`?",
+        "*ValueError: Codex CLI sends no `prompt` with PreToolUse, only: *",
+        "*AttributeError: there is no agent `codx`. Did you mean `codex`?*",
+    ):
+        result.stdout.fnmatch_lines([line])
 
 
 def test_case_files_are_tests(pytester: pytest.Pytester) -> None:
@@ -136,6 +189,18 @@ def test_a_built_payload_says_what_the_real_one_says(path: Path) -> None:
     said = {**first.data, "tool": first.also[0], "input": real.input} if real.split else first.data
     built = receive(table, row, payload_of_agent(table, row, said, "/p"), raw)
     assert built.replace(response=None) == real.replace(response=None)
+
+
+@pytest.mark.parametrize("path", PAYLOADS, ids=named)
+def test_what_was_recorded_of_a_real_payload_can_be_read(path: Path) -> None:
+    """Each event that real agents caused makes a case without a mistake."""
+    table, _, _, _, real = received(path)
+    for event in real.events:
+        decision: dict[str, Json] = {"verdict": "none", "hooks": []}
+        record: dict[str, Json] = {"host": table.name, "project": "/p", "hosted": True, "decision": decision}
+        record.update(event=event.name, data=event.data)
+        (read,) = cases_in({"cases": [{"name": "it", **case_of(record)}]}, "the record")
+        assert read.agent == table.name
 
 
 def test_a_hook_script_by_itself(tmp_path: Path) -> None:

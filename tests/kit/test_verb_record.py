@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import shlex
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -110,6 +114,42 @@ def test_what_happens_while_a_command_runs(box: Box, world: World) -> None:
     assert json.loads(box.call("test", "--json").stdout)["passed"] == 3
 
 
+ENDINGS = {
+    signal.SIGTERM: ("sleep 60", 128 + signal.SIGTERM),
+    signal.SIGHUP: ("sleep 60", 128 + signal.SIGHUP),
+    signal.SIGINT: ("while [ ! -e go ]; do sleep 0.05; done; exit 4", 4),
+}
+"""What the command does after it has fired, and the status that it leaves with; Ctrl-C it takes as it likes."""
+
+
+@pytest.mark.parametrize("number", ENDINGS)
+def test_a_recording_that_is_ended(box: Box, tmp_path: Path, number: int) -> None:
+    """The command gets the signal too, what it did until then is written, and nothing is left behind."""
+    then, status = ENDINGS[signal.Signals(number)]
+    fired = shlex.join([*ANYHOOK, "fire", "PreToolUse", "--tool", "Bash", "--input", '{"command": "rm -rf x"}'])
+    script = f"trap '' INT; {fired} >/dev/null; touch fired; {'exec ' if then.startswith('sleep') else ''}{then}"
+    words = [*ANYHOOK, "record", "--untried", "-o", "x.hooktest.yaml", "--", "sh", "-c", script]
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    env = {**box.world.env, "TMPDIR": str(temporary)}
+    child = subprocess.Popen(words, env=env, cwd=box.project, stderr=subprocess.PIPE, text=True)
+    while not (box.project / "fired").exists():
+        time.sleep(0.05)
+    child.send_signal(number)
+    (box.project / "go").touch()
+    _, err = child.communicate(timeout=60)
+    assert child.returncode == status, err
+    assert "1 cases written" in err
+    assert "rm -rf x" in (box.project / "x.hooktest.yaml").read_text()
+    assert list(temporary.iterdir()) == []
+
+
+def test_events_of_another_project_only(box: Box, tmp_path: Path) -> None:
+    fired = [*ANYHOOK, "fire", "stop", "--project", str(tmp_path)]
+    done = box.call("record", "--", *fired)
+    assert "1 events were fired, but none that is asked for" in done.stderr
+
+
 def test_what_a_record_does_not_tell_is_said(box: Box, world: World) -> None:
     world.config('[journal]\nbodies = "hashed"\n')
     fire(box, "rm -rf x")
@@ -161,7 +201,7 @@ def test_bad_calls(box: Box) -> None:
     for words, told in (
         (["-o", str(there)], "there is such a file already"),
         (["-o", "cases.yaml"], "ends with hooktest.yaml"),
-        (["-o", "no/x.hooktest.yaml"], "cannot be written"),
+        (["-o", "no/x.hooktest.yaml", "--", "touch", "ran"], "there is no such folder"),
         (["--", "/no/such/program"], "cannot be started"),
         (["--since", "whenever"], "--since"),
     ):
@@ -170,6 +210,7 @@ def test_bad_calls(box: Box) -> None:
         assert told in done.stderr
         assert "Traceback" not in done.stderr
     assert there.read_text() == "cases: []"
+    assert not (box.project / "ran").exists(), "said before anything was run"
 
 
 @pytest.mark.parametrize(

@@ -237,6 +237,18 @@ def test_bad_input_is_told(box: Box) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_folders_that_are_not_there(box: Box) -> None:
+    found = box.run("""
+cases:
+  - {name: a, event: stop, bring: [node_modules], expect: {verdict: none}}
+  - {name: b, event: stop, plugin_dirs: [plug], expect: {verdict: none}}
+  - {name: c, event: stop, plugin_dirs: [plug], setup: mkdir plug, expect: {verdict: none}}
+""")
+    assert [case["status"] for case in found["cases"]] == ["failed", "failed", "passed"]
+    assert found["cases"][0]["failures"][0].startswith("`bring` node_modules: there is no such folder in ")
+    assert found["cases"][1]["failures"][0].startswith("`plugin_dirs` plug: there is no such folder in the project")
+
+
 def test_the_schema(box: Box) -> None:
     done = box.call("test", "--schema")
     Draft202012Validator.check_schema(json.loads(done.stdout))

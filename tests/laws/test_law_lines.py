@@ -7,6 +7,7 @@ import sqlite3
 import tempfile
 from collections import Counter
 from pathlib import Path
+from unittest.mock import patch
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -16,7 +17,8 @@ from anyhook.journal.replay import Change, Judge, Unjudgeable
 from anyhook.journal.replayed import replay
 from anyhook.journal.runs import columns_of, runs_of
 from anyhook.journal.search import Wanted, parsed
-from anyhook.journal.words import TABLE, find_words, query_of, text_of
+from anyhook.journal.word_index import make_all
+from anyhook.journal.words import TABLE, WordSearch, query_of, text_of
 from anyhook.model.call import Call, Run
 from anyhook.model.decision import Decision, Report
 from anyhook.model.digest import hasher
@@ -25,6 +27,7 @@ from anyhook.model.hook import Hook
 from anyhook.model.json_types import Json
 from anyhook.steps.record import Keeping, about, call_text, head_of, record
 from anyhook.stores.journal_chain import START, sealed
+from anyhook.stores.journal_files import full_path
 
 NAMES = ["calls", "decision", "hooks", "tool", "data", "n", 'x"calls', "", "ß"]
 TEXTS = [
@@ -155,12 +158,20 @@ def test_replaying_all_is_judging_each(unsealed: list[bytes], posture: str | Non
 
 
 @settings(max_examples=50)
-@given(journals(), words.map(" ".join))
-@example([], "")
-def test_a_search_finds_what_a_whole_index_would(journal: list[bytes], asked: str) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "journal.jsonl").write_bytes(b"".join(journal))
-        found = [*find_words(folder, asked, Wanted(), lambda _done, _all: None)]
+@given(journals(), words.map(" ".join), st.lists(st.integers(0, 6), min_size=3, max_size=3), st.booleans())
+@example([], "", [0, 0, 0], False)
+def test_a_search_finds_what_a_whole_index_would(
+    journal: list[bytes], asked: str, cuts: list[int], indexed: bool
+) -> None:
+    """The journal may be in several files, and the full ones may have an index, or some of them."""
+    first, second, third = sorted(cuts)
+    with tempfile.TemporaryDirectory() as folder, patch("anyhook.stores.journal_files.LARGE_BLOCK", 64):
+        for number, (start, end) in enumerate([(0, first), (first, second), (second, third), (third, None)]):
+            path = full_path(folder, number) if end is not None else f"{folder}/journal.jsonl"
+            Path(path).write_bytes(b"".join(journal[start:end]))
+            if indexed and number == 1:
+                make_all(folder)
+        found = [*WordSearch(folder, asked, Wanted()).lines(lambda _done, _all: None)]
     index = sqlite3.connect(":memory:")
     index.execute(TABLE)
     for number, line in enumerate(journal):

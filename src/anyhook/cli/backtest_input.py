@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.failure import BadCall
+from anyhook.grammar.xdg import home_of
 from anyhook.model.digest import hasher
+from anyhook.model.lean_json import every_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,11 +21,12 @@ if TYPE_CHECKING:
     from anyhook.journal.backtest import Backtest, Subject
     from anyhook.journal.search import Wanted
     from anyhook.journal.trial import Trial
-    from anyhook.model.call import Call
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook
 
 HANDLERS = ("command", "python")
+ABSOLUTE = re.compile(r"/[^\s\"'`;|&<>()=:,]+")
+"""A path in a command line, near enough."""
 
 
 def prepared(
@@ -39,12 +43,13 @@ def prepared(
     engine = Engine(setup, catalog, on_failure=posture, mode="shadow", session=None, host="backtest")
     engine.outlived = True
     chosen = [_chosen(engine, name) for name in names]
-    subjects = {hook.id: _subject(engine, hook) for hook in chosen}
+    kind = str(values["sandbox"] or "bwrap")
+    subjects = {hook.id: _subject(engine, hook, kind) for hook in chosen}
     if not values["everywhere"]:
         wanted = wanted.replace(project=setup.project)
     needed = [sys.prefix, sys.base_prefix, os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
-    needed += [os.path.dirname(path) for hook in chosen for path in (hook.source, *hook.files)]
-    sandbox = _sandbox(str(values["sandbox"] or "bwrap"), setup.project, needed)
+    needed += [home_of(setup.env), *(path for hook in chosen for path in _places(hook))]
+    sandbox = _sandbox(kind, setup.project, needed)
 
     def pairs(event: Event, session: str) -> Iterator[tuple[Subject, Callable[[str], Trial]]]:
         event = event if event.data.get("session") else event.replace(data={**event.data, "session": session})
@@ -53,14 +58,23 @@ def prepared(
     return Backtest(folder, wanted, pairs, engine.keeping), sandbox, [*subjects]
 
 
+def _places(hook: Hook) -> Iterator[str]:
+    """Where a hook's files are, as far as it names them; the folder with them, for what they import."""
+    named = [path for text in every_text(dict(hook.spec)) for path in ABSOLUTE.findall(text)]
+    for path in (hook.source, *hook.files, *named):
+        yield path if os.path.dirname(path) == "/tmp" else os.path.dirname(path)  # noqa: S108
+
+
 def _chosen(engine: Engine, name: str) -> Hook:
     """The one hook of the catalog that a name means: its id, its name, or a part of the id."""
+    from anyhook.kit.only import likely
+
     hooks = engine.catalog.hooks
     exact = [hook for hook in hooks if hook.id == name]
     found = exact or [hook for hook in hooks if hook.name == name] or [hook for hook in hooks if name in hook.id]
     if len(found) != 1:
         known = ", ".join(hook.id for hook in (found or hooks)[:10]) or "none"
-        what = "several hooks have this in their ids" if found else "there is no such hook"
+        what = "several hooks have this in their ids" if found else f"there is no such hook.{likely(name, hooks)} Hooks"
         raise BadCall(f"{name}: {what}: {known}. `anyhook list` shows the ids.")
     (hook,) = found
     if not hook.trusted:
@@ -74,7 +88,7 @@ def _chosen(engine: Engine, name: str) -> Hook:
     return hook
 
 
-def _subject(engine: Engine, hook: Hook) -> Subject:
+def _subject(engine: Engine, hook: Hook, sandbox: str) -> Subject:
     from anyhook.grammar.files import Files
     from anyhook.grammar.registry import dialect
     from anyhook.journal.backtest import Subject
@@ -86,7 +100,7 @@ def _subject(engine: Engine, hook: Hook) -> Subject:
     if row is None:
         raise BadCall(f"{hook.id}: its event is not known yet; fire it once.")
     item = pin(hook, table, engine.setup.roots(engine.catalog.config.plugins), Files())
-    content = lean_json.dumps([item.id, item.definition, dict(item.files)])
+    content = lean_json.dumps([item.id, item.definition, dict(item.files), sandbox])
     return Subject(hook, table, row, hasher()(content.encode()), engine.posture_of(hook, None))
 
 
@@ -126,27 +140,21 @@ def _trial(engine: Engine, subject: Subject, event: Event, key: str) -> Trial:
         interpreter, env = sys.executable, dict(scene.env)
         task = ("callable", table.python_api, hook.spec["callable"], own, scene.native, scene.project, scene.session)
         task = (*task, call.stdin)
-    elif not missing and (script := _script(call, python_script)):
+    elif not missing and (script := python_script(call.argv, call.cwd, call.env)):
         interpreter, path, arguments = script
         task = ("script", path, arguments, call.stdin)
     return Trial(key, hook.id, call.argv, call.stdin, env, call.cwd, call.limit_s, interpreter, task)
 
 
-def _script(
-    call: Call, python_script: Callable[[tuple[str, ...], str, str], tuple[str, str, tuple[str, ...]] | None]
-) -> tuple[str, str, tuple[str, ...]] | None:
-    return python_script(call.argv, call.cwd, call.env.get("PATH", os.defpath))
-
-
 def _sandbox(kind: str, project: str, needed: list[str]) -> tuple[str, ...]:
     from anyhook.journal.trial import sandbox_of, works
 
-    instead = "Install bubblewrap, or let the hooks run without a sandbox: --sandbox none"
+    instead = "or let the hooks run without a sandbox: --sandbox none"
     try:
         words = sandbox_of(kind, project, needed)
     except LookupError as error:
-        raise BadCall(f"there is no sandbox: {error}. {instead}") from None
+        raise BadCall(f"there is no sandbox: {error}. Install bubblewrap, {instead}") from None
     wrong = works(words)
     if wrong:
-        raise BadCall(f"the sandbox does not work here: {wrong}. {instead}")
+        raise BadCall(f"the sandbox does not work here: {wrong}. Let this user make user namespaces, {instead}")
     return words

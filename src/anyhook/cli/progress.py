@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 
 from anyhook.cli.bars import bar
+from anyhook.cli.render import legible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +25,8 @@ def progress(what: str) -> Callable[[int, int], None]:
         part = done / all_of_it if all_of_it else 1.0
         if part < 1.0:
             shown = time.monotonic()
-            sys.stderr.write(f"\r{what} {bar(part, 1.0, 30)} {part:4.0%}")
+            room = shutil.get_terminal_size((80, 24)).columns - len(f"{what}  100% ")
+            sys.stderr.write(legible(f"\r{what} {bar(part, 1.0, max(1, min(30, room)))} {part:4.0%}"))
         elif shown:
             sys.stderr.write("\r\x1b[K")
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""A record of the journal as a person reads it: one line in the log, or everything about it. It prints nothing."""
+"""A record of the journal as a person reads it, with everything about it. It prints nothing."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from anyhook.journal.asked import Asked
     from anyhook.model.json_types import Json
 
 ASKED_FOR = ("tool_input", "tool_output", "prompt", "context", "messages", "follow_ups", "history", "recipe")
+OURS = ("fire", "library")
+"""Who fires for a program that we do not know by name."""
 OUTPUT_MOST = 20
 """How many lines of a hook's output are shown."""
+LINE_MOST = 400
+"""How much of one text is shown; `--json` has the rest."""
 
 
 def table(value: Json) -> dict[str, Json]:
@@ -29,38 +34,26 @@ def when(at: Json, form: str = "%Y-%m-%d %H:%M:%S") -> str:
         return "?"
 
 
-def record_line(record: dict[str, Json]) -> str:
-    """One line: number, time, event, tool, verdict, who blocked and why, how long the hooks took."""
-    start = f"{_number(record):>7}  {when(record.get('at'))}"
-    if "background" in record:
-        run = table(record.get("run"))
-        return f"{start}  background  {record['background']}  {run.get('ending')}{_took(run)}"
-    decision, tool = table(record.get("decision")), table(record.get("data")).get("tool")
-    line = f"{start}  {record.get('event')}" + (f" {tool}" if tool else "") + f"  {_verdict(decision)}"
-    if decision.get("hook"):
-        reason = str(decision.get("reason")).split("\n", 1)[0]
-        line += f" by {decision['hook']}: {reason}"
-    if decision.get("enforced") is False:
-        line += "  (shadow)"
-    if record.get("events"):
-        line += f"  × {record['events']}"
-    spent = sum(_seconds(table(call.get("run"))) for call in rows(record.get("calls")))
-    return f"{line}  {spent * 1000:.0f} ms" if spent else line
+def short_time(at: int) -> str:
+    """In eight letters: the time today, else the day."""
+    today = when(at, "%Y-%m-%d") == time.strftime("%Y-%m-%d")
+    return f"{when(at, '%H:%M:%S' if today else '%d %b') if at else '':<8}"
+
+
+def span(seconds: float) -> str:
+    """A duration with the unit that suits it."""
+    if seconds < 0.9995:
+        return f"{seconds * 1000:.1f} ms" if seconds < 0.1 else f"{seconds * 1000:.0f} ms"
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86_400:.1f} days"
 
 
 def damaged_line(line: bytes) -> str:
     """What is said of a line that is no record."""
     return f"a line of the journal is damaged: {line[:60].decode('utf-8', 'replace')!r}"
-
-
-def _verdict(decision: dict[str, Json]) -> str:
-    """The verdict; of a block that stopped nothing, what it would have done."""
-    verdict = str(decision.get("verdict"))
-    return "would block" if verdict == "block" and decision.get("enforced") is False else verdict
-
-
-def _number(record: dict[str, Json]) -> str:
-    return str(record.get("n", "-"))
 
 
 def _seconds(run: dict[str, Json]) -> float:
@@ -69,12 +62,14 @@ def _seconds(run: dict[str, Json]) -> float:
 
 
 def _took(run: dict[str, Json]) -> str:
-    return f"  {_seconds(run) * 1000:.0f} ms" if run.get("duration_s") is not None else ""
+    return f", {span(_seconds(run))}" if run.get("duration_s") is not None else ""
 
 
 def record_page(record: dict[str, Json]) -> list[str]:
     """Everything: who fired what, every hook with its place, its call, its end and its words, and what came of it."""
-    lines = [f"record {_number(record)}, {when(record.get('at'))}"]
+    from anyhook.journal.asked import asked_for
+
+    lines = [f"record {record.get('n', '-')}, {when(record.get('at'), '%Y-%m-%d %H:%M:%S %Z')}"]
     if "background" in record:
         call: dict[str, Json] = {**record, "hook": record["background"]}
         return [*lines, f"background run of {record['background']}", *_call_lines(call)]
@@ -86,18 +81,21 @@ def record_page(record: dict[str, Json]) -> list[str]:
         lines.append(f"  lost     the event's data: {record['lost']}")
     decision = table(record.get("decision"))
     calls = {str(call.get("hook")): call for call in rows(record.get("calls"))}
-    hooks = rows(decision.get("hooks"))
+    hooks, asked = rows(decision.get("hooks")), asked_for(record)
     lines.append("hooks" if hooks else "no hook was considered")
     for row in hooks:
-        lines.extend(_hook_lines(row, calls.pop(str(row.get("id")), None)))
+        identity = str(row.get("id"))
+        lines.extend(_hook_lines(row, calls.pop(identity, None), asked.get(identity)))
     for identity, call in calls.items():  # a product's own hook that had nothing to say
         lines.extend([f"  · {identity}  ran", *_call_lines(call)])
-    return [*lines, *_decision_lines(decision)]
+    host = "the program that fired" if record.get("host") in OURS else str(record.get("host"))
+    return [*lines, *_decision_lines(decision, host)]
 
 
-def _hook_lines(row: dict[str, Json], call: dict[str, Json] | None) -> list[str]:
+def _hook_lines(row: dict[str, Json], call: dict[str, Json] | None, asked: list[Asked] | None) -> list[str]:
     verdict = row.get("verdict")
-    mark = "✗" if verdict == "block" else "·" if row.get("status") == "ran" else "-"
+    broken = call is not None and call.get("failed")
+    mark = "✗" if verdict == "block" else "!" if broken else "·" if row.get("status") == "ran" else "-"
     line = f"  {mark} {row.get('id')}  {row.get('status')}"
     if row.get("why"):
         line += f": {row['why']}"
@@ -106,9 +104,16 @@ def _hook_lines(row: dict[str, Json], call: dict[str, Json] | None) -> list[str]
         lines.append(f"      from    {row['source']}")
     if call is not None:
         lines.extend(_call_lines(call))
-    if verdict not in (None, "none"):
+    if asked is not None:
+        lines.extend(_asked_line(*each) for each in asked)
+    elif verdict not in (None, "none"):
         lines.append(f"      asks    {verdict}")
     return lines
+
+
+def _asked_line(field: str, value: Json, became: str) -> str:
+    said = _short(value) if field == "verdict" else f"{field} {_short(value)}"
+    return f"      asks    {said}" + (f" ({became})" if became else "")
 
 
 def _call_lines(call: dict[str, Json]) -> list[str]:
@@ -127,7 +132,7 @@ def _call_lines(call: dict[str, Json]) -> list[str]:
         end += f": {run['error']}"
     if call.get("failed"):
         end += f" (a failure: {str(call['failed']).replace('_', ' ')})"
-    lines.append(f"      end     {end}, {_took(run).strip()}".removesuffix(", "))
+    lines.append(f"      end     {end}{_took(run)}")
     for stream in ("stdout", "stderr"):
         lines.extend(_output_lines(stream, str(run.get(stream) or "")))
     return lines
@@ -135,12 +140,14 @@ def _call_lines(call: dict[str, Json]) -> list[str]:
 
 def _output_lines(stream: str, text: str) -> list[str]:
     said = text.rstrip("\n").split("\n") if text.strip() else []
-    shown = [f"      {stream if not number else '':<7} {line}" for number, line in enumerate(said[:OUTPUT_MOST])]
+    shown = [
+        f"      {stream if not number else '':<7} {_short(line)}" for number, line in enumerate(said[:OUTPUT_MOST])
+    ]
     rest = len(said) - OUTPUT_MOST
     return [*shown, f"              … {rest} more lines"] if rest > 0 else shown
 
 
-def _decision_lines(decision: dict[str, Json]) -> list[str]:
+def _decision_lines(decision: dict[str, Json], host: str) -> list[str]:
     verdict = str(decision.get("verdict"))
     if decision.get("effect"):
         verdict += f" ({decision['effect']})"
@@ -155,7 +162,9 @@ def _decision_lines(decision: dict[str, Json]) -> list[str]:
     if decision.get("enforced") is False:
         lines.append("  not enforced: shadow mode, so the host went on as if there were no hooks")
     elif verdict.startswith("block"):
-        lines.append("  told to the host, which stops by this effect")
+        lines.append(f"  told to {host}, which stops by this effect")
+    elif any(key in decision for key in ASKED_FOR):
+        lines.append(f"  told to {host}")
     for problem in rows(decision.get("problems")):
         lines.append(f"  problem  {problem.get('where')}: {problem.get('what')} [{problem.get('code')}]")
         lines.extend(f"           {word}: {problem[word]}" for word in ("why", "fix") if problem.get(word))
@@ -166,4 +175,4 @@ def _short(value: Json) -> str:
     from anyhook.model import lean_json
 
     text = value if isinstance(value, str) else lean_json.dumps(value, False)
-    return text if len(text) <= 400 else f"{text[:400]}… ({len(text)} characters)"
+    return text if len(text) <= LINE_MOST else f"{text[:LINE_MOST]}… ({len(text):,} characters)"

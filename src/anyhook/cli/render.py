@@ -17,13 +17,16 @@ if TYPE_CHECKING:
 MARKS = {
     "ran": "·", "unmatched": "-", "untrusted": "?", "disabled": "-", "skipped": "-", "background": "~", "broken": "!",
 }  # fmt: skip
+ASCII = str.maketrans("…·×✗✓→—▏▎▍▌▋▊▉█▁▂▃▄▅▆▇", "~.xx+>-.:::::##_..::==")
+"""Our own marks and pictures, for terminals that have no others; each takes as much room as before."""
+ONLY_ASCII = ("C", "POSIX")
 AT_ONCE = 200
 """How many of many results are written at a time."""
 
 
 def out(text: str) -> None:
     """A result for people. It may quote what a project wrote, which must not steer the terminal."""
-    exact_out(_harmless(text))
+    exact_out(legible(_harmless(text)))
 
 
 def exact_out(text: str) -> bool:
@@ -39,23 +42,46 @@ def exact_out(text: str) -> bool:
     return True
 
 
-def many_out(lines: Iterable[str], exact: bool) -> bool:
-    """Many results, for programs (`exact`) or for people: each at once on a terminal, else many at a time; no more of
+def many_out(lines: Iterable[str]) -> bool:
+    """Many results that steer no terminal, as they are: each at once on a terminal, else many at a time; no more of
     them once their reader has gone away. Whether it is still there."""
     at_once = 1 if sys.stdout is None or sys.stdout.isatty() else AT_ONCE
     lines = iter(lines)
     while some := [*islice(lines, at_once)]:
-        if not exact_out("\n".join(some if exact else map(_harmless, some))):
+        if not exact_out("\n".join(some)):
             return False
     return True
 
 
+def columns() -> int | None:
+    """How many letters a line of the terminal has; None where results go elsewhere, and nothing is cut."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return None
+    import shutil
+
+    return shutil.get_terminal_size((80, 24)).columns
+
+
+def legible(text: str) -> str:
+    """A text with marks of ours as this terminal can show them."""
+    return text.translate(ASCII) if only_ascii() else text
+
+
+def only_ascii() -> bool:
+    """Whether the user says that the terminal knows no more."""
+    said = os.environ.get("LC_ALL") or os.environ.get("LANG")
+    # The interpreter itself sets LC_CTYPE to C.UTF-8 where its user has said no more than C.
+    return said in ONLY_ASCII and (os.environ.get("LC_CTYPE") or "C") in (*ONLY_ASCII, "C.UTF-8")
+
+
 def piece(text: str, sgr: str = "") -> None:
     """Part of a line for a person at a terminal, at once; `sgr` is the colour it has, "" for none."""
+    from anyhook.cli.colours import painted
+
     text = _harmless(text)
     try:
         body = text.removesuffix("\n")
-        shown = f"\x1b[{sgr}m{body}\x1b[0m{text[len(body) :]}" if sgr and body else text
+        shown = painted(body, sgr) + text[len(body) :]
         # A terminal that lacks a character shows its number, rather than nothing of the line.
         sys.stdout.buffer.write(shown.encode(sys.stdout.encoding, "backslashreplace"))
         sys.stdout.buffer.flush()

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 
 import click
 
 from anyhook.cli import render
+from anyhook.cli.backtest_text import finding_lines, table_lines
 from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import WANTED, count_of, look_for_cycles_seldom, wanted_of
 from anyhook.cli.options import JSON, RUN, WHERE, Option
 from anyhook.cli.progress import progress
-from anyhook.cli.record_text import when
-from anyhook.cli.verb_stats import span
 from anyhook.cli.verbs import verb
 from anyhook.stores.places import make_private_dir, state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from concurrent.futures import Executor
 
     from anyhook.cli.options import Values
@@ -51,6 +51,7 @@ def backtest(hooks: tuple[str, ...], values: Values) -> int:
     import sqlite3
 
     from anyhook.cli.backtest_input import prepared
+    from anyhook.journal.backtest import WorkerLost
 
     look_for_cycles_seldom()
     folder = state_dir(os.environ)
@@ -65,79 +66,84 @@ def backtest(hooks: tuple[str, ...], values: Values) -> int:
     try:
         test, sandbox, names = prepared(folder, hooks, values, wanted)
         jobs = count_of(values, "jobs", os.cpu_count() or 1)
-        executor = _executor(values, jobs)
-        try:
+        with _workers(values, jobs) as executor:
             test.run(executor, jobs, sandbox, progress("running the hooks"))
-        finally:
-            executor.shutdown()
-        tallies, findings = test.tally()
+        tallies, findings, count = test.tally(progress("counting"))
+    except WorkerLost as error:
+        raise BadCall(
+            f"a process that ran the hooks is gone ({error}). What ran before is kept: call it again, and it goes on."
+        ) from None
     except sqlite3.Error as error:
         raise BadCall(
             f"the kept results cannot be used: {error} ({folder}/backtest.sqlite). Delete the file and try again."
         ) from None
     test.close()
-    return _answer(test, names, tallies, findings, values)
+    if values["json"]:
+        rows: dict[str, Json] = {name: tallies[name].as_dict() for name in names if name in tallies}
+        told: list[Json] = [finding.as_dict() for finding in findings]
+        more: dict[str, Json] = {"left_out": {**test.left_out}, "cold_only": [*sorted(test.cold_only)]}
+        render.json_out({"hooks": rows, "findings": told, "found": count, **more}, indent=2)
+        return 0
+    _tell(test, names, tallies, findings, count, count_of(values, "last", 20))
+    return 0
 
 
-def _executor(values: Values, jobs: int) -> Executor:
-    """A pool of processes, or a cluster behind the same door."""
-    address = values["dask"]
-    if not address:
-        from concurrent.futures import ProcessPoolExecutor
-        from multiprocessing import get_context
+@contextmanager
+def _workers(values: Values, jobs: int) -> Iterator[Executor]:
+    """A pool of processes, or a cluster behind the same door. Whatever interrupts us ends the pool's processes and what
+    they run."""
+    if values["dask"]:
+        with _cluster(str(values["dask"])) as executor:
+            yield executor
+        return
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
 
-        return ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
+    from anyhook.journal.trial import end_with
+
+    context = get_context("spawn")
+    theirs, ours = context.Pipe(duplex=False)
+    pool = ProcessPoolExecutor(jobs, context, end_with, (theirs,))
+    try:
+        yield pool
+        pool.shutdown()
+    finally:
+        ours.close()
+        pool.shutdown(cancel_futures=True)
+        theirs.close()
+
+
+@contextmanager
+def _cluster(address: str) -> Iterator[Executor]:
     try:
         from distributed import Client
     except ImportError:
         raise BadCall("--dask needs dask.distributed: pip install 'anyhook[dask]'.") from None
     try:
-        executor: Executor = Client(str(address), timeout=10).get_executor(pure=False)  # type: ignore[no-untyped-call]
+        client = Client(address, timeout=10)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
         raise BadCall(f"--dask {address}: no cluster answers there ({error}).") from None
-    return executor
+    try:
+        yield client.get_executor(pure=False)  # type: ignore[no-untyped-call]
+    finally:
+        client.close()  # type: ignore[no-untyped-call]
 
 
-def _answer(
-    test: Backtest, names: Iterable[str], tallies: dict[str, Tally], findings: list[Finding], values: Values
-) -> int:
-    if values["json"]:
-        rows: dict[str, Json] = {name: tallies[name].as_dict() for name in names if name in tallies}
-        left_out: dict[str, Json] = dict(test.left_out)
-        found: list[Json] = [finding.as_dict() for finding in findings]
-        cold: list[Json] = [*sorted(test.cold_only)]
-        render.json_out({"hooks": rows, "findings": found, "left_out": left_out, "cold_only": cold}, indent=2)
-        return 0
-    most = count_of(values, "last", 20)
-    if len(findings) > most:
-        render.out(f"… {len(findings) - most} before these; -n shows more")
-    for finding in findings[-most:]:
-        tool = f" {finding.tool}" if finding.tool else ""
-        start = f"{finding.n!s:>7}  {when(finding.at)}  {finding.event}{tool}"
-        render.out(f"{start}  {finding.hook} {finding.kind}: {finding.what}")
+def _tell(
+    test: Backtest, names: list[str], tallies: dict[str, Tally], findings: Iterable[Finding], count: int, most: int
+) -> None:
+    shown = [*findings][-most:]
+    if count > len(shown):
+        render.out(f"… {count - len(shown)} before these; -n shows more")
+    for finding in shown:
+        render.out("\n".join(finding_lines(finding)))
     for hook in sorted(test.cold_only):
         render.say(f"{hook} went otherwise in a living interpreter, so each of its events got a process of its own.")
-    for why, count in test.left_out.items():
-        render.say(f"{count} event(s) left out: {why}")
-    for line in _table([name for name in names if name in tallies], tallies):
+    for why, left in test.left_out.items():
+        render.say(f"{left} event(s) left out: {why}")
+    for line in table_lines([name for name in names if name in tallies], tallies):
         render.out(line)
     for name in names:
         if name not in tallies:
             others = " beside those left out" if test.left_out else ""
             render.say(f"{name}: no recorded event{others} is one that it wants")
-    return 0
-
-
-def _table(names: list[str], tallies: dict[str, Tally]) -> list[str]:
-    if not names:
-        return []
-    width = max(len("hook"), *(len(name) for name in names))
-    heads = ("events", "runs", "blocks", "asks", "rewrites", "failures")
-    lines = [f"{'hook':<{width}}  {'  '.join(f'{head:>8}' for head in heads)}  {'p50':>8}  {'p95':>8}  {'waiting':>8}"]
-    for name in names:
-        row = tallies[name].as_dict()
-        times = [span(float(str(row[key])) / 1000) if row[key] is not None else "-" for key in ("p50_ms", "p95_ms")]
-        cost = span(float(str(row["cost_s"])))
-        counts = "  ".join(f"{row[head]!s:>8}" for head in heads)
-        lines.append(f"{name:<{width}}  {counts}  {times[0]:>8}  {times[1]:>8}  {cost:>8}")
-    return lines

@@ -27,12 +27,12 @@ NUMBER_MOST = 20
     "explain",
     FIRE,
     """anyhook explain PreToolUse --tool Bash --input '{"command": "ls"}'""",
-    [click.Argument(["event"])],
+    [click.Argument(["event"], metavar="EVENT|RECORD")],
 )
 def explain(event: str, values: Values) -> int:
     """Show which hooks an event would run, in what order, with what argv, env names, cwd, stdin and limit; and which it
-    would not run, and why. Or, with the number of a record of the journal (or `last`), what that event did. Starts
-    nothing."""
+    would not run, and why. Or, with the number of a record of the journal (`anyhook log` shows it; or `last`), what
+    that event did. Starts nothing."""
     if event.isdecimal() or event == "last":
         return _recorded(event, values)
     from anyhook.catalog import build

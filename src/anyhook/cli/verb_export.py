@@ -55,7 +55,7 @@ def export(values: Values) -> int:
     if kind == "otlp":
         count = _otlp(_records(found), str(values["endpoint"] or os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or ""))
     elif path is None:
-        render.many_out((each.line.decode("utf-8", "replace").rstrip("\n") for each in found), exact=True)
+        render.many_out(each.line.decode("utf-8", "replace").rstrip("\n") for each in found)
         return 0
     else:
         count = _to_file(kind, found, str(path))

@@ -7,10 +7,13 @@ import time
 from itertools import chain, islice
 
 from anyhook.cli import render
+from anyhook.cli.colours import colourful
 from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import WANTED, count_of, wanted_of
-from anyhook.cli.options import JSON, Option
-from anyhook.cli.record_text import damaged_line, record_line
+from anyhook.cli.log_line import log_line
+from anyhook.cli.options import Option
+from anyhook.cli.record_text import damaged_line
+from anyhook.cli.rows import row_of
 from anyhook.cli.verbs import verb
 from anyhook.journal.search import Found, follow, newest, parsed, search
 from anyhook.stores.places import state_dir
@@ -25,12 +28,15 @@ if TYPE_CHECKING:
 LAST = Option("--last", "Only the last so many.", "N", short="-n")
 FOLLOW = Option("--follow", "Go on with what comes, after the last ten; Ctrl-C ends it.", short="-f")
 SEARCH = Option("--search", "Only where all these words are found, in any order.", "WORDS")
+RECORDS = Option("--json", "Print the records as they are, one JSON object per line.")
+TEXT_MOST = 2_000
+"""How much of one text a line has, where no terminal cuts it earlier."""
 SEARCH_MOST = 10_000
 LOOK_S = 0.2
 """How often a follower looks for more."""
 
 
-@verb("log", (*WANTED, SEARCH, LAST, FOLLOW, JSON), "anyhook log --since 2h --verdict block")
+@verb("log", (*WANTED, SEARCH, LAST, FOLLOW, RECORDS), "anyhook log --since 2h --verdict block")
 def log(values: Values) -> int:
     """Print the journal of fired events; with --json one record per line."""
     wanted, folder, as_json = wanted_of(values), state_dir(os.environ), bool(values["json"])
@@ -63,25 +69,37 @@ def _with_words(folder: str, wanted: Wanted, words: str, most: int) -> Iterator[
     if not words.split():
         raise BadCall("--search: name at least one word.")
     from anyhook.cli.progress import progress
-    from anyhook.journal.words import find_words
+    from anyhook.journal.word_index import WORTH, make_elsewhere
+    from anyhook.journal.words import WordSearch
 
-    with closing(find_words(folder, words, wanted, progress("looking through the journal"))) as found:
+    looking = WordSearch(folder, words, wanted)
+    with closing(looking.lines(progress("looking through the journal"))) as found:
         lines = [*islice(found, most or SEARCH_MOST)]
         if not most and next(found, None) is not None:
             render.say(f"More than {SEARCH_MOST} records have these words; the newest are shown. -n shows more.")
+    if looking.missed >= WORTH and make_elsewhere(folder):
+        render.say("An index for the next searches is being made in the background.")
     return (Found(line, parsed(line)) for line in reversed(lines))
 
 
 def _show(records: Iterable[Found], as_json: bool) -> bool:
     """Whether somebody is there to read them."""
-    return render.many_out(_lines(records, as_json), exact=as_json)
+    return render.many_out(_as_written(records) if as_json else _for_people(records))
 
 
-def _lines(records: Iterable[Found], as_json: bool) -> Iterator[str]:
+def _as_written(records: Iterable[Found]) -> Iterator[str]:
+    return (found.line.decode("utf-8", "replace").rstrip("\n") for found in _whole(records))
+
+
+def _for_people(records: Iterable[Found]) -> Iterator[str]:
+    room, colour = render.columns(), colourful(os.environ)
+    lines = (log_line(row_of(found, TEXT_MOST), room, colour) for found in _whole(records))
+    return map(render.legible, lines) if render.only_ascii() else lines
+
+
+def _whole(records: Iterable[Found]) -> Iterator[Found]:
     for found in records:
         if found.record is None:
             render.say(damaged_line(found.line))
-        elif as_json:
-            yield found.line.decode("utf-8", "replace").rstrip("\n")
         else:
-            yield record_line(found.record)
+            yield found

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -67,6 +68,8 @@ def _checked(values: Values) -> str | None:
     path = str(values["output"]) if values["output"] else None
     if path is not None and not is_case_file(os.path.basename(path)):
         raise BadCall(f"--output {path}: the name of a case file ends with {' or '.join(ENDINGS)}.")
+    if path is not None and not os.access(os.path.dirname(path) or ".", os.W_OK | os.X_OK):
+        raise BadCall(f"--output {path}: there is no such folder, or you may not write to it. Make it first.")
     if path is not None and os.path.lexists(path):
         raise BadCall(f"--output {path}: there is such a file already. Name another, or remove it first.")
     return path
@@ -80,20 +83,44 @@ def _from_journal(wanted: Wanted, most: int) -> list[dict[str, Json]]:
 
 
 def _while_running(command: Sequence[str], wanted: Wanted) -> tuple[int, list[dict[str, Json]]]:
-    from anyhook.journal.search import search
+    from anyhook.journal.search import Wanted, search
 
     folder = tempfile.mkdtemp(prefix="anyhook-record-")
     try:
-        try:
-            done = subprocess.run(command, env={**os.environ, RECORD: folder}, check=False)
-        except OSError as error:
-            raise BadCall(f"{command[0]}: it cannot be started ({error.strerror}).") from None
-        except KeyboardInterrupt:  # the command was interrupted as well; what it did until then counts
-            return 130, _whole(search(folder, wanted))
-        status = done.returncode if done.returncode >= 0 else 128 - done.returncode
-        return status, _whole(search(folder, wanted))
+        status = _run(command, {**os.environ, RECORD: folder})
+        records = _whole(search(folder, wanted))
+        others = sum("event" in (found.record or {}) for found in search(folder, Wanted())) if not records else 0
+        if others:
+            render.say(f"{others} events were fired, but none that is asked for; --project DIR names another project")
+        return status, records
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _run(command: Sequence[str], env: dict[str, str]) -> int:
+    """The command's exit status. Whatever ends it, what it did until then counts: so signals to end are its own to
+    answer. Ctrl-C has reached it by itself; others are handed on."""
+    told: list[int] = []
+    child: subprocess.Popen[bytes] | None = None
+
+    def hand_on(number: int, _: object) -> None:
+        told.append(number)
+        if child is not None:
+            child.send_signal(number)
+
+    before = {number: signal.signal(number, hand_on) for number in (signal.SIGTERM, signal.SIGHUP)}
+    before[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        child = subprocess.Popen(command, env=env)
+        for number in told:
+            child.send_signal(number)
+        status = child.wait()
+    except OSError as error:
+        raise BadCall(f"{command[0]}: it cannot be started ({error.strerror}).") from None
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    return status if status >= 0 else 128 - status
 
 
 def _whole(found: Iterable[Found]) -> list[dict[str, Json]]:

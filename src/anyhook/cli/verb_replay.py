@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from anyhook.cli import render
+from anyhook.cli.difference import difference
 from anyhook.cli.journal_input import WANTED, look_for_cycles_seldom, wanted_of
 from anyhook.cli.options import JSON, Option
 from anyhook.cli.progress import progress
@@ -59,12 +60,9 @@ def _settings() -> dict[str, dict[str, str]]:
 
 
 def _print(change: Change) -> None:
-    from anyhook.model import lean_json
-
     tool = f" {change.tool}" if change.tool else ""
     render.out(f"{change.n}  {when(change.at)}  {change.event}{tool}")
-    for field, before in change.before.items():
-        was, now = lean_json.dumps(before, False), lean_json.dumps(change.after[field], False)
-        render.out(f"    {field}: {was} → {now}")
+    for line in difference(change.before, change.after):
+        render.out(f"    {line}")
     if change.unknown:
         render.out(f"    not known: what {', '.join(change.unknown)} would have said")

@@ -11,7 +11,10 @@ from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import WANTED, look_for_cycles_seldom, wanted_of
 from anyhook.cli.options import JSON
 from anyhook.cli.progress import progress
+from anyhook.cli.record_text import span
 from anyhook.cli.verbs import verb
+from anyhook.cli.visible import visible
+from anyhook.cli.width import cut_middle, padded, width
 from anyhook.stores.places import state_dir
 
 TYPE_CHECKING = False
@@ -22,6 +25,13 @@ if TYPE_CHECKING:
 
 OPTIONS = tuple(option for option in WANTED if option.flag != "--text")
 BAR = 12
+COLUMNS = ("runs", "p50", "p95", "blocks", "failed", "timeout", "waited", "")
+"""Then comes how the runs lie in time."""
+PICTURES = (8, 9)
+LEAST_FIRST = (8, 6, 2, 9, 5, 3, 4)
+"""The columns that a narrow terminal goes without: the first of these is missed least."""
+NAME_LEAST = 24
+"""Letters of a hook's name that are worth more than another column."""
 
 
 @verb("stats", (*OPTIONS, JSON), "anyhook stats --since 30d --project .")
@@ -36,7 +46,7 @@ def stats(values: Values) -> int:
         time_meant = "in this time" if values["since"] or values["until"] else "in the last seven days"
         render.say(f"No run {time_meant} is one of these." if narrowed else f"No hook ran {time_meant}.")
     else:
-        for line in _table(found, str(values["since"] or "7d")):
+        for line in filter(None, (*_table(found, str(values["since"] or "7d"), render.columns()), _in_shadow(found))):
             render.out(line)
     return 0
 
@@ -61,32 +71,42 @@ def _figures(folder: str, wanted: Wanted) -> list[HookFigures]:
         ) from None
 
 
-def _table(found: list[HookFigures], since: str) -> list[str]:
-    """The cost's bar is its share of the dearest hook; the last column is how the runs lie in time."""
-    name = max(len("hook"), *(len(hook.hook) for hook in found))
+def _table(found: list[HookFigures], since: str, room: int | None) -> list[str]:
+    """The cost's bar is its share of the dearest hook; the last column is how the runs lie in time. A terminal that is
+    too narrow for a name and all columns gets those that matter most."""
     most = max(hook.cost_s for hook in found)
-    head = f"{'hook':<{name}}  {'runs':>7}  {'p50':>8}  {'p95':>8}  {'blocks':>6}  {'failed':>6}  {'timeout':>7}"
-    lines = [f"{head}  {'waited':>8}  {'':<{BAR}}  since {since}"]
-    for hook in found:
-        lines.append(
-            f"{hook.hook:<{name}}  {hook.runs:>7}  {span(hook.p50_ms / 1000):>8}  {span(hook.p95_ms / 1000):>8}  "
-            f"{hook.blocks:>6}  {hook.failures:>6}  {hook.timeouts:>7}  {span(hook.cost_s):>8}  "
-            f"{bar(hook.cost_s, most, BAR)}  {sparkline(hook.over_time)}".rstrip()
-        )
-    shadow = sum(hook.shadow_blocks for hook in found)
-    total = sum(hook.cost_s for hook in found)
-    runs = sum(hook.runs for hook in found)
-    lines.append(f"{'all':<{name}}  {runs:>7}  {'':>8}  {'':>8}  {'':>6}  {'':>6}  {'':>7}  {span(total):>8}")
-    if shadow:
-        named = ", ".join(f"{hook.hook} {hook.shadow_blocks}" for hook in found if hook.shadow_blocks)
-        lines.append(f"{shadow} of the blocks stopped nothing, since they were in shadow mode: {named}")
+    cells = [["hook", *COLUMNS, f"since {since}"], *([hook.hook, *_cells(hook, most)] for hook in found), _sums(found)]
+    widths = [max(width(row[place]) for row in cells) for place in range(len(cells[0]))]
+    shown = list(range(1, len(widths)))
+    if room is not None:
+        for spare in LEAST_FIRST:
+            if min(widths[0], NAME_LEAST) + sum(widths[place] + 2 for place in shown) > room:
+                shown.remove(spare)
+        widths[0] = min(widths[0], room - sum(widths[place] + 2 for place in shown))
+    lines: list[str] = []
+    for name, *figures in cells:
+        line = padded(cut_middle(visible(name), widths[0]), widths[0])
+        for place in shown:
+            text, taken = figures[place - 1], widths[place]
+            line += f"  {padded(text, taken) if place in PICTURES else text.rjust(taken)}"
+        lines.append(line.rstrip())
     return lines
 
 
-def span(seconds: float) -> str:
-    """A duration with the unit that suits it."""
-    if seconds < 0.9995:
-        return f"{seconds * 1000:.1f} ms" if seconds < 0.1 else f"{seconds * 1000:.0f} ms"
-    if seconds < 120:
-        return f"{seconds:.1f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+def _cells(hook: HookFigures, most: float) -> list[str]:
+    counts = (hook.runs, span(hook.p50_ms / 1000), span(hook.p95_ms / 1000), hook.blocks, hook.failures, hook.timeouts)
+    return [*map(str, counts), span(hook.cost_s), bar(hook.cost_s, most, BAR), sparkline(hook.over_time)]
+
+
+def _sums(found: list[HookFigures]) -> list[str]:
+    runs, waited = sum(hook.runs for hook in found), sum(hook.cost_s for hook in found)
+    counts = (sum(each) for each in zip(*((hook.blocks, hook.failures, hook.timeouts) for hook in found), strict=True))
+    return ["all", str(runs), "", "", *map(str, counts), span(waited), "", ""]
+
+
+def _in_shadow(found: list[HookFigures]) -> str:
+    """A sentence about blocks that stopped nothing; "" where there are none."""
+    shadow = sum(hook.shadow_blocks for hook in found)
+    named = ", ".join(f"{hook.hook} {hook.shadow_blocks}" for hook in found if hook.shadow_blocks)
+    stopped = f"{shadow} of the blocks stopped nothing, since they were in shadow mode: {named}"
+    return stopped if shadow else ""

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from anyhook.cli.options import Values
 
 
+INSTEAD = "`anyhook log --follow` prints the same line by line."
+
+
 @verb("watch", (), "anyhook watch verdict:block", [click.Argument(["filter"], nargs=-1)])
 def watch(words: tuple[str, ...], _values: Values) -> int:
     """Watch events as agents fire them. FILTER is what could be typed behind `/`: options of `anyhook log` as
@@ -25,7 +28,9 @@ def watch(words: tuple[str, ...], _values: Values) -> int:
     query = " ".join(words)
     wanted_by(query)  # what is wrong with it is said before anything is drawn
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise BadCall("this needs a terminal. `anyhook log --follow` prints the same line by line.")
+        raise BadCall(f"this needs a terminal. {INSTEAD}")
+    if os.environ.get("TERM") == "dumb":
+        raise BadCall(f"nothing can be drawn on this terminal (TERM=dumb). {INSTEAD}")
     try:
         from anyhook.cli.live.terminal import Watch
     except ImportError as error:

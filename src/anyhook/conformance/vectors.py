@@ -280,10 +280,15 @@ def _expectation(raw: Json, place: str) -> Json:
     return raw
 
 
+def is_inside(path: str) -> bool:
+    """Whether a path leads to a place in the directory that it is seen from."""
+    return bool(path) and not path.startswith("/") and ".." not in path.split("/")
+
+
 def entries_of(raw: Json, place: str) -> dict[str, Entry]:
     made: dict[str, Entry] = {}
     for path, item in _mapping(raw, place).items():
-        if not path or path.startswith("/") or ".." in path.split("/"):
+        if not is_inside(path):
             raise VectorError(f"{place}: {path!r} should be a path inside the directory")
         made[path] = _entry(item, f"{place}: {path}")
     return made

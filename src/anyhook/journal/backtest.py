@@ -7,19 +7,21 @@ import sqlite3
 from collections import deque
 from typing import TYPE_CHECKING
 
+from anyhook.journal.about import about
 from anyhook.journal.durations import Durations
-from anyhook.journal.replay import Unjudgeable, run_from
+from anyhook.journal.replay import Unjudgeable, event_in, run_from
 from anyhook.journal.search import Wanted, newest, search
 from anyhook.journal.trial import run_batch, values_of
 from anyhook.model import lean_json
 from anyhook.model.call import Run
 from anyhook.model.digest import hasher
 from anyhook.model.event import EVENTS, Event
-from anyhook.model.outcome import BLOCK
+from anyhook.model.outcome import ASK, BLOCK
 from anyhook.model.record import Record
 from anyhook.steps.interpret import interpret
 from anyhook.steps.judge import judge
-from anyhook.steps.record import clean, run_fields
+from anyhook.steps.record import clean, clipped, run_fields
+from anyhook.steps.translate import REWRITES, completed, to_host, to_native
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,17 +35,22 @@ if TYPE_CHECKING:
     from anyhook.steps.record import Keeping
 
 BATCH_LEAST, BATCH_MOST = 25, 5_000
-"""A living interpreter has to start first, so a batch should be worth it. The first is small, each next one twice as
-large: nobody knows how many there will be."""
+"""A living interpreter has to start first, so a batch for one should be worth it. The first is small, each next one
+twice as large: nobody knows how many there will be. Others stay small, since what an interrupted batch did is lost."""
 AHEAD = 3
 """How many batches wait for each worker."""
 EXAMPLES = 1_000
+"""How many of the events that differ are told; the rest is counted."""
 COUNTED = "CREATE TEMP TABLE counted (key TEXT PRIMARY KEY) WITHOUT ROWID"
 """The runs that a tally has seen. On disk, since they may be very many."""
 TABLES = (
     "CREATE TABLE IF NOT EXISTS results (key TEXT PRIMARY KEY, hook TEXT, warm INTEGER, run TEXT) WITHOUT ROWID",
     "CREATE INDEX IF NOT EXISTS by_hook ON results (hook, warm)",
 )
+
+
+class WorkerLost(Exception):  # noqa: N818 (it says what happened)
+    """Why a batch came to nothing; everything before it is kept."""
 
 
 class Subject(Record):
@@ -53,7 +60,7 @@ class Subject(Record):
     dialect: Dialect
     row: EventRow
     content: str
-    """Declaration and files, as one hash: whoever changes them gets new results."""
+    """Declaration, files and sandbox, as one hash: whoever changes them gets new results."""
     posture: str
 
 
@@ -64,10 +71,16 @@ class Finding(Record):
     at: Json
     event: str
     tool: Json
+    about: str
+    """What the event is about, in one line."""
     hook: str
     kind: str
-    """`blocks` (it went through then), `lets go` (this hook blocked it then), `rewrites`, `fails`."""
+    """`blocks` or `asks` (it went through then), `lets go` (this hook blocked it then), `rewrites`, `fails`."""
     what: str
+    """The reason; of a rewrite, the field."""
+    before: Json = None
+    after: Json = None
+    """Of a rewrite: the value then, and now."""
 
     def as_dict(self) -> dict[str, Json]:
         return {field: getattr(self, field) for field in self.fields}
@@ -97,8 +110,8 @@ class Tally:
     def add(self, outcome: Outcome, failed: bool) -> None:
         self.events += 1
         self.blocks += outcome.verdict == BLOCK
-        self.asks += outcome.verdict == "ask"
-        self.rewrites += any(value is not None for value in (outcome.tool_input, outcome.tool_output, outcome.prompt))
+        self.asks += outcome.verdict == ASK
+        self.rewrites += any(getattr(outcome, rewrite) is not None for _, rewrite in REWRITES)
         self.failures += failed
 
     def add_run(self, warm: bool, duration_s: float) -> None:
@@ -139,23 +152,27 @@ class Backtest:
     def run(self, executor: Executor, workers: int, sandbox: tuple[str, ...], tell: Callable[[int, int], None]) -> None:
         """Run every pair that has no result yet."""
         for again in (False, True):  # the second round is for hooks that turned out to need a process of their own
-            batches = self._batches(tell)
-            for hook, (results, strange) in _in_turn(executor, batches, workers * AHEAD, sandbox):
+            last = self._last()
+            tell(0, last)
+            for hook, number, (results, strange) in _in_turn(executor, self._batches(), workers * AHEAD, sandbox):
                 self._take(hook, results)
+                tell(min(number, last - 1), last)
                 if strange:
                     self.cold_only.add(hook)
+            tell(last, last)
             if again or not self.cold_only:
                 return
             for hook in self.cold_only:
                 self._results.execute("DELETE FROM results WHERE hook = ? AND warm = 1", (hook,))
 
-    def _batches(self, tell: Callable[[int, int], None]) -> Iterator[list[Trial]]:
-        """Trials of one hook each, of the pairs without a result; read from the journal as they are asked for."""
+    def _batches(self) -> Iterator[tuple[int, list[Trial]]]:
+        """Trials of one hook each, of the pairs without a result, and the number of the last record that was read for
+        them; read from the journal as they are asked for."""
         size: dict[str, int] = {}
         made: dict[str, list[Trial]] = {}
-        last = max((found.number for found in newest(self.state_dir, Wanted(), 1)), default=0)
+        number = 0
         for record, event, session in self._events():
-            tell(_number(record), last)
+            number = _number(record)
             for subject, make in self.pairs(event, session):
                 key, hook = self._key(subject, event, session), subject.hook.id
                 if key in self._under_way or self._result(key) is not None:
@@ -164,9 +181,10 @@ class Backtest:
                 trials = made.setdefault(hook, [])
                 trials.append(self._sendable(make(key)))
                 if len(trials) >= size.setdefault(hook, BATCH_LEAST):
-                    yield made.pop(hook)
-                    size[hook] = min(BATCH_MOST, size[hook] * 2)
-        yield from made.values()
+                    yield number, made.pop(hook)
+                    size[hook] = min(BATCH_MOST, size[hook] * 2) if trials[-1].interpreter else BATCH_LEAST
+        for trials in made.values():
+            yield number, trials
 
     def _sendable(self, trial: Trial) -> Trial:
         """Cold where it must be. Equal environments become one, which is then sent once for a whole batch."""
@@ -191,13 +209,16 @@ class Backtest:
 
     # -- what came of it
 
-    def tally(self) -> tuple[dict[str, Tally], list[Finding]]:
-        """Every event again, with the results: one row per hook, and what would be different."""
+    def tally(self, tell: Callable[[int, int], None]) -> tuple[dict[str, Tally], deque[Finding], int]:
+        """Every event again, with the results: one row per hook, the newest of what would be different, and how much
+        that is in all."""
         tallies: dict[str, Tally] = {}
-        findings: list[Finding] = []
+        findings: deque[Finding] = deque(maxlen=EXAMPLES)
+        count, last = 0, self._last()
         self._results.execute(COUNTED)
         self._results.execute("BEGIN")
         for record, event, session in self._events():
+            tell(_number(record), last)
             for subject, _ in self.pairs(event, session):
                 key = self._key(subject, event, session)
                 result = self._result(key)
@@ -205,21 +226,26 @@ class Backtest:
                     continue
                 try:
                     run = run_from(lean_json.loads(result[0]))
-                except Unjudgeable as why:
-                    self.left_out[str(why)] = self.left_out.get(str(why), 0) + 1
+                except Unjudgeable as error:
+                    why = f"a run of {subject.hook.id}: {error}"
+                    self.left_out[why] = self.left_out.get(why, 0) + 1
                     continue
-                hook = subject.hook
-                read = interpret(hook, subject.dialect.replies[hook.handler], event.name, run)
-                outcome = judge(hook, subject.dialect, subject.row, read, subject.posture, {})
-                tally = tallies.setdefault(hook.id, Tally())
+                read, outcome = _judged(subject, event, run)
+                tally = tallies.setdefault(subject.hook.id, Tally())
                 tally.add(outcome, read.failure is not None)
                 if self._results.execute("INSERT OR IGNORE INTO counted VALUES (?)", (key,)).rowcount:
                     tally.add_run(bool(result[1]), run.duration_s)
-                found = _finding(record, event, hook.id, outcome, read)
-                if found is not None and len(findings) < EXAMPLES:
+                found = _finding(record, event, subject.hook.id, outcome, read)
+                if found is not None:
                     findings.append(found)
+                    count += 1
         self._results.execute("COMMIT")
-        return tallies, findings
+        tell(last, last)
+        return tallies, findings, count
+
+    def _last(self) -> int:
+        """The number of the newest record."""
+        return max((found.number for found in newest(self.state_dir, Wanted(), 1)), default=0)
 
     # -- the events
 
@@ -241,7 +267,7 @@ class Backtest:
             if why or not isinstance(data, dict):
                 self.left_out[why] = self.left_out.get(why, 0) + 1
                 continue
-            yield record, Event(str(record["event"]), data, b"", bool(record.get("hosted"))), str(record.get("session"))
+            yield record, event_in(record), str(record.get("session"))
 
     def _key(self, subject: Subject, event: Event, session: str) -> str:
         """The same hook, the same event: the same key."""
@@ -250,22 +276,29 @@ class Backtest:
 
 
 def _in_turn(
-    executor: Executor, batches: Iterator[list[Trial]], most: int, sandbox: tuple[str, ...]
-) -> Iterator[tuple[str, tuple[list[Result], list[str]]]]:
-    """Hook and answer of each batch, with so many of them under way; whatever interrupts that calls off the rest."""
-    waiting: deque[tuple[str, Future[tuple[list[Result], list[str]]]]] = deque()
+    executor: Executor, batches: Iterator[tuple[int, list[Trial]]], most: int, sandbox: tuple[str, ...]
+) -> Iterator[tuple[str, int, tuple[list[Result], list[str]]]]:
+    """Hook, number and answer of each batch, with so many of them under way; whatever interrupts that calls off the
+    rest."""
+    waiting: deque[tuple[str, int, Future[tuple[list[Result], list[str]]]]] = deque()
+
+    def answered() -> tuple[str, int, tuple[list[Result], list[str]]]:
+        hook, number, future = waiting.popleft()
+        try:
+            return hook, number, future.result()
+        except Exception as error:
+            raise WorkerLost(f"{type(error).__name__}: {error}") from error
+
     try:
-        for batch in batches:
+        for number, batch in batches:
             future = executor.submit(run_batch, [values_of(trial) for trial in batch], sandbox)
-            waiting.append((batch[0].hook, future))
-            while len(waiting) > most or (waiting and waiting[0][1].done()):
-                hook, future = waiting.popleft()
-                yield hook, future.result()
+            waiting.append((batch[0].hook, number, future))
+            while len(waiting) > most or (waiting and waiting[0][2].done()):
+                yield answered()
         while waiting:
-            hook, future = waiting.popleft()
-            yield hook, future.result()
+            yield answered()
     finally:
-        for _, future in waiting:
+        for _, _, future in waiting:
             future.cancel()
 
 
@@ -278,21 +311,29 @@ def _cold_task(task: tuple[object, ...]) -> tuple[object, ...]:
     return task if task[:1] == ("callable",) else ()
 
 
+def _judged(subject: Subject, event: Event, run: Run) -> tuple[Outcome, Outcome]:
+    """What the run asks for, and how that counts, in the words of the event's host."""
+    hook, table = subject.hook, subject.dialect
+    read = interpret(hook, table.replies[hook.handler], event.name, run)
+    whole = completed(read, to_native(event, table), table)
+    return read, to_host(judge(hook, table, subject.row, whole, subject.posture, {}), event, table)
+
+
 def _finding(record: dict[str, Json], event: Event, hook: str, outcome: Outcome, read: Outcome) -> Finding | None:
     decision = record.get("decision")
     before = decision if isinstance(decision, dict) else {}
     blocked = before.get("verdict") == BLOCK
-    kind = what = ""
+    start = (record.get("n"), record.get("at"), event.name, event.data.get("tool"), about(event.data), hook)
     if outcome.verdict == BLOCK and not blocked:
-        kind, what = "blocks", outcome.reason or ""
-    elif outcome.verdict != BLOCK and blocked and before.get("hook") == hook:
-        kind, what = "lets go", str(before.get("reason"))
-    elif outcome.tool_input is not None and outcome.tool_input != before.get("tool_input"):
-        was = before.get("tool_input") or event.data.get("input")
-        kind = "rewrites"
-        what = f"{lean_json.dumps(was, False)} → {lean_json.dumps(outcome.tool_input, False)}"
-    elif read.failure is not None:
-        kind, what = "fails", read.failure.detail
-    if not kind:
-        return None
-    return Finding(record.get("n"), record.get("at"), event.name, event.data.get("tool"), hook, kind, what)
+        return Finding(*start, "blocks", outcome.reason or "")
+    if outcome.verdict != BLOCK and blocked and before.get("hook") == hook:
+        return Finding(*start, "lets go", str(before.get("reason")))
+    if outcome.verdict == ASK and before.get("verdict") not in (ASK, BLOCK):
+        return Finding(*start, "asks", outcome.reason or "")
+    for field, rewrite in REWRITES:
+        value, was = getattr(outcome, rewrite), before.get(rewrite)
+        if value is not None and was not in (value, clipped(value)):
+            return Finding(*start, "rewrites", field, event.data.get(field) if was is None else was, value)
+    if read.failure is not None:
+        return Finding(*start, "fails", read.failure.detail)
+    return None

@@ -86,10 +86,7 @@ class _Hook:
 
 def figures(known: Runs, wanted: Wanted, now_ns: int) -> list[HookFigures]:
     """Every hook that ran in the span, the most expensive first."""
-    start = wanted.since_ns
-    if start is None:
-        start = min((runs.at[0] for runs in _fitting(known.between(wanted), wanted)), default=0)
-    end = now_ns if wanted.until_ns is None else wanted.until_ns
+    start, end = span_of(known, wanted, now_ns)
     width = max(1, -(-(end - start) // STEPS))
     edges = [start + width * part for part in range(1, STEPS)]
     found: dict[str, _Hook] = {}
@@ -100,6 +97,14 @@ def figures(known: Runs, wanted: Wanted, now_ns: int) -> list[HookFigures]:
         hook.take(runs, edges)
     made = [hook.figures(name) for name, hook in found.items()]
     return sorted(made, key=lambda each: (-each.cost_s, each.hook))
+
+
+def span_of(known: Runs, wanted: Wanted, now_ns: int) -> tuple[int, int]:
+    """From when to when; where no beginning is asked for, from the first run."""
+    start = wanted.since_ns
+    if start is None:
+        start = min((runs.at[0] for runs in _fitting(known.between(wanted), wanted)), default=0)
+    return start, now_ns if wanted.until_ns is None else wanted.until_ns
 
 
 def _fitting(all_runs: Iterable[HookRuns], wanted: Wanted) -> Iterator[HookRuns]:

@@ -6,6 +6,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from anyhook.grammar.registry import DIALECTS, dialect
+from anyhook.hosts import HOSTS, host
 from anyhook.model.call import Run
 from anyhook.model.event import GATES, Event
 from anyhook.model.hook import Hook
@@ -14,8 +15,9 @@ from anyhook.model.record import Record
 from anyhook.steps.interpret import ENDINGS, interpret
 from anyhook.steps.judge import judge
 from anyhook.steps.merge import Entry, merge
+from anyhook.steps.receive import recalled
 from anyhook.steps.record import ASKED_FOR, NO_BODIES, clipped
-from anyhook.steps.translate import to_host
+from anyhook.steps.translate import completed, rewritten, to_host, to_native
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -106,8 +108,8 @@ class Judge:
         )
 
     def decision(self, record: dict[str, Json], calls: list[dict[str, Json]]) -> _Judged:
-        """Today's. Where the host has no words of its own, the same runs mean the same, whatever else differs."""
-        key = None if record.get("hosted") else _key(record, calls)
+        """Today's. Where nothing but the runs has a say, the same runs mean the same, whatever else differs."""
+        key = _key(record, calls) if by_runs_alone(record) else None
         try:
             found = self._decisions.get(key) if key else None
         except TypeError:  # a value that no record of ours has there
@@ -122,26 +124,36 @@ class Judge:
         return found
 
     def _decided(self, record: dict[str, Json], calls: list[dict[str, Json]]) -> Decision:
-        data = record.get("data")
-        name = str(record.get("event"))
-        event = Event(name, data if isinstance(data, dict) else {}, b"", bool(record.get("hosted")))
+        entries = self.entries(record, calls)
+        return merge(str(record.get("event")), entries, enforced=record.get("mode") != "shadow")
+
+    def entries(self, record: dict[str, Json], calls: list[dict[str, Json]]) -> list[Entry]:
+        """What each of the calls asked for, as far as its turn came."""
+        event = seen = current = event_in(record)
+        name = event.name
         entries: list[Entry] = []
-        ended, stopped = "", False
+        group = ended = blocked_in = ""
+        stopped = False
         for position, call in enumerate(calls):
             hook, table, row = self.hook(call, name)
-            if stopped or ended == table.name:
+            if (stopped or ended == table.name) and not (table.together and blocked_in == table.name):
                 continue
+            if group != table.name:
+                group, seen = table.name, to_native(current, table)
             settings = self.settings.get(table.name, {})
             posture = self.posture or str(call.get("posture", "native"))
             read = interpret(hook, table.replies[hook.handler], name, run_from(call["run"]))
-            outcome = judge(hook, table, row, read, posture, settings)
+            outcome = judge(hook, table, row, completed(read, seen, table), posture, settings)
             upstream = settings.get("chaining") == "upstream"
-            entries.append(Entry(position, hook, table, row, to_host(outcome, event, table), upstream))
+            plain = to_host(outcome, event, table)
+            entries.append(Entry(position, hook, table, row, plain, upstream))
+            current, seen = rewritten(current, seen, outcome, plain, () if upstream else table.chains)
             if outcome.verdict == BLOCK:
-                ended, stopped = table.name, name in GATES and row.block in STOPPING
+                ended = blocked_in = table.name
+                stopped = name in GATES and row.block in STOPPING
             elif hook.scope == "builtin" and outcome.recipe is not None:
                 ended = table.name
-        return merge(name, entries, enforced=record.get("mode") != "shadow")
+        return entries
 
     def hook(self, call: dict[str, Json], event: str) -> tuple[Hook, Dialect, EventRow]:
         key = (*_identity(call), event)
@@ -149,6 +161,22 @@ class Judge:
         if found is None:
             found = self._hooks[key] = _hook_of(call, event)
         return found
+
+
+def event_in(record: dict[str, Json]) -> Event:
+    """The event that a record tells of, in the words that its host had."""
+    data, by = record.get("data"), record.get("host")
+    event = Event(str(record.get("event")), data if isinstance(data, dict) else {}, b"", bool(record.get("hosted")))
+    return recalled(host(str(by)), event) if event.hosted and by in HOSTS and "tool" in event.data else event
+
+
+def by_runs_alone(record: dict[str, Json]) -> bool:
+    """Whether a decision depends on nothing but the runs: no words of a host, no rewrite of single fields."""
+    if record.get("hosted"):
+        return False
+    calls = record.get("calls")
+    names = {call.get("dialect") for call in calls if isinstance(call, dict)} if isinstance(calls, list) else set()
+    return not any(name in DIALECTS and dialect(str(name)).partial_input for name in names)
 
 
 def _identity(call: dict[str, Json]) -> tuple[Json, ...]:

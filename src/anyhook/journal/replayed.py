@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from anyhook.journal.line_parts import parts_of
-from anyhook.journal.replay import REMEMBERED_MOST, Change, Judge, Unjudgeable
+from anyhook.journal.replay import REMEMBERED_MOST, Change, Judge, Unjudgeable, by_runs_alone
 from anyhook.journal.search import Wanted, chooser, open_parts
 from anyhook.journal.side_by_side import side_by_side
 from anyhook.model import lean_json
@@ -95,7 +95,8 @@ class _Part:
                 continue
             judged += 1
             if change is None:
-                self._remember(key)
+                if by_runs_alone(found.record):
+                    self._remember(key)
                 continue
             different += 1
             if len(changes) < CHANGES_MOST:
@@ -105,7 +106,7 @@ class _Part:
     def _known_by(self, line: bytes) -> tuple[int, tuple[bytes, ...]]:
         """The time of a line, and everything in it that its judgement depends on; () where that takes the parser."""
         parts = parts_of(line) if self._only_by_time else None
-        # A host with words of its own has a say by its data, and payloads that were not kept are not compared.
+        # A host with words of its own has a say by its data too, and payloads that were not kept are not compared.
         if parts is None or b'"hosted": ' in line or b'"bodies": ' in line:
             return 0, ()
         at, about, _, calls, decision, _ = parts

@@ -164,16 +164,21 @@ def search(state_dir: str, wanted: Wanted) -> Iterator[Found]:
 
 
 @contextmanager
-def open_parts(state_dir: str, wanted: Wanted) -> Iterator[list[tuple[int, int, int]]]:
+def open_parts(
+    state_dir: str, wanted: Wanted, known: Callable[[str, BinaryIO], list[tuple[int, int]] | None] | None = None
+) -> Iterator[list[tuple[int, int, int]]]:
     """What is to be looked through for what is wanted, for processes that share the work: descriptor, beginning and end
-    of each part, oldest first."""
+    of each part, oldest first. `known` may know of a file which parts of it are enough."""
     files = open_all(state_dir)
     try:
         parts: list[tuple[int, int, int]] = []
-        for _, file in files:
+        for path, file in files:
             if wanted.since_ns is not None:
                 seek_first(file, b"at", wanted.since_ns - SLACK_NS)
-            parts += [(file.fileno(), first, last) for first, last in parts_of_file(file, file.tell())]
+            start, found = file.tell(), known(path, file) if known else None
+            if found is None:
+                found = parts_of_file(file, start)
+            parts += [(file.fileno(), max(first, start), last) for first, last in found if last > start]
         yield parts
     finally:
         _close(files)

@@ -5,20 +5,22 @@ from __future__ import annotations
 
 import marshal
 import os
-import shlex
+import re
 import shutil
+import signal
 import subprocess
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from anyhook.model.call import Call, Run
 from anyhook.model.record import Record
-from anyhook.steps.run import run
+from anyhook.steps.run import end_all, run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from multiprocessing.connection import Connection
 
     Result = tuple[str, tuple[str, int | None, bytes, bytes, int, float, str | None], bool]
     """Key, the fields of the Run, and whether it ran warm."""
@@ -28,6 +30,10 @@ EVERY = 2_000
 FIRST, SMALL = 3, 500
 """And so are this many at the beginning of each small batch, as the first ones are; one of each larger batch."""
 SHELLS = ("sh", "bash", "dash", "zsh")
+PIECE = re.compile(r"""([ \t]+)|'([^']*)'|"([^"`\\]*)"|([\w@+:,./^${}-]+)""")
+VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})")
+PLAIN = re.compile(r"[\w@+:,./^-]+")
+"""Pieces of a shell's words, and what needs no quotes."""
 DEATHS = 3
 """How often a living interpreter may die of a hook before the rest of a batch is run cold."""
 START_S = 20.0
@@ -64,7 +70,7 @@ def sandbox_of(kind: str, project: str, needed: Sequence[str]) -> tuple[str, ...
         raise LookupError("bubblewrap (`bwrap`) is not installed")
     words = [program, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]  # noqa: S108
     for path in dict.fromkeys((project, *needed)):
-        if os.path.isdir(path) and os.path.realpath(path).startswith("/tmp/"):  # noqa: S108
+        if os.path.exists(path) and os.path.realpath(path).startswith("/tmp/"):  # noqa: S108
             words += ["--ro-bind", path, path]
     return (*words, "--unshare-all", "--die-with-parent", "--new-session", "--")
 
@@ -77,13 +83,11 @@ def works(sandbox: tuple[str, ...]) -> str:
     return "" if done.returncode == 0 else done.stderr.strip() or f"it left with status {done.returncode}"
 
 
-def python_script(argv: Sequence[str], cwd: str, path: str) -> tuple[str, str, tuple[str, ...]] | None:
+def python_script(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> tuple[str, str, tuple[str, ...]] | None:
     """Interpreter, script and arguments, where a command is nothing but a Python script; None for all else."""
-    words = list(argv)
-    if len(words) == 3 and os.path.basename(words[0]) in SHELLS and words[1] == "-c":
-        if any(sign in words[2] for sign in "|&;<>()$`\\\"'*?[]#~=%!{}\n"):
-            return None
-        words = shlex.split(words[2])
+    words: list[str] | None = list(argv)
+    if len(argv) == 3 and os.path.basename(argv[0]) in SHELLS and argv[1] == "-c":
+        words = _shell_words(argv[2], env)
     if not words:
         return None
     if not os.path.basename(words[0]).startswith("python"):
@@ -98,8 +102,49 @@ def python_script(argv: Sequence[str], cwd: str, path: str) -> tuple[str, str, t
     script = os.path.join(cwd, words[1]) if len(words) > 1 else ""
     if not os.path.isfile(script) or words[1].startswith("-"):
         return None
-    interpreter = shutil.which(words[0], path=path)
+    interpreter = shutil.which(words[0], path=env.get("PATH", os.defpath))
     return (interpreter, script, tuple(words[2:])) if interpreter else None
+
+
+def _shell_words(line: str, env: Mapping[str, str]) -> list[str] | None:
+    """The words of a line that does nothing but quote and name variables; None for one that does more."""
+    words: list[str] = []
+    end, between = 0, True
+    for piece in PIECE.finditer(line):
+        if piece.start() != end:
+            return None
+        end = piece.end()
+        space, exact, quoted, bare = piece.groups()
+        if space:
+            between = True
+            continue
+        said = quoted or bare or ""
+        text = VARIABLE.sub(lambda name: env.get(name[1] or name[2], ""), said) if exact is None else exact
+        if "$" in VARIABLE.sub("", said) or (bare and not PLAIN.fullmatch(text)):
+            return None
+        if between:
+            words.append("")
+        words[-1] += text
+        between = False
+    return words if end == len(line) else None
+
+
+def end_with(lifeline: Connection) -> None:
+    """In a worker of a pool: whoever started it interrupts it, and when that one is gone, however it went, the worker
+    and every hook that it runs go as well."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def wait() -> None:
+        try:
+            lifeline.recv_bytes()
+        except (EOFError, OSError):
+            pass  # nothing is ever sent: the other end was closed
+        end_all(for_good=True)
+        for worker in list(_Worker.alive):
+            worker.kill()
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def run_batch(trials: Sequence[tuple[object, ...]], sandbox: tuple[str, ...]) -> tuple[list[Result], list[str]]:
@@ -170,6 +215,8 @@ def _warm(trials: list[Trial], sandbox: tuple[str, ...]) -> Iterator[tuple[str, 
 class _Worker:
     """One living interpreter."""
 
+    alive: ClassVar[set[_Worker]] = set()
+
     def __init__(self, trial: Trial, sandbox: tuple[str, ...]) -> None:
         program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "warm_worker.py")
         flags = ["-P"] if trial.interpreter == sys.executable else []
@@ -182,6 +229,7 @@ class _Worker:
             cwd=trial.cwd,
             process_group=0,
         )
+        self.alive.add(self)
         self._deadline = float("inf")
         self._over = threading.Event()
         threading.Thread(target=self._watch, daemon=True).start()
@@ -189,7 +237,10 @@ class _Worker:
     def _watch(self) -> None:
         while not self._over.wait(0.05):
             if time.monotonic() > self._deadline:
-                self._child.kill()
+                self.kill()
+
+    def kill(self) -> None:
+        self._child.kill()
 
     def give(self, tasks: list[tuple[object, ...]]) -> None:
         """In a thread: the pipe is full long before a large batch is through."""
@@ -217,8 +268,9 @@ class _Worker:
 
     def end(self) -> None:
         self._over.set()
-        self._child.kill()
+        self.kill()
         self._child.wait()
+        self.alive.discard(self)
         self._writer.join()
         assert self._child.stdout is not None  # noqa: S101 (asked for above)
         self._child.stdout.close()

@@ -1,5 +1,6 @@
-"""Words: the records in which words are found, newest first. Bytes are looked through for what must be in a line, and
-only lines that have it are parsed; SQLite's full-text search then says which have the words. It keeps nothing."""
+"""Words: the records in which words are found, newest first. Blocks that an index knows to have them, and whatever has
+no index, are looked through for bytes that must be in a line; only lines that have these are parsed, and SQLite's
+full-text search says which have the words. It keeps nothing."""
 
 from __future__ import annotations
 
@@ -8,46 +9,62 @@ from contextlib import closing
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from anyhook.journal.search import Found, chooser, open_parts, reached
+from anyhook.journal.search import Found, chooser, open_parts
 from anyhook.journal.side_by_side import side_by_side
+from anyhook.journal.word_index import TOKENS, blocks_with, sayable, texts_of, tokens_of
 from anyhook.model import lean_json
-from anyhook.steps.record import ASKED_FOR
-from anyhook.stores.journal_files import blocks_of
+from anyhook.stores.journal_files import blocks_of, current_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
+    from typing import BinaryIO
 
     from anyhook.journal.search import Wanted
     from anyhook.model.json_types import Json
 
-TABLE = "CREATE VIRTUAL TABLE words USING fts5 (text, tokenize = 'unicode61 remove_diacritics 0', content = '')"
+ALONE = 16 << 20
+"""What one process looks through before others would have started."""
+TABLE = f"CREATE VIRTUAL TABLE words USING fts5 (text, {TOKENS})"
 LETTERS_OF = {"k": b"\\u212a", "s": b"\\u017f"}
 """Letters that count as these two: the sign for kelvin, and the long s."""
 
 
-def find_words(
-    state_dir: str, words: str, wanted: Wanted, tell: Callable[[int, int], None]
-) -> Generator[bytes, None, None]:
-    """The lines of the records that are wanted and have all these words, newest first. `tell` hears how many bytes of
-    how many were looked through."""
-    if not words.split():
-        return
-    look = Look(words, wanted)
-    with open_parts(state_dir, wanted) as parts:
-        parts.reverse()
-        whole, read = sum(last - first for _, first, last in parts), 0
-        # Mostly the newest part has enough already, and other processes are not worth their start.
-        with closing(side_by_side(look, parts[1:])) as others:
-            for (_, first, last), found in zip(parts, chain(map(look, parts[:1]), others), strict=True):
-                read += last - first
-                tell(read, whole)
-                yield from found
+class WordSearch:
+    """The records that are wanted and have all these words."""
+
+    def __init__(self, state_dir: str, words: str, wanted: Wanted) -> None:
+        self._state_dir, self._words, self._wanted = state_dir, words, wanted
+        self._tokens = tokens_of(words)
+        self._unknown = set[int]()
+        self.missed = 0
+        """How many bytes were looked through that an index could have spared."""
+
+    def lines(self, tell: Callable[[int, int], None]) -> Generator[bytes, None, None]:
+        """Their lines, newest first. `tell` hears how many bytes of how many were looked through."""
+        if not self._words.split():
+            return
+        look = Look(self._words, self._wanted)
+        with open_parts(self._state_dir, self._wanted, self._known) as parts:
+            parts.reverse()
+            whole, read = sum(last - first for _, first, last in parts), 0
+            # Mostly the newest part has enough already, and other processes are not worth their start.
+            with closing(side_by_side(look, parts[1:], 1 if whole < ALONE else None)) as others:
+                for (file, first, last), found in zip(parts, chain(map(look, parts[:1]), others), strict=True):
+                    read += last - first
+                    self.missed += last - first if file in self._unknown else 0
+                    tell(read, whole)
+                    yield from found
+
+    def _known(self, path: str, file: BinaryIO) -> list[tuple[int, int]] | None:
+        blocks = blocks_with(self._tokens, path, file)
+        if blocks is None and self._tokens and path != current_path(self._state_dir):
+            self._unknown.add(file.fileno())
+        return blocks
 
 
 def query_of(words: str) -> str:
     """As SQLite wants it: each word as it is, all of them."""
-    asked = " ".join('"{}"'.format(word.replace('"', '""')) for word in words.split())
-    return asked.encode("utf-8", "replace").decode()
+    return sayable(" ".join('"{}"'.format(word.replace('"', '""')) for word in words.split()))
 
 
 def marks_of(words: str) -> list[tuple[bytes, ...]]:
@@ -113,18 +130,5 @@ class Look:
 
 
 def text_of(record: dict[str, Json]) -> str:
-    """What words are looked for in; half characters, which SQLite does not take, are replaced."""
-    return "\n".join([*_said(record), *reached(record)]).encode("utf-8", "replace").decode()
-
-
-def _said(record: dict[str, Json]) -> Iterator[str]:
-    """The texts by which somebody remembers an event: what it was about, what hooks said to it, what was decided."""
-    yield from lean_json.every_text(record.get("data"))
-    calls, decision = record.get("calls"), record.get("decision")
-    for call in (*(calls if isinstance(calls, list) else ()), record):
-        run = call.get("run") if isinstance(call, dict) else None
-        for stream in ("stdout", "stderr", "error") if isinstance(run, dict) else ():
-            yield from lean_json.every_text(run.get(stream))  # type: ignore[union-attr]
-    if isinstance(decision, dict):
-        for field in (*ASKED_FOR, "problems"):
-            yield from lean_json.every_text(decision.get(field))
+    """What words are looked for in."""
+    return sayable("\n".join(texts_of(record)))

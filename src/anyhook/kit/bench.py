@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from anyhook.conformance.matching import parse_json
 from anyhook.conformance.vectors import entries_of
-from anyhook.kit.compare import reports, tables
+from anyhook.grammar.registry import DIALECTS
+from anyhook.grammar.shapes import guess
+from anyhook.kit.compare import reports, tables, told
 from anyhook.kit.events import ByAgent, ByDialect, Events
 from anyhook.kit.ground import Ground
 from anyhook.kit.keys import LISTED
@@ -17,11 +19,13 @@ from anyhook.model.decision import Decision, Report
 from anyhook.model.event import Event
 from anyhook.model.problem import Problem
 from anyhook.model.record import Record
+from anyhook.model.words import MODE, ON_FAILURE
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from anyhook.kit.run import Shot
     from anyhook.model.json_types import Json
 
 
@@ -58,6 +62,11 @@ class Bench:
         limit_s: float = 60.0,
     ) -> None:
         """`hooks` by id, name or part of the id; () for all. The rest is what the keys of a case file say."""
+        __tracebackhide__ = True
+        _check("on_failure", on_failure, ("", *ON_FAILURE))
+        _check("mode", mode, ("", *MODE))
+        for name in dialects:
+            _check("dialects", name, tuple(DIALECTS))
         self._ground = Ground(str(project), bring)
         try:
             self._ground.lay_out(entries_of(dict(files or {}), "files"), entries_of(dict(home or {}), "home"))
@@ -68,6 +77,8 @@ class Bench:
         self._hooks, self._dialects, self._limit_s = tuple(hooks), tuple(dialects), limit_s
         self._on_failure, self._mode = on_failure, mode
         self.events = Events(self._ground.project)
+        self.tell: Callable[[str], None] = lambda _: None
+        """Hears what came of each event, for whoever looks for the cause of a failure."""
 
     @property
     def project(self) -> Path:
@@ -80,6 +91,7 @@ class Bench:
 
     def fire(self, event: str | Event | ByDialect, **fields: Json) -> Decision:
         """Fire an event, by any name with its fields, or ready made."""
+        __tracebackhide__ = True
         if isinstance(event, Event):
             name, given, hosted = event.name, {**event.data, **fields}, event.hosted
         elif isinstance(event, ByDialect):
@@ -87,20 +99,33 @@ class Bench:
         else:
             name, given, hosted = event, fields, False
         task = Task(name, given, hosted, self._dialects, self._on_failure, self._mode, (), self._hooks)
-        return decision_of(fired(self._ground, task, self._limit_s).decision)
+        shot = fired(self._ground, task, self._limit_s)
+        self._tell(name, shot)
+        return decision_of(shot.decision)
 
     def bridge(self, event: ByAgent) -> Answer:
         """Let an agent call its hook, as `bench.events.agents` makes such calls."""
+        __tracebackhide__ = True
         if self._hooks:
             raise ValueError("an agent reaches all hooks; load them all to call the bridge")
         switches = [word for name in self._dialects for word in ("--dialect", name)]
         switches += ["--on-failure", self._on_failure] if self._on_failure else []
         switches += ["--mode", self._mode] if self._mode else []
         shot = bridged(self._ground, event.owner, event.native, event.stdin, switches, self._limit_s)
+        self._tell(f"{event.owner} {event.native}", shot)
         return Answer(shot.exit, shot.stdout, shot.stderr, decision_of(shot.decision) if shot.decision else None)
+
+    def _tell(self, name: str, shot: Shot) -> None:
+        self.tell("\n".join([f"{name}: {shot.decision.get('verdict', 'nothing was decided')}", *told(shot)]))
 
     def close(self) -> None:
         self._ground.close()
+
+
+def _check(name: str, value: str, choices: Sequence[str]) -> None:
+    __tracebackhide__ = True
+    if value not in choices:
+        raise ValueError(f"{name}={value!r} is none of {', '.join(filter(None, choices))}.{guess(value, choices)}")
 
 
 def decision_of(made: dict[str, Json]) -> Decision:

@@ -6,12 +6,12 @@ import os
 from typing import TYPE_CHECKING
 
 from anyhook.conformance.matching import faults
-from anyhook.conformance.vectors import VectorError, entries_of
+from anyhook.conformance.vectors import VectorError, entries_of, is_inside
 from anyhook.grammar.documents import Unreadable, parse_yaml, read_bytes
 from anyhook.grammar.locate import lines_of
 from anyhook.grammar.shapes import guess, type_name
 from anyhook.kit import ENDINGS, is_case_file
-from anyhook.kit.events import check_field
+from anyhook.kit.events import check_field, check_sent
 from anyhook.kit.keys import (
     ANSWER,
     CASE_KEYS,
@@ -25,6 +25,7 @@ from anyhook.kit.keys import (
     CaseKey,
 )
 from anyhook.kit.rows import expanded, filled
+from anyhook.model.outcome import EFFECTS, STRENGTH
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:
@@ -41,6 +42,9 @@ TYPES: dict[str, tuple[type, ...]] = {
     "text": (str,), "flag": (bool,), "number": (int, float), "object": (dict,), "variables": (dict,), "files": (dict,),
     "rows": (list,), "list of texts": (list,), "texts": (str, list),
 }  # fmt: skip
+
+WORDS: dict[str, tuple[str, ...]] = {"verdict": tuple(STRENGTH), "effect": EFFECTS}
+"""Under `expect`: what else can never come."""
 
 
 class BadCases(ValueError):  # noqa: N818 (it says what is wrong)
@@ -183,6 +187,12 @@ def _check(raw: dict[str, Json], keys: Sequence[CaseKey], place: Place, open_end
             mistakes.append((here, f"there is no key `{name}` here.{hint}"))
         elif isinstance(value, str) and "{" in value and open_ends:
             continue  # a column of a table may stand here; looked at again once it is filled in
+        elif key.kind == "variables" and isinstance(value, dict):
+            mistakes += [
+                ((*here, each), f"`{each}` under `{name}` takes a text, not {type_name(item)}. Put it in quotes.")
+                for each, item in value.items()
+                if item is not None and not isinstance(item, str)
+            ]
         elif not _fits(value, key.kind):
             mistakes.append((here, f"`{name}` takes {KINDS[key.kind][0]}, not {type_name(value)}."))
         elif key.choices and value not in key.choices:
@@ -196,8 +206,6 @@ def _fits(value: Json, kind: str) -> bool:
         return True
     if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
         return False
-    if kind == "variables":
-        return all(item is None or isinstance(item, str) for item in value.values())  # type: ignore[union-attr]
     if kind == "number":
         return value > 0  # type: ignore[operator]
     if kind == "rows":
@@ -212,6 +220,15 @@ def _check_expect(raw: Json, place: Place, open_ends: bool = False) -> list[Mist
     mistakes = _check(raw, EXPECT_KEYS, here, open_ends)
     for name, value in raw.items():
         mistakes += [((*here, name), f"{line}.") for line in faults(value, name)]
+        if isinstance(value, str) and name in WORDS and value not in WORDS[name] and not (open_ends and "{" in value):
+            known = ", ".join(WORDS[name])
+            mistakes.append(
+                ((*here, name), f"there is no {name} `{value}`.{guess(value, WORDS[name])} There are: {known}.")
+            )
+    files = raw.get("files")
+    for path in files if isinstance(files, dict) else ():
+        if not is_inside(path):
+            mistakes.append(((*here, "files", path), f"files: {path!r} should be a path inside the project."))
     return mistakes
 
 
@@ -289,10 +306,31 @@ def _unknown_names(raw: dict[str, Json], agent: str) -> list[Mistake]:
                 check_field(key, "" if agent else canonical_event(event, failed=False))
         except ValueError as error:
             mistakes.append((("data",), str(error)))
+    if not mistakes and agent:
+        mistakes += _not_sent(raw, agent, event)
     for name in _texts(raw.get("dialect", [])):
         if name not in DIALECTS:
             what = f"there is no dialect `{name}`.{guess(name, DIALECTS)} Dialects: {', '.join(DIALECTS)}."
             mistakes.append((("dialect",), what))
+    return mistakes
+
+
+def _not_sent(raw: dict[str, Json], agent: str, event: str) -> list[Mistake]:
+    """Fields that the agent would not send."""
+    from anyhook.hosts import host
+
+    table = host(agent)
+    row = table.row(event)
+    assert row is not None  # noqa: S101 (the caller looked)
+    data = raw.get("data")
+    given = [(key, key) for key in FIELDS if key in raw]
+    given += [("data", key) for key in data] if isinstance(data, dict) else []
+    mistakes: list[Mistake] = []
+    for place, key in given:
+        try:
+            check_sent(table, row, [key])
+        except ValueError as error:
+            mistakes.append(((place,), str(error)))
     return mistakes
 
 

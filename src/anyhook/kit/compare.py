@@ -36,7 +36,7 @@ def differences(expect: dict[str, Json], shot: Shot) -> list[str]:
             found += _hooks(key, wanted, reports(shot.decision))
     found += _problems(expect, shot)
     found += _unexpected_failures(expect, shot)
-    return [*found, *_told(shot)] if found else []
+    return [*found, *told(shot)] if found else []
 
 
 def different(wanted: Json, actual: Json, name: str) -> list[str]:
@@ -136,7 +136,7 @@ def _unexpected_failures(expect: dict[str, Json], shot: Shot) -> list[str]:
     ]
 
 
-def _told(shot: Shot) -> list[str]:
+def told(shot: Shot) -> list[str]:
     """What the hooks said, for whoever looks for the cause."""
     lines: list[str] = []
     for row in reports(shot.decision):

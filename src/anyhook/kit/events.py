@@ -11,13 +11,16 @@ from anyhook.hosts import HOSTS, host
 from anyhook.model.event import FIELDS, Event
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from anyhook.grammar.host_rows import Host, HostEvent
     from anyhook.grammar.rows import Dialect, EventRow
     from anyhook.model.json_types import Json
 
 SESSION = "session-of-a-test"
+
+DERIVED = {"output": "response", "agent_name": "agent_type"}
+"""Fields of an event that come of another one that an agent sends."""
 
 
 def event_of(name: str, fields: dict[str, Json], hosted: bool = False) -> Event:
@@ -38,6 +41,7 @@ def event_of(name: str, fields: dict[str, Json], hosted: bool = False) -> Event:
 def check_field(key: str, event: str = "") -> str:
     """The canonical name of a field, by any dialect's name for it in this event; without an event, by its canonical
     name. ValueError for what nobody knows."""
+    __tracebackhide__ = True  # whoever wrote the test looks for the place in it, and not for ours
     field = canonical_field(event, key) if event else key
     if field is None or not (event or key in FIELDS):
         raise ValueError(f"no dialect knows the field `{key}`.{guess(key, FIELDS)}")
@@ -72,6 +76,20 @@ def payload_of_agent(table: Host, row: HostEvent, fields: dict[str, Json], proje
             _put(made, taken.paths[0], given["output"])
     _put(made, table.project[0], project)
     return made
+
+
+def check_sent(table: Host, row: HostEvent, fields: Iterable[str]) -> None:
+    """ValueError for a field that the agent does not send with this event: a test with it would show nothing."""
+    __tracebackhide__ = True
+    taken = {each.field for each in (*table.base, *row.takes)}
+    sent = {"session", *taken, *row.fixed}
+    sent |= {field for field, by in DERIVED.items() if by in taken}
+    if row.error or "post_tool_failure" in row.canonical:
+        sent.add("tool_error")
+    for field in fields:
+        if field not in sent:
+            known = ", ".join(sorted(sent & FIELDS.keys()))
+            raise ValueError(f"{table.title} sends no `{field}` with {row.native}, only: {known}.")
 
 
 def _put(into: dict[str, Json], path: str, value: Json) -> None:
@@ -133,12 +151,14 @@ class Maker:
         return iter(self._rows)
 
     def __getattr__(self, native: str) -> _Make:
+        __tracebackhide__ = True
         if native.startswith("_"):
             raise AttributeError(native)
         return self[native]
 
     def __getitem__(self, native: str) -> _Make:
         """The same for names that are no attributes, such as `tool.execute.before`."""
+        __tracebackhide__ = True
         if native not in self._rows:
             hint = guess(native, self._rows) or f" Events: {', '.join(self._rows)}."
             raise AttributeError(f"{self._owner.name} has no event `{native}`.{hint}")
@@ -152,12 +172,14 @@ class _Make:
         self._owner, self._row, self._project = owner, row, project
 
     def __call__(self, **fields: Json) -> Built:
+        __tracebackhide__ = True
         from anyhook.grammar.host_rows import Host, HostEvent
 
         name, native = self._owner.name, self._row.native
         if isinstance(self._owner, Host) and isinstance(self._row, HostEvent):
             for key in fields:
                 check_field(key)
+            check_sent(self._owner, self._row, fields)
             made = payload_of_agent(self._owner, self._row, fields, self._project)
             return ByAgent(name, native, fields, made)
         assert not isinstance(self._owner, Host)  # noqa: S101 (a row belongs to its owner)
@@ -181,6 +203,7 @@ class Makers:
         return getattr(self, name)  # type: ignore[no-any-return]
 
     def __getattr__(self, name: str) -> Maker:
+        __tracebackhide__ = True
         if name.startswith("_"):
             raise AttributeError(name)
         if name not in self._names:

@@ -47,6 +47,9 @@ class Ground:
         self.project, self.home = f"{self.root}/project", f"{self.root}/home"
         self.source = os.path.realpath(project)
         try:
+            for path in bring:
+                if not os.path.isdir(os.path.join(self.source, path)):
+                    raise NoGround(f"`bring` {path}: there is no such folder in {self.source}.")
             os.mkdir(self.home, 0o700)
             _Copy(self.source, self.project, frozenset(os.path.normpath(path) for path in bring), self.root).make()
         except OSError as error:

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from anyhook.grammar.shapes import guess
 from anyhook.model.hook import DISABLED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from anyhook.engine import Engine
+    from anyhook.model.hook import Hook
 
 
 def means(name: str, identity: str, hook_name: str = "") -> bool:
     """Whether a name means a hook: its id, its name, or a part of its id."""
     return name == hook_name or name in identity
+
+
+def likely(name: str, hooks: Iterable[Hook]) -> str:
+    """` Did you mean …?` where a name is nearly one of theirs."""
+    return guess(name, [each for hook in hooks for each in (hook.name, hook.id.rsplit(":", 1)[-1], hook.id)])
 
 
 def keep(engine: Engine, names: Sequence[str]) -> None:
@@ -23,7 +30,7 @@ def keep(engine: Engine, names: Sequence[str]) -> None:
     for name in names:
         if not any(means(name, hook.id, hook.name) for hook in hooks):
             known = ", ".join(hook.id for hook in hooks) or "none"
-            raise LookupError(f"there is no hook `{name}`. Hooks: {known}")
+            raise LookupError(f"there is no hook `{name}`.{likely(name, hooks)} Hooks: {known}")
     kept = [
         hook
         if any(means(name, hook.id, hook.name) for name in names)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from anyhook.grammar.registry import DIALECTS
 from anyhook.hosts import HOSTS, host
+from anyhook.journal.about import about
 from anyhook.journal.replay import CUT
 from anyhook.kit.compare import calls_in, reports
 from anyhook.kit.events import payload_of_agent
@@ -143,11 +144,8 @@ def _portable(value: Json, project: str) -> Json:
 
 def _name(case: dict[str, Json]) -> str:
     words = [str(case[key]) for key in ("agent", "event", "tool") if key in case]
-    shown = next((case[key] for key in ("input", "prompt", "message", "source", "reason") if key in case), None)
-    if isinstance(shown, dict):
-        shown = next((value for value in shown.values() if isinstance(value, str) and value), None)
-    if shown:
-        text = " ".join(str(shown).split())
+    text = about(case)
+    if text:
         words.append(text if len(text) <= SHOWN_MOST else f"{text[:SHOWN_MOST]}…")
     expect = case["expect"]
     assert isinstance(expect, dict)  # noqa: S101 (made above)

@@ -13,7 +13,7 @@ from anyhook.journal.search import Wanted, search
 from anyhook.kit.compare import calls_in, differences, reports
 from anyhook.kit.events import payload_of_agent
 from anyhook.kit.ground import Ground, NoGround
-from anyhook.kit.shot import Task
+from anyhook.kit.shot import BAD_TASK, Task
 from anyhook.model import lean_json
 from anyhook.model.decision import Decision
 from anyhook.model.record import Record
@@ -109,16 +109,24 @@ def take(case: Case, ground: Ground) -> Shot:
     ground.set(case.env)
     if case.setup:
         _ended_well(ground.shell(case.setup, case.limit_s), "setup", case.limit_s)
-    if case.agent:
-        return _bridged(case, ground)
     plugins = tuple(os.path.join(ground.project, folder) for folder in case.plugin_dirs)
+    for folder, path in zip(case.plugin_dirs, plugins, strict=True):
+        if not os.path.isdir(path):
+            raise CannotRun(
+                f"`plugin_dirs` {folder}: there is no such folder in the project, nor was one made by `setup`."
+            )
+    if case.agent:
+        return _bridged(case, ground, plugins)
     task = Task(case.event, case.given, case.hosted, case.dialects, case.on_failure, case.mode, plugins)
     return fired(ground, task, case.limit_s)
 
 
 def fired(ground: Ground, task: Task, limit_s: float) -> Shot:
     """One event by the engine."""
+    __tracebackhide__ = True
     ended = ground.fire(task, limit_s)
+    if ended.exit_code == BAD_TASK:
+        raise CannotRun(ended.stderr.strip())
     _ended_well(ended, "the engine", limit_s)
     answer = parse_json(ended.stdout)
     assert isinstance(answer, dict) and isinstance(answer["decision"], dict)  # noqa: S101, PT018 (our own process)
@@ -126,7 +134,7 @@ def fired(ground: Ground, task: Task, limit_s: float) -> Shot:
     return Shot(decision, 2 if answer["stops"] else 0, "", "", _failed(_records(ground, decision)), ground.project)
 
 
-def _bridged(case: Case, ground: Ground) -> Shot:
+def _bridged(case: Case, ground: Ground, plugins: Sequence[str]) -> Shot:
     table = host(case.agent)
     row = table.row(case.event)
     assert row is not None  # noqa: S101 (checked when the case was read)
@@ -137,7 +145,7 @@ def _bridged(case: Case, ground: Ground) -> Shot:
             payload = payload_of_agent(table, row, case.given, ground.project)
         stdin = lean_json.dumps(payload, False)
     switches = [word for name in case.dialects for word in ("--dialect", name)]
-    switches += [word for name in case.plugin_dirs for word in ("--plugin-dir", os.path.join(ground.project, name))]
+    switches += [word for path in plugins for word in ("--plugin-dir", path)]
     switches += ["--on-failure", case.on_failure] if case.on_failure else []
     switches += ["--mode", case.mode] if case.mode else []
     return bridged(ground, case.agent, case.event, stdin, switches, case.limit_s)
@@ -156,6 +164,7 @@ def bridged(ground: Ground, agent: str, event: str, stdin: str, switches: Sequen
 
 
 def _ended_well(ended: Ended, what: str, limit_s: float) -> None:
+    __tracebackhide__ = True
     if ended.exit_code == 0:
         return
     how = f"did not end within {limit_s:g} s" if ended.exit_code is None else f"left with status {ended.exit_code}"

@@ -15,6 +15,9 @@ from anyhook.model.record import Record
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
+BAD_TASK = 3
+"""The exit status where the task makes no sense; stderr says why."""
+
 
 class Task(Record):
     """What to fire, and with which switches."""
@@ -53,7 +56,7 @@ def main() -> None:
         event = event_of(task.event, task.given, task.hosted)
     except (LookupError, ValueError) as error:
         sys.stderr.write(f"{error.args[0]}\n")
-        sys.exit(3)
+        sys.exit(BAD_TASK)
     decision = engine.fire_sync(event)
     engine.close_sync(0.0)
     sys.stdout.buffer.write(lean_json.dumps({"decision": decision.as_dict(), "stops": decision.stops}).encode())

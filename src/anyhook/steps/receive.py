@@ -62,8 +62,20 @@ def receive(host: Host, row: HostEvent, payload: dict[str, Json], raw: bytes) ->
             event.replace(data={**event.data, "tool": ours, "input": part}, also=also) for ours, part in parts
         )
         return Received(events, given, tool, True, response)
-    event = event.replace(ours=tool.ours, inputs=dict(tool.inputs), also=(tool.ours,))
-    return Received((event,), given, tool, False, response)
+    return Received((_in_our_words(event, tool),), given, tool, False, response)
+
+
+def recalled(host: Host, event: Event) -> Event:
+    """A recorded event of the host's, of whose payload only the fields are left, with our words for its tool."""
+    name = str(event.data.get("tool"))
+    if name in host.tools:
+        return _in_our_words(event, host.tools[name])
+    split = {native: tool.ours for native, tool in host.tools.items() if tool.split is not None}
+    return event.replace(also=tuple(native for native, ours in split.items() if ours == name) or (*split,))
+
+
+def _in_our_words(event: Event, tool: HostTool) -> Event:
+    return event.replace(ours=tool.ours, inputs=dict(tool.inputs), also=(tool.ours,))
 
 
 def project_of(host: Host, payload: dict[str, Json]) -> str | None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from anyhook.grammar.rows import Dialect, ToolRow
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.model.outcome import Outcome
+
+REWRITES = (("input", "tool_input"), ("prompt", "prompt"), ("output", "tool_output"))
+"""Event fields that a hook can rewrite, and the outcome that rewrites them."""
 
 
 def to_native(event: Event, dialect: Dialect) -> Event:
@@ -36,6 +39,27 @@ def to_host(outcome: Outcome, event: Event, dialect: Dialect) -> Outcome:
     if outcome.tool_output is not None and dialect.plain_output is not None:
         outcome = outcome.replace(tool_output=dialect.plain_output(outcome.tool_output))
     return outcome
+
+
+def completed(outcome: Outcome, seen: Event, dialect: Dialect) -> Outcome:
+    """With the whole of a rewritten input, where the dialect's hooks name only the fields that they change."""
+    if not dialect.partial_input or outcome.tool_input is None:
+        return outcome
+    given = seen.get("input")
+    return outcome.replace(tool_input={**(given if isinstance(given, dict) else {}), **outcome.tool_input})
+
+
+def rewritten(
+    current: Event, seen: Event, outcome: Outcome, plain: Outcome, chains: Sequence[str]
+) -> tuple[Event, Event]:
+    """The event with what a hook rewrote: in the host's words (`plain`), and as the dialect's next hook sees it."""
+    for field, rewrite in REWRITES:
+        value = getattr(outcome, rewrite)
+        if value is not None:
+            current = current.replace(data={**current.data, field: getattr(plain, rewrite)})
+            if field in chains:
+                seen = seen.replace(data={**seen.data, field: value})
+    return current, seen
 
 
 def spellings(native: Event, event: Event) -> Iterator[Event]:

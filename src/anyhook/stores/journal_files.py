@@ -33,6 +33,11 @@ def full_path(state_dir: str, last: int) -> str:
     return f"{state_dir}/journal-{last:012d}.jsonl"
 
 
+def words_path(full: str) -> str:
+    """Where the words of a full file are looked up, once somebody has made that index."""
+    return f"{full.removesuffix('.jsonl')}.words.sqlite"
+
+
 def full_paths(state_dir: str) -> list[str]:
     """The files that are full, oldest first."""
     try:

@@ -10,7 +10,7 @@ from time import sleep, time, time_ns
 from anyhook.model.digest import hasher
 from anyhook.model.record import Record
 from anyhook.stores.journal_chain import SEAL_MOST, START, link_of, sealed
-from anyhook.stores.journal_files import current_path, full_path, full_paths, lines_backwards, number_of
+from anyhook.stores.journal_files import current_path, full_path, full_paths, lines_backwards, number_of, words_path
 from anyhook.stores.places import make_private_dir
 
 TYPE_CHECKING = False
@@ -74,6 +74,8 @@ class JournalWriter:
         self._descriptor = -1
         self._fork = 0
         """Which fork opened the file."""
+        self._identity = 0, 0
+        """Which file it is, by inode and device."""
         self._end = -1
         """Where the file ended after our own last write; while it ends there, nobody has written since."""
         self._last: Link = START
@@ -115,11 +117,10 @@ class JournalWriter:
                 self._flock(self._descriptor, LOCK_EX | LOCK_NB)  # nearly always ours at once
             except OSError:
                 self._lock()
-            state = os.fstat(self._descriptor)
-            if not self._is_current(state):  # deleted, moved, or full for somebody with other bounds
+            end = self._end_of_current()
+            if end < 0:  # deleted, moved, or full for somebody with other bounds
                 self._close()
                 continue
-            end = state.st_size
             full = end >= self._full_at or (fresh and self._is_old())
             last = self._link(end) if full else None
             if last is None:  # not full; or its end is torn, and the next record says so in the same file
@@ -138,7 +139,8 @@ class JournalWriter:
         except FileNotFoundError:
             make_private_dir(self.state_dir)
             self._descriptor = os.open(self.path, flags, 0o600)
-        self._fork, self._end = _Here.forks, -1
+        state = os.fstat(self._descriptor)
+        self._fork, self._identity, self._end = _Here.forks, (state.st_ino, state.st_dev), -1
 
     def _lock(self) -> None:
         """Wait for the lock, but not for ever: its holder may have been stopped."""
@@ -186,12 +188,13 @@ class JournalWriter:
         if failures:
             raise failures[0]
 
-    def _is_current(self, ours: os.stat_result) -> bool:
+    def _end_of_current(self) -> int:
+        """How long the file is; -1 where ours is not the one that stands in its place any more."""
         try:
-            there = os.stat(self.path)
+            state = os.stat(self.path)
         except FileNotFoundError:
-            return False
-        return (there.st_ino, there.st_dev) == (ours.st_ino, ours.st_dev)
+            return -1
+        return state.st_size if (state.st_ino, state.st_dev) == self._identity else -1
 
     def _is_old(self) -> bool:
         """Whether the first record is so old that a file of its own is due, to be deleted in time."""
@@ -277,5 +280,6 @@ def _delete_old(state_dir: str, bounds: Bounds) -> None:
             left -= state.st_size
             if left < 0 or time() - state.st_mtime > bounds.keep_days * DAY_S:
                 os.unlink(path)
+                os.unlink(words_path(path))
         except OSError:
-            continue  # somebody else was faster, or may and we may not
+            continue  # somebody else was faster, or may and we may not; or nobody has made that index

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from anyhook.cli.chat.screen import BAD, FAINT, INDENT, WARN, call_line
+from anyhook.cli.chat.screen import INDENT, call_line
+from anyhook.cli.colours import BAD, FAINT, WARN
 from anyhook.cli.verb_agent import debug_lines
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from anyhook.agent.earlier import earlier_sessions
 from anyhook.agent.recipes import folders, recipe_names, recipe_text
 from anyhook.agent.session import BLOCKED, DONE
 from anyhook.cli.chat import first_sight
-from anyhook.cli.chat.screen import BAD, BOLD, FAINT, INDENT, WARN, Screen, tilde
+from anyhook.cli.chat.screen import INDENT, Screen, tilde
+from anyhook.cli.colours import BAD, BOLD, FAINT, WARN
 from anyhook.cli.verb_list import lines as hook_lines
 from anyhook.grammar.shapes import guess
 

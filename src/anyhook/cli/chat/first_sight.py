@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anyhook.cli.chat.keyboard import ENDED, INTERRUPTED
-from anyhook.cli.chat.screen import BAD, BOLD, FAINT, INDENT, WARN
+from anyhook.cli.chat.screen import INDENT
+from anyhook.cli.colours import BAD, BOLD, FAINT, WARN
 from anyhook.cli.review_text import entry_lines, summary, what_it_runs
 from anyhook.cli.verb_trust import approve, look, refuse_own_ledger
 from anyhook.cli.visible import visible

@@ -18,7 +18,8 @@ from anyhook.cli.chat import commands, first_sight
 from anyhook.cli.chat.activity import Activity
 from anyhook.cli.chat.keyboard import ENDED, Keyboard
 from anyhook.cli.chat.keyboard import INTERRUPTED as CTRL_C
-from anyhook.cli.chat.screen import BAD, FAINT, INDENT, WARN, Screen, call_line, colourful, tilde
+from anyhook.cli.chat.screen import INDENT, Screen, call_line, tilde
+from anyhook.cli.colours import BAD, FAINT, WARN, colourful
 from anyhook.cli.failure import BadCall
 from anyhook.model.hook import ARMED, CHANGED, UNTRUSTED
 from anyhook.stores.places import state_dir

@@ -12,7 +12,8 @@ from anyhook.agent.failure import Failed
 from anyhook.agent.hook_writer import write_hook
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.chat.rehearsal import Rehearsal, order_of, rehearse
-from anyhook.cli.chat.screen import BAD, BOLD, FAINT, GOOD, INDENT, WARN
+from anyhook.cli.chat.screen import INDENT
+from anyhook.cli.colours import BAD, BOLD, FAINT, GOOD, WARN
 from anyhook.cli.failure import BadCall
 from anyhook.cli.verb_new import write
 from anyhook.cli.verb_trust import approve_one, look

@@ -23,6 +23,7 @@ from anyhook.adapters.moments import SUBAGENT
 from anyhook.adapters.plain_values import text_of
 from anyhook.adapters.pydantic_ai import running
 from anyhook.cli import render
+from anyhook.cli.colours import BAD, BOLD, FAINT, PLAIN
 from anyhook.cli.life import Life
 from anyhook.cli.visible import visible
 from anyhook.model import lean_json
@@ -34,18 +35,12 @@ if TYPE_CHECKING:
 
     from anyhook.model.json_types import Json
 
-PLAIN, FAINT, BOLD, GOOD, WARN, BAD = "", "2", "1", "32", "33", "31"
 INDENT = "  "
 RESULT_LINES = 4
 """Of a tool's result; the model has the rest, and the person can ask for it."""
 ARGUMENT_MOST = 60
 STDOUT_MARK = "[stdout]"
 """By which the shell tool tells the model which stream follows; a person sees that."""
-
-
-def colourful(env: Mapping[str, str]) -> bool:
-    """Whether colours are wanted: on a terminal that knows them, unless its user says no."""
-    return sys.stdout.isatty() and not env.get("NO_COLOR") and env.get("TERM", "dumb") != "dumb"
 
 
 class Screen:

@@ -5,12 +5,15 @@
 const MOST = 500; // rows in the list; older ones are let go
 const TYPING_MS = 300;
 const FIGURES_MS = 5000; // figures are asked for again at most this often
+const AGAIN_MS = 3000;
+const SHOW_MS = 100;
 const PULSE_PARTS = 60;
 const PULSE_MS = 10000;
 
 const by = (id) => document.getElementById(id);
-const view = { source: null, paused: false, held: [], waiting: 0, events: 0, blocked: 0, failed: 0, pulse: new Map(),
-  figuresDue: 0, figuresFor: null, query: new URLSearchParams(location.search).get("q") || "" };
+const asked = () => new URLSearchParams(location.search).get("q") || "";
+const view = { source: null, paused: false, anew: true, held: [], showing: 0, newest: 0, events: 0, blocked: 0,
+  failed: 0, pulse: new Map(), figuresDue: 0, figuresFor: null, query: asked() };
 
 function make(tag, className, text) {
   const made = document.createElement(tag);
@@ -27,40 +30,54 @@ function shape(tag, attributes) {
 
 // --- activity
 
+function dayTime(at) {
+  return new Date(at / 1e6).toLocaleString([],
+    { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hour12: false });
+}
+
 function timeOf(at) {
   if (!at) return "";
   const moment = new Date(at / 1e6);
   if (Number.isNaN(moment.getTime())) return "?";
   const today = moment.toDateString() === new Date().toDateString();
-  return today ? moment.toLocaleTimeString([], { hour12: false })
-    : moment.toLocaleString([], { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hour12: false });
+  return today ? moment.toLocaleTimeString([], { hour12: false }) : dayTime(at);
+}
+
+function plural(number, word) {
+  return `${number.toLocaleString()} ${word}${number === 1 ? "" : "s"}`;
 }
 
 function millis(ms) {
   return ms === null ? "" : ms >= 10 ? Math.round(ms).toLocaleString() : ms.toFixed(1);
 }
 
-function verdictOf(row) {
-  const marks = { block: "✗ block", allow: "✓ allow", ask: "? ask" };
-  if (row.failed && row.verdict === "none") return make("span", "verdict failed", "! failed");
-  return make("span", `verdict ${marks[row.verdict] || row.verdict === "damaged" ? row.verdict : "none"}`,
-    marks[row.verdict] || row.verdict);
+// A cell of [text, class] parts; empty ones are left out.
+function cell(className, ...parts) {
+  const made = make("td", className);
+  made.setAttribute("role", "cell");
+  for (const [text, kind] of parts) if (text) made.append(make("span", kind, text), " ");
+  made.title = parts.map(([text]) => text).filter(Boolean).join("\n");
+  return made;
 }
 
 function rowLine(row) {
   const line = make("tr");
+  line.setAttribute("role", "row");
+  const time = cell("time");
+  if (row.n === null) {
+    time.textContent = timeOf(row.at);
+  } else {
+    line.dataset.n = row.n;
+    const link = make("a", "", timeOf(row.at) || "?");
+    Object.assign(link, { href: `#${row.n}`, tabIndex: -1 });
+    time.append(link);
+  }
+  time.title = [row.n === null ? "" : `record ${row.n}`, row.at ? new Date(row.at / 1e6).toString() : ""].join("\n");
   const event = row.events > 1 ? `${row.event} × ${row.events.toLocaleString()}` : row.event;
-  for (const text of [timeOf(row.at), row.host, event, row.tool]) line.append(make("td", "", text));
-  line.firstChild.title = row.at ? new Date(row.at / 1e6).toLocaleString() : "";
-  const verdict = make("td");
-  verdict.append(verdictOf(row));
-  const hook = make("td", "", row.hook);
-  const reason = [row.reason, row.shadow ? "(not enforced: shadow)" : ""].filter(Boolean).join(" ");
-  if (reason) hook.append(make("span", "reason", reason));
-  hook.title = [row.hook, reason].filter(Boolean).join("\n");
-  line.append(verdict, make("td", "number", millis(row.ms)), hook);
-  line.tabIndex = 0;
-  if (row.n !== null) line.dataset.n = row.n;
+  const warns = row.said.startsWith("!") || (row.shadow && row.verdict === "block");
+  line.append(time, cell("from", [row.host]), cell("what", [event], [row.tool, "strong"], [row.about, "reason"]),
+    cell("said", [row.said, `verdict ${warns ? "warns" : row.verdict}`]), cell("number", [millis(row.ms)]),
+    cell("why", [row.reason], [row.hook, row.reason ? "reason" : ""]));
   return line;
 }
 
@@ -79,27 +96,41 @@ function count(row) {
 function add(rows) {
   const newest = document.createDocumentFragment();
   for (const row of rows.slice(-MOST)) newest.prepend(rowLine(row));
+  if (view.anew) by("rows").replaceChildren();
+  view.anew = false;
   by("rows").prepend(newest);
   while (by("rows").childElementCount > MOST) by("rows").lastElementChild.remove();
+  for (const row of rows) view.newest = Math.max(view.newest, row.at);
+  if (!by("rows").querySelector("a[tabindex='0']")) reachable(by("rows").querySelector("a"));
 }
 
+// One row can be reached by Tab, and the arrow keys go on from there: hundreds of stops would be a wall.
+function reachable(link) {
+  for (const other of by("rows").querySelectorAll("a[tabindex='0']")) other.tabIndex = -1;
+  if (link) link.tabIndex = 0;
+}
+
+// Rows wait a moment, or as long as the page is paused: of a flood only the last are ever drawn.
 function take(rows) {
   rows.forEach(count);
-  if (view.paused) {
-    view.waiting += rows.length;
-    view.held = view.held.concat(rows).slice(-MOST);
-  } else {
-    add(rows);
-  }
+  view.held = view.held.concat(rows).slice(-MOST);
   if (rows.some((row) => row.ms !== null)) view.figuresDue = view.figuresDue || Date.now() + FIGURES_MS;
+  view.showing = view.showing || setTimeout(show, SHOW_MS);
+}
+
+function show() {
+  clearTimeout(view.showing);
+  view.showing = 0;
+  if (!view.paused) add(view.held.splice(0));
   tell();
 }
 
 function tell() {
-  const plural = (number, word) => `${number.toLocaleString()} ${word}`;
-  by("counts").textContent = [plural(view.events, view.events === 1 ? "event" : "events"),
-    plural(view.blocked, "blocked"), plural(view.failed, "with a failure")].join("  ·  ");
-  by("pause").textContent = view.paused ? (view.waiting ? `Resume (${view.waiting.toLocaleString()})` : "Resume") : "Pause";
+  by("counts").textContent = [plural(view.events, "event"), `${view.blocked.toLocaleString()} blocked`,
+    `${view.failed.toLocaleString()} with a failure`].join("  ·  ");
+  const waiting = view.held.filter((row) => row.at > view.newest).length;
+  by("pause").textContent = !view.paused ? "Pause" : !waiting ? "Resume"
+    : `Resume (${waiting.toLocaleString()}${waiting < MOST ? "" : " or more"})`;
   const empty = by("rows").childElementCount === 0;
   by("nothing").hidden = !empty || by("state").dataset.state === "connecting";
   by("nothing").textContent = view.query ? "No record fits this search. New ones that do will stand here."
@@ -122,13 +153,12 @@ function connect() {
   const source = new EventSource(`events?q=${encodeURIComponent(view.query)}`);
   view.source = source;
   state("connecting", view.query ? "searching" : "connecting");
-  // Each connection begins with the newest records again; what is shown stays until they are there.
+  // Each connection begins with the newest records again; what is shown stays until they are there, or the pause ends.
   let begun = false;
   const begin = () => {
     if (begun) return;
     begun = true;
-    by("rows").replaceChildren();
-    Object.assign(view, { held: [], waiting: 0, events: 0, blocked: 0, failed: 0 });
+    Object.assign(view, { anew: true, held: [], events: 0, blocked: 0, failed: 0 });
     view.pulse.clear();
     problem("");
   };
@@ -137,7 +167,7 @@ function connect() {
   source.addEventListener("ready", () => {
     begin();
     state(view.paused ? "paused" : "live");
-    tell();
+    show();
     showFigures();
   });
   source.addEventListener("problem", (message) => {
@@ -146,9 +176,31 @@ function connect() {
     problem(JSON.parse(message.data).problem);
   });
   source.addEventListener("error", () => {
-    if (source.readyState !== EventSource.CLOSED) state("lost", "waiting for anyhook serve");
-    else if (source === view.source) setTimeout(() => source === view.source && connect(), 3000);
+    if (source !== view.source) return;
+    state("lost", "no connection");
+    problem("`anyhook serve` does not answer. If it was started anew, it has printed a new address.");
+    if (source.readyState === EventSource.CLOSED) again(source);
   });
+}
+
+// The browser itself asks again where nobody answers. An answer that is none is ours to look at.
+async function again(source) {
+  const answer = await fetch("page.svg").catch(() => null);
+  if (answer && answer.status === 401) {
+    problem("This address was that of an `anyhook serve` that has ended. The one that runs now has printed another.");
+    return;
+  }
+  setTimeout(() => source === view.source && connect(), AGAIN_MS);
+}
+
+// A browser keeps few connections to one place. Pages that nobody looks at leave theirs to those that somebody does.
+function shownOrHidden() {
+  if (document.hidden) {
+    view.source?.close();
+    view.source = null;
+  } else if (!view.source) {
+    connect();
+  }
 }
 
 // --- charts
@@ -178,39 +230,38 @@ function column(x, width, height, parts) {
   return bars;
 }
 
-function span(seconds) {
-  if (seconds < 0.9995) return `${(seconds * 1000).toFixed(seconds < 0.1 ? 1 : 0)} ms`;
-  if (seconds < 120) return `${seconds.toFixed(1)} s`;
-  return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
+// Names and values, as the server tells them.
+function figures(told) {
+  return Object.entries(told).map(([name, value]) => {
+    const made = make("span", { blocked: "bad", failed: "poor" }[name], `${name} `);
+    made.append(make("b", "", value));
+    return made;
+  });
 }
 
-function figure(name, value, className) {
-  const made = make("span", className, `${name} `);
-  made.append(make("b", "", value));
-  return made;
-}
-
-function hookCard(hook, dearest) {
+function hookCard(hook, dearest, from, step) {
   const card = make("li");
   const name = make("button", "", hook.hook);
   name.type = "button";
   name.title = `${hook.hook}\nShow only what this hook had a part in`;
-  name.addEventListener("click", () => search(`hook:${hook.hook.split(/\s/, 1)[0]}`));
+  name.addEventListener("click", () => search(`hook:${hook.hook.split(/\s/, 1)[0]}`, true));
   const most = Math.max(1, ...hook.over_time);
   const chart = shape("svg", { class: "over-time", viewBox: `0 0 ${hook.over_time.length * 10} 34`, role: "img",
     preserveAspectRatio: "none", "aria-label": `Runs over time: ${hook.over_time.join(", ")}` });
-  hook.over_time.forEach((runs, index) => chart.append(...column(index * 10, 8, 34, [["usual", runs / most]])));
+  hook.over_time.forEach((runs, index) => {
+    const part = shape("g", {});
+    const title = shape("title", {});
+    title.textContent = `from ${dayTime(from + index * step)}: ${plural(runs, "run")}`;
+    part.append(title, ...column(index * 10, 8, 34, [["usual", runs / most]]),
+      shape("rect", { x: index * 10, width: 10, height: 34, class: "over" }));
+    chart.append(part);
+  });
   const share = shape("svg", { class: "share", viewBox: "0 0 100 4", preserveAspectRatio: "none", role: "img",
-    "aria-label": "Its share of the waiting" });
+    "aria-label": `Waited for it: ${Math.round(dearest ? 100 * hook.cost_s / dearest : 0)} % of the dearest hook` });
   share.append(shape("rect", { width: 100, height: 4, class: "base" }),
     shape("rect", { width: dearest ? 100 * hook.cost_s / dearest : 0, height: 4, class: "usual" }));
   const numbers = make("div", "figures");
-  numbers.append(figure("runs", hook.runs.toLocaleString()), figure("p50", span(hook.p50_ms / 1000)),
-    figure("p95", span(hook.p95_ms / 1000)), figure("waited", span(hook.cost_s)));
-  const shadow = hook.shadow_blocks ? ` (${hook.shadow_blocks.toLocaleString()} in shadow mode)` : "";
-  if (hook.blocks) numbers.append(figure("blocked", hook.blocks.toLocaleString() + shadow, "bad"));
-  const timedOut = hook.timeouts ? ` (${hook.timeouts.toLocaleString()} timed out)` : "";
-  if (hook.failures) numbers.append(figure("failed", hook.failures.toLocaleString() + timedOut, "poor"));
+  numbers.append(...figures(hook.told));
   card.append(name, chart, numbers, share);
   return card;
 }
@@ -228,10 +279,15 @@ async function showFigures() {
       by("hooks-note").textContent = answer.problem;
       return;
     }
-    const dearest = Math.max(0, ...answer.hooks.map((hook) => hook.cost_s));
-    by("hooks").replaceChildren(...answer.hooks.map((hook) => hookCard(hook, dearest)));
-    by("no-hooks").hidden = answer.hooks.length > 0;
-    by("hooks-note").textContent = answer.regardless_of_text ? "whatever the text" : "";
+    const { hooks, from, to } = answer;
+    const dearest = Math.max(0, ...hooks.map((hook) => hook.cost_s));
+    const step = hooks.length ? (to - from) / hooks[0].over_time.length : 0;
+    by("sums").replaceChildren(...figures(answer.told));
+    const focused = [...by("hooks").querySelectorAll("button")].indexOf(document.activeElement);
+    by("hooks").replaceChildren(...hooks.map((hook) => hookCard(hook, dearest, from, step)));
+    by("hooks").querySelectorAll("button")[focused]?.focus({ preventScroll: true });
+    by("no-hooks").hidden = hooks.length > 0;
+    by("hooks-note").textContent = answer.note;
   } catch {
     view.figuresDue = Date.now() + FIGURES_MS; // the connection will tell
   }
@@ -240,8 +296,11 @@ async function showFigures() {
 // --- one record
 
 function lineOf(text) {
-  const kind = text.startsWith("  ✗") || text.startsWith("decision  block") ? "bad" : /^\S/.test(text) ? "strong" : "";
-  return make("span", kind, `${text}\n`);
+  const kind = /^(  ✗|decision  block)/.test(text) ? "bad" : text.startsWith("  !") ? "poor" : /^\S/.test(text) ? "strong" : "";
+  const made = make("span", kind, `${text}\n`);
+  // What does not fit goes on below its own beginning, behind the word that names it.
+  made.style.setProperty("--hang", `${/^ *(\S{1,8} {2,})?(?=\S)/.exec(text)?.[0].length ?? 0}ch`);
+  return made;
 }
 
 async function showFull(number) {
@@ -251,18 +310,51 @@ async function showFull(number) {
   } catch {
     answer = { problem: "The page has lost `anyhook serve`." };
   }
+  if (location.hash !== `#${number}`) return; // another was asked for meanwhile
   by("full-title").textContent = `Record ${number}`;
+  by("full-age").textContent = answer.ago || "";
+  by("command").textContent = `anyhook explain ${number}`;
+  by("copy").textContent = "Copy";
+  by("like").replaceChildren(...(answer.like || []).map((query) => {
+    const chip = make("button", "", query);
+    Object.assign(chip, { type: "button", title: "Search for more of these" });
+    chip.addEventListener("click", () => search(query, true));
+    return chip;
+  }));
   by("full-lines").replaceChildren(...(answer.lines || [answer.problem]).map(lineOf));
   by("full-json").textContent = answer.json || "";
   by("full").querySelector("details").hidden = !answer.json;
+  by("newer").disabled = !beside("previousElementSibling");
+  by("older").disabled = !beside("nextElementSibling");
   if (!by("full").open) by("full").showModal();
   by("full").scrollTop = 0;
-  if (location.hash !== `#${number}`) history.replaceState(null, "", `#${number}`);
+  entitle();
 }
 
+// The number of the record above or below the one that is shown; where that is not in the list, of none.
+function beside(which) {
+  let line = by("rows").querySelector(`tr[data-n="${location.hash.slice(1)}"]`)?.[which];
+  while (line && !line.dataset.n) line = line[which];
+  return line?.dataset.n;
+}
+
+function goBeside(which) {
+  const number = beside(which);
+  if (number) location.replace(`#${number}`);
+}
+
+function entitle() {
+  const record = by("full").open ? by("full-title").textContent : "";
+  document.title = [record, view.query, "anyhook"].filter(Boolean).join(" · ");
+}
+
+// What the address says is what is shown: a search, and perhaps a record.
 function fromAddress() {
+  if (asked() !== view.query) search(asked());
   const number = /^#(\d+)$/.exec(location.hash);
   if (number) showFull(number[1]);
+  else if (by("full").open) by("full").close();
+  entitle();
 }
 
 // --- what a person does
@@ -270,20 +362,21 @@ function fromAddress() {
 function pause(wanted) {
   view.paused = wanted;
   by("pause").setAttribute("aria-pressed", wanted);
-  state(wanted ? "paused" : "live");
-  if (!wanted) {
-    add(view.held);
-    Object.assign(view, { held: [], waiting: 0 });
-  }
-  tell();
+  if (view.source?.readyState === EventSource.OPEN) state(wanted ? "paused" : "live");
+  show();
 }
 
-function search(query) {
+// `chosen` where it was not typed letter by letter: then the way back leads to what was searched before.
+function search(query, chosen) {
   by("query").value = query;
+  const address = query ? `?q=${encodeURIComponent(query)}` : location.pathname;
+  if (chosen) history.pushState(null, "", address);
+  else if (query !== asked()) history.replaceState(null, "", address + location.hash);
+  if (chosen && by("full").open) by("full").close();
   if (query === view.query) return;
-  if (view.paused) pause(false); // what is asked for now is not to wait
   view.query = query;
-  history.replaceState(null, "", query ? `?q=${encodeURIComponent(query)}` : location.pathname);
+  entitle();
+  if (view.paused) pause(false); // what is asked for now is not to wait
   connect();
 }
 
@@ -300,32 +393,58 @@ by("search").addEventListener("submit", (event) => {
 by("pause").addEventListener("click", () => pause(!view.paused));
 by("rows").addEventListener("click", (event) => {
   const line = event.target.closest("tr");
-  if (line && line.dataset.n) showFull(line.dataset.n);
+  if (!line.dataset.n || event.target.closest("a")) return;
+  line.querySelector("a").focus({ preventScroll: true }); // where the person comes back to
+  location.hash = line.dataset.n;
 });
+by("rows").addEventListener("focusin", (event) => reachable(event.target));
 by("rows").addEventListener("keydown", (event) => {
   const line = event.target.closest("tr");
-  const next = { ArrowDown: line.nextElementSibling, ArrowUp: line.previousElementSibling }[event.key];
-  if (next) next.focus();
-  else if (event.key === "Enter" && line.dataset.n) showFull(line.dataset.n);
-  else return;
+  const list = by("rows");
+  const next = { ArrowDown: line.nextElementSibling, ArrowUp: line.previousElementSibling,
+    Home: list.firstElementChild, End: list.lastElementChild }[event.key];
+  if (!next) return;
   event.preventDefault();
+  next.querySelector("a")?.focus();
 });
-by("full").addEventListener("close", () => history.replaceState(null, "", location.pathname + location.search));
+by("close").addEventListener("click", () => by("full").close());
+by("full").addEventListener("close", () => {
+  if (location.hash) history.pushState(null, "", location.pathname + location.search);
+  entitle();
+});
 by("full").addEventListener("click", (event) => {
   if (event.target === by("full")) by("full").close(); // beside it, on the backdrop
 });
+by("full").addEventListener("keydown", (event) => {
+  if (event.key === "ArrowLeft") goBeside("previousElementSibling");
+  else if (event.key === "ArrowRight") goBeside("nextElementSibling");
+});
+by("newer").addEventListener("click", () => goBeside("previousElementSibling"));
+by("older").addEventListener("click", () => goBeside("nextElementSibling"));
+by("copy").addEventListener("click", async () => {
+  try {
+    await navigator.clipboard.writeText(by("command").textContent);
+    by("copy").textContent = "Copied";
+  } catch {
+    getSelection().selectAllChildren(by("command")); // not allowed: then by hand
+  }
+});
 by("span").addEventListener("change", showFigures);
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "/" || event.target.matches("input, select")) return;
+  if (event.key !== "/" || event.ctrlKey || event.metaKey || by("full").open) return;
+  if (event.target.matches("input, select")) return;
   event.preventDefault();
   by("query").focus();
 });
-window.addEventListener("hashchange", fromAddress);
+document.addEventListener("visibilitychange", shownOrHidden);
+window.addEventListener("popstate", fromAddress);
 setInterval(() => {
   drawPulse();
   if (view.figuresDue && Date.now() >= view.figuresDue) showFigures();
 }, 1000);
 
+const zone = new Intl.DateTimeFormat([], { timeZoneName: "short" }).formatToParts(new Date());
+by("zone").textContent = zone.find((part) => part.type === "timeZoneName").value;
 by("query").value = view.query;
-connect();
+if (!document.hidden) connect();
 fromAddress();

@@ -20,12 +20,14 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from anyhook.cli.failure import BadCall
-from anyhook.cli.live.query import wanted_by
-from anyhook.cli.live.rows import row_of, told_in_full
+from anyhook.cli.live.query import like, wanted_by
+from anyhook.cli.record_text import span
+from anyhook.cli.rows import row_of, told_in_full
 from anyhook.cli.visible import visible
-from anyhook.journal.figures import figures
+from anyhook.journal.figures import STEPS, figures, span_of
 from anyhook.journal.index import known_runs
 from anyhook.journal.search import follow
 
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from anyhook.journal.figures import HookFigures
     from anyhook.journal.search import Found, Wanted
     from anyhook.model.json_types import Json
 
@@ -43,8 +46,11 @@ SHOWN = 500
 """How many of the newest records a page begins with."""
 BATCH = 200
 LOOK_S = 0.25
-CONNECTIONS = 64
+SECOND = 1_000_000_000
+STREAMS = 64
 """More at once than a person with many windows needs."""
+REQUEST_S = 10.0
+"""A connection on which nothing whole is asked for so long is closed, so that nobody can take up all of them."""
 CLOSING_S = 1
 PAGE = "page.html"
 FILES = {PAGE: "text/html", "page.css": "text/css", "page.js": "text/javascript", "page.svg": "image/svg+xml"}
@@ -103,6 +109,7 @@ class Journal:
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self._indexing = Lock()
+        self._streams = 0
 
     async def file(self, request: Request) -> Response:
         name = request.path_params.get("name", PAGE)
@@ -115,7 +122,7 @@ class Journal:
             lines, record = await run_in_threadpool(told_in_full, self._folder, request.path_params["number"])
         except (LookupError, OSError) as error:
             return JSONResponse({"problem": str(error)}, 404)
-        return JSONResponse({"lines": lines, "json": _readable(record)})
+        return JSONResponse({"lines": lines, "json": _readable(record), "ago": _ago(record), "like": like(record)})
 
     async def figures(self, request: Request) -> Response:
         try:
@@ -130,14 +137,28 @@ class Journal:
     def _figures(self, wanted: Wanted) -> dict[str, Json]:
         # One at a time brings the index up to date.
         with self._indexing, known_runs(self._folder, lambda _done, _all: None, wanted.since_ns) as runs:
-            found = figures(runs, wanted, time.time_ns())
-        shown: list[Json] = [{**hook.as_dict(), "hook": visible(hook.hook)} for hook in found]
-        return {"hooks": shown, "regardless_of_text": wanted.text is not None}
+            now = time.time_ns()
+            found, (start, end) = figures(runs, wanted, now), span_of(runs, wanted, now)
+        note = [f"a bar is {span((end - start) / STEPS / 1e9).replace('.0 ', ' ')}"] if found else []
+        if wanted.text is not None:
+            note.append("whatever the text")
+        shown: list[Json] = [_card(hook) for hook in found]
+        return {"hooks": shown, "told": _told(*found), "note": ", ".join(note), "from": start, "to": end}
 
     async def events(self, request: Request) -> Response:
         """Rows as they come: `rows` for several at once, `ready` when all that was there has been sent, `problem` for a
         search that cannot be."""
-        return EventSourceResponse(self._events(request.query_params.get("q", "")), ping=15)
+        if self._streams >= STREAMS:
+            return PlainTextResponse("Too many pages are open.\n", 503)
+        return EventSourceResponse(self._counted(request.query_params.get("q", "")), ping=15)
+
+    async def _counted(self, query: str) -> AsyncIterator[JSONServerSentEvent]:
+        self._streams += 1
+        try:
+            async for message in self._events(query):
+                yield message
+        finally:
+            self._streams -= 1
 
     async def _events(self, query: str) -> AsyncIterator[JSONServerSentEvent]:
         try:
@@ -177,6 +198,30 @@ def _batch(more: Iterator[Found | None]) -> tuple[list[Found], bool]:
     return batch, False
 
 
+def _told(*hooks: HookFigures) -> dict[str, Json]:
+    """What hooks did and cost together, as it is shown."""
+    if not hooks:
+        return {}
+    counts = ((hook.runs, hook.blocks, hook.shadow_blocks, hook.failures, hook.timeouts) for hook in hooks)
+    runs, blocks, shadow, failures, timeouts = map(sum, zip(*counts, strict=True))
+    told: dict[str, Json] = {"waited": span(sum(hook.cost_s for hook in hooks)), "runs": f"{runs:,}"}
+    if blocks:
+        told["blocked"] = f"{blocks:,}" + (f" ({shadow:,} in shadow mode)" if shadow else "")
+    if failures:
+        told["failed"] = f"{failures:,}" + (f" ({timeouts:,} timed out)" if timeouts else "")
+    return told
+
+
+def _card(hook: HookFigures) -> dict[str, Json]:
+    times: dict[str, Json] = {"p50": span(hook.p50_ms / 1000), "p95": span(hook.p95_ms / 1000)}
+    return {**hook.as_dict(), "hook": visible(hook.hook), "told": {**times, **_told(hook)}}
+
+
+def _ago(record: dict[str, Json]) -> str:
+    at = record.get("at")
+    return f"{span(max(1, (time.time_ns() - at) // SECOND))} ago" if isinstance(at, int) else ""
+
+
 def _readable(record: dict[str, Json]) -> str:
     import json
 
@@ -196,6 +241,23 @@ def page(folder: str, token: str, port: int) -> ASGIApp:
     return Door(Starlette(routes=routes), token, port)
 
 
+class Impatient(H11Protocol):
+    """A connection that is closed unless something is asked, or being answered, on it."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.loop.call_later(REQUEST_S, self._look, None)
+
+    def _look(self, before: RequestResponseCycle | None) -> None:
+        if self.transport.is_closing():
+            return
+        idle = before is None or before.response_complete
+        if idle and self.cycle is before:
+            self.transport.close()
+        else:
+            self.loop.call_later(REQUEST_S, self._look, self.cycle)
+
+
 class Server(uvicorn.Server):
     """Ends on SIGINT and SIGTERM as on any other wish of its user: without an error."""
 
@@ -209,11 +271,10 @@ class Server(uvicorn.Server):
                 signal.signal(number, handler)
 
 
-def serve(folder: str, token: str, at: socket.socket) -> None:
-    """Answer until told to end. The socket is bound already."""
-    app = page(folder, token, at.getsockname()[1])
-    config = uvicorn.Config(
-        app,
+def config_of(folder: str, token: str, port: int) -> uvicorn.Config:
+    return uvicorn.Config(
+        page(folder, token, port),
+        http=Impatient,
         log_config=None,
         access_log=False,
         log_level="critical",
@@ -221,7 +282,10 @@ def serve(folder: str, token: str, at: socket.socket) -> None:
         ws="none",
         proxy_headers=False,
         server_header=False,
-        limit_concurrency=CONNECTIONS,
         timeout_graceful_shutdown=CLOSING_S,
     )
-    Server(config).run(sockets=[at])
+
+
+def serve(folder: str, token: str, at: socket.socket) -> None:
+    """Answer until told to end. The socket is bound already."""
+    Server(config_of(folder, token, at.getsockname()[1])).run(sockets=[at])

@@ -4,6 +4,7 @@ and no others, and writes nothing."""
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import time
 from collections import Counter, deque
@@ -14,14 +15,15 @@ from textual import on, work
 from textual.app import App
 from textual.binding import Binding
 from textual.containers import VerticalScroll
+from textual.events import Resize
 from textual.screen import ModalScreen
 from textual.widgets import DataTable, Footer, Input, Static
 from textual.worker import Worker, get_current_worker
 
 from anyhook.cli.failure import BadCall
 from anyhook.cli.live.query import wanted_by
-from anyhook.cli.live.rows import DAMAGED, Row, row_of, told_in_full
-from anyhook.cli.record_text import when
+from anyhook.cli.record_text import short_time
+from anyhook.cli.rows import DAMAGED, Row, row_of, told_in_full
 from anyhook.cli.visible import visible
 from anyhook.journal.search import Wanted, follow
 
@@ -40,8 +42,14 @@ SHOW_S = 1.0
 """How often rows are shown while they pour in; of those that came meanwhile only the newest are."""
 TYPING_S = 0.3
 """A filter counts once nobody has typed for so long."""
-COLUMNS = (("time", 8), ("from", 8), ("event", 16), ("tool", 12), ("verdict", 8), ("ms", 7), ("hook", 160))
-STYLES = {"block": "bold red", "ask": "yellow", "allow": "green", DAMAGED: "bold magenta"}
+ROOMY, NARROW = 100, 60
+"""From so many letters on, a line has all columns; below so many, only the first three."""
+TALL = 16
+"""From so many lines on, what is chosen is told below the list."""
+COLOUR = not os.environ.get("NO_COLOR")
+GOOD, WARN, BAD = ("green", "yellow", "red") if COLOUR else ("", "", "bold")
+"""Without colours only what is bold stands out: shades of grey in their place could be the ground's own."""
+STYLES = {"block": f"bold {BAD}", "ask": WARN, "allow": GOOD, DAMAGED: f"bold {BAD}"}
 NOTHING = "Nothing yet. Events stand here as soon as an agent fires them."
 LOOKING = "Looking through the journal …"
 NOTHING_FITS = "No record fits this filter. New ones that do will stand here."
@@ -67,13 +75,18 @@ class InFull(ModalScreen[None]):
 def _line_style(line: str) -> str:
     if line.startswith("decision"):
         return STYLES.get(line.split()[1].rstrip(","), "bold")
-    return "bold red" if line.startswith("  ✗") else "bold" if not line.startswith(" ") else ""
+    marks = {"  ✗": STYLES["block"], "  !": WARN}
+    return marks.get(line[:3], "" if line.startswith(" ") else "bold")
 
 
 class Grid(DataTable[Text]):
     """The list; its footer says what Enter does."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "select_cursor", "In full")]
+
+    def on_resize(self) -> None:
+        """What is chosen stays in sight."""
+        self.call_after_refresh(lambda: self.move_cursor(row=self.cursor_row, animate=False))
 
 
 class Watch(App[None]):
@@ -88,6 +101,7 @@ class Watch(App[None]):
     #said { height: 1; padding: 0 1; color: $warning; display: none; }
     #nothing { height: 1fr; content-align: center middle; color: $text-muted; }
     DataTable { height: 1fr; scrollbar-size-horizontal: 0; }
+    #chosen { height: 2; padding: 0 1; background: $surface; }
     InFull { align: center middle; }
     #full { width: 96%; height: 94%; border: round $primary; background: $surface; padding: 0 1; }
     """
@@ -112,6 +126,8 @@ class Watch(App[None]):
         self._looking = True
         self._typed_at = 0.0
         self._timer_set = False
+        self._room = self.size
+        self._columns: dict[str, int] = {}
 
     def compose(self) -> ComposeResult:
         yield Static(id="head", markup=False)
@@ -119,11 +135,10 @@ class Watch(App[None]):
         yield Static(id="said", markup=False)
         yield Static(NOTHING, id="nothing", markup=False)
         yield Grid(cursor_type="row", zebra_stripes=True, id="list")
+        yield Static(id="chosen", markup=False)
         yield Footer()
 
     def on_mount(self) -> None:
-        for name, width in COLUMNS:
-            self.grid.add_column(Text(name, justify="right" if name == "ms" else "left"), width=width, key=name)
         self.set_focus(self.grid)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP):  # so that the terminal is left as it was
@@ -132,6 +147,13 @@ class Watch(App[None]):
             except (ValueError, RuntimeError):  # not the main thread: somebody else's to see to
                 pass
         self._begin()
+
+    def on_resize(self, event: Resize) -> None:
+        self._room = event.size  # the app's own size is still the one before
+        if self._columns != (columns := columns_for(self._room.width)):
+            self._columns = columns
+            self._draw()
+        self._tell()
 
     @property
     def grid(self) -> Grid:
@@ -208,19 +230,30 @@ class Watch(App[None]):
             self._let_go()
         else:
             for key, row in list(self._rows.items())[-len(batch) :]:
-                self.grid.add_row(*_cells(row), key=key)
+                self.grid.add_row(*self._cells(row), key=key)
         if at_end:
             self.action_newest()
 
     def _let_go(self) -> None:
-        """Only the newest rows stay; the cursor stays where it was, or at the oldest that is left."""
+        """Only the newest rows stay."""
         chosen = self._chosen()
         self._rows = dict(list(self._rows.items())[-KEPT:])
-        self.grid.clear()
+        self._draw(chosen)
+
+    def _draw(self, chosen: str | None = None) -> None:
+        """All rows anew; the cursor stays where it was, or at the oldest that is left."""
+        chosen = chosen or self._chosen()
+        self.grid.clear(columns=True)
+        for name, width in self._columns.items():
+            self.grid.add_column(Text(name, justify="right" if name == "ms" else "left"), width=width, key=name)
         for key, row in self._rows.items():
-            self.grid.add_row(*_cells(row), key=key)
+            self.grid.add_row(*self._cells(row), key=key)
         if chosen in self._rows:
             self.grid.move_cursor(row=self.grid.get_row_index(chosen), animate=False)
+
+    def _cells(self, row: Row) -> list[Text]:
+        cells = cells_of(row)
+        return [cells[name] for name in self._columns]
 
     def _chosen(self) -> str:
         if not self.grid.row_count:
@@ -231,19 +264,30 @@ class Watch(App[None]):
         """Head and hints, as things are now."""
         state = f"paused, {self._waiting:,} waiting" if self._paused else "looking" if self._looking else "live"
         head = Text.assemble(
-            ("anyhook watch", "bold"), "   ",
-            (f"● {state}", "yellow" if self._paused else "green"),
+            ("" if self._room.width < NARROW else "anyhook watch   ", "bold"),
+            (f"● {state}", WARN if self._paused else GOOD),
             f"   {self._counts['events']:,} events   ",
-            (f"{self._counts['block']:,} blocked", "red" if self._counts["block"] else "dim"), "   ",
-            (f"{self._counts['failed']:,} with a failure", "yellow" if self._counts["failed"] else "dim"),
+            (f"{self._counts['block']:,} blocked", BAD if self._counts["block"] else "dim"), "   ",
+            (f"{self._counts['failed']:,} with a failure", WARN if self._counts["failed"] else "dim"),
         )  # fmt: skip
         self.query_one("#head", Static).update(head)
         nothing = self.query_one("#nothing", Static)
         nothing.update(LOOKING if self._looking else NOTHING_FITS if self._query.strip() else NOTHING)
         nothing.display = not self._rows
         self.grid.display = bool(self._rows)
+        self.query_one("#chosen").display = bool(self._rows) and self._room.height >= TALL
         if self._rows and self.focused is None:
             self.set_focus(self.grid)
+
+    @on(DataTable.RowHighlighted)
+    def _tell_chosen(self) -> None:
+        row = self._rows.get(self._chosen())
+        told = Text(no_wrap=True, overflow="ellipsis")
+        if row is not None:
+            start = f"record {row.n}  {row.host}" if row.n is not None else "a record without a number"
+            told = Text.assemble((f"{start}  ", "dim"), f"{row.what}  {row.about}\n", row.why)
+            told.no_wrap, told.overflow = True, "ellipsis"
+        self.query_one("#chosen", Static).update(told)
 
     @on(Input.Changed, "#filter")
     def _typed(self, event: Input.Changed) -> None:
@@ -308,31 +352,35 @@ class Watch(App[None]):
         self.grid.move_cursor(row=max(0, self.grid.row_count - 1), animate=False)
 
 
-def _cells(row: Row) -> list[Text]:
+def columns_for(width: int) -> dict[str, int]:
+    """The columns for a terminal of this width, and the width of each; each has a blank on either side."""
+    columns = {"time": 8, "from": 8, "verdict": 13, "ms": 7}
+    if width < ROOMY:
+        columns = {"time": 8, "verdict": 8, "ms": 6}
+    if width < NARROW:
+        columns = {"time": 8, "verdict": 8}
+    left = width - sum(columns.values()) - 2 * len(columns) - 2  # two for the scroll bar
+    if width < NARROW:
+        return {**columns, "what": max(10, left - 2)}
+    what = (left - 4) * 2 // 5
+    return {**columns, "what": what, "why": left - 4 - what}
+
+
+def cells_of(row: Row) -> dict[str, Text]:
     """Text objects, never strings: a string would be read as markup."""
-    verdict = row.verdict
-    quiet = row.verdict == "none" and row.ms is None
-    event = f"{row.event} ×{row.events:,}" if row.events > 1 else row.event
-    hook = Text.assemble(row.hook, (f"  {row.reason}" if row.reason else "", "dim"))
-    if row.shadow:
-        hook.append("  not enforced: shadow", "italic dim")
+    base = "dim" if row.verdict == "none" and row.ms is None else ""
     took = "" if row.ms is None else f"{row.ms:,.0f}" if row.ms >= 10 else f"{row.ms:.1f}"
-    if row.failed:
-        verdict, style = f"{verdict} !", "yellow" if row.verdict != "block" else STYLES["block"]
-    else:
-        style = STYLES.get(row.verdict, "dim")
-    base = "dim" if quiet else ""
-    return [
-        Text(_time(row.at), "dim"),
-        Text(row.host, base, overflow="ellipsis"),
-        Text(event, base, overflow="ellipsis"),
-        Text(row.tool, base, overflow="ellipsis"),
-        Text(verdict, style),
-        Text(took, base, justify="right"),
-        hook,
-    ]
-
-
-def _time(at: int) -> str:
-    today = when(at, "%Y-%m-%d") == time.strftime("%Y-%m-%d")
-    return when(at, "%H:%M:%S" if today else "%d %b") if at else ""
+    style = STYLES.get(row.verdict, WARN if row.failed else "dim")
+    if row.shadow and row.verdict == "block":
+        style = WARN
+    cells = {
+        "time": Text(short_time(row.at), "dim"),
+        "from": Text(row.host, base),
+        "verdict": Text(row.said, style),
+        "ms": Text(took, base, justify="right"),
+        "what": Text.assemble((row.what, base), (f"  {row.about}" if row.about else "", "dim")),
+        "why": Text.assemble((row.reason, ""), (f"  {row.hook}" if row.reason else row.hook, "dim")),
+    }
+    for cell in cells.values():
+        cell.no_wrap, cell.overflow = True, "ellipsis"
+    return cells

@@ -1,0 +1,42 @@
+"""Difference: what was and what would be, as the lines of a diff, value by value. It prints nothing."""
+
+from __future__ import annotations
+
+import difflib
+from itertools import islice
+
+from anyhook.model import lean_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from anyhook.model.json_types import Json
+
+LINES_MOST = 20
+
+
+def difference(before: Json, after: Json) -> list[str]:
+    """Lines that begin with `-`, `+`, or a blank where both have them; of very many only the first."""
+    was, now = [*_lines(before, "")], [*_lines(after, "")]
+    found = [
+        f"{line[0]} {line[1:]}"
+        for line in islice(difflib.unified_diff(was, now, n=1, lineterm=""), 2, None)
+        if not line.startswith("@@")
+    ]
+    more = len(found) - LINES_MOST
+    return found if more <= 0 else [*found[:LINES_MOST], f"  … {more} more lines; --json has them all"]
+
+
+def _lines(value: Json, path: str) -> Iterator[str]:
+    """A line for each plain value, and for each line of a text, behind the way to it; None is nothing."""
+    if isinstance(value, dict) and value:
+        for key, item in value.items():
+            yield from _lines(item, f"{path}.{key}" if path else key)
+    elif isinstance(value, list) and value:
+        for number, item in enumerate(value):
+            yield from _lines(item, f"{path}[{number}]")
+    elif isinstance(value, str):
+        yield from (f"{path}: {line}" if path else line for line in value.split("\n"))
+    elif value is not None:
+        yield f"{path}: {lean_json.dumps(value, False)}" if path else lean_json.dumps(value, False)
