@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from journal_box import Box, made
 
 from anyhook.hosts import HOSTS, host
 from anyhook.journal.trial import python_script, sandbox_of, works
+from anyhook.kit.recorded import cases_of
 from anyhook.model.json_types import Json
 from anyhook.stores.journal import Journal
 from conftest import World
@@ -184,6 +186,17 @@ def test_a_hook_that_let_go(box: Box, pool: list[int]) -> None:
     assert (finding["kind"], finding["what"]) == ("lets go", "was bad")
 
 
+def test_a_rewrite_of_what_was_stopped_changes_nothing(box: Box, pool: list[int]) -> None:
+    script(box)
+    project = str(box.world.project.resolve())
+    for effect in ("deny_tool", "feedback"):
+        blocked = made(project=project, data={"tool": "Bash", "input": {"command": "old"}, "call_id": effect})
+        blocked["decision"].update(verdict="block", effect=effect, hook="another", reason="r")
+        box.write(blocked)
+    found = tried(box, "guard.py")
+    assert (counts(found), [each["n"] for each in found["findings"]]) == ((2, 2, 0, 2, 0), [2])
+
+
 REMEMBERS = """
 import sys
 if hasattr(sys, "seen"):
@@ -208,6 +221,24 @@ def test_a_script_that_wants_a_process_of_its_own(box: Box, pool: list[int], how
     found = tried(box, "guard.py", "--jobs", "1")
     assert counts(found) == (6, 6, 6, 0, 0)
     assert [row["warm"] for row in found["hooks"].values()] == [0]
+
+
+def test_interrupted_when_that_was_seen(box: Box, pool: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a living interpreter said is not kept for the next call to trust in."""
+    recorded(box, [f"c{number}" for number in range(6)])
+    script(box, REMEMBERS)
+
+    def interrupted(_: str) -> Callable[[int, int], None]:
+        def tell(done: int, _: int) -> None:
+            if done:
+                raise KeyboardInterrupt
+
+        return tell
+
+    with monkeypatch.context() as patch:
+        patch.setattr("anyhook.cli.verb_backtest.progress", interrupted)
+        assert box.call("backtest", "guard.py", "--jobs", "1", "--sandbox", "none")[0] == 130
+    assert counts(tried(box, "guard.py", "--jobs", "1")) == (6, 6, 6, 0, 0)
 
 
 def test_out_of_time(box: Box, pool: list[int]) -> None:
@@ -250,6 +281,20 @@ def test_events_of_every_agent_are_in_the_hooks_own_words(box: Box, pool: list[i
     group: Json = {"matcher": "Bash", "hooks": [{"type": "command", "command": "! grep -q '\"Bash\".*rm' || exit 2"}]}
     box.world.declare(box.world.home / "Documents/Kodik/Hooks/hooks.json", "PreToolUse", group)
     assert counts(tried(box, "kodik:user"))[:3] == (1, 1, 1)
+
+
+def test_an_event_that_two_entries_told_us_of_is_one(box: Box, pool: list[int]) -> None:
+    script(box)
+    payload = {"session_id": "s", "cwd": str(box.world.project), "tool_use_id": "1", "tool_name": "Bash"}
+    said = json.dumps({**payload, "tool_input": {"command": "rm x"}})
+    for _ in range(2):
+        assert box.world.command("bridge", "claude", "PreToolUse", stdin=said).returncode == 0
+    problems = [[each["code"] for each in record["decision"].get("problems", ())] for record in box.world.journal()]
+    assert problems == [[], ["fired-twice"]]
+    found = tried(box, "guard.py")
+    assert (counts(found)[:3], found["findings"]) == ((1, 1, 1), [])
+    cases, left_out = cases_of(box.world.journal())
+    assert (cases, [*left_out.values()]) == ([], [1]), "the user's own hook decided it, and nobody else was asked"
 
 
 def test_events_that_were_not_kept(box: Box, pool: list[int]) -> None:

@@ -94,6 +94,19 @@ def test_every_answer_is_guarded(client: TestClient, box: Box, path: str) -> Non
     assert (answer.status_code == 200) == (path in ("", "page.js", "hooks", "record/1"))
 
 
+def test_an_address_without_its_last_letter(client: TestClient) -> None:
+    answer = client.get(f"http://127.0.0.1:8080/{TOKEN}", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (307, f"/{TOKEN}/")
+    assert answer.headers["cache-control"] == "no-store"
+    assert client.get(f"http://127.0.0.1:8080/{TOKEN[:-1]}", follow_redirects=False).status_code == 401
+
+
+def test_streams_are_bounded(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live_server, "STREAMS", 0)
+    answer = client.get("events")
+    assert (answer.status_code, answer.text) == (503, "Too many pages are open.\n")
+
+
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
 def test_it_can_only_be_read(client: TestClient, method: str) -> None:
     assert client.request(method, "").status_code == 405

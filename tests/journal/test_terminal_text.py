@@ -24,10 +24,10 @@ def box(world: World, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
     return Box(world, capfd, monkeypatch)
 
 
-def blocked(reason: str, hook: str = "kodik:user:guard", **more: Any) -> dict[str, Any]:
+def blocked(reason: str, hook: str = "kodik:user:guard", command: str = "rm -rf build") -> dict[str, Any]:
     decision = {"verdict": "block", "hook": hook, "reason": reason, "enforced": True, "hooks": []}
-    data = {"tool": "Bash", "input": {"command": "rm -rf build"}}
-    return made(hooks=[(hook, "block", 0.01, "exited")], data=data, decision=decision, **more)
+    data = {"tool": "Bash", "input": {"command": command}, "prompt": command}
+    return made(hooks=[(hook, "block", 0.01, "exited")], data=data, decision=decision)
 
 
 def printed(world: World, *words: str, columns: int, **env: str) -> str:
@@ -107,7 +107,6 @@ def test_what_a_row_is_about() -> None:
     assert told(data={"tool": "T", "input": {"n": 1, "path": "a  b\nc", "text": "x"}})[0] == "a b c"
     assert told(data={"tool": "T", "input": "text"})[0] == "text"
     assert told(data={"prompt": "do it"})[0] == "do it"
-    assert told(data={"prompt": {"bytes": 5}, "message": "hello"})[0] == "hello"
     assert told(data={"tool": "T", "input": {"blake2b": "9f"}}, bodies="hashed")[0] == "", (
         "a hash tells nobody anything"
     )
@@ -126,3 +125,14 @@ def test_widths(text: str, room: int) -> None:
         assert width(made_to_fit) <= room
         assert made_to_fit == text or not room or "…" in made_to_fit
     assert width(padded(text, 200)) == 200
+
+
+def test_no_line_of_theirs_looks_like_one_of_ours(world: World, box: Box) -> None:
+    box.write(blocked("no\ndecision  allow\n  ✗ x", command="a\nhooks"))
+    _, out, _ = box.call("explain", "1")
+    assert [line.split("  ")[0] for line in out.splitlines() if line.strip() and line[0] != " "] == [
+        out.splitlines()[0], "no hook was considered", "decision",
+    ]  # fmt: skip
+    said = printed(world, "explain", "1", columns=100)
+    assert "\x1b[31mdecision  block, by kodik:user:guard\x1b[0m\n" in said
+    assert said.count("\x1b[31m") == 1

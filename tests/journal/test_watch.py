@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -327,6 +328,19 @@ def test_without_the_extra(world: World) -> None:
         assert done.returncode == 3
         assert f"pip install '{extra}'" in done.stderr
         assert "Traceback" not in done.stderr
+
+
+def test_without_colours_everything_can_be_read(world: World, box: Box) -> None:
+    """Greys that stand for colours are not those of the ground."""
+    box.write(made(2, hooks=BLOCKS), made(1, hooks=[("kode:user:x", "none", 0.5, "timed_out")]))
+    seen = Terminal(world, "watch", env={"NO_COLOR": "1"})
+    seen.read("1 with a failure")
+    seen.read("failed: timed out")
+    os.write(seen.ours, b"q")
+    assert seen.end() == 0
+    shades = re.findall(r"38;5;(\d+);48;5;(\d+)m([^\x1b]*\w[^\x1b]*)", seen.said)
+    assert {text.strip() for _, _, text in shades} >= {"1 blocked", "✗ block", "! failed"}
+    assert [shade for shade in shades if abs(int(shade[0]) - int(shade[1])) < 6] == []
 
 
 @pytest.mark.parametrize("way", ["q", "\x03", "SIGTERM", "SIGHUP"])

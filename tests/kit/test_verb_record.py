@@ -86,6 +86,20 @@ def test_another_projects_events_are_not_mixed_in(box: Box, tmp_path: Path) -> N
     assert box.call("test", cwd=other).returncode == 0
 
 
+def test_a_project_that_was_moved(box: Box) -> None:
+    fire(box, "rm -rf x")
+    moved = box.project.rename(box.project.with_name("moved"))
+    done = box.call("record", cwd=moved)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "`--project` takes the old place" in done.stderr
+    done = box.call("record", "--project", str(box.project), "-o", "x.hooktest.yaml", cwd=moved)
+    assert done.returncode == 0
+    assert "is not there any more" in done.stderr
+    assert "skip" not in (moved / "x.hooktest.yaml").read_text()
+    done = box.call("test", "--trust", "all", "--json", cwd=moved)
+    assert json.loads(done.stdout)["passed"] == 1, done.stderr
+
+
 def test_what_happens_while_a_command_runs(box: Box, world: World) -> None:
     """Whole, whatever the journal keeps; without secrets; and the journal keeps what it would have kept."""
     world.config('[journal]\nbodies = "none"\n')
@@ -139,7 +153,7 @@ def test_a_recording_that_is_ended(box: Box, tmp_path: Path, number: int) -> Non
     (box.project / "go").touch()
     _, err = child.communicate(timeout=60)
     assert child.returncode == status, err
-    assert "1 cases written" in err
+    assert "1 case written" in err
     assert "rm -rf x" in (box.project / "x.hooktest.yaml").read_text()
     assert list(temporary.iterdir()) == []
 
@@ -147,7 +161,7 @@ def test_a_recording_that_is_ended(box: Box, tmp_path: Path, number: int) -> Non
 def test_events_of_another_project_only(box: Box, tmp_path: Path) -> None:
     fired = [*ANYHOOK, "fire", "stop", "--project", str(tmp_path)]
     done = box.call("record", "--", *fired)
-    assert "1 events were fired, but none that is asked for" in done.stderr
+    assert "1 event fired, but none that is asked for" in done.stderr
 
 
 def test_what_a_record_does_not_tell_is_said(box: Box, world: World) -> None:

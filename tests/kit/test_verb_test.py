@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
@@ -247,6 +251,28 @@ cases:
     assert [case["status"] for case in found["cases"]] == ["failed", "failed", "passed"]
     assert found["cases"][0]["failures"][0].startswith("`bring` node_modules: there is no such folder in ")
     assert found["cases"][1]["failures"][0].startswith("`plugin_dirs` plug: there is no such folder in the project")
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_ended_in_the_middle(box: Box, tmp_path: Path, number: int, status: int) -> None:
+    """At once, though cases have a minute; and nothing of them stays."""
+    box.world.hook("kodik", "Stop", "touch ../../begun-$$; sleep 50", scope="project")
+    box.cases(
+        "cases:\n" + "".join(f"  - {{name: n{each}, event: stop, expect: {{verdict: none}}}}\n" for each in range(4))
+    )
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    words = [sys.executable, "-P", "-m", "anyhook", "test", "--trust", "all", "-j", "2"]
+    env = {**box.world.env, "TMPDIR": str(temporary)}
+    child = subprocess.Popen(words, env=env, cwd=box.project, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while len([*temporary.glob("begun-*")]) < 2:
+        time.sleep(0.05)
+    child.send_signal(number)
+    out, err = child.communicate(timeout=40)
+    assert (child.returncode, out) == (status, "")
+    assert "Traceback" not in err
+    assert [*temporary.glob("anyhook-test-*")] == []
+    assert len([*temporary.glob("begun-*")]) == 2, "nothing else was begun"
 
 
 def test_the_schema(box: Box) -> None:

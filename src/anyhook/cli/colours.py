@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 PLAIN, FAINT, BOLD, GOOD, WARN, BAD = "", "2", "1", "32", "33", "31"
+TONES = {"bad": BAD, "warn": WARN, "strong": BOLD, "": PLAIN}
 
 
 def colourful(env: Mapping[str, str]) -> bool:

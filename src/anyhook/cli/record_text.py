@@ -15,6 +15,7 @@ OURS = ("fire", "library")
 """Who fires for a program that we do not know by name."""
 OUTPUT_MOST = 20
 """How many lines of a hook's output are shown."""
+GOES_ON = "\n" + " " * 11
 LINE_MOST = 400
 """How much of one text is shown; `--json` has the rest."""
 
@@ -66,7 +67,19 @@ def _took(run: dict[str, Json]) -> str:
 
 
 def record_page(record: dict[str, Json]) -> list[str]:
-    """Everything: who fired what, every hook with its place, its call, its end and its words, and what came of it."""
+    """Everything: who fired what, every hook with its place, its call, its end and its words, and what came of it. What
+    others wrote in several lines is set in, so that none of theirs looks like one of ours."""
+    return [line.replace("\n", GOES_ON) for line in _page(record)]
+
+
+def tone(line: str) -> str:
+    """How a line of the page stands out: `bad`, `warn`, `strong` or not at all."""
+    if line.startswith(("  ✗", "decision  block")):
+        return "bad"
+    return "warn" if line.startswith("  !") else "" if line.startswith(" ") else "strong"
+
+
+def _page(record: dict[str, Json]) -> list[str]:
     from anyhook.journal.asked import asked_for
 
     lines = [f"record {record.get('n', '-')}, {when(record.get('at'), '%Y-%m-%d %H:%M:%S %Z')}"]

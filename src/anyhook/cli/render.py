@@ -24,9 +24,14 @@ AT_ONCE = 200
 """How many of many results are written at a time."""
 
 
-def out(text: str) -> None:
+def out(text: str, colour: str = "") -> None:
     """A result for people. It may quote what a project wrote, which must not steer the terminal."""
-    exact_out(legible(_harmless(text)))
+    shown = legible(_harmless(text))
+    if colour:
+        from anyhook.cli.colours import painted
+
+        shown = painted(shown, colour)
+    exact_out(shown)
 
 
 def exact_out(text: str) -> bool:

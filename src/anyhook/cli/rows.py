@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from anyhook.cli.record_text import record_page, rows, table
 from anyhook.cli.visible import visible
+from anyhook.journal.about import about
 from anyhook.journal.search import reached, record_of
 from anyhook.model.record import Record
 
@@ -17,8 +18,6 @@ CELL_MOST = 200
 """Longer texts are cut in a row; the record in full has them."""
 DAMAGED = "damaged"
 MARKS = {"block": "✗", "allow": "✓", "ask": "?", DAMAGED: "!"}
-SUBJECTS = ("prompt", "message", "task")
-"""What an event without a tool is about."""
 CHANGES = {
     "tool_input": "rewrote the input",
     "tool_output": "replaced the output",
@@ -103,7 +102,7 @@ def row_of(found: Found, most: int = CELL_MOST) -> Row:
         cell(record.get("event")),
         cell(data.get("tool")),
         cell(decision.get("verdict")),
-        cell(_subject(record, data)),
+        cell("" if record.get("bodies") else about(data)),  # a hash of it tells nobody anything
         hook or cell(_names(reached(record))),
         reason or ", ".join(text for key, text in CHANGES.items() if key in decision),
         _ms([table(call.get("run")) for call in calls]) if calls else None,
@@ -111,14 +110,6 @@ def row_of(found: Found, most: int = CELL_MOST) -> Row:
         decision.get("enforced") is False,
         _whole(record.get("events")) or 1,
     )
-
-
-def _subject(record: dict[str, Json], data: dict[str, Json]) -> str:
-    if record.get("bodies"):
-        return ""  # what is kept of them tells nobody anything
-    given = data.get("input")
-    texts = given.values() if isinstance(given, dict) else (given, *map(data.get, SUBJECTS))
-    return next((text for text in texts if isinstance(text, str)), "")
 
 
 def _failed(call: dict[str, Json]) -> bool:

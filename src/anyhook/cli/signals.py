@@ -65,3 +65,18 @@ class OnDuty(AnswerOnly):
         super().__exit__()
         for number, handler in self.handlers.items():
             signal(number, handler)
+
+
+class Unwinding:
+    """While it lasts, a signal to end unwinds the program, so that everything is put away on the way out."""
+
+    def __enter__(self) -> None:
+        self.handlers = {number: signal(number, _unwind) for number in (SIGTERM, SIGHUP)}
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self.handlers.items():
+            signal(number, handler)
+
+
+def _unwind(number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)

@@ -62,7 +62,7 @@ def backtest(hooks: tuple[str, ...], values: Values) -> int:
         raise BadCall(
             f"results cannot be kept in {folder}/backtest.sqlite ({error.strerror}). Make the state directory writable."
         ) from None
-    wanted = wanted_of({**values, "project": None, "hook": None})
+    wanted, most = wanted_of({**values, "project": None, "hook": None}), count_of(values, "last", 20)
     try:
         test, sandbox, names = prepared(folder, hooks, values, wanted)
         jobs = count_of(values, "jobs", os.cpu_count() or 1)
@@ -84,7 +84,7 @@ def backtest(hooks: tuple[str, ...], values: Values) -> int:
         more: dict[str, Json] = {"left_out": {**test.left_out}, "cold_only": [*sorted(test.cold_only)]}
         render.json_out({"hooks": rows, "findings": told, "found": count, **more}, indent=2)
         return 0
-    _tell(test, names, tallies, findings, count, count_of(values, "last", 20))
+    _tell(test, names, tallies, findings, count, most)
     return 0
 
 
@@ -143,7 +143,8 @@ def _tell(
         render.say(f"{left} event(s) left out: {why}")
     for line in table_lines([name for name in names if name in tallies], tallies):
         render.out(line)
+    elsewhere = "" if test.wanted.project is None else "; --everywhere looks at other projects as well"
     for name in names:
         if name not in tallies:
             others = " beside those left out" if test.left_out else ""
-            render.say(f"{name}: no recorded event{others} is one that it wants")
+            render.say(f"{name}: no recorded event{others} is one that it wants{elsewhere}")

@@ -58,8 +58,9 @@ def explain(event: str, values: Values) -> int:
 
 
 def _recorded(name: str, values: Values) -> int:
+    from anyhook.cli.colours import TONES, colourful
     from anyhook.cli.failure import BadCall
-    from anyhook.cli.record_text import record_page
+    from anyhook.cli.record_text import record_page, tone
     from anyhook.journal.search import record_of
     from anyhook.stores.places import state_dir
 
@@ -71,8 +72,9 @@ def _recorded(name: str, values: Values) -> int:
     if values["json"]:
         render.json_out(found.record, indent=2)
         return 0
+    colour = colourful(os.environ)
     for line in record_page(found.record):
-        render.out(line)
+        render.out(line, TONES[tone(line)] if colour else "")
     return 0
 
 

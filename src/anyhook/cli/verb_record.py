@@ -15,6 +15,7 @@ from anyhook.cli import render
 from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import WANTED, count_of, wanted_of
 from anyhook.cli.options import Option
+from anyhook.cli.signals import Unwinding
 from anyhook.cli.verb_log import LAST
 from anyhook.cli.verbs import verb
 from anyhook.model.words import RECORD
@@ -53,7 +54,10 @@ def record(command: tuple[str, ...], values: Values) -> int:
         status, records = 0, _from_journal(wanted, count_of(values, "last", 0))
     cases = _cases(records)
     if not cases:
-        render.say("No event is there to make a case of. `anyhook log` shows what was recorded.")
+        render.say(
+            "No event is there to make a case of. `anyhook log` shows what was recorded; of a project that was moved, "
+            "`--project` takes the old place."
+        )
         return status
     project = str(wanted.project)
     if not values["untried"]:
@@ -91,7 +95,9 @@ def _while_running(command: Sequence[str], wanted: Wanted) -> tuple[int, list[di
         records = _whole(search(folder, wanted))
         others = sum("event" in (found.record or {}) for found in search(folder, Wanted())) if not records else 0
         if others:
-            render.say(f"{others} events were fired, but none that is asked for; --project DIR names another project")
+            render.say(
+                f"{_counted(others, 'event')} fired, but none that is asked for; --project DIR names another project"
+            )
         return status, records
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -150,12 +156,15 @@ def _tried(cases: list[dict[str, Json]], project: str) -> list[dict[str, Json]]:
     from anyhook.steps.record import Keeping, clean, secrets_of
 
     try:
+        if not os.path.isdir(project):
+            raise BadCall(f"{project} is not there any more.")
         check_approved(project)
     except BadCall as error:
         render.say(f"the cases are not tried: {error}")
         return cases
     read = cases_in({"cases": [*cases]}, "the record")
-    results = run_all([(case, project) for case in read], os.cpu_count() or 1)
+    with Unwinding():
+        results = [*run_all([(case, project) for case in read], os.cpu_count() or 1)]
     keeping, made = Keeping(secrets_of(os.environ)), []
     for case, result in zip(cases, results, strict=True):
         if result.status == FAILED:
@@ -174,7 +183,7 @@ def _write(path: str | None, cases: list[dict[str, Json]], project: str) -> None
     document: dict[str, Json] = {"cases": [*cases]}
     if path is not None:
         folder = os.path.dirname(os.path.abspath(path))
-        if os.path.realpath(project_of(path) or "/") != project:
+        if os.path.realpath(project_of(path) or "/") != project and os.path.isdir(project):
             document = {"project": os.path.relpath(project, os.path.realpath(folder)), **document}
     text = to_yaml(document)
     if path is None:
@@ -185,4 +194,8 @@ def _write(path: str | None, cases: list[dict[str, Json]], project: str) -> None
             file.write(text)
     except OSError as error:
         raise BadCall(f"--output {path}: the file cannot be written ({error.strerror}).") from None
-    render.say(f"{len(cases)} cases written to {path}. Run them: anyhook test {path}")
+    render.say(f"{_counted(len(cases), 'case')} written to {path}. To run: anyhook test {path}")
+
+
+def _counted(number: int, what: str) -> str:
+    return f"1 {what}" if number == 1 else f"{number} {what}s"

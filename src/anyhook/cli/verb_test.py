@@ -11,6 +11,7 @@ from anyhook.cli import render
 from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import count_of
 from anyhook.cli.options import JSON, Option
+from anyhook.cli.signals import Unwinding
 from anyhook.cli.verbs import verb
 
 TYPE_CHECKING = False
@@ -61,10 +62,11 @@ def test(paths: tuple[str, ...], values: Values) -> int:
 
     chosen = _chosen(_read(paths or (".",)), values)
     shown: list[Result] = []
-    for result in run_all(chosen, count_of(values, "jobs", os.cpu_count() or 1)):
-        if not values["json"]:
-            _show(result, shown[-1] if shown else None)
-        shown.append(result)
+    with Unwinding():
+        for result in run_all(chosen, count_of(values, "jobs", os.cpu_count() or 1)):
+            if not values["json"]:
+                _show(result, shown[-1] if shown else None)
+            shown.append(result)
     if values["junit"]:
         _write_junit(str(values["junit"]), shown)
     counts = {status: sum(result.status == status for result in shown) for status in MARKS}

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from anyhook.journal.about import about
 from anyhook.journal.durations import Durations
-from anyhook.journal.replay import Unjudgeable, event_in, run_from
+from anyhook.journal.replay import Unjudgeable, event_in, is_repeated, run_from
 from anyhook.journal.search import Wanted, newest, search
 from anyhook.journal.trial import run_batch, values_of
 from anyhook.model import lean_json
 from anyhook.model.call import Run
 from anyhook.model.digest import hasher
 from anyhook.model.event import EVENTS, Event
-from anyhook.model.outcome import ASK, BLOCK
+from anyhook.model.outcome import ASK, BLOCK, STOPPING
 from anyhook.model.record import Record
 from anyhook.steps.interpret import interpret
 from anyhook.steps.judge import judge
@@ -155,15 +155,13 @@ class Backtest:
             last = self._last()
             tell(0, last)
             for hook, number, (results, strange) in _in_turn(executor, self._batches(), workers * AHEAD, sandbox):
-                self._take(hook, results)
-                tell(min(number, last - 1), last)
                 if strange:
                     self.cold_only.add(hook)
+                self._take(hook, results)
+                tell(min(number, last - 1), last)
             tell(last, last)
             if again or not self.cold_only:
                 return
-            for hook in self.cold_only:
-                self._results.execute("DELETE FROM results WHERE hook = ? AND warm = 1", (hook,))
 
     def _batches(self) -> Iterator[tuple[int, list[Trial]]]:
         """Trials of one hook each, of the pairs without a result, and the number of the last record that was read for
@@ -200,11 +198,17 @@ class Backtest:
         return found
 
     def _take(self, hook: str, results: list[Result]) -> None:
+        """Keep results; of a hook that wants a process of its own, none that it had without, nor those from before:
+        whoever goes on after an interruption would take them for right."""
         self._results.execute("BEGIN")
+        if hook in self.cold_only:
+            self._results.execute("DELETE FROM results WHERE hook = ? AND warm = 1", (hook,))
         for key, values, warm in results:
+            self._under_way.discard(key)
+            if warm and hook in self.cold_only:
+                continue
             text = clean(run_fields(Run(*values), self.keeping), self.keeping)
             self._results.execute("INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?)", (key, hook, int(warm), text))
-            self._under_way.discard(key)
         self._results.execute("COMMIT")
 
     # -- what came of it
@@ -254,7 +258,7 @@ class Backtest:
         self.left_out = {}
         for found in search(self.state_dir, self.wanted):
             record = found.record
-            if record is None or record.get("event") not in EVENTS:
+            if record is None or record.get("event") not in EVENTS or is_repeated(record):
                 continue
             data = record.get("data")
             why = ""
@@ -330,9 +334,10 @@ def _finding(record: dict[str, Json], event: Event, hook: str, outcome: Outcome,
         return Finding(*start, "lets go", str(before.get("reason")))
     if outcome.verdict == ASK and before.get("verdict") not in (ASK, BLOCK):
         return Finding(*start, "asks", outcome.reason or "")
+    stopped = blocked and before.get("effect") in STOPPING  # then nobody has used what was rewritten
     for field, rewrite in REWRITES:
         value, was = getattr(outcome, rewrite), before.get(rewrite)
-        if value is not None and was not in (value, clipped(value)):
+        if not stopped and value is not None and was not in (value, clipped(value)):
             return Finding(*start, "rewrites", field, event.data.get(field) if was is None else was, value)
     if read.failure is not None:
         return Finding(*start, "fails", read.failure.detail)

@@ -38,6 +38,10 @@ UNJUDGED = "bound-reached"
 """A problem after which a block did not count, for a reason that no record has."""
 
 
+REPEATED = "fired-twice"
+"""A problem that a record has where the event was another one's, and only told to us twice."""
+
+
 class Unjudgeable(Exception):  # noqa: N818 (it says what the record is)
     """Why a record cannot be judged again, in a few words that are the same for all of its kind."""
 
@@ -203,11 +207,8 @@ def _key(record: dict[str, Json], calls: list[dict[str, Json]]) -> tuple[Json, .
 
 def _check(before: dict[str, Json], hooks: list[dict[str, Json]], calls: list[dict[str, Json]]) -> None:
     """Unjudgeable where something took part in the decision that no recorded run tells of."""
-    problems = before.get("problems")
-    if isinstance(problems, list):
-        for problem in problems:
-            if isinstance(problem, dict) and problem.get("code") == UNJUDGED:
-                raise Unjudgeable("a hook had kept the agent working as often as it may")
+    if _has_problem(before, UNJUDGED):
+        raise Unjudgeable("a hook had kept the agent working as often as it may")
     if len(hooks) > len(calls):
         ran = {call.get("hook") for call in calls}
         for row in hooks:
@@ -216,6 +217,16 @@ def _check(before: dict[str, Json], hooks: list[dict[str, Json]], calls: list[di
                     raise Unjudgeable("a hook could not even be matched or loaded")
                 if row.get("verdict") != "none" or any(field in before for field in ASKED_FOR):
                     raise Unjudgeable("a callable of the program itself had a say")
+
+
+def _has_problem(decision: Json, code: str) -> bool:
+    problems = decision.get("problems") if isinstance(decision, dict) else None
+    return isinstance(problems, list) and any(isinstance(each, dict) and each.get("code") == code for each in problems)
+
+
+def is_repeated(record: dict[str, Json]) -> bool:
+    """Whether a record only says that its event was fired by another entry already, which has a record of its own."""
+    return _has_problem(record.get("decision"), REPEATED)
 
 
 def _hook_of(call: dict[str, Json], event: str) -> tuple[Hook, Dialect, EventRow]:

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
 SESSION = "session-of-a-test"
 
-DERIVED = {"output": "response", "agent_name": "agent_type"}
-"""Fields of an event that come of another one that an agent sends."""
-
 
 def event_of(name: str, fields: dict[str, Json], hosted: bool = False) -> Event:
     """An event by any name, its fields by canonical or any dialect's own names; ValueError for what nobody knows."""
@@ -78,18 +75,20 @@ def payload_of_agent(table: Host, row: HostEvent, fields: dict[str, Json], proje
     return made
 
 
+def sent_with(table: Host, row: HostEvent) -> set[str]:
+    """The fields that an agent sends with an event; what follows from them is none of these."""
+    taken = {each.field for each in (*table.base, *row.takes)}
+    made = {"session", *(["output"] if "response" in taken else ()), *(["tool_error"] if row.error else ())}
+    return (taken | made) & FIELDS.keys()
+
+
 def check_sent(table: Host, row: HostEvent, fields: Iterable[str]) -> None:
     """ValueError for a field that the agent does not send with this event: a test with it would show nothing."""
     __tracebackhide__ = True
-    taken = {each.field for each in (*table.base, *row.takes)}
-    sent = {"session", *taken, *row.fixed}
-    sent |= {field for field, by in DERIVED.items() if by in taken}
-    if row.error or "post_tool_failure" in row.canonical:
-        sent.add("tool_error")
+    sent = sent_with(table, row)
     for field in fields:
         if field not in sent:
-            known = ", ".join(sorted(sent & FIELDS.keys()))
-            raise ValueError(f"{table.title} sends no `{field}` with {row.native}, only: {known}.")
+            raise ValueError(f"{table.title} sends no `{field}` with {row.native}, only: {', '.join(sorted(sent))}.")
 
 
 def _put(into: dict[str, Json], path: str, value: Json) -> None:

@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from anyhook.conformance.runner import COMMAND, Ended, call, end_leftovers, lay_out, remove
 from anyhook.grammar.files import Files
@@ -41,12 +41,17 @@ class NoGround(Exception):  # noqa: N818 (it says what is missing)
 class Ground:
     """A place for one case; or, for a program, for as many events as it likes."""
 
+    in_use: ClassVar[set[Ground]] = set()
+
     def __init__(self, project: str, bring: Sequence[str] = ()) -> None:
         """Copies the project. NoGround where that cannot be done."""
         self.root = os.path.realpath(tempfile.mkdtemp(prefix="anyhook-test-"))
+        self.in_use.add(self)
         self.project, self.home = f"{self.root}/project", f"{self.root}/home"
         self.source = os.path.realpath(project)
         try:
+            if not os.path.isdir(self.source):
+                raise NoGround(f"the project {self.source} is not there (any more).")
             for path in bring:
                 if not os.path.isdir(os.path.join(self.source, path)):
                     raise NoGround(f"`bring` {path}: there is no such folder in {self.source}.")
@@ -73,8 +78,15 @@ class Ground:
 
     def close(self) -> None:
         """Ends what still runs here, and takes everything away."""
+        try:
+            self.end()
+            remove(Path(self.root))
+        finally:
+            self.in_use.discard(self)
+
+    def end(self) -> None:
+        """Ends what still runs here."""
         end_leftovers(self.root)
-        remove(Path(self.root))
 
     @property
     def state_dir(self) -> str:

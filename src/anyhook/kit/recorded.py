@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from anyhook.grammar.registry import DIALECTS
 from anyhook.hosts import HOSTS, host
 from anyhook.journal.about import about
-from anyhook.journal.replay import CUT
+from anyhook.journal.replay import CUT, is_repeated
 from anyhook.kit.compare import calls_in, reports
-from anyhook.kit.events import payload_of_agent
+from anyhook.kit.events import payload_of_agent, sent_with
 from anyhook.kit.keys import FIELDS
 from anyhook.model.event import EVENTS
 from anyhook.steps.receive import receive
@@ -19,6 +19,7 @@ from anyhook.steps.record import ASKED_FOR
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from anyhook.grammar.host_rows import HostEvent
     from anyhook.model.json_types import Json
 
 PASSING = ("session", "call_id")
@@ -39,8 +40,8 @@ def cases_of(records: Iterable[dict[str, Json]]) -> tuple[list[dict[str, Json]],
     left_out: dict[str, int] = {}
     names: dict[str, int] = {}
     for record in records:
-        if "background" in record:
-            continue  # a run, and no event
+        if "background" in record or is_repeated(record):
+            continue  # a run, or a note, and no event
         try:
             case = case_of(record)
         except LeftOut as why:
@@ -86,7 +87,10 @@ def _is_cut(value: Json) -> bool:
 def _event(event: str, fired_by: str, given: dict[str, Json], hosted: bool) -> dict[str, Json]:
     made: dict[str, Json] = {"event": event}
     if fired_by in HOSTS:
-        made = {"event": _native(fired_by, event, given), "agent": fired_by}
+        row = _row(fired_by, event, given)
+        made = {"event": row.native, "agent": fired_by}
+        sent = sent_with(host(fired_by), row)
+        given = {key: value for key, value in given.items() if key in sent}
     elif hosted:
         made["hosted"] = True
     made.update({key: given[key] for key in FIELDS if key in given})
@@ -94,7 +98,7 @@ def _event(event: str, fired_by: str, given: dict[str, Json], hosted: bool) -> d
     return {**made, "data": rest} if rest else made
 
 
-def _native(agent: str, event: str, given: dict[str, Json]) -> str:
+def _row(agent: str, event: str, given: dict[str, Json]) -> HostEvent:
     """The agent's own event whose payload gives exactly this event again."""
     table = host(agent)
     for row in table.events:
@@ -102,7 +106,7 @@ def _native(agent: str, event: str, given: dict[str, Json]) -> str:
             continue
         received = receive(table, row, payload_of_agent(table, row, given, "/"), b"").events
         if len(received) == 1 and _without_passing(received[0].data) == given and received[0].name == event:
-            return row.native
+            return row
     raise LeftOut(f"what {table.title} had sent cannot be told from it")
 
 

@@ -74,12 +74,17 @@ class Result(Record):
 
 
 def run_all(cases: Sequence[tuple[Case, str]], jobs: int) -> Iterator[Result]:
-    """The results in the order of the cases, each as soon as it and those before it are there."""
+    """The results in the order of the cases, each as soon as it and those before it are there. Whatever interrupts that
+    ends the cases that are under way."""
     with ThreadPoolExecutor(max_workers=jobs) as pool:
         try:
             yield from pool.map(lambda pair: run_case(*pair), cases)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            while Ground.in_use:  # again, for one may just have been about to start something
+                for ground in list(Ground.in_use):
+                    ground.end()
+                time.sleep(0.05)
             raise
 
 

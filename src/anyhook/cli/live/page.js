@@ -122,6 +122,7 @@ function show() {
   clearTimeout(view.showing);
   view.showing = 0;
   if (!view.paused) add(view.held.splice(0));
+  sides();
   tell();
 }
 
@@ -295,9 +296,8 @@ async function showFigures() {
 
 // --- one record
 
-function lineOf(text) {
-  const kind = /^(  ✗|decision  block)/.test(text) ? "bad" : text.startsWith("  !") ? "poor" : /^\S/.test(text) ? "strong" : "";
-  const made = make("span", kind, `${text}\n`);
+function lineOf(text, tone) {
+  const made = make("span", tone, `${text}\n`);
   // What does not fit goes on below its own beginning, behind the word that names it.
   made.style.setProperty("--hang", `${/^ *(\S{1,8} {2,})?(?=\S)/.exec(text)?.[0].length ?? 0}ch`);
   return made;
@@ -321,11 +321,11 @@ async function showFull(number) {
     chip.addEventListener("click", () => search(query, true));
     return chip;
   }));
-  by("full-lines").replaceChildren(...(answer.lines || [answer.problem]).map(lineOf));
+  by("full-lines").replaceChildren(...(answer.lines || [answer.problem])
+    .map((line, index) => lineOf(line, answer.tones?.[index])));
   by("full-json").textContent = answer.json || "";
   by("full").querySelector("details").hidden = !answer.json;
-  by("newer").disabled = !beside("previousElementSibling");
-  by("older").disabled = !beside("nextElementSibling");
+  sides();
   if (!by("full").open) by("full").showModal();
   by("full").scrollTop = 0;
   entitle();
@@ -336,6 +336,11 @@ function beside(which) {
   let line = by("rows").querySelector(`tr[data-n="${location.hash.slice(1)}"]`)?.[which];
   while (line && !line.dataset.n) line = line[which];
   return line?.dataset.n;
+}
+
+function sides() {
+  by("newer").disabled = !beside("previousElementSibling");
+  by("older").disabled = !beside("nextElementSibling");
 }
 
 function goBeside(which) {

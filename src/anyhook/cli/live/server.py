@@ -18,13 +18,13 @@ from sse_starlette import EventSourceResponse, JSONServerSentEvent
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from anyhook.cli.failure import BadCall
 from anyhook.cli.live.query import like, wanted_by
-from anyhook.cli.record_text import span
+from anyhook.cli.record_text import span, tone
 from anyhook.cli.rows import row_of, told_in_full
 from anyhook.cli.visible import visible
 from anyhook.journal.figures import STEPS, figures, span_of
@@ -96,6 +96,9 @@ class Door:
             await PlainTextResponse(ELSEWHERE, 403)(scope, receive, with_headers)
             return
         path = scope["path"].encode("utf-8", "surrogateescape")
+        if compare_digest(path + b"/", self._start):  # copied without its last letter
+            await RedirectResponse(self._start.decode())(scope, receive, with_headers)
+            return
         if not compare_digest(path[: len(self._start)], self._start):
             await PlainTextResponse(NO_TOKEN, 401)(scope, receive, with_headers)
             return
@@ -122,7 +125,8 @@ class Journal:
             lines, record = await run_in_threadpool(told_in_full, self._folder, request.path_params["number"])
         except (LookupError, OSError) as error:
             return JSONResponse({"problem": str(error)}, 404)
-        return JSONResponse({"lines": lines, "json": _readable(record), "ago": _ago(record), "like": like(record)})
+        told = {"lines": lines, "tones": [*map(tone, lines)], "ago": _ago(record), "like": like(record)}
+        return JSONResponse({**told, "json": _readable(record)})
 
     async def figures(self, request: Request) -> Response:
         try:

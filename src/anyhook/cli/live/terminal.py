@@ -22,7 +22,7 @@ from textual.worker import Worker, get_current_worker
 
 from anyhook.cli.failure import BadCall
 from anyhook.cli.live.query import wanted_by
-from anyhook.cli.record_text import short_time
+from anyhook.cli.record_text import short_time, tone
 from anyhook.cli.rows import DAMAGED, Row, row_of, told_in_full
 from anyhook.cli.visible import visible
 from anyhook.journal.search import Wanted, follow
@@ -50,6 +50,7 @@ COLOUR = not os.environ.get("NO_COLOR")
 GOOD, WARN, BAD = ("green", "yellow", "red") if COLOUR else ("", "", "bold")
 """Without colours only what is bold stands out: shades of grey in their place could be the ground's own."""
 STYLES = {"block": f"bold {BAD}", "ask": WARN, "allow": GOOD, DAMAGED: f"bold {BAD}"}
+TONES = {"bad": STYLES["block"], "warn": WARN, "strong": "bold", "": ""}
 NOTHING = "Nothing yet. Events stand here as soon as an agent fires them."
 LOOKING = "Looking through the journal …"
 NOTHING_FITS = "No record fits this filter. New ones that do will stand here."
@@ -67,16 +68,9 @@ class InFull(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="full") as whole:
             whole.border_title = self._title
-            text = Text("\n", overflow="fold").join(Text(line, _line_style(line)) for line in self._lines)
+            text = Text("\n", overflow="fold").join(Text(line, TONES[tone(line)]) for line in self._lines)
             yield Static(text, markup=False)
         yield Footer()
-
-
-def _line_style(line: str) -> str:
-    if line.startswith("decision"):
-        return STYLES.get(line.split()[1].rstrip(","), "bold")
-    marks = {"  ✗": STYLES["block"], "  !": WARN}
-    return marks.get(line[:3], "" if line.startswith(" ") else "bold")
 
 
 class Grid(DataTable[Text]):
@@ -266,7 +260,7 @@ class Watch(App[None]):
         head = Text.assemble(
             ("" if self._room.width < NARROW else "anyhook watch   ", "bold"),
             (f"● {state}", WARN if self._paused else GOOD),
-            f"   {self._counts['events']:,} events   ",
+            f"   {self._counts['events']:,} event{'' if self._counts['events'] == 1 else 's'}   ",
             (f"{self._counts['block']:,} blocked", BAD if self._counts["block"] else "dim"), "   ",
             (f"{self._counts['failed']:,} with a failure", WARN if self._counts["failed"] else "dim"),
         )  # fmt: skip
