@@ -42,6 +42,11 @@ REPEATED = "fired-twice"
 """A problem that a record has where the event was another one's, and only told to us twice."""
 
 
+ALIEN = (TypeError, ValueError, AttributeError, KeyError)
+"""What reading a record leads to that has values as no record of ours has them: another version wrote it, or somebody
+else."""
+
+
 class Unjudgeable(Exception):  # noqa: N818 (it says what the record is)
     """Why a record cannot be judged again, in a few words that are the same for all of its kind."""
 
