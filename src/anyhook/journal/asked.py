@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anyhook.journal.replay import FOREIGN, Judge, Unjudgeable
+from anyhook.journal.replay import ALIEN, Judge, Unjudgeable
 from anyhook.model.outcome import BLOCK, NONE, STRENGTH
 from anyhook.steps.translate import REWRITES
 
@@ -31,7 +31,7 @@ def asked_for(record: dict[str, Json]) -> dict[str, list[Asked]]:
         return {}
     try:
         entries = Judge({}).entries(record, calls)
-    except (Unjudgeable, *FOREIGN):
+    except (Unjudgeable, *ALIEN):
         return {}
     return {entry.hook.id: [*_asked(entry, entries, decision)] for entry in entries}
 

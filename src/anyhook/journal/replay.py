@@ -42,8 +42,9 @@ REPEATED = "fired-twice"
 """A problem that a record has where the event was another one's, and only told to us twice."""
 
 
-FOREIGN = (TypeError, ValueError, AttributeError, KeyError)
-"""What may be raised over a record that is none as this version writes them."""
+ALIEN = (TypeError, ValueError, AttributeError, KeyError)
+"""What reading a record leads to that has values as no record of ours has them: another version wrote it, or somebody
+else."""
 
 
 class Unjudgeable(Exception):  # noqa: N818 (it says what the record is)
@@ -158,7 +159,7 @@ class Judge:
             current, seen = rewritten(current, seen, outcome, plain, () if upstream else table.chains)
             if outcome.verdict == BLOCK:
                 ended = blocked_in = table.name
-                stopped = stopped or (name in GATES and row.block in STOPPING)
+                stopped = name in GATES and row.block in STOPPING
             elif hook.scope == "builtin" and outcome.recipe is not None:
                 ended = table.name
         return entries

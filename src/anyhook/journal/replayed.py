@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from anyhook.journal.line_parts import parts_of
-from anyhook.journal.replay import FOREIGN, REMEMBERED_MOST, Change, Judge, Unjudgeable, by_runs_alone
+from anyhook.journal.replay import ALIEN, REMEMBERED_MOST, Change, Judge, Unjudgeable, by_runs_alone
 from anyhook.journal.search import Wanted, chooser, open_parts
 from anyhook.journal.side_by_side import side_by_side
 from anyhook.model import lean_json
@@ -90,7 +90,7 @@ class _Part:
             except Unjudgeable as why:
                 not_judged[str(why)] += 1
                 continue
-            except FOREIGN:
+            except ALIEN:
                 not_judged["it is no record as this version writes them"] += 1
                 continue
             judged += 1
