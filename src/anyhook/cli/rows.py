@@ -115,7 +115,7 @@ def row_of(found: Found, most: int = CELL_MOST) -> Row:
 def _changes(decision: dict[str, Json]) -> str:
     """What hooks did without a word of their own; where none was allowed to, that."""
     done = [text for key, text in CHANGES.items() if key in decision]
-    statuses = {row.get("status") for row in rows(decision.get("hooks"))}
+    statuses = {str(row.get("status")) for row in rows(decision.get("hooks"))}
     if "untrusted" in statuses and not statuses & {"ran", "background", "broken"}:
         done.append("not approved")
     return ", ".join(done)
