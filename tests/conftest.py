@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # No property is about time: on a busy machine a slow example is no wrong one. A change is judged by the same examples
 # every time; `make test-all` looks for new ones.
 _always = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None)
-settings.register_profile("house", _always, derandomize=True)
+settings.register_profile("house", _always, derandomize=True, max_examples=60)
 settings.register_profile("search", _always)
 settings.load_profile("house")
 
@@ -181,7 +181,7 @@ def world(tmp_path: Path) -> World:
 
 SLOW = (
     "test_agent_command", "test_agent_ends", "test_agent_killed", "test_agent_wire", "test_model_handlers",
-    "test_backtest", "test_serve", "test_page", "test_watch", "test_shadow", "test_verb_test", "test_verb_record",
+    "test_agent_load", "test_chat", "test_chat_hooks", "test_backtest", "test_serve", "test_page", "test_watch", "test_shadow", "test_verb_test", "test_verb_record",
 )  # fmt: skip
 """Whole programs that load an agent framework, a cluster or a browser again and again; for `make test-all`."""
 

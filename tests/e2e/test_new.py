@@ -75,7 +75,7 @@ def test_the_matrix_is_complete() -> None:
     assert [(name, row.native) for name in EFFECTS for row in dialect(name).events] == MATRIX
 
 
-@pytest.mark.parametrize("scope", ["project", "user"])
+@pytest.mark.parametrize("scope", ["project", pytest.param("user", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("lang", ["bash", "python"])
 @pytest.mark.parametrize(("name", "event"), MATRIX)
 def test_a_new_hook_works_at_once(place: Place, name: str, event: str, lang: str, scope: str) -> None:
