@@ -51,7 +51,7 @@ test: SOME = -m "not slow"
 test-all: SOME = --hypothesis-profile=search
 test test-all: $(READY) $(TOOLS)
 	@lint=passed; $(MAKE) --no-print-directory lint || lint=failed; \
-	tests=passed; $(BIN)/python -m pytest -n 2 $(SOME) || tests=failed; \
+	tests=passed; $(BIN)/python -m pytest -n 3 $(SOME) || tests=failed; \
 	echo "lint $$lint, tests $$tests"; \
 	[ "$$lint $$tests" = "passed passed" ]
 
