@@ -13,6 +13,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from anyhook.journal.word_index import WORTH
+from anyhook.stores.journal_files import full_paths, words_path
 from bench import past
 from bench.promises import Place
 
@@ -87,10 +89,15 @@ def cases(count: int) -> dict[str, list[str]]:
 
 
 def index_made(state: Path) -> None:
-    """Wait for the process that makes the index of words."""
+    """Wait for the process that makes the index of words, where the search before this has asked for one."""
     begun = time.perf_counter()
+    full = full_paths(str(state))
+    if sum(map(os.path.getsize, full)) < WORTH:
+        return
+    while not all(os.path.exists(words_path(path)) for path in full):
+        time.sleep(0.1)
     folder = os.open(state, os.O_RDONLY)
-    fcntl.flock(folder, fcntl.LOCK_EX)
+    fcntl.flock(folder, fcntl.LOCK_EX)  # the last one may still be under way
     os.close(folder)
     size = sum(path.stat().st_size for path in state.glob("*.words.sqlite"))
     print(f"  an index of words, {size / 1e6:.1f} MB, made {time.perf_counter() - begun:.1f} s later", flush=True)
