@@ -14,6 +14,8 @@ from typing import Any
 
 from conftest import World
 
+BLOCKS = [("kodik:user:PreToolUse:guard", "block", 0.012, "exited")]
+
 
 class Served:
     """`anyhook serve`, running."""

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 from browser import Browser, program
 from journal_box import Box, made
-from serve_box import served
+from serve_box import BLOCKS, served
 
 from conftest import World
 
-BLOCKS = [("kodik:user:PreToolUse:guard", "block", 0.012, "exited")]
 SCRIPT = "document.title='owned'"
 HOSTILE = f"\x1b[2J\x1b]0;owned\x07 \u202e <script>{SCRIPT};alert(1)</script><img src=x onerror={SCRIPT}>"
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import uvicorn
 from journal_box import SECOND, Box, made
-from serve_box import messages, served
+from serve_box import BLOCKS, messages, served
 from starlette.testclient import TestClient
 from test_watch import ODD_RECORDS
 
@@ -27,9 +27,6 @@ from anyhook.journal.index import index_path
 from conftest import World
 
 TOKEN = "a-token-of-this-test"
-BLOCKS = [("kodik:user:PreToolUse:guard", "block", 0.012, "exited")]
-SCRIPT = "document.title='owned'"
-HOSTILE = f"\x1b[2J\x1b]0;owned\x07 \u202e <script>{SCRIPT}</script><img src=x onerror={SCRIPT}>"
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from anyhook.journal.replay import Change, Judge, Unjudgeable
 from anyhook.journal.replayed import replay
 from anyhook.journal.runs import columns_of, runs_of
 from anyhook.journal.search import Wanted, parsed
-from anyhook.journal.word_index import make_all
-from anyhook.journal.words import TABLE, WordSearch, query_of, text_of
+from anyhook.journal.word_index import TABLE, make_all
+from anyhook.journal.words import WordSearch, query_of, text_of
 from anyhook.model.call import Call, Run
 from anyhook.model.decision import Decision, Report
 from anyhook.model.digest import hasher

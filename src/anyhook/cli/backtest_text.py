@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
-
 from anyhook.cli.difference import difference
 from anyhook.cli.record_text import span, when
-from anyhook.cli.render import wrapped
+from anyhook.cli.render import columns, wrapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +38,8 @@ def table_lines(names: list[str], tallies: dict[str, Tally]) -> list[str]:
     heads = [*next(iter(rows.values()))]
     lines = [f"{'hook':<{width}}  {'  '.join(f'{head:>8}' for head in heads)}"]
     lines += [f"{name:<{width}}  {'  '.join(f'{cell:>8}' for cell in row.values())}" for name, row in rows.items()]
-    if not sys.stdout.isatty() or len(lines[0]) <= shutil.get_terminal_size((80, 24)).columns:
+    room = columns()
+    if room is None or len(lines[0]) <= room:
         return lines
     lines = []
     for name, row in rows.items():

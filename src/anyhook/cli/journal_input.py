@@ -6,6 +6,7 @@ import gc
 import os
 from datetime import datetime
 
+from anyhook.cli import render
 from anyhook.cli.failure import BadCall
 from anyhook.cli.options import Option
 from anyhook.journal.moments import moment
@@ -16,7 +17,10 @@ from anyhook.stores.journal_files import current_path, full_paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from anyhook.cli.options import Values
+    from anyhook.journal.search import Found
 
 WANTED = (
     Option("--since", "Not before this: 2h, 3d, today, 2026-11-15T10:30.", "TIME"),
@@ -69,6 +73,15 @@ def check_not_journal(option: str, path: str, folder: str) -> None:
     """Nothing is written over the journal itself."""
     if os.path.realpath(path) in map(os.path.realpath, (current_path(folder), *full_paths(folder))):
         raise BadCall(f"{option} {path}: this is a file of the journal. Name another one.")
+
+
+def sound(records: Iterable[Found]) -> Iterator[Found]:
+    """The records that are whole; of a damaged line it is said that it is left out."""
+    for found in records:
+        if found.record is None:
+            render.say(f"a line of the journal is damaged: {found.line[:60].decode('utf-8', 'replace')!r}")
+        else:
+            yield found
 
 
 def _event(name: str | None) -> str | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 import time
 
+from anyhook.journal.numbers import seconds
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.journal.asked import Asked
@@ -52,18 +54,8 @@ def span(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86_400:.1f} days"
 
 
-def damaged_line(line: bytes) -> str:
-    """What is said of a line that is no record."""
-    return f"a line of the journal is damaged: {line[:60].decode('utf-8', 'replace')!r}"
-
-
-def _seconds(run: dict[str, Json]) -> float:
-    spent = run.get("duration_s")
-    return float(spent) if isinstance(spent, (int, float)) else 0.0
-
-
 def _took(run: dict[str, Json]) -> str:
-    return f", {span(_seconds(run))}" if run.get("duration_s") is not None else ""
+    return f", {span(seconds(run.get('duration_s')))}" if run.get("duration_s") is not None else ""
 
 
 def record_page(record: dict[str, Json]) -> list[str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from anyhook.cli.record_text import record_page, rows, table
 from anyhook.cli.visible import visible
 from anyhook.journal.about import about
+from anyhook.journal.numbers import seconds, whole_number
 from anyhook.journal.search import reached, record_of
 from anyhook.model.record import Record
 
@@ -84,7 +85,7 @@ def row_of(found: Found, most: int = CELL_MOST) -> Row:
     record = found.record
     if record is None:
         return Row(None, 0, "", "", "", DAMAGED, "", "", cell(found.line.decode("utf-8", "replace")), None)
-    number, at = _whole(record.get("n")), _whole(record.get("at")) or 0
+    number, at = whole_number(record.get("n")), whole_number(record.get("at")) or 0
     if "background" in record:
         run = table(record.get("run"))
         failed = run.get("ending") != "exited" or run.get("exit_code") != 0
@@ -108,7 +109,7 @@ def row_of(found: Found, most: int = CELL_MOST) -> Row:
         _ms([table(call.get("run")) for call in calls]) if calls else None,
         broken is not None,
         decision.get("enforced") is False,
-        _whole(record.get("events")) or 1,
+        whole_number(record.get("events")) or 1,
     )
 
 
@@ -145,14 +146,8 @@ def _cell(value: Json, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]}…"
 
 
-def _whole(value: Json) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
 def _ms(runs: list[dict[str, Json]]) -> float:
-    spent = [each for run in runs if isinstance(each := run.get("duration_s"), (int, float))]
-    total = sum(float(each) for each in spent if abs(each) < 1e12)  # neither NaN nor infinity, which are no JSON
-    return round(total * 1000, 3)
+    return round(sum(seconds(run.get("duration_s")) for run in runs) * 1000, 3)
 
 
 def told_in_full(folder: str, number: int) -> tuple[list[str], dict[str, Json]]:

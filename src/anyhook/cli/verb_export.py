@@ -6,10 +6,9 @@ import os
 
 from anyhook.cli import render
 from anyhook.cli.failure import BadCall
-from anyhook.cli.journal_input import WANTED, check_not_journal, wanted_of
+from anyhook.cli.journal_input import WANTED, check_not_journal, sound, wanted_of
 from anyhook.cli.options import JSON, Option
 from anyhook.cli.progress import progress
-from anyhook.cli.record_text import damaged_line
 from anyhook.cli.verbs import verb
 from anyhook.stores.journal_files import Unreadable
 from anyhook.stores.places import state_dir
@@ -49,7 +48,7 @@ def export(values: Values) -> int:
     folder = state_dir(os.environ)
     if path is not None:
         check_not_journal("--output", str(path), folder)
-    found = _sound(search(folder, wanted_of(values)))
+    found = sound(search(folder, wanted_of(values)))
     if kind == "otlp" or path is not None:
         found = _with_a_bar(found, folder)
     if kind == "otlp":
@@ -64,15 +63,6 @@ def export(values: Values) -> int:
     else:
         render.say(f"{count} {'spans' if kind == 'otlp' else 'records'} exported")
     return 0
-
-
-def _sound(found: Iterator[Found]) -> Iterator[Found]:
-    """The records; of a damaged line it is said that it is left out."""
-    for each in found:
-        if each.record is None:
-            render.say(damaged_line(each.line))
-        else:
-            yield each
 
 
 def _with_a_bar(found: Iterator[Found], folder: str) -> Iterator[Found]:

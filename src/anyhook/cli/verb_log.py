@@ -9,10 +9,9 @@ from itertools import chain, islice
 from anyhook.cli import render
 from anyhook.cli.colours import colourful
 from anyhook.cli.failure import BadCall
-from anyhook.cli.journal_input import WANTED, count_of, wanted_of
+from anyhook.cli.journal_input import WANTED, count_of, sound, wanted_of
 from anyhook.cli.log_line import log_line
 from anyhook.cli.options import Option
-from anyhook.cli.record_text import damaged_line
 from anyhook.cli.rows import row_of
 from anyhook.cli.verbs import verb
 from anyhook.journal.search import Found, follow, newest, parsed, search
@@ -88,18 +87,10 @@ def _show(records: Iterable[Found], as_json: bool) -> bool:
 
 
 def _as_written(records: Iterable[Found]) -> Iterator[str]:
-    return (found.line.decode("utf-8", "replace").rstrip("\n") for found in _whole(records))
+    return (found.line.decode("utf-8", "replace").rstrip("\n") for found in sound(records))
 
 
 def _for_people(records: Iterable[Found]) -> Iterator[str]:
     room, colour = render.columns(), colourful(os.environ)
-    lines = (log_line(row_of(found, TEXT_MOST), room, colour) for found in _whole(records))
+    lines = (log_line(row_of(found, TEXT_MOST), room, colour) for found in sound(records))
     return map(render.legible, lines) if render.only_ascii() else lines
-
-
-def _whole(records: Iterable[Found]) -> Iterator[Found]:
-    for found in records:
-        if found.record is None:
-            render.say(damaged_line(found.line))
-        else:
-            yield found

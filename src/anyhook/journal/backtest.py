@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from anyhook.journal.about import about
 from anyhook.journal.durations import Durations
+from anyhook.journal.numbers import whole_number
 from anyhook.journal.replay import Unjudgeable, event_in, is_repeated, run_from
 from anyhook.journal.search import Wanted, newest, search
 from anyhook.journal.trial import run_batch, values_of
@@ -170,7 +171,7 @@ class Backtest:
         made: dict[str, list[Trial]] = {}
         number = 0
         for record, event, session in self._events():
-            number = _number(record)
+            number = whole_number(record.get("n")) or 0
             for subject, make in self.pairs(event, session):
                 key, hook = self._key(subject, event, session), subject.hook.id
                 if key in self._under_way or self._result(key) is not None:
@@ -222,7 +223,7 @@ class Backtest:
         self._results.execute(COUNTED)
         self._results.execute("BEGIN")
         for record, event, session in self._events():
-            tell(_number(record), last)
+            tell(whole_number(record.get("n")) or 0, last)
             for subject, _ in self.pairs(event, session):
                 key = self._key(subject, event, session)
                 result = self._result(key)
@@ -304,11 +305,6 @@ def _in_turn(
     finally:
         for _, _, future in waiting:
             future.cancel()
-
-
-def _number(record: dict[str, Json] | None) -> int:
-    number = record.get("n") if record else None
-    return number if isinstance(number, int) else 0
 
 
 def _cold_task(task: tuple[object, ...]) -> tuple[object, ...]:

@@ -36,12 +36,8 @@ BESIDE = ("enforced", "hooks", "problems")
 CUT = (" bytes in all]", " characters in all]")
 UNJUDGED = "bound-reached"
 """A problem after which a block did not count, for a reason that no record has."""
-
-
 REPEATED = "fired-twice"
 """A problem that a record has where the event was another one's, and only told to us twice."""
-
-
 ALIEN = (TypeError, ValueError, AttributeError, KeyError)
 """What reading a record leads to that has values as no record of ours has them: another version wrote it, or somebody
 else."""

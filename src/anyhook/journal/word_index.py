@@ -29,6 +29,8 @@ WORTH = 32 << 20
 """How many bytes a search has to look through in vain before an index is worth its making: a tenth of a second."""
 TOKENS = "tokenize = 'unicode61 remove_diacritics 0', content = ''"
 """What a word is, and that no text is kept."""
+TABLE = f"CREATE VIRTUAL TABLE words USING fts5 (text, {TOKENS})"
+"""For a moment, in memory."""
 TABLES = {
     "made": "CREATE TABLE made (size INTEGER, changed INTEGER)",
     "blocks": "CREATE TABLE blocks (first INTEGER PRIMARY KEY, last INTEGER)",
@@ -59,7 +61,7 @@ def sayable(text: str) -> str:
 def tokens_of(words: str) -> list[str]:
     """The words in these words, as the index has them."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as table:
-        table.execute(f"CREATE VIRTUAL TABLE words USING fts5 (text, {TOKENS})")
+        table.execute(TABLE)
         table.execute("CREATE VIRTUAL TABLE tokens USING fts5vocab (words, row)")
         table.execute("INSERT INTO words (rowid, text) VALUES (0, ?)", (sayable(words),))
         return [token for (token,) in table.execute("SELECT term FROM tokens")]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from anyhook.journal.search import Found, chooser, open_parts
 from anyhook.journal.side_by_side import side_by_side
-from anyhook.journal.word_index import TOKENS, blocks_with, sayable, texts_of, tokens_of
+from anyhook.journal.word_index import TABLE, blocks_with, sayable, texts_of, tokens_of
 from anyhook.model import lean_json
 from anyhook.stores.journal_files import blocks_of, current_path
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 ALONE = 16 << 20
 """What one process looks through before others would have started."""
-TABLE = f"CREATE VIRTUAL TABLE words USING fts5 (text, {TOKENS})"
 LETTERS_OF = {"k": b"\\u212a", "s": b"\\u017f"}
 """Letters that count as these two: the sign for kelvin, and the long s."""
 
