@@ -1,8 +1,10 @@
 """The catalog: discover, load, trust and layer, once for a project and a user. Only asking self-describing
-executables for their event starts anything, and only where the caller allows it."""
+executables for their event starts anything, and only where the caller allows it. A project that is too large to be read
+has no hooks here, in any dialect; the user's hooks are as without it."""
 
 from __future__ import annotations
 
+from anyhook.grammar.budget import Budget, TooLarge
 from anyhook.grammar.files import Files
 from anyhook.grammar.registry import dialect
 from anyhook.grammar.rows import Dialect, Roots
@@ -14,12 +16,19 @@ from anyhook.model.record import Record
 from anyhook.steps.discover import discover
 from anyhook.steps.layer import layer
 from anyhook.steps.load import builtins, load
-from anyhook.steps.trust import trust
+from anyhook.steps.trust import gated, trust
 from anyhook.stores.config import Config, read_config
 from anyhook.stores.ledger import Ledger
 from anyhook.stores.places import NOWHERE, believed_dir, config_file, lies_in, state_dir
 from anyhook.stores.switches import Switches
 from anyhook.stores.types import Types
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    Made = TypeVar("Made")
 
 
 class Loaded(Record):
@@ -29,18 +38,66 @@ class Loaded(Record):
     config: Config
     files: Files
     layers: dict[str, list[Layer]]
+    budget: Budget | None
+    """What the project may cost, for all that follows; None where its layers were dropped."""
+    too_large: TooLarge | None = None
+    """Why the project's layers are empty, where they were dropped."""
+
+    def pay(self, place: str) -> None:
+        """Whatever `files` reads from here on is read for the project."""
+        self.files.budget = self.budget
+        if self.budget is not None:
+            self.budget.place = place
+
+    def pay_no_more(self) -> None:
+        self.files.budget = None
+        if self.budget is not None and self.budget.exceeded is not None:
+            raise self.budget.exceeded
 
 
 def read(setup: Setup) -> Loaded:
     """Discover and load."""
+    return within_budget(setup, lambda loaded: loaded)
+
+
+def within_budget(setup: Setup, work: Callable[[Loaded], Made], budget: Budget | None = None) -> Made:
+    """Read everything and do some work with it. Where the project turns out to be too large, on the way or in the work,
+    both are done once more without its layers; so the work must be fit to be done twice."""
+    budget = Budget(setup.read_by_s) if budget is None else budget
     files = Files()
+    try:
+        made = work(_read(setup, files, budget, None))
+        if budget.exceeded is None:
+            return made
+        error = budget.exceeded
+    except TooLarge as raised:
+        error = raised
+    rest = Files()
+    rest.stamps.update(files.stamps)  # what it depends on: as long as they stay, the project is too large
+    return work(_read(setup, rest, None, error))
+
+
+def _read(setup: Setup, files: Files, budget: Budget | None, too_large: TooLarge | None) -> Loaded:
     config = _config(setup, files)
     roots = setup.roots(config.plugins)
-    layers: dict[str, list[Layer]] = {}
+    loaded = Loaded(roots, config, files, {}, budget, too_large)
     for name in setup.dialects:
-        table = dialect(name)
-        layers[name] = [load(table, source, files) for source in discover(table, roots)]
-    return Loaded(roots, config, files, layers)
+        table, layers = dialect(name), list[Layer]()
+        for source in discover(table, roots):
+            empty, files.budget = Layer(source, ()), None
+            if not gated(empty, roots):
+                layers.append(load(table, source, files))
+            elif too_large is not None:
+                layers.append(empty)
+            else:
+                loaded.pay(source.path)
+                layers.append(load(table, source, files))
+                loaded.pay_no_more()
+        loaded.layers[name] = layers
+    if too_large is not None:
+        problem = too_large.problem()
+        files.problem(problem.code, problem.what, problem.where or setup.project, problem.why, problem.fix)
+    return loaded
 
 
 def _config(setup: Setup, files: Files) -> Config:
@@ -61,7 +118,10 @@ def _config(setup: Setup, files: Files) -> Config:
 
 def build(setup: Setup, may_start: bool) -> Catalog:
     """The whole catalog. With `may_start`, trusted executables are asked for their event."""
-    loaded = read(setup)
+    return within_budget(setup, lambda loaded: _build(setup, loaded, may_start))
+
+
+def _build(setup: Setup, loaded: Loaded, may_start: bool) -> Catalog:
     files, roots = loaded.files, loaded.roots
     own_dir = believed_dir(setup.env, setup.project)
     for name in ("trust.json", "switches.json"):
@@ -71,13 +131,17 @@ def build(setup: Setup, may_start: bool) -> Catalog:
     hooks: list[Hook] = []
     for name in setup.dialects:
         table = dialect(name)
+        loaded.pay(setup.project)
         layers = [
             each.replace(hooks=tuple(_switched(hook, off) for hook in each.hooks))
             for each in trust(table, loaded.layers[name], setup.trust, ledger, roots, files)
         ]
+        loaded.pay_no_more()
         found = [*(_switched(hook, off) for hook in builtins(table)), *layer(table, layers, files)]
-        hooks.extend(with_types(table, found, types, setup, files, may_start) if table.ask_type else found)
+        hooks.extend(with_types(table, found, types, setup, loaded, may_start) if table.ask_type else found)
     complete = all(hook.native_event or hook.status != ARMED for hook in hooks)
+    if loaded.too_large is not None and not loaded.too_large.lasting:
+        complete = False  # the next one may have more time
     return Catalog(
         hooks, [*ledger.problems, *switches.problems, *files.problems], loaded.config, files.stamps, complete
     )
@@ -102,16 +166,19 @@ def _switched(hook: Hook, off: frozenset[str]) -> Hook:
 
 
 def with_types(
-    table: Dialect, hooks: list[Hook], types: Types, setup: Setup, files: Files, may_start: bool
+    table: Dialect, hooks: list[Hook], types: Types, setup: Setup, loaded: Loaded, may_start: bool
 ) -> list[Hook]:
     """Each executable with the event it names: the answer kept by content, or asked for now."""
-    fresh: dict[str, str] = {}
+    files, fresh = loaded.files, dict[str, str]()
     made: list[Hook] = []
     for hook in hooks:
         if hook.native_event or hook.status == BROKEN:
             made.append(hook)
             continue
+        if lies_in(hook.source, setup.project):
+            loaded.pay(hook.source.rpartition("/")[0])
         digest, _ = files.digest(hook.source)
+        loaded.pay_no_more()
         answer = (types.get(digest) or fresh.get(digest)) if digest else None
         failure = ""
         if answer is None and may_start and hook.status == ARMED:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 
-from anyhook.catalog import Loaded, read, with_types
+from anyhook.catalog import Loaded, with_types, within_budget
 from anyhook.grammar import documents
 from anyhook.grammar.files import Files
 from anyhook.grammar.registry import dialect
@@ -51,8 +51,7 @@ def checkup(setup: Setup, paths: Sequence[str] = ()) -> Findings:
 
 
 def _project(setup: Setup) -> Findings:
-    loaded = read(setup)
-    return _look(setup, loaded, with_places=True)
+    return within_budget(setup, lambda loaded: _look(setup, loaded, with_places=loaded.too_large is None))
 
 
 def _look(setup: Setup, loaded: Loaded, with_places: bool) -> Findings:
@@ -61,7 +60,7 @@ def _look(setup: Setup, loaded: Loaded, with_places: bool) -> Findings:
     for name, layers in loaded.layers.items():
         table = dialect(name)
         found = layer(table, layers, files)
-        hooks.extend(with_types(table, found, types, setup, files, may_start=False) if table.ask_type else found)
+        hooks.extend(with_types(table, found, types, setup, loaded, may_start=False) if table.ask_type else found)
     hooks = Catalog(hooks, [], loaded.config, {}).with_lines().hooks
     problems = list(files.problems)
     for hook in hooks:
@@ -211,7 +210,7 @@ def _loose(setup: Setup, paths: Sequence[str]) -> Findings:
         name = _dialect_of(setup, path)
         table, files = dialect(name), Files()
         source = Source(name, "project", table.claim(path, _document(path))[0], setup.project)
-        loaded = Loaded(setup.roots(()), Config(), files, {name: [load(table, source, files)]})
+        loaded = Loaded(setup.roots(()), Config(), files, {name: [load(table, source, files)]}, None)
         found.append(_only(_look(setup, loaded, with_places=False), path))
     problems = tuple(each for one in found for each in one.problems)
     return Findings(tuple(file for one in found for file in one.files), problems)

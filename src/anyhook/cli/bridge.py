@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import os
 import sys
-from time import monotonic
 
 from anyhook.cli.failure import BLOCKED, BadCall
 from anyhook.cli.fire import key_of, open_engine, silence
+from anyhook.cli.watchdog import Overdue, Watchdog, begun_s
 from anyhook.hosts import HOSTS, host
 from anyhook.model import lean_json
 from anyhook.protection import NAME, guard, refusal
@@ -39,14 +39,28 @@ class Unusable(Exception):  # noqa: N818 (it says what is wrong)
 def bridge(agent: str, native: str, values: Values) -> int:
     """Answer one call of an agent; the exit status that it expects."""
     table, row = named(agent, native)
-    begun_s = monotonic()
+    begun = begun_s()
+    margin_s = max(row.limit_s * MARGIN, MARGIN_LEAST_S)
+    # No hook runs beyond the moment from which on the margin is ours, so this ends none before its time.
+    watchdog = Watchdog(begun + row.limit_s - margin_s / 2, lambda: _overdue(table, row, values))
+    watchdog.start()
     try:
-        answer = _answer(table, row, values, begun_s)
+        answer = _answer(table, row, values, begun)
     except Exception as error:  # noqa: BLE001 (whatever it was: the agent gets an answer that it understands)
         from anyhook.cli.bridge_failure import failed
 
         answer = failed(table, row, values, error)
+    watchdog.stop()
     return _tell(answer)
+
+
+def _overdue(table: Host, row: HostEvent, values: Values) -> int:
+    """In the watchdog's thread: what the agent gets where there is no decision in time."""
+    from anyhook.cli.bridge_failure import failed
+    from anyhook.steps.run import end_all
+
+    end_all(for_good=True)
+    return _tell(failed(table, row, values, Overdue(f"there was no decision within {row.limit_s:g} s")))
 
 
 def named(agent: str, native: str) -> tuple[Host, HostEvent]:
@@ -65,7 +79,7 @@ def named(agent: str, native: str) -> tuple[Host, HostEvent]:
     return table, row
 
 
-def _answer(table: Host, row: HostEvent, values: Values, begun_s: float) -> Answer:
+def _answer(table: Host, row: HostEvent, values: Values, begun: float) -> Answer:
     raw = sys.stdin.buffer.read() if sys.stdin is not None else b""
     payload = _parsed(raw)
     received = receive(table, row, payload, raw)
@@ -87,13 +101,13 @@ def _answer(table: Host, row: HostEvent, values: Values, begun_s: float) -> Answ
     from anyhook.steps.settle import recorder
 
     with OnDuty():
-        engine = open_engine(project, values, table.name)
+        engine = open_engine(project, values, table.name, begun + row.limit_s / 2)
         engine.outlived = True
         engine.leave_to_host(table.reads, table.title)
         if wary and engine.catalog.config.protect:
             engine.on("pre_tool", lambda event: guard(event, os.environ, project), name=NAME)
         engine.note = recorder(row.says, f"{table.name} {row.native}")
-        engine.answer_by_s = begun_s + row.limit_s - max(row.limit_s * MARGIN, MARGIN_LEAST_S)
+        engine.answer_by_s = begun + row.limit_s - max(row.limit_s * MARGIN, MARGIN_LEAST_S)
         where = f"{table.name} {row.native}"
         decision, again = once(table.name, engine, received, lambda: _fire(engine, received, where))
         if again:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import sys
 
-from anyhook.catalog import build, open_ledger, read
+from anyhook.catalog import Loaded, build, open_ledger, within_budget
 from anyhook.cli import render
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
@@ -48,6 +48,8 @@ class Found(Record):
     ledger: Ledger
     entries: list[Entry]
     problems: list[Problem]
+    too_large: bool = False
+    """Whether the project could not be looked at: then nothing of it can be approved, and no approval is gone."""
 
     @property
     def waiting(self) -> list[Entry]:
@@ -74,7 +76,7 @@ def trust(values: Values) -> int:
     items = [_as_dict(entry, found.ledger) for entry in found.entries] if as_json else []
     if not as_json:
         show(found)
-    approved = not found.waiting or _approve(found, bool(values["yes"]), as_json)
+    approved = not found.too_large and (not found.waiting or _approve(found, bool(values["yes"]), as_json))
     events = _asked_for_events(found) if approved else {}
     if as_json:
         _json(found, approved and not found.refused, items, events)
@@ -86,11 +88,18 @@ def trust(values: Values) -> int:
 
 def look(values: Values) -> Found:
     setup = setup_of(values)
-    loaded = read(setup)
+    return within_budget(setup, lambda loaded: _found(setup, loaded))
+
+
+def _found(setup: Setup, loaded: Loaded) -> Found:
     ledger = open_ledger(setup, loaded.files)
+    if loaded.too_large is not None:
+        return Found(setup, ledger, [], [*ledger.problems, *loaded.files.problems], too_large=True)
     tables = [(dialect(name), loaded.layers[name]) for name in setup.dialects]
-    entries = _with_lines(review(tables, ledger, loaded.roots, loaded.files), loaded.config)
-    return Found(setup, ledger, entries, [*ledger.problems, *loaded.files.problems])
+    loaded.pay(setup.project)
+    reviewed = review(tables, ledger, loaded.roots, loaded.files)
+    loaded.pay_no_more()
+    return Found(setup, ledger, _with_lines(reviewed, loaded.config), [*ledger.problems, *loaded.files.problems])
 
 
 def _with_lines(entries: list[Entry], config: Config) -> list[Entry]:
@@ -102,6 +111,9 @@ def _with_lines(entries: list[Entry], config: Config) -> list[Entry]:
 def show(found: Found) -> None:
     for line in render.problem_lines(found.problems):
         render.say(visible(line))
+    if found.too_large:
+        render.out(f"{visible(found.setup.project)}: this project is too large to be read, so nothing can be approved.")
+        return
     if not found.entries:
         render.out(f"{visible(found.setup.project)}: this project has no hooks, so there is nothing to approve.")
         return
@@ -165,6 +177,9 @@ def refuse_own_ledger(setup: Setup) -> None:
 def approve_all(values: Values) -> None:
     """Approve a project's hooks as they are, because its user said so in the call; shows what was approved."""
     found = look({**values, "json": False})
+    if found.too_large:
+        for line in render.problem_lines(found.problems):
+            render.say(visible(line))
     if found.waiting:
         for entry in found.waiting:
             render.say(f"{visible(entry.item.id)}: {entry.status}")

@@ -11,6 +11,7 @@ import stat
 import sys
 
 from anyhook.grammar.commands import INTERPRETERS, SHELLS, loose_words
+from anyhook.grammar.documents import head as first_bytes
 from anyhook.model.record import Record
 
 TYPE_CHECKING = False
@@ -111,22 +112,8 @@ def _nothing_there(program: str, path: str, ground: Ground) -> Fault:
     return Fault("program-missing", f"{path} does not exist", fix)
 
 
-def _head(path: str) -> bytes | None:
-    """The first bytes of a regular file."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (OSError, ValueError):
-        return None
-    try:
-        return os.read(handle, 4096) if stat.S_ISREG(os.fstat(handle).st_mode) else None
-    except OSError:
-        return None
-    finally:
-        os.close(handle)
-
-
 def _first_line_fault(path: str, ground: Ground, in_shell: bool) -> Fault | None:
-    head = _head(path)
+    head = first_bytes(path)
     if head is None or b"\0" in head:
         return None  # not ours to read, or a compiled program
     first = head.split(b"\n", 1)[0]

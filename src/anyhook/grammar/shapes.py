@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     Place = tuple[str | int, ...]
 
+LONGEST_GUESSED = 100
+"""Longer words are no slip of the pen, and comparing them takes long."""
 STARTERS = INTERPRETERS | {"uv", "npx", "env"}
 
 
@@ -61,6 +63,8 @@ def guess(word: str, known: Iterable[str]) -> str:
     """` Did you mean …?` where one is likely, else nothing."""
     import difflib
 
+    if len(word) > LONGEST_GUESSED:
+        return ""
     near = difflib.get_close_matches(word, list(known), 1, 0.6) or [
         name for name in known if name.lower().replace("_", "") == word.lower().replace("_", "")
     ]
@@ -324,6 +328,7 @@ class Entries:
         source = self.source
         owner = f"{source.scope}:{source.label}" if source.label else source.scope
         definition = canonical({"event": event, "matcher": matcher, "handler": handler})
+        self.files.made_hook()
         self.hooks.append(
             Hook(
                 id=f"{source.dialect}:{owner}:{event}:{slug(name)}",
