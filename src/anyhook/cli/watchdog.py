@@ -1,4 +1,4 @@
-"""The watchdog of `anyhook bridge`: an agent that gets no answer within its time limit ends us and goes on as if nothing
+"""The watchdog of `anyhook bridge`: an agent that has no answer within its time limit ends us and goes on as if nothing
 had been hooked. So when that time is nearly up, whatever holds us (a network drive that does not answer, a stdin that
 nobody closes, a pattern that takes long), the agent gets the answer that the posture has for our own failures.
 

@@ -154,7 +154,7 @@ def _script_fault(interpreter: str, words: Sequence[str], ground: Ground) -> Fau
     path = os.path.normpath(os.path.join(ground.cwd, script))
     if not os.path.exists(path):
         return _nothing_there(script, path, ground)
-    head = _head(path) or b""
+    head = first_bytes(path) or b""
     if interpreter in SHELLS and head.split(b"\n", 1)[0].endswith(b"\r"):
         what = f"the lines of {path} end in carriage returns, which {interpreter} takes for part of each word"
         return Fault("bad-first-line", what, f"Save it with Unix line ends: sed -i 's/\\r$//' {shlex.quote(path)}")

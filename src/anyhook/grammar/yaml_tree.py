@@ -97,8 +97,8 @@ def _plain_tag(value: str) -> str:
 
 
 def compose(text: str, counted: Callable[[int], None] | None = None) -> Node | None:
-    """The one document of the text as nodes with marks; None for an empty text. `text` has no byte order mark. `counted`
-    hears how many nodes were made."""
+    """The one document of the text as nodes with marks; None for an empty text. `text` has no byte order mark.
+    `counted` hears how many nodes were made."""
     loader = None
     try:
         loader = _Loader(text)
