@@ -4,6 +4,7 @@ executables for their event starts anything, and only where the caller allows it
 from __future__ import annotations
 
 from anyhook.grammar.files import Files
+from anyhook.grammar.isolation import FAILED, Apart, one_file
 from anyhook.grammar.registry import dialect
 from anyhook.grammar.rows import Dialect, Roots
 from anyhook.model.call import Call
@@ -14,12 +15,18 @@ from anyhook.model.record import Record
 from anyhook.steps.discover import discover
 from anyhook.steps.layer import layer
 from anyhook.steps.load import builtins, load
-from anyhook.steps.trust import trust
+from anyhook.steps.trust import gated, trust
 from anyhook.stores.config import Config, read_config
 from anyhook.stores.ledger import Ledger
 from anyhook.stores.places import NOWHERE, believed_dir, config_file, lies_in, state_dir
 from anyhook.stores.switches import Switches
 from anyhook.stores.types import Types
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from anyhook.model.hook import Source
 
 
 class Loaded(Record):
@@ -38,14 +45,33 @@ def read(setup: Setup) -> Loaded:
     roots = setup.roots(config.plugins)
     layers: dict[str, list[Layer]] = {}
     for name in setup.dialects:
-        table = dialect(name)
-        layers[name] = [load(table, source, files) for source in discover(table, roots)]
+        layers[name] = []
+        with _dialect_apart(files, name, roots.project):
+            table = dialect(name)
+            layers[name] = [load(table, source, files) for source in _places(table, roots, files)]
     return Loaded(roots, config, files, layers)
+
+
+def _dialect_apart(files: Files, name: str, project: str) -> Apart:
+    return Apart(files, project, f"no hook of the dialect {name} is used: reading them failed", name)
+
+
+def _places(table: Dialect, roots: Roots, files: Files) -> list[Source]:
+    """Where hooks may be declared; the user's places alone where the project's cannot be told."""
+    with Apart(files, roots.project, "the hooks of this project are not used", table.name, "project"):
+        return discover(table, roots)
+    return [source for source in discover(table, roots.replace(project=NOWHERE)) if source.scope != "project"]
 
 
 def _config(setup: Setup, files: Files) -> Config:
     """The user's settings. A file inside the project could name plugins, which run unasked: it is not the user's."""
     path, home = config_file(setup.env), setup.env.get("HOME", "")
+    with Apart(files, path, "the settings are not used: reading them failed", scope="user"):
+        return _settings(setup, files, path, home)
+    return Config()
+
+
+def _settings(setup: Setup, files: Files, path: str, home: str) -> Config:
     if lies_in(path, setup.project) and not lies_in(home or "/", setup.project):
         files.problem(
             "bad-setting",
@@ -66,21 +92,40 @@ def build(setup: Setup, may_start: bool) -> Catalog:
     own_dir = believed_dir(setup.env, setup.project)
     for name in ("trust.json", "switches.json"):
         files.look(f"{own_dir}/{name}")  # before they are read: a plan must not outlive what was read
-    ledger, switches, types = open_ledger(setup, files), Switches(own_dir), Types(own_dir)
+    ledger, switches, types = Ledger(NOWHERE), Switches(NOWHERE), Types(NOWHERE)
+    with Apart(files, own_dir, "no approval of this user counts: reading our own records failed", scope="user"):
+        ledger, switches, types = open_ledger(setup, files), Switches(own_dir), Types(own_dir)
     off = switches.off(setup.project)
     hooks: list[Hook] = []
     for name in setup.dialects:
-        table = dialect(name)
-        layers = [
-            each.replace(hooks=tuple(_switched(hook, off) for hook in each.hooks))
-            for each in trust(table, loaded.layers[name], setup.trust, ledger, roots, files)
-        ]
-        found = [*(_switched(hook, off) for hook in builtins(table)), *layer(table, layers, files)]
-        hooks.extend(with_types(table, found, types, setup, files, may_start) if table.ask_type else found)
-    complete = all(hook.native_event or hook.status != ARMED for hook in hooks)
-    return Catalog(
-        hooks, [*ledger.problems, *switches.problems, *files.problems], loaded.config, files.stamps, complete
-    )
+        with _dialect_apart(files, name, roots.project):
+            table = dialect(name)
+            layers: list[Layer] = []
+            for each in loaded.layers[name]:
+                with one_file(files, each.source):
+                    (judged,) = trust(table, [each], setup.trust, ledger, roots, files)
+                    layers.append(judged.replace(hooks=tuple(_switched(hook, off) for hook in judged.hooks)))
+            found = [*(_switched(hook, off) for hook in builtins(table)), *joined(table, layers, roots, files)]
+            hooks.extend(with_types(table, found, types, setup, files, may_start) if table.ask_type else found)
+    problems = [*ledger.problems, *switches.problems, *files.problems]
+    # What failed may have failed by chance, for want of memory or the like: it is tried again the next time.
+    failed = any(problem.code == FAILED for problem in problems)
+    complete = not failed and all(hook.native_event or hook.status != ARMED for hook in hooks)
+    return Catalog(hooks, problems, loaded.config, files.stamps, complete)
+
+
+def joined(table: Dialect, layers: Sequence[Layer], roots: Roots, files: Files) -> list[Hook]:
+    """The layers of one dialect as one list. Where joining them fails, those are dropped with which it fails, and the
+    user's stay rather than the project's."""
+    try:
+        return layer(table, layers, files)
+    except Exception:  # noqa: BLE001 (told below, layer by layer)
+        kept: set[int] = set()
+        for place in sorted(range(len(layers)), key=lambda place: gated(layers[place], roots)):
+            with one_file(files, layers[place].source):
+                layer(table, [layers[other] for other in sorted({*kept, place})], Files())
+                kept.add(place)
+        return layer(table, [layers[place] for place in sorted(kept)], files)
 
 
 def open_ledger(setup: Setup, files: Files) -> Ledger:
@@ -111,16 +156,21 @@ def with_types(
         if hook.native_event or hook.status == BROKEN:
             made.append(hook)
             continue
-        digest, _ = files.digest(hook.source)
-        answer = (types.get(digest) or fresh.get(digest)) if digest else None
-        failure = ""
-        if answer is None and may_start and hook.status == ARMED:
-            answer, failure = _ask(table, hook, setup)
-            if answer is not None and digest:
-                fresh[digest] = answer
-        made.append(_typed(table, hook, answer, failure, files))
+        typed = hook.replace(status=BROKEN, why="it could not be asked for its event")
+        what = f"hook `{hook.name}` is not used: asking for its event failed"
+        with Apart(files, hook.source, what, hook.dialect, hook.scope):
+            digest, _ = files.digest(hook.source)
+            answer = (types.get(digest) or fresh.get(digest)) if digest else None
+            failure = ""
+            if answer is None and may_start and hook.status == ARMED:
+                answer, failure = _ask(table, hook, setup)
+                if answer is not None and digest:
+                    fresh[digest] = answer
+            typed = _typed(table, hook, answer, failure, files)
+        made.append(typed)
     if fresh:
-        types.keep(fresh)
+        with Apart(files, types.path, "what executables answered could not be kept"):
+            types.keep(fresh)
     return made
 
 

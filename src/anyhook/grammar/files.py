@@ -52,9 +52,22 @@ class Files:
         self._told: dict[str, int] = {}
         self._untold: dict[str, list[str]] = {}
         self._texts: dict[str, str] = {}
+        self.owner = ("", "")
+        """Dialect and scope of the layer that is being read."""
 
-    def problem(self, code: str, what: str, where: str, why: str = "", fix: str = "", severity: str = ERROR) -> None:
-        self._problems.append(Problem(code, _clipped(what), where, _clipped(why), _clipped(fix), severity))
+    def problem(
+        self,
+        code: str,
+        what: str,
+        where: str,
+        why: str = "",
+        fix: str = "",
+        severity: str = ERROR,
+        dialect: str = "",
+        scope: str = "",
+    ) -> None:
+        owner = (dialect, scope) if dialect or scope else self.owner
+        self._problems.append(Problem(code, _clipped(what), where, _clipped(why), _clipped(fix), severity, *owner))
 
     def full(self, path: str) -> bool:
         """Whether further problems of this document are only counted, so that nothing need be found out for them."""
@@ -70,7 +83,7 @@ class Files:
             self._untold.setdefault(path, []).append(severity)
             return
         self._unplaced.setdefault(path, []).append((len(self._problems), place))
-        self._problems.append(Problem(code, _clipped(what), path, "", _clipped(fix), severity))
+        self._problems.append(Problem(code, _clipped(what), path, "", _clipped(fix), severity, *self.owner))
 
     @property
     def problems(self) -> list[Problem]:
@@ -225,11 +238,11 @@ class Files:
         try:
             text = documents.read_bytes(path).decode("utf-8") if text is None else text
             front = documents.split_front_matter(text) if path.endswith(".md") else None
-        except (OSError, documents.Unreadable, UnicodeDecodeError):
+            if front is None:
+                return documents.lines_of(text, _syntax(path, text), places)
+            return {place: line + front[1] for place, line in documents.lines_of(front[0], "yaml", places).items()}
+        except Exception:  # noqa: BLE001 (a line is a comfort: looking for it must not cost a layer)
             return {}
-        if front is None:
-            return documents.lines_of(text, _syntax(path, text), places)
-        return {place: line + front[1] for place, line in documents.lines_of(front[0], "yaml", places).items()}
 
 
 def _clipped(text: str) -> str:
