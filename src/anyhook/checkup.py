@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import os
 
-from anyhook.catalog import Loaded, with_types, within_budget
+from anyhook.catalog import Loaded, joined, with_types, within_budget
 from anyhook.grammar import documents
 from anyhook.grammar.files import Files
+from anyhook.grammar.isolation import Apart
 from anyhook.grammar.registry import dialect
 from anyhook.model.catalog import Catalog, Setup
 from anyhook.model.codes import MENDED
@@ -16,7 +17,6 @@ from anyhook.model.problem import ERROR, Problem
 from anyhook.model.record import Record
 from anyhook.steps.discover import discover
 from anyhook.steps.inspect import duplicates, inspect, misplaced
-from anyhook.steps.layer import layer
 from anyhook.steps.load import load
 from anyhook.stores.config import Config
 from anyhook.stores.places import state_dir
@@ -58,20 +58,23 @@ def _look(setup: Setup, loaded: Loaded, with_places: bool) -> Findings:
     files, types = loaded.files, Types(state_dir(setup.env))
     hooks: list[Hook] = []
     for name, layers in loaded.layers.items():
-        table = dialect(name)
-        found = layer(table, layers, files)
-        hooks.extend(with_types(table, found, types, setup, loaded, may_start=False) if table.ask_type else found)
+        with Apart(files, setup.project, f"the hooks of the dialect {name} could not be checked", name):
+            table = dialect(name)
+            found = joined(table, layers, loaded.roots, files)
+            hooks.extend(with_types(table, found, types, setup, loaded, may_start=False) if table.ask_type else found)
     hooks = Catalog(hooks, [], loaded.config, {}).with_lines().hooks
-    problems = list(files.problems)
+    problems: list[Problem] = []
     for hook in hooks:
         if hook.status == ARMED:
-            problems.extend(inspect(hook, setup))
+            with Apart(files, hook.source, f"hook `{hook.name}` could not be checked", hook.dialect, hook.scope):
+                problems.extend(inspect(hook, setup))
     problems.extend(duplicates(hooks))
     seen = _hook_files(loaded)
     if with_places:
         for name in loaded.layers:
-            problems.extend(misplaced(dialect(name), loaded.roots, seen))
-    return Findings(tuple(seen), tuple(problems))
+            with Apart(files, setup.project, f"misplaced files of {name} could not be looked for", name):
+                problems.extend(misplaced(dialect(name), loaded.roots, seen))
+    return Findings(tuple(seen), (*files.problems, *problems))
 
 
 def _hook_files(loaded: Loaded) -> list[str]:

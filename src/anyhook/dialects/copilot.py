@@ -16,6 +16,7 @@ from anyhook.dialects.hosted import (
 )
 from anyhook.grammar.cells import native_name, project, session
 from anyhook.grammar.commands import check_text
+from anyhook.grammar.isolation import one_file
 from anyhook.grammar.matchers import MATCH_ALL, is_plain
 from anyhook.grammar.patterns import BadPattern, compile_pattern
 from anyhook.grammar.readers import whole_object
@@ -173,7 +174,9 @@ def load(source: Source, files: Files) -> Layer:
     for name in files.names(source.path):
         if name.endswith(".json"):
             label = name.removesuffix(".json")
-            found.extend(_of_file(source.replace(path=f"{source.path}/{name}", label=label), files))
+            each = source.replace(path=f"{source.path}/{name}", label=label)
+            with one_file(files, each):
+                found.extend(_of_file(each, files))
     return Layer(source, tuple(found))
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from anyhook.dialects.hosted import calls_us, event_rows, in_a_shell, tool_rows
 from anyhook.grammar.cells import native_name, project, session
 from anyhook.grammar.commands import check_pattern, check_text
+from anyhook.grammar.isolation import one_file
 from anyhook.grammar.matchers import MATCH_ALL
 from anyhook.grammar.patterns import compile_pattern
 from anyhook.grammar.readers import object_or_nothing
@@ -92,7 +93,9 @@ def load(source: Source, files: Files) -> Layer:
     found: list[Hook] = []
     for name in files.names(source.path):
         root = f"{source.path}/{name}"
-        found.extend(_of_plugin(source.replace(path=f"{root}/hooks/hooks.json", root=root, label=name), files))
+        each = source.replace(path=f"{root}/hooks/hooks.json", root=root, label=name)
+        with one_file(files, each):
+            found.extend(_of_plugin(each, files))
     return Layer(source, tuple(found))
 
 

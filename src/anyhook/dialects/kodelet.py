@@ -6,6 +6,7 @@ import os
 import stat
 
 from anyhook.grammar.cells import native_name, project, session, utc_time
+from anyhook.grammar.isolation import one_file
 from anyhook.grammar.matchers import everything
 from anyhook.grammar.readers import whole_object_strict
 from anyhook.grammar.rows import (
@@ -100,8 +101,12 @@ def find(roots: Roots) -> list[Source]:
 
 
 def load(source: Source, files: Files) -> Layer:
-    found = (_hook(source, name, files) for name in files.names(source.path))
-    return Layer(source, tuple(numbered([hook for hook in found if hook is not None])))
+    found: list[Hook] = []
+    for name in files.names(source.path):
+        with one_file(files, source, f"{source.path}/{name}"):
+            hook = _hook(source, name, files)
+            found.extend([hook] if hook is not None else [])
+    return Layer(source, tuple(numbered(found)))
 
 
 def claim(path: str, document: Json) -> tuple[str, int]:

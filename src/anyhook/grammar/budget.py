@@ -40,8 +40,9 @@ so that a busy machine changes nothing."""
 CODE = "project-too-large"
 
 
-class TooLarge(Exception):  # noqa: N818 (a state of the project, not a fault of the program)
-    """A project that is not read any further."""
+class TooLarge(BaseException):
+    """A project that is not read any further. No `except Exception` on the way may take it for a fault of one file, so
+    it is none; whoever makes a Budget catches it."""
 
     def __init__(self, what: str, where: str, lasting: bool) -> None:
         super().__init__(what)

@@ -61,6 +61,8 @@ class Files:
         self._texts: dict[str, str] = {}
         self._prints: dict[str, Print] = {}
         self._remembered = self._located = 0
+        self.owner = ("", "")
+        """Dialect and scope of the layer that is being read."""
 
     def charge(self, kind: str, amount: int = 1) -> None:
         """Count a cost, where somebody pays for it; TooLarge where it is too much."""
@@ -71,9 +73,20 @@ class Files:
         """One more hook was found."""
         self.charge(HOOKS)
 
-    def problem(self, code: str, what: str, where: str, why: str = "", fix: str = "", severity: str = ERROR) -> None:
+    def problem(
+        self,
+        code: str,
+        what: str,
+        where: str,
+        why: str = "",
+        fix: str = "",
+        severity: str = ERROR,
+        dialect: str = "",
+        scope: str = "",
+    ) -> None:
         self.charge(PROBLEMS)
-        self._problems.append(Problem(code, _clipped(what), where, _clipped(why), _clipped(fix), severity))
+        owner = (dialect, scope) if dialect or scope else self.owner
+        self._problems.append(Problem(code, _clipped(what), where, _clipped(why), _clipped(fix), severity, *owner))
 
     def full(self, path: str) -> bool:
         """Whether further problems of this document are only counted, so that nothing need be found out for them."""
@@ -90,7 +103,7 @@ class Files:
             return
         self.charge(PROBLEMS)
         self._unplaced.setdefault(path, []).append((len(self._problems), place))
-        self._problems.append(Problem(code, _clipped(what), path, "", _clipped(fix), severity))
+        self._problems.append(Problem(code, _clipped(what), path, "", _clipped(fix), severity, *self.owner))
 
     @property
     def problems(self) -> list[Problem]:
@@ -273,11 +286,11 @@ class Files:
             if self._located > LOCATED_LIMIT:
                 return {}
             front = documents.split_front_matter(text) if path.endswith(".md") else None
-        except (OSError, documents.Unreadable, UnicodeDecodeError):
+            if front is None:
+                return documents.lines_of(text, _syntax(path, text), places)
+            return {place: line + front[1] for place, line in documents.lines_of(front[0], "yaml", places).items()}
+        except Exception:  # noqa: BLE001 (a line is a comfort: looking for it must not cost a layer)
             return {}
-        if front is None:
-            return documents.lines_of(text, _syntax(path, text), places)
-        return {place: line + front[1] for place, line in documents.lines_of(front[0], "yaml", places).items()}
 
 
 def _clipped(text: str) -> str:

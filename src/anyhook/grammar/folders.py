@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from anyhook.grammar import documents
 from anyhook.grammar.commands import check_pattern
+from anyhook.grammar.isolation import one_file
 from anyhook.grammar.shapes import canonical, guess, numbered, read_limit, slug, type_name
 from anyhook.model.hook import BROKEN, Hook, Layer
 from anyhook.model.outcome import STOPPING
@@ -34,11 +35,9 @@ def load_folders(source: Source, files: Files, shape: FolderShape) -> Layer:
     by_name: dict[str, Hook] = {}
     for folder in files.names(source.path):
         path = f"{source.path}/{folder}/{shape.declared_in}"
-        text = files.text(path)
-        front = None if text is None else _front_matter(path, text, files)
-        if front is None:
-            continue
-        hook = _Declaration(source, folder, files, shape).read(front)
+        hook = None
+        with one_file(files, source, path):
+            hook = _of_folder(source, folder, path, files, shape)
         if hook is None:
             continue
         if hook.name in by_name:
@@ -51,6 +50,12 @@ def load_folders(source: Source, files: Files, shape: FolderShape) -> Layer:
             )
         by_name[hook.name] = hook
     return Layer(source, tuple(numbered(list(by_name.values()))))
+
+
+def _of_folder(source: Source, folder: str, path: str, files: Files, shape: FolderShape) -> Hook | None:
+    text = files.text(path)
+    front = None if text is None else _front_matter(path, text, files)
+    return None if front is None else _Declaration(source, folder, files, shape).read(front)
 
 
 def _front_matter(path: str, text: str, files: Files) -> dict[str, Json] | None:

@@ -11,7 +11,7 @@ import re
 import yaml
 from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
-from anyhook.grammar.documents import DEPTH_LIMIT, DIGITS_LIMIT, Unreadable, too_deep
+from anyhook.grammar.documents import BITS_LIMIT, DEPTH_LIMIT, DIGITS_LIMIT, Unreadable, too_deep
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -240,9 +240,11 @@ def _number(value: str, whole: bool) -> int | float | str:
     if len(value) > DIGITS_LIMIT or "n" in value.lower():
         return value
     if whole:
-        return int(value, {"0o": 8, "0x": 16}.get(value[:2], 10))
-    number = float(value)
-    return value if abs(number) == float("inf") else number
+        base = {"0o": 8, "0x": 16}.get(value[:2], 10)
+        number = int(value, base)
+        return value if base != 10 and number.bit_length() > BITS_LIMIT else number
+    fraction = float(value)
+    return value if abs(fraction) == float("inf") else fraction
 
 
 def _line(node: Node) -> int:

@@ -98,7 +98,7 @@ class Catalog(Record):
         for hook in hooks:
             if hook.place:
                 places.setdefault(hook.source, []).append(hook.place)
-        lines = {path: files.lines(path, wanted) for path, wanted in places.items()}
+        lines = {path: files.lines(path, wanted) for path, wanted in places.items()}  # it never raises
         return [hook.replace(line=lines[hook.source].get(hook.place)) if hook.place else hook for hook in hooks]
 
     def by_event(self) -> dict[str, list[int]]:

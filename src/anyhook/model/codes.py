@@ -53,6 +53,12 @@ CODES = {
         "A symbolic link stands where a hook file should be, and leads nowhere.",
         "Restore what the link names, or remove the link.",
     ),
+    "layer-failed": Code(
+        FILE,
+        ERROR,
+        "Reading these hooks failed in a way that nobody thought of, so none of them is used; all others are.",
+        "Remove what is unusual in the file, and report the line that is shown.",
+    ),
     "not-utf8": Code(
         FILE, ERROR, "Hook files are read as UTF-8, and these bytes are something else.", "Save the file as UTF-8."
     ),

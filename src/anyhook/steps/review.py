@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 
+from anyhook.grammar.isolation import one_file
 from anyhook.model.record import Record
 from anyhook.steps.trust import ALL, fingerprints, gated, switches
 from anyhook.stores.ledger import Item
@@ -43,13 +44,13 @@ def review(
 ) -> list[Entry]:
     """Everything that wants approval, in the order of the catalog; then what was approved and is gone."""
     approved = ledger.items(roots.project)
-    entries = [
-        _compared(entry, approved.get(entry.item.id))
-        for table, layers in tables
-        for layer in layers
-        if gated(layer, roots)
-        for entry in _entries(table, layer, [each for each in layers if not gated(each, roots)], roots, files)
-    ]
+    entries: list[Entry] = []
+    for table, layers in tables:
+        for layer in layers:
+            with one_file(files, layer.source):  # what cannot be shown is not approved either
+                others = [each for each in layers if not gated(each, roots)]
+                found = list(_entries(table, layer, others, roots, files)) if gated(layer, roots) else []
+                entries.extend(_compared(entry, approved.get(entry.item.id)) for entry in found)
     there = {entry.item.id for entry in entries}
     names = {table.name for table, _ in tables}
     gone = [item for key, item in approved.items() if key not in there and key.partition(":")[0] in names]
