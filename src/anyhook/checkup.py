@@ -4,6 +4,7 @@ is started, imported or asked, and trust plays no part: what is wrong with a fil
 from __future__ import annotations
 
 import os
+from itertools import islice
 
 from anyhook.catalog import Loaded, joined, with_types, within_budget
 from anyhook.grammar import documents
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 ANCESTORS = 6
 """How many folders above a file are tried as its project."""
+LOOSE_FILES, NAMES_BELOW = 5_000, 50
+"""How many names are looked at in a folder that is no project, and in each folder below it."""
 SUFFIXES = {".json": "json", ".toml": "toml", ".yaml": "yaml", ".yml": "yaml"}
 
 
@@ -187,11 +190,15 @@ def _folder(setup: Setup, path: str) -> Findings:
     if _has_sources(other, path):
         return _only(_project(other), path)
     try:
-        names = sorted(os.listdir(path))
+        names = _names(path, LOOSE_FILES + 1)
     except OSError as error:
         raise UnknownFile(f"{path}: this folder cannot be read ({error.strerror}).") from None
+    if len(names) > LOOSE_FILES:
+        raise UnknownFile(
+            f"{path}: there are more than {LOOSE_FILES:,} names in this folder. Name the files to look at."
+        )
     files = [f"{path}/{name}" for name in names]
-    files += [f"{folder}/{name}" for folder in files if os.path.isdir(folder) for name in _names(folder)]
+    files += [f"{folder}/{name}" for folder in files if os.path.isdir(folder) for name in _some_names(folder)]
     least = 1 if len(setup.dialects) == 1 else 2
     chosen = [file for file in files if os.path.isfile(file) and max(_claims(setup, file).values(), default=0) >= least]
     if not chosen:
@@ -199,9 +206,15 @@ def _folder(setup: Setup, path: str) -> Findings:
     return _loose(setup, chosen)
 
 
-def _names(folder: str) -> list[str]:
+def _names(folder: str, most: int) -> list[str]:
+    """Names in a folder, sorted; where there are more, only so many of them."""
+    with os.scandir(folder) as entries:
+        return sorted(entry.name for entry in islice(entries, most))
+
+
+def _some_names(folder: str) -> list[str]:
     try:
-        return sorted(os.listdir(folder))[:50]
+        return _names(folder, NAMES_BELOW)
     except OSError:
         return []
 

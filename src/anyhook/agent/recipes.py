@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anyhook.agent.failure import BadSetup
+from anyhook.grammar.documents import Unreadable, read_bytes
 from anyhook.grammar.registry import DIALECTS, dialect
 from anyhook.stores.places import config_file
 
@@ -62,8 +63,8 @@ def recipe_text(name: str, arguments: Mapping[str, Json], places: Sequence[str])
 
 def _read(path: Path) -> str | None:
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+        return read_bytes(str(path)).decode("utf-8")
+    except (OSError, UnicodeDecodeError, Unreadable):
         return None
 
 

@@ -37,7 +37,6 @@ UNITS = {
 CPU_LIMIT_S = 20.0
 """The net below the counts, for content that is dear in a way that nobody thought of. It is measured as processor time,
 so that a busy machine changes nothing."""
-CODE = "project-too-large"
 
 
 class TooLarge(BaseException):
@@ -50,7 +49,7 @@ class TooLarge(BaseException):
 
     def problem(self) -> Problem:
         return Problem(
-            CODE,
+            "project-too-large",
             "this project's hooks are off: there is more to read than an agent can wait for",
             self.where,
             self.what,

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     Place = tuple[str | int, ...]
 
 SIZE_LIMIT = 1_048_576
+FOREIGN_LIMIT = 16 * SIZE_LIMIT
+"""For files that hold more than hooks, or none: an agent's own settings, what a hook wrote."""
 DEPTH_LIMIT = 64
 KEY_PARTS_LIMIT = 16
 """Parts of one dotted TOML key; tomllib needs time and memory by the square of them."""

@@ -8,6 +8,7 @@ import os
 from typing import TYPE_CHECKING
 
 from anyhook.conformance.matching import is_operation, mismatches, parse_json
+from anyhook.grammar.documents import FOREIGN_LIMIT, Unreadable, read_bytes
 from anyhook.kit.keys import DECISION_FIELDS
 from anyhook.kit.only import means
 
@@ -62,9 +63,8 @@ def _files(wanted: Json, project: str) -> list[str]:
     found: list[str] = []
     for path, text in wanted.items() if isinstance(wanted, dict) else ():
         try:
-            with open(os.path.join(project, path), "rb") as file:
-                actual: Json = file.read().decode("utf-8", "replace")
-        except OSError:
+            actual: Json = read_bytes(os.path.join(project, path), FOREIGN_LIMIT).decode("utf-8", "replace")
+        except (OSError, Unreadable):
             actual = None
         found += different(text, actual, f"files: {path}")
     return found
