@@ -136,7 +136,7 @@ def test_an_ordinary_project_is_read(world: World) -> None:
 def names(project: Path) -> None:
     folder = project / ".kodelet/hooks"
     folder.mkdir(parents=True)
-    for number in range(25_000):
+    for number in range(41_000):
         os.symlink("/nowhere", folder / f"n{number}")
 
 
@@ -167,7 +167,7 @@ def test_what_is_too_large_is_remembered_until_it_changes(world: World) -> None:
     assert plan is not None
     assert [values[0] for values in plan["problems"]] == ["project-too-large"]  # type: ignore[attr-defined]
     assert len(plan["stamps"]) < 1000  # type: ignore[arg-type]
-    for number in range(20_000):
+    for number in range(36_000):
         os.unlink(world.project / f".kodelet/hooks/n{number}")
     engine = world.engine()
     assert "project-too-large" not in {problem.code for problem in engine.catalog.problems}
@@ -205,6 +205,10 @@ def plug(path: Path) -> None:
     path.chmod(0o755)
 
 
+def sparse(path: Path) -> None:
+    os.truncate(write(path, "", 0o755), 10_000 * MB)
+
+
 ODD: dict[str, Callable[[Path], None]] = {
     "pipe": pipe,
     "socket": plug,
@@ -212,7 +216,7 @@ ODD: dict[str, Callable[[Path], None]] = {
     "terminal": lambda path: path.symlink_to("/dev/tty"),
     "circle": lambda path: path.symlink_to(path.name),
     "kernel": lambda path: path.symlink_to("/proc/kmsg"),
-    "sparse": lambda path: write(path, "", 0o755) and os.truncate(path, 10_000 * MB),
+    "sparse": sparse,
 }
 PLACES = (
     ".agents/hooks/it/HOOK.md", ".agents/hooks/it/scripts/run", ".kodelet/hooks/it", ".claude/settings.json",
@@ -245,8 +249,8 @@ def test_a_program_that_is_none(world: World, odd: str, first_line: bool) -> Non
     if first_line:
         write(world.project / "run.sh", f"#!{world.project}/guard.sh\n", 0o755)
         command = "./run.sh"
-    entry = {"exec": [command], "timeout_ms": 3000}
-    world.declare(world.home / "config/kode/config.yaml", "tool_call_pre", entry)
+    path = world.home / "config/kode/config.yaml"
+    world.declare(path, "tool_call_pre", {"exec": [command], "timeout_ms": 3000})
     found = world.fire("pre_tool", "--tool", "Bash", "--input", "{}")
     (hook,) = found["hooks"]
     assert hook["ending"] in ("not_started", "exited", None), hook

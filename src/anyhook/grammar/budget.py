@@ -19,8 +19,8 @@ LIMITS = {
     HASHED: 512 * 1024 * 1024,
     VALUES: 500_000,
     HOOKS: 30_000,
-    NAMES: 20_000,
-    LOOKS: 150_000,
+    NAMES: 40_000,
+    LOOKS: 100_000,
     PROBLEMS: 10_000,
 }
 """Room for 3,000 hook files of ordinary size and 16 MB, with some to spare. At its worst, all of it together takes some

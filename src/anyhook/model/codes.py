@@ -43,7 +43,7 @@ CODES = {
         FILE,
         ERROR,
         "An agent waits while hook files are read, so there is a bound for all of a project's together (20 MB,"
-        " 30,000 hooks, 20,000 names in folders, 512 MB of scripts and programs, among others). Beyond it none of the"
+        " 30,000 hooks, 40,000 names in folders, 512 MB of scripts and programs, among others). Beyond it none of the"
         " project's hooks is known, in any dialect; your own hooks answer as usual.",
         "Take out of the folder that is named what is no hook file, or make it smaller.",
     ),
