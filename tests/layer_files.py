@@ -37,7 +37,8 @@ PROJECT_FILES: dict[str, tuple[tuple[str, str], ...]] = {
         (".claude/settings.local.json", GROUP),
         (
             ".claude/agents/a.md",
-            "---\nname: a\nhooks:\n  PreToolUse:\n    - hooks:\n        - {type: command, command: 'true', timeout: %s}\n---\n",
+            "---\nname: a\nhooks:\n  PreToolUse:\n"
+            "    - hooks:\n        - {type: command, command: 'true', timeout: %s}\n---\n",
         ),
     ),
     "codex": (
@@ -54,7 +55,10 @@ PROJECT_FILES: dict[str, tuple[tuple[str, str], ...]] = {
             ".github/hooks/a.json",
             '{"version": %s, "hooks": {"preToolUse": [{"type": "command", "bash": "true", "timeoutSec": %s}]}}',
         ),
-        (".github/copilot/settings.json", '{"hooks": {"preToolUse": [{"type": "command", "bash": "true", "timeout": %s}]}}'),
+        (
+            ".github/copilot/settings.json",
+            '{"hooks": {"preToolUse": [{"type": "command", "bash": "true", "timeout": %s}]}}',
+        ),
     ),
     "goose": ((".agents/plugins/it/hooks/hooks.json", GROUP),),
 }  # fmt: skip

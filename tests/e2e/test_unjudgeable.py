@@ -1,5 +1,5 @@
-"""A call cannot make itself unjudgeable: what is valid JSON is read and hooks are asked; what cannot be read is answered
-by the posture, and the person is told."""
+"""A call cannot make itself unjudgeable: what is valid JSON is read and hooks are asked; what cannot be read is
+answered by the posture, and the person is told."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ def is_refused(answer: Any) -> bool:
     return said.get("permissionDecision") == "deny"
 
 
-@pytest.mark.parametrize("dialect", ["kodik", "kode", "kodelet"])
+@pytest.mark.parametrize("dialect", ["kodik", "kode", "kolega"])
 @pytest.mark.parametrize("what", INPUTS)
 def test_hooks_are_asked_about_valid_json(world: World, dialect: str, what: str) -> None:
-    native = {"kodik": "PreToolUse", "kode": "tool_call_pre", "kodelet": "before_tool_call"}[dialect]
+    native = {"kodik": "PreToolUse", "kode": "tool_call_pre", "kolega": "PreToolUse"}[dialect]
     world.hook(dialect, native, REFUSE)
     answer = bridge(world, payload(world, INPUTS[what]).encode())
     assert is_refused(answer), answer
@@ -94,7 +94,11 @@ def test_fire_takes_it_as_well(world: World, what: str) -> None:
 
 @pytest.mark.parametrize("what", ["1,000 deep", "5,000 digits"])
 def test_a_rewrite_keeps_the_rest(world: World, what: str) -> None:
-    world.hook("claude", "PreToolUse", """echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"command": "safe"}}}'""")
+    world.hook(
+        "claude",
+        "PreToolUse",
+        """echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"command": "safe"}}}'""",
+    )
     answer = bridge(world, payload(world, INPUTS[what]).encode(), agent="codex")
     assert "safe" in json.dumps(answer.said)
 
@@ -121,7 +125,7 @@ UNREADABLE = {
     "never closed": b"[" * 100_000, "NaN": b'{"tool_name": "Bash", "tool_input": {"x": NaN}}',
     "UTF-16": '{"tool_name": "Bash"}'.encode("utf-16"),
 }  # fmt: skip
-TELLS = {"claude": "PreToolUse", "codex": "PreToolUse", "gemini": "BeforeTool", "qwen": "PreToolUse", "vibe": "pre_tool"}
+TELLS = {"claude": "PreToolUse", "codex": "PreToolUse", "gemini": "BeforeTool", "vibe": "pre_tool"}
 """Agents that show their user a message before a tool runs."""
 
 
@@ -177,7 +181,9 @@ def in_process(world: World, monkeypatch: pytest.MonkeyPatch, capfd: Any, stdin:
 
 
 @pytest.mark.parametrize("error", [RecursionError("deep"), MemoryError(), KeyError("x"), OSError(24, "too many files")])
-def test_a_fault_of_ours_is_told_or_refused(world: World, monkeypatch: pytest.MonkeyPatch, capfd: Any, error: Exception) -> None:
+def test_a_fault_of_ours_is_told_or_refused(
+    world: World, monkeypatch: pytest.MonkeyPatch, capfd: Any, error: Exception
+) -> None:
     def fails(*_: Any, **__: Any) -> Any:
         raise error
 
@@ -206,7 +212,9 @@ def test_a_fault_of_self_protection_leaves_the_hooks(world: World, monkeypatch: 
 
 
 @pytest.mark.parametrize("where", ["aim", "judge", "call_text", "stdin_of", "wanted"])
-def test_a_fault_with_one_hook_is_no_neighbours(world: World, monkeypatch: pytest.MonkeyPatch, capfd: Any, where: str) -> None:
+def test_a_fault_with_one_hook_is_no_neighbours(
+    world: World, monkeypatch: pytest.MonkeyPatch, capfd: Any, where: str
+) -> None:
     import anyhook.corridor as module
 
     world.hook("kode", "tool_call_pre", "sleep 100")

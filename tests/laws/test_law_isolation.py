@@ -21,14 +21,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 NUMBERS = st.sampled_from(
-    ["1", "-1", "0", "1e308", "1e999", "-1e999", "NaN", "Infinity", ".nan", ".inf", "inf", "0x" + "f" * 4299, "9" * 309]
-    + ["9" * 4300, "9" * 4301, "0.1", "null", "true", '"9"', "[]", "{}", "[[1]]", '"\\ud800"', "'''", "2026-11-16", "1_0"]
-)
+    (
+        "1", "-1", "0", "1e308", "1e999", "-1e999", "NaN", "Infinity", ".nan", ".inf", "inf", "0x" + "f" * 4299,
+        "9" * 309, "9" * 4300, "9" * 4301, "0.1", "null", "true", '"9"', "[]", "{}", "[[1]]", '"\\ud800"', "'''",
+        "2026-11-16", "1_0",
+    )
+)  # fmt: skip
 SCRAPS = st.sampled_from(
-    [b"\0", b"\xff", b"\xef\xbb\xbf", b"{", b"[" * 2_000, b'{"a":' * 2_000, b"9" * 309, b"9" * 5_000, b"1e999", b"NaN"]
-    + [b"---\n", b"&a [*a]", b"<<: *a\n", b"? [1]\n: 2\n", b"1: 2\n", b"!!python/object:os.system x", b"\\u0000", b"\n"]
-    + [b'"hooks"', b"hooks:", b"disableAllHooks", b"true", b"null", b"-" * 70_000, b"a." * 40, b"\xed\xa0\x80"]
-)
+    (
+        b"\0", b"\xff", b"\xef\xbb\xbf", b"{", b"[" * 2_000, b'{"a":' * 2_000, b"9" * 309, b"9" * 5_000, b"1e999", b"NaN",
+        b"---\n", b"&a [*a]", b"<<: *a\n", b"? [1]\n: 2\n", b"1: 2\n", b"!!python/object:os.system x", b"\\u0000",
+        b"\n", b'"hooks"', b"hooks:", b"disableAllHooks", b"true", b"null", b"-" * 70_000, b"a." * 40, b"\xed\xa0\x80",
+    )
+)  # fmt: skip
 
 
 @st.composite
@@ -79,7 +84,7 @@ def test_no_bytes_of_a_project_change_a_users_answer(guarded: World, name: str, 
 @given(seed=st.integers(0, 2**32), number=NUMBERS)
 def test_all_files_at_once(seed: int, number: str) -> None:
     """All dialects together, each file with one byte range changed; and what is shown can be written as JSON."""
-    chance = random.Random(seed)  # noqa: S311 (no secret)
+    chance = random.Random(seed)
     with tempfile.TemporaryDirectory() as folder:
         world = World(Path(folder))
         world.hook("kolega", "PreToolUse", "exit 2")

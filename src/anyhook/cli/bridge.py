@@ -112,7 +112,7 @@ def _asked(
     plan = read_plan(believed_dir(os.environ, project), key_of(project, values))
     names = {event.name for event in received.events}
     quick = plan is not None and not reason and not doubts
-    if quick and not plan["problems"] and not names & set(plan["events"]):  # type: ignore[index, call-overload]
+    if quick and not plan["problems"] and not names & set(plan["events"]):  # type: ignore[index, arg-type]
         mode = str(values["mode"] or plan["mode"])  # type: ignore[index]
         for event in received.events:
             quiet = silence(event, project, values, mode, table.name, plan.get("journal") or {})  # type: ignore[union-attr, arg-type]

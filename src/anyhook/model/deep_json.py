@@ -5,12 +5,14 @@ able to make itself unreadable."""
 from __future__ import annotations
 
 import re
-from json.decoder import scanstring
+from json import decoder
 
 from anyhook.model.lean_json import Digits, leaf
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from anyhook.model.json_types import Json
 
 MAX_DEPTH = 10_000
@@ -18,6 +20,7 @@ MAX_DEPTH = 10_000
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _GAP = re.compile(r"[ \t\n\r]*")
 _WORDS: dict[str, Json] = {"true": True, "false": False, "null": None}
+_string: Callable[[str, int, bool], tuple[str, int]] = decoder.scanstring  # type: ignore[attr-defined]
 _INFINITE = (float("inf"), float("-inf"))
 
 
@@ -74,7 +77,7 @@ def _key(text: str, place: int, keys: list[str]) -> int:
     """Takes a key, and gives the place of its value."""
     if text[place : place + 1] != '"':
         raise ValueError(f"no key at character {place}")
-    key, place = scanstring(text, place + 1, True)
+    key, place = _string(text, place + 1, True)
     place = _skip(text, place)
     if text[place : place + 1] != ":":
         raise ValueError(f"no `:` at character {place}")
@@ -84,7 +87,7 @@ def _key(text: str, place: int, keys: list[str]) -> int:
 
 def _scalar(text: str, place: int) -> tuple[Json, int]:
     if text[place : place + 1] == '"':
-        return scanstring(text, place + 1, True)
+        return _string(text, place + 1, True)
     for word, value in _WORDS.items():
         if text.startswith(word, place):
             return value, place + len(word)
@@ -127,7 +130,9 @@ def write(value: object, ensure_ascii: bool) -> str:
     return "".join(made)
 
 
-def _pieces(item: dict[object, object] | list[object] | tuple[object, ...], ensure_ascii: bool) -> list[tuple[str | None, object]]:
+def _pieces(
+    item: dict[object, object] | list[object] | tuple[object, ...], ensure_ascii: bool
+) -> list[tuple[str | None, object]]:
     """Text to write, or a value to look at, in their order. The last piece names the container that it closes."""
     keyed = isinstance(item, dict)
     pieces: list[tuple[str | None, object]] = [("{" if keyed else "[", None)]
