@@ -274,6 +274,8 @@ class Engine:
         if quiet is None or (route.speaks and inside_hook.get()):
             quiet = self.routes.inside(event, route.steps, "an in-process hook fired it")
         quiet = quiet.replace(enforced=mode != "shadow")
+        if self.note is not None:
+            quiet = self.note(quiet)
         if self.recording is not None:
             self.recording.add(event, quiet, self.who(mode), self.session)
         journal = self.journal

@@ -156,7 +156,7 @@ cases:
     expect: {exit: 0, stdout: "", verdict: none}
   - name: with a payload that is none
     stdin: '{"broken'
-    expect: {exit: 0, stderr: {$has: the payload is no JSON}}
+    expect: {exit: 0, stderr: {$has: the payload is not valid JSON}}
   - name: with a payload that is none, fail closed
     stdin: '{"broken'
     on_failure: deny

@@ -47,10 +47,12 @@ class Watchdog:
     """Calls `answer` in the main thread's stead when the time has come, and ends the process with what it returns.
     Exactly one of the two answers: the one that asks first."""
 
-    def __init__(self, at_s: float, answer: Callable[[], int]) -> None:
+    def __init__(self, at_s: float, answer: Callable[[str], int]) -> None:
         self._at_s, self._answer = at_s, answer
         self._claim, self._done = allocate_lock(), allocate_lock()
         self._stdout = -1
+        self.refusal = ""
+        """Why this call is refused, whatever the hooks say, as far as that is known yet."""
 
     def start(self) -> None:
         try:
@@ -77,6 +79,6 @@ class Watchdog:
         try:
             if self._stdout >= 0:
                 os.dup2(self._stdout, 1)
-            status = self._answer()
+            status = self._answer(self.refusal)
         finally:
             os._exit(status)

@@ -33,7 +33,7 @@ class Apart:
             return False
         self.failed = True
         self.files.problem(
-            FAILED,
+            "layer-failed",
             self.what,
             self.where,
             told(error),

@@ -43,6 +43,8 @@ def encode(value: Json, *, long: bool = False) -> bytes:
         return made.getvalue()
     except UnicodeEncodeError:
         return json.dumps(value).encode()
+    except RecursionError:  # of the pieces
+        return encode(value)
 
 
 LONG = 65_536
