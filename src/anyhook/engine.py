@@ -117,10 +117,8 @@ class Engine:
         from anyhook.plan import open_catalog
 
         given = dict(os.environ if env is None else env)
-        setup = Setup.of(
-            os.fspath(project), given, listed(dialects, dialect), trust, listed(plugin_dirs, plugin_dir), state_dir
-        )
-        setup = setup.replace(read_by_s=read_by_s)
+        chosen, folders = listed(dialects, dialect), listed(plugin_dirs, plugin_dir)
+        setup = Setup.of(os.fspath(project), given, chosen, trust, folders, state_dir).replace(read_by_s=read_by_s)
         checked("on_failure", on_failure, ON_FAILURE)
         checked("mode", mode, MODE)
         engine = cls(setup, open_catalog(setup), on_failure=on_failure, mode=mode, session=session, host=host)

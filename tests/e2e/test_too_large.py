@@ -303,7 +303,7 @@ def test_an_agent_is_answered_before_it_gives_up(world: World, where: str, postu
             process.stdin.close()
         stdout = process.stdout.read()  # ends with the process, whose stdin is still open
         assert process.wait(60) == 0
-    answer = json.loads(stdout)["hookSpecificOutput"] if stdout else None
+    answer = json.loads(stdout).get("hookSpecificOutput") if stdout else None
     assert (answer is not None and answer["permissionDecision"] == "deny") == (posture == "deny")
     (record,) = world.journal()
     assert codes(record["decision"]) == ["bridge-failed"]
