@@ -14,8 +14,8 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from anyhook.grammar import patterns
-from anyhook.grammar.patterns import (
+from anyhook.tables import patterns
+from anyhook.tables.patterns import (
     LENGTH_LIMIT,
     BadPattern,
     PatternTimeout,
