@@ -154,7 +154,7 @@ def test_runs_that_do_not_use_it_load_nothing(pytester: pytest.Pytester) -> None
         def test_it():
             assert "anyhook.testing.pytest_plugin" in sys.modules
             ours = {name for name in sys.modules if name.split(".")[0] == "anyhook"}
-            assert ours == {"anyhook", "anyhook.testing.kit", "anyhook.testing.pytest_plugin"}
+            assert ours == {"anyhook", "anyhook.testing", "anyhook.testing.kit", "anyhook.testing.pytest_plugin"}
             assert not {"yaml", "regex", "click"} & set(sys.modules)
     """)
     pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:hypothesispytest").assert_outcomes(passed=1)
