@@ -97,7 +97,7 @@ def _only_canonical(name: str, failed: bool) -> str:
     raise ValueError(f"unknown event `{name}`. Canonical events: {', '.join(EVENTS)}.")
 
 
-_canonical = _only_canonical
+_canonical: Callable[[str, bool], str] = _only_canonical
 
 
 def understand_names(canonical: Callable[[str, bool], str]) -> None:
