@@ -156,8 +156,8 @@ def settle() -> None:
 
 def test_what_is_too_large_is_remembered_until_it_changes(world: World) -> None:
     """The next call asks the plan, not the files; and when the folder is put right, its hooks are there again."""
-    from anyhook.plan import key_of
-    from anyhook.stores.plans import read_plan
+    from anyhook.state.plans import read_plan
+    from anyhook.walk.plan import key_of
 
     names(world.project)
     world.hook("kodik", "PreToolUse", "exit 2", "project")

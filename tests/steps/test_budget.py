@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from anyhook.catalog import Loaded, build, within_budget
-from anyhook.grammar import budget as rules
-from anyhook.grammar.budget import BYTES, HASHED, HOOKS, LIMITS, LOOKS, NAMES, PROBLEMS, VALUES, Budget, TooLarge
-from anyhook.grammar.files import HASHED_LIMIT, LOCATED_LIMIT, Files
-from anyhook.model.catalog import Catalog
+from anyhook.documents import budget as rules
+from anyhook.documents.budget import BYTES, HASHED, HOOKS, LIMITS, LOOKS, NAMES, PROBLEMS, VALUES, Budget, TooLarge
+from anyhook.documents.files import HASHED_LIMIT, LOCATED_LIMIT, Files
+from anyhook.walk.build import Loaded, build, within_budget
+from anyhook.walk.catalog import Catalog
 from conftest import World
 
 if TYPE_CHECKING:
