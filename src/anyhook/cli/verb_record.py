@@ -177,6 +177,7 @@ def _tried(cases: list[dict[str, Json]], project: str) -> list[dict[str, Json]]:
 
 
 def _write(path: str | None, cases: list[dict[str, Json]], project: str) -> None:
+    from anyhook.kit.approval import approve_written
     from anyhook.kit.ground import project_of
     from anyhook.kit.yaml_text import to_yaml
 
@@ -194,7 +195,12 @@ def _write(path: str | None, cases: list[dict[str, Json]], project: str) -> None
             file.write(text)
     except OSError as error:
         raise BadCall(f"--output {path}: the file cannot be written ({error.strerror}).") from None
-    render.say(f"{_counted(len(cases), 'case')} written to {path}. To run: anyhook test {path}")
+    told = f"{_counted(len(cases), 'case')} written to {path}"
+    folder = approve_written(path, text, os.environ)
+    if folder is None:
+        render.say(f"{told}. To run: anyhook trust, then anyhook test {path}")
+    else:
+        render.say(f"{told} and approved in {folder}. To run: anyhook test {path}")
 
 
 def _counted(number: int, what: str) -> str:
