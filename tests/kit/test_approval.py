@@ -113,22 +113,21 @@ def test_a_link_to_an_approved_case_file_is_another_file(box: Box, hostile: Path
 
 @pytest.mark.parametrize("agent", ["", "agent: claude, "])
 def test_a_hook_that_came_after_the_approval(box: Box, agent: str) -> None:
-    event = "PreToolUse"
     box.cases(
-        f"cases:\n  - {{name: it, {agent}event: {event}, tool: Bash, input: {{command: rm -rf x}}, "
-        "expect: {verdict: block}}\n  - {name: other, event: stop, expect: {verdict: none}}\n"
+        f"cases:\n  - {{name: it, {agent}event: PreToolUse, tool: Bash, input: {{command: ls}}, "
+        "expect: {verdict: none, ran: [kodik]}}\n  - {name: other, event: stop, expect: {verdict: none}}\n"
     )
     trusted(box)
     mark = box.world.root / "ran"
-    box.world.hook("claude", "PreToolUse", f"touch {mark}", scope="project")
+    box.world.hook("kolega", "PreToolUse", f"touch {mark}", scope="project")
     done = box.call("test", "--json")
     assert done.returncode == 1, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     assert not mark.exists()
     first, second = found["cases"]
-    assert "claude:project:PreToolUse" in first["failures"][0]
+    assert "kolega:project:PreToolUse" in first["failures"][0]
     assert f"you never approved it. Look at it: anyhook trust --project {box.project}" in first["failures"][0]
-    assert first["decision"]["verdict"] == "block", "the approved one ran"
+    assert not any(line.startswith("ran:") for line in first["failures"]), "the approved one ran"
     assert second["status"] == "passed", "of another event, nothing is missing"
     assert box.call("test", "--trust", "all").returncode == 0
     assert mark.exists()

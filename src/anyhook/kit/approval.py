@@ -134,7 +134,8 @@ def _plugin_prints(project: str, folder: str, env: Mapping[str, str]) -> dict[st
     for name, layers in loaded.layers.items():
         for layer in layers:
             if layer.source.scope == "plugin" and within(layer.source.path, os.path.realpath(folder)):
-                found[layer.source.path] = loaded.files.fingerprint(layer.source.path)
+                sources = [layer.source.path, *(hook.source for hook in layer.hooks)]
+                found.update({path: loaded.files.fingerprint(path) for path in sources if not os.path.isdir(path)})
                 for hook in layer.hooks:
                     found.update(fingerprints(hook, dialect(name), loaded.roots, loaded.files))
     return found
