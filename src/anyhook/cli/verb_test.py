@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 OPTIONS = (
     Option("--project", "The project directory; default: the nearest one above each case file that has hooks.", "DIR"),
     Option("--only", "Only cases whose file and name have this in them.", "TEXT", short="-k"),
-    Option("--trust", "all: also case files and hooks that you never approved, as in CI.", "MODE", choices=("ask", "all")),
+    Option(
+        "--trust", "all: also case files and hooks that you never approved, as in CI.", "MODE", choices=("ask", "all")
+    ),
     Option("--jobs", "How many cases run at once; default: one for each processor.", "N", short="-j"),
     Option("--junit", "Write the results as JUnit XML as well.", "FILE"),
     Option("--schema", "Print the JSON Schema of case files, for your editor, and run nothing."),
@@ -51,7 +53,8 @@ def test(paths: tuple[str, ...], values: Values) -> int:
 
     PATHS are case files (NAME.hooktest.yaml) or folders to look for them in; default: the current folder. Each case
     fires one event at the hooks of a copy of its project, in real processes, with a home of its own, and compares what
-    comes of it. Only case files and hooks run that `anyhook trust` has approved. Leaves with 0 where all passed, 1 where one did not, 3 where there is none or a file cannot be used.
+    comes of it. Only case files and hooks run that `anyhook trust` has approved. Leaves with 0 where all passed, 1 where
+    one did not, 3 where there is none, or a file cannot be used or is not approved.
     """
     if values["schema"]:
         from anyhook.kit.keys import schema

@@ -112,7 +112,7 @@ def show(found: Found) -> None:
     for line in render.problem_lines(found.problems):
         render.say(visible(line))
     if not found.entries:
-        render.out(f"{visible(found.setup.project)}: this project has no hooks and no case files, so there is nothing to approve.")
+        render.out(f"{visible(found.setup.project)}: no hooks and no case files, so there is nothing to approve.")
         return
     shown: set[str] = set()
     for entry in found.entries:

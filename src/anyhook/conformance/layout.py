@@ -43,7 +43,7 @@ def _parts(root: str, name: str) -> list[str]:
 
 @contextlib.contextmanager
 def _opened(root: str, parts: list[str]) -> Iterator[int]:
-    """A folder below the root, made where it is missing; no part of the way to it is a link by the time it is opened."""
+    """A folder below the root, made where it is missing. No part of the way is a link by the time it is opened."""
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     folder = os.open(root, flags)
     try:

@@ -60,7 +60,7 @@ def _files_below(folder: str, problems: list[Problem]) -> Iterator[str]:
         if count >= MAX_FOLDERS:
             what = f"the project has more than {MAX_FOLDERS:,} folders, so not all of it was searched for case files"
             fix = "Run `anyhook trust` in the folder that holds the case files."
-            problems.append(Problem("project-too-large", what, folder, "", fix, WARNING))
+            problems.append(Problem("cases-not-searched", what, folder, "", fix, WARNING))
             return
         folders[:] = sorted(name for name in folders if name not in LEFT_OUT)
         yield from (os.path.join(here, name) for name in sorted(names) if is_case_file(name))
@@ -247,5 +247,3 @@ def _is_copy_of(item: Item, before: Item, copy: str, source: str) -> bool:
         if digest != before.files.get(there, "") and (digest or not os.path.lexists(there)):
             return False
     return True
-
-

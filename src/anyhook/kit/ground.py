@@ -114,7 +114,9 @@ class Ground:
         for name in OWN:
             value = self.env.get(name, "" if name == "HOME" else self.home)
             if not within(os.path.realpath(value or "/"), self.root):
-                raise NoGround(f"`env` {name}: a case keeps to folders of its own. Name one below {{home}} or {{project}}.")
+                raise NoGround(
+                    f"`env` {name}: a case keeps to folders of its own. Name one below {{home}} or {{project}}."
+                )
 
     def lay_out(self, files: Mapping[str, Entry], home: Mapping[str, Entry]) -> None:
         """Files besides those that were copied, or instead of them."""
