@@ -7,20 +7,20 @@ import os
 
 import click
 
-from anyhook.cli import render
 from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import count_of
 from anyhook.cli.options import JSON, Option
 from anyhook.cli.signals import Unwinding
 from anyhook.cli.verbs import verb
+from anyhook.cli.view import render
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from anyhook.cli.options import Values
-    from anyhook.kit.cases import Case
-    from anyhook.kit.run import Result
+    from anyhook.testing.kit.cases import Case
+    from anyhook.testing.kit.run import Result
 
 OPTIONS = (
     Option("--project", "The project directory; default: the nearest one above each case file that has hooks.", "DIR"),
@@ -53,15 +53,15 @@ def test(paths: tuple[str, ...], values: Values) -> int:
 
     PATHS are case files (NAME.hooktest.yaml) or folders to look for them in; default: the current folder. Each case
     fires one event at the hooks of a copy of its project, in real processes, with a home of its own, and compares what
-    comes of it. Only case files and hooks run that `anyhook trust` has approved. Leaves with 0 where all passed, 1 where
-    one did not, 3 where there is none, or a file cannot be used or is not approved.
+    comes of it. Only case files and hooks run that `anyhook trust` has approved. Leaves with 0 where all passed, 1
+    where one did not, 3 where there is none, or a file cannot be used or is not approved.
     """
     if values["schema"]:
-        from anyhook.kit.keys import schema
+        from anyhook.testing.kit.keys import schema
 
         render.json_out(schema(), indent=2)
         return 0
-    from anyhook.kit.run import FAILED, PASSED, run_all
+    from anyhook.testing.kit.run import FAILED, PASSED, run_all
 
     chosen = _chosen(_read(paths or (".",)), values)
     jobs = count_of(values, "jobs", os.cpu_count() or 1)
@@ -84,8 +84,8 @@ def test(paths: tuple[str, ...], values: Values) -> int:
 
 def _read(paths: Sequence[str]) -> list[Case]:
     """The cases of all files; every file that cannot be used is told of."""
-    from anyhook.kit.cases import BadCases, find_files, read_cases
-    from anyhook.kit.ground import LEFT_OUT
+    from anyhook.testing.kit.cases import BadCases, find_files, read_cases
+    from anyhook.testing.kit.sandbox import LEFT_OUT
 
     try:
         files = find_files(paths, LEFT_OUT)
@@ -108,7 +108,7 @@ def _read(paths: Sequence[str]) -> list[Case]:
 def _chosen(cases: list[Case], values: Values) -> list[tuple[Case, str]]:
     """The cases that are asked for, each with its project."""
     from anyhook.cli.event_input import project_of
-    from anyhook.kit.ground import NoGround, project_for
+    from anyhook.testing.kit.sandbox import NoGround, project_for
 
     wanted = str(values["only"] or "").lower()
     chosen = [case for case in cases if wanted in case.id.lower()]
@@ -129,8 +129,8 @@ def _chosen(cases: list[Case], values: Values) -> list[tuple[Case, str]]:
 
 def _approving(files: dict[str, list[Case]], given: str | None) -> dict[str, str]:
     """By case file, the folder that approved it; nothing is run where one is not approved."""
-    from anyhook.kit.approval import not_approved, standing
-    from anyhook.steps.review import APPROVED
+    from anyhook.testing.kit.approval import not_approved, standing
+    from anyhook.walk.review import APPROVED
 
     found = {file: standing(file, cases, given, os.environ) for file, cases in files.items()}
     refused = [not_approved(file, each) for file, each in found.items() if each.status != APPROVED]
@@ -141,9 +141,9 @@ def _approving(files: dict[str, list[Case]], given: str | None) -> dict[str, str
 
 def check_approved(project: str) -> None:
     """Hooks run as far as they are approved; where none is, nothing can come of a case."""
-    from anyhook.kit.ground import has_hooks
-    from anyhook.stores.ledger import Ledger
-    from anyhook.stores.places import believed_dir
+    from anyhook.state.ledger import Ledger
+    from anyhook.state.places import believed_dir
+    from anyhook.testing.kit.sandbox import has_hooks
 
     if has_hooks(project) and not Ledger(believed_dir(os.environ, project)).approves_hooks(project):
         raise BadCall(
@@ -166,7 +166,7 @@ def _show(result: Result, before: Result | None) -> None:
 
 
 def _write_junit(path: str, results: list[Result]) -> None:
-    from anyhook.kit.junit import junit
+    from anyhook.testing.kit.junit import junit
 
     try:
         with open(path, "wb") as file:
