@@ -196,11 +196,11 @@ def _write(path: str | None, cases: list[dict[str, Json]], project: str) -> None
     except OSError as error:
         raise BadCall(f"--output {path}: the file cannot be written ({error.strerror}).") from None
     told = f"{_counted(len(cases), 'case')} written to {path}"
-    folder = approve_written(path, text, os.environ)
-    if folder is None:
+    approving = approve_written(path, text, os.environ)
+    if approving is None:
         render.say(f"{told}. To run: anyhook trust, then anyhook test {path}")
     else:
-        render.say(f"{told} and approved in {folder}. To run: anyhook test {path}")
+        render.say(f"{told} and approved in {approving}. To run: anyhook test {path}")
 
 
 def _counted(number: int, what: str) -> str:

@@ -16,7 +16,7 @@ from anyhook.cli.view.visible import visible
 from anyhook.model.record import Record
 from anyhook.state.ledger import Ledger
 from anyhook.state.places import NOWHERE, believed_dir, state_dir
-from anyhook.tables.registry import dialect
+from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.walk.build import build, open_ledger, read
 from anyhook.walk.catalog import Catalog
 from anyhook.walk.review import APPROVED, REMOVED, contents, differences, review
@@ -48,7 +48,7 @@ class Found(Record):
     ledger: Ledger
     entries: list[Entry]
     problems: list[Problem]
-    kinds: tuple[str, ...]
+    kinds: tuple[str, ...] = DIALECTS
     """What was looked for, by the first words of ids: of these, exactly what was shown is approved."""
 
     @property

@@ -44,7 +44,8 @@ class Standing(Record):
 def review_cases(folder: str, ledger: Ledger, env: Mapping[str, str]) -> tuple[list[Entry], list[Problem]]:
     """The case files in and below a folder, as `trust` shows and approves them; then those that are gone."""
     known = {key: item for key, item in ledger.items(folder).items() if key.startswith(f"{CASES}:")}
-    entries, problems = [], []
+    entries: list[Entry] = []
+    problems: list[Problem] = []
     for path in _files_below(folder, problems):
         entry = _entry(path, folder, env)
         before = known.pop(entry.item.id, None)
@@ -214,7 +215,8 @@ def check_copy(source: str, copy: str, search_path: str, env: Mapping[str, str])
     """Which hooks of the copy are what their user approved in the project. The copy is looked at and not the project,
     so what was judged is what runs."""
     known = Ledger(believed_dir(env, source)).items(source)
-    approved, waiting = set(), {}
+    approved: set[str] = set()
+    waiting: dict[str, str] = {}
     for item in _items(copy, {**env, "PATH": search_path}):
         before = known.get(item.id)
         if before is not None and _is_copy_of(item, before, copy, source):

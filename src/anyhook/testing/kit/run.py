@@ -80,7 +80,7 @@ def run_all(cases: Sequence[tuple[Case, str]], jobs: int, trust: str = "ask") ->
     ends the cases that are under way."""
     with ThreadPoolExecutor(max_workers=jobs) as pool:
         try:
-            yield from pool.map(lambda pair: run_case(*pair, trust), cases)
+            yield from pool.map(lambda pair: run_case(pair[0], pair[1], trust), cases)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             while Ground.in_use:  # again, for one may just have been about to start something
