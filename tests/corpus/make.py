@@ -1,0 +1,63 @@
+"""Records the corpus: writes `inputs.json` and `cases.jsonl` from the command as it answers now.
+
+    python tests/corpus/make.py
+
+Only for a change of answers that is meant, or for more cases; the diff of `cases.jsonl` is then what has to be reviewed.
+Every call is made twice, in other rooms and another order, and has to give the same answer.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from corpus_box import CASES, COMMAND, INPUTS, Case, differences, run_cases  # noqa: E402
+from corpus_cases import bridged, fired, mixed, payloads, postured, varied  # noqa: E402
+from corpus_scenes import DIALECTS, answers, scenes  # noqa: E402
+from corpus_vectors import vector_cases  # noqa: E402
+
+ROOT = Path(__file__).parents[2]
+VECTORS = ROOT / "src/anyhook/conformance/vectors"
+PAYLOADS = ROOT / "tests/data/payloads"
+VECTORS_PER_DIALECT = 24
+
+
+def planned() -> tuple[dict[str, dict[str, Any]], list[Case]]:
+    """All inputs and all cases, without answers; ids are counted within a scene, so that more cases move few of them."""
+    told = subprocess.run([*COMMAND, "dialects", "--json"], capture_output=True, check=True).stdout
+    tables = {row["name"]: row for row in json.loads(told)["dialects"] if row["name"] in DIALECTS}
+    found = scenes({name: [event["native"] for event in row["events"]] for name, row in tables.items()})
+    stdin = payloads(PAYLOADS)
+    stdin |= varied(stdin)
+    texts = answers()
+    cases = [*fired(tables, list(texts)), *postured(tables), *bridged(stdin), *mixed(stdin)]
+    more, copied = vector_cases(VECTORS, VECTORS_PER_DIALECT)
+    numbers: Counter[str] = Counter()
+    named = []
+    for case in [*cases, *copied]:
+        prefix = f"{case['scene']}-{case['argv'][0]}"
+        numbers[prefix] += 1
+        named.append({"id": f"{prefix}-{numbers[prefix]}", **case})
+    return {"scenes": {**found, **more}, "answers": texts, "stdin": stdin}, named
+
+
+def main() -> int:
+    inputs, cases = planned()
+    sys.stderr.write(f"{len(cases)} cases, each twice\n")
+    recorded = [{**case, **answer} for case, answer in zip(cases, run_cases(inputs, cases), strict=True)]
+    again = run_cases(inputs, recorded[::-1])[::-1]
+    unsteady = [line for case, answer in zip(recorded, again, strict=True) for line in differences(case, answer)]
+    INPUTS.write_text(json.dumps(inputs, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    CASES.write_text("".join(json.dumps(case, ensure_ascii=False) + "\n" for case in recorded), encoding="utf-8")
+    sys.stderr.write("\n".join([*unsteady, f"{len(unsteady)} answers are not steady", ""]))
+    return 1 if unsteady else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
