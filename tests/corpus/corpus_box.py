@@ -55,6 +55,7 @@ Inputs = dict[str, dict[str, Any]]
 
 VOLATILE = (
     (re.compile(r'("duration_ms": )[0-9.]+'), r"\g<1>0"),
+    (re.compile(r", [0-9]+ ms$", re.M), ", 0 ms"),
     (re.compile(r"session-[0-9a-f]{16}"), "session-0"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?"), "{time}"),
     (re.compile(r'(timestamp\\?": )[0-9]{13}'), r"\g<1>0"),
@@ -79,7 +80,21 @@ def filled(text: str, root: str, case: Case) -> str:
 
 def load() -> tuple[Inputs, list[Case]]:
     with CASES.open(encoding="utf-8") as lines:
-        return json.loads(INPUTS.read_text(encoding="utf-8")), [json.loads(line) for line in lines]
+        cases = {case["id"]: case for case in map(json.loads, lines)}
+    for case in cases.values():
+        if isinstance(case.get("seen"), str):
+            case["seen"] = cases[case["seen"]]["seen"]
+    return json.loads(INPUTS.read_text(encoding="utf-8")), list(cases.values())
+
+
+def save(inputs: Inputs, cases: Sequence[Case]) -> None:
+    """Writes both files. What hooks read is often the same as in an earlier case, which is then named instead."""
+    INPUTS.write_text(json.dumps(inputs, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    first: dict[str, str] = {}
+    with CASES.open("w", encoding="utf-8") as file:
+        for case in cases:
+            known = first.setdefault(_exact(case["seen"]), case["id"]) if "seen" in case else case["id"]
+            file.write(_exact(case if known == case["id"] else {**case, "seen": known}) + "\n")
 
 
 def answer_of(case: Case) -> Answer:
@@ -190,7 +205,7 @@ def shortened(value: Any) -> Any:
 
 
 def run_cases(inputs: Inputs, cases: Sequence[Case], workers: int = 0, command: Sequence[str] = COMMAND) -> list[Answer]:
-    """The answers in the order of the cases. Cases of one scene share its rooms, unless they prepare something."""
+    """The answers in the order of the cases. Cases of one scene share its rooms, unless the past counts for them."""
     with ThreadPoolExecutor(max_workers=workers or (os.cpu_count() or 1) + 1) as pool:
         found = pool.map(lambda chunk: list(_run_chunk(inputs, chunk, command)), _chunks(cases))
         by_id = {case_id: answer for answers in found for case_id, answer in answers}
@@ -201,7 +216,7 @@ def _chunks(cases: Sequence[Case], size: int = 20) -> list[list[Case]]:
     shared: dict[str, list[Case]] = {}
     chunks = []
     for case in cases:
-        if case.get("before"):
+        if case.get("fresh") or case.get("before"):
             chunks.append([case])
         else:
             shared.setdefault(case["scene"], []).append(case)
