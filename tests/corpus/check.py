@@ -10,11 +10,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from corpus_box import differences, load, run_cases, sample  # noqa: E402
+from corpus_box import differences, load, run_cases, sample
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -31,7 +28,9 @@ def main(argv: list[str] | None = None) -> int:
     if not cases:
         sys.stderr.write("no such case\n")
         return 1
-    found = [differences(case, answer) for case, answer in zip(cases, run_cases(inputs, cases, options.workers), strict=True)]
+    found = [
+        differences(case, answer) for case, answer in zip(cases, run_cases(inputs, cases, options.workers), strict=True)
+    ]
     different = [lines for lines in found if lines]
     sys.stdout.write("".join(f"{line}\n" for lines in different for line in lines))
     sys.stdout.write(f"{len(cases) - len(different)} the same, {len(different)} different\n")

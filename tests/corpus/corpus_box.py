@@ -40,8 +40,8 @@ BLANK: dict[str, Any] = {
     "recipe": None, "end_turn": False, "enforced": True, "hooks": None, "problems": [],
 }  # fmt: skip
 RECORD = (
-    "id", "name", "dialect", "scope", "source", "status", "why", "ending", "exit_code", "duration_ms", "stdout", "stderr",
-    "verdict",
+    "id", "name", "dialect", "scope", "source", "status", "why", "ending", "exit_code", "duration_ms", "stdout",
+    "stderr", "verdict",
 )  # fmt: skip
 BLANK_RECORD: dict[str, Any] = {
     "status": "ran", "why": "", "ending": "exited", "exit_code": 0, "duration_ms": 0, "stdout": "", "stderr": "",
@@ -194,7 +194,9 @@ def shortened(value: Any) -> Any:
     """A decision without the fields that say nothing; None where it is none, or where the whole cannot be had back."""
     if not isinstance(value, dict) or list(value) != list(BLANK):
         return None
-    short = {name: found for name, found in value.items() if found != BLANK[name] or type(found) is not type(BLANK[name])}
+    short = {
+        name: found for name, found in value.items() if found != BLANK[name] or type(found) is not type(BLANK[name])
+    }
     short["hooks"] = [
         {name: found for name, found in record.items() if name not in BLANK_RECORD or found != BLANK_RECORD[name]}
         for record in value["hooks"]
@@ -204,7 +206,9 @@ def shortened(value: Any) -> Any:
     return short if _exact(whole) == _exact(value) else None
 
 
-def run_cases(inputs: Inputs, cases: Sequence[Case], workers: int = 0, command: Sequence[str] = COMMAND) -> list[Answer]:
+def run_cases(
+    inputs: Inputs, cases: Sequence[Case], workers: int = 0, command: Sequence[str] = COMMAND
+) -> list[Answer]:
     """The answers in the order of the cases. Cases of one scene share its rooms, unless the past counts for them."""
     with ThreadPoolExecutor(max_workers=workers or (os.cpu_count() or 1) + 1) as pool:
         found = pool.map(lambda chunk: list(_run_chunk(inputs, chunk, command)), _chunks(cases))
@@ -265,8 +269,6 @@ def sample(cases: Sequence[Case], per_stratum: int = 5) -> list[Case]:
             strata.setdefault(f"host {case['host']}", []).append(case)
         strata.setdefault(f"verb {case['argv'][0]}", []).append(case)
     chosen = {
-        group[number * len(group) // per_stratum]["id"]
-        for group in strata.values()
-        for number in range(per_stratum)
+        group[number * len(group) // per_stratum]["id"] for group in strata.values() for number in range(per_stratum)
     }
     return [case for case in cases if case["id"] in chosen]

@@ -1,4 +1,4 @@
-"""The corpus's calls: every dialect with every answer and event, every host with every payload, and what goes across."""
+"""The corpus's calls: every dialect with every answer and event, every host with every payload, and all at once."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def native_of(key: str) -> str:
     host, _, stem = key.partition("/")
     if host == "opencode":
         found = re.match(r"tool\.execute\.(?:before|after)|event\.session\.\w+|chat\.message", stem)
-        return found[0].removeprefix("event.") if found else stem
+        return found[0] if found else stem
     return stem.partition(".")[0]
 
 
@@ -163,6 +163,29 @@ def varied(stdin: dict[str, str]) -> dict[str, str]:
     return found
 
 
+FIELDS = {
+    "message": "waiting for you", "notification_type": "idle_prompt", "trigger": "auto", "reason": "other",
+    "agent_type": "explorer", "agent_id": "a1", "source": "startup", "last_assistant_message": "done ✓",
+    "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": {"stdout": "hi"}, "error": "exit status 3",
+    "prompt": "go on", "custom_instructions": "", "stop_hook_active": False, "hook_event_name": "", "event": "", "agentType": "explorer",
+    "toolName": "bash", "toolArgs": {"command": "ls"}, "stopReason": "end_turn",
+}  # fmt: skip
+"""Fields of payloads of events that no recorded run had; an agent sends some of them."""
+
+
+def unseen(stdin: dict[str, str], events: dict[str, list[str]]) -> dict[str, str]:
+    """Payloads of the events that a host has but nobody has recorded, made up from one that was."""
+    found = {}
+    for host in HOSTS:
+        base = json.loads(next(text for key, text in stdin.items() if key.startswith(f"{host}/")))
+        known = {native_of(key) for key in stdin if key.startswith(f"{host}/")}
+        for native in events[host]:
+            if native not in known:
+                made = {**base, **FIELDS, "hook_event_name": native, "event": native}
+                found[f"{host}/{native}.made-up"] = json.dumps(made, ensure_ascii=False)
+    return found
+
+
 def retold(value: Any, tool: str, given: dict[str, Any]) -> Any:
     """The payload with another tool and input, in whatever fields it has for them."""
     if not isinstance(value, dict):
@@ -171,9 +194,7 @@ def retold(value: Any, tool: str, given: dict[str, Any]) -> Any:
     inputs = ("tool_input", "toolArgs", "toolInput", "args", "parameters", "input")
     found = {}
     for key, old in value.items():
-        if key in names and isinstance(old, str):
-            found[key] = tool
-        elif key == "name" and "input" in value:
+        if (key in names and isinstance(old, str)) or (key == "name" and "input" in value):
             found[key] = tool
         elif key in inputs and isinstance(old, dict) and "tool" not in old:
             found[key] = given
@@ -182,18 +203,17 @@ def retold(value: Any, tool: str, given: dict[str, Any]) -> Any:
     return found
 
 
-def bridged(stdin: dict[str, str]) -> Iterator[Case]:
+def bridged(stdin: dict[str, str], rounds: int = 0) -> Iterator[Case]:
     """Every payload of every host, each time with hooks of other dialects that give another of their answers."""
     turn = cycle(DIALECTS)
     answers = {name: cycle(OWN[name]) for name in DIALECTS}
     postures = cycle([[], [], [], ["--on-failure", "deny"], [], ["--mode", "shadow"], [], ["--trust", "none"]])
     sent = Counter(key.partition("/")[0] for key in stdin)
-    rounds = {host: max(3, -(-88 // sent[host])) for host in HOSTS}
     for key in stdin:
         host = key.partition("/")[0]
         argv = ["bridge", host, native_of(key)]
-        special = bool(re.search(r"\.(varied-\d+|empty|cut|list|bare)$", key))
-        for _ in range(rounds[host]):
+        special = bool(re.search(r"\.(varied-\d+|empty|cut|list|bare|made-up)$", key))
+        for _ in range(rounds or max(3, -(-88 // sent[host]))):
             name = next(turn)
             yield case(
                 f"user-{name}", [*argv, *next(postures)], [name], host=host, stdin=f"@{key}",
@@ -227,15 +247,28 @@ def mixed(stdin: dict[str, str]) -> Iterator[Case]:
         argv = [*pre, "--plugin-dir", "{plugin}", "--dialect", "kodik"]
         yield case("plugin", argv, ["kodik"], behave={"kodik": answer})
     for kind in KINDS:
-        for native, canonical in (("PreToolUse", "pre_tool"), ("Stop", "stop"), ("UserPromptSubmit", "user_prompt_submit")):
+        for native, canonical in (
+            ("PreToolUse", "pre_tool"),
+            ("Stop", "stop"),
+            ("UserPromptSubmit", "user_prompt_submit"),
+        ):
             for posture in ("native", "deny"):
-                words = ["fire", *event_words(native, canonical, "Bash"), "--trust", "all", "--on-failure", posture, "--json"]
+                words = [
+                    "fire",
+                    *event_words(native, canonical, "Bash"),
+                    "--trust",
+                    "all",
+                    "--on-failure",
+                    posture,
+                    "--json",
+                ]
                 yield case(f"kind-{kind}", words, [kind.partition("-")[0]])
     for off in ("claude:user:PreToolUse:h.sh", "kodik:user:PreToolUse:h.sh", "gemini:user:BeforeTool:h.sh"):
         yield case("all-user", pre, everyone, before=[{"run": ["disable", off]}], behave={"all": "silent"})
     for argv in (
         ["fire", "no_such_event", "--json"], ["fire", "pre_tool", "--input", "{", "--json"],
-        ["fire", "pre_tool", "--nonsense"], ["list", "--json", "--project", "{project}/nowhere"], ["bridge", "nobody", "X"],
+        ["fire", "pre_tool", "--nonsense"], ["list", "--json", "--project", "{project}/nowhere"],
+        ["bridge", "nobody", "X"],
         ["bridge", "claude", "NoSuchEvent"], ["explain", "nothing", "--json"], ["fire", "pre_tool", "--mode", "loud"],
     ):  # fmt: skip
         yield case("empty", argv, [])

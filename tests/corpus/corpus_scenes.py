@@ -81,7 +81,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "qwen-unknown": {"type": "telepathy"},
     "kodik-unknown": {"type": "telepathy"},
 }
-"""Handlers of other kinds than commands, as far as they answer without a network; the model of those that ask one is missing."""
+"""Handlers of other kinds than commands, as far as they answer without a network; no model is configured."""
 
 
 def hook_files(dialect: str, place: str, events: list[str], call: str = "", matcher: str | None = None) -> Files:
@@ -193,13 +193,13 @@ def answers() -> dict[str, str]:
         "exit-127": "exit 127\n",
         "crash": "kill -9 $$\n",
         "term": "kill -15 $$\n",
-        "cut-json": "printf '{\"decision\": \"block\", \"rea'\n",
+        "cut-json": 'printf \'{"decision": "block", "rea\'\n',
         "list": "echo '[1, 2]'\n",
         "bytes": "printf '\\377\\376 broken'\n",
         "noise-then-block": "echo checking\n" + say({"decision": "block", "reason": "after noise"}),
         "two-objects": say({"decision": "approve"}) + say({"decision": "block", "reason": "second"}),
         "block-and-exit-1": say({"decision": "block", "reason": "in JSON"}) + "exit 1\n",
-        "deny-on-stderr": "echo '{\"decision\": \"deny\", \"reason\": \"wrong stream\"}' >&2\n",
+        "deny-on-stderr": 'echo \'{"decision": "deny", "reason": "wrong stream"}\' >&2\n',
         "env": 'printf "%s|%s|%s|%s" "$CLAUDE_PROJECT_DIR" "$GEMINI_SESSION_ID" "$KIMI_HOOK_DIR" "$KODE_SESSION_ID"\n',
         "cwd": "pwd >&2; exit 2\n",
     }
@@ -258,7 +258,8 @@ OWN = {
                "stop-turn", "message", "request-deny", "request-allow", "special-output"],
     "codex": ["exit-2", "special-deny", "special-input", "block", "stop-turn", "message", "request-deny", "text"],
     "gemini": ["exit-2", "deny", "block", "allow", "special-tool-input", "stop-turn", "message", "special-context"],
-    "qwen": ["exit-2", "special-deny", "special-ask", "special-input", "block", "approve", "special-context", "stop-turn"],
+    "qwen": ["exit-2", "special-deny", "special-ask", "special-input", "block", "approve", "special-context",
+             "stop-turn"],
     "copilot": ["exit-2", "permission-deny", "permission-ask", "permission-allow", "modified-args", "behavior-deny",
                 "modified-result", "camel-context", "camel-prompt", "block"],
     "goose": ["exit-2", "block", "special-deny", "exit-1", "text"],

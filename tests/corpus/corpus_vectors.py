@@ -1,4 +1,4 @@
-"""Calls taken over from the conformance vectors: layouts that the matrix does not have. They are copied, not read later."""
+"""Calls taken over from the conformance vectors: layouts that the matrix does not have. They are copied."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
     python tests/corpus/make.py
 
-Only for a change of answers that is meant, or for more cases; the diff of `cases.jsonl` is then what has to be reviewed.
+Only for a change of answers that is meant, or for more cases; the diff of `cases.jsonl` is then to be reviewed.
 Every call is made twice, in other rooms and another order, and has to give the same answer.
 """
 
@@ -15,12 +15,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from corpus_box import COMMAND, Case, differences, run_cases, save  # noqa: E402
-from corpus_cases import bridged, fired, mixed, payloads, postured, varied  # noqa: E402
-from corpus_scenes import DIALECTS, OWN, answers, scenes  # noqa: E402
-from corpus_vectors import vector_cases  # noqa: E402
+from corpus_box import COMMAND, Case, differences, run_cases, save
+from corpus_cases import HOSTS, bridged, fired, mixed, payloads, postured, unseen, varied
+from corpus_scenes import DIALECTS, OWN, answers, scenes
+from corpus_vectors import vector_cases
 
 ROOT = Path(__file__).parents[2]
 VECTORS = ROOT / "src/anyhook/conformance/vectors"
@@ -29,14 +27,15 @@ VECTORS_PER_DIALECT = 24
 
 
 def planned() -> tuple[dict[str, dict[str, Any]], list[Case]]:
-    """All inputs and all cases, without answers; ids are counted within a scene, so that more cases move few of them."""
+    """All inputs and all cases, without answers; ids count within a scene, so that more cases move few of them."""
     told = subprocess.run([*COMMAND, "dialects", "--json"], capture_output=True, check=True).stdout
     tables = {row["name"]: row for row in json.loads(told)["dialects"] if row["name"] in DIALECTS}
     found = scenes({name: [event["native"] for event in row["events"]] for name, row in tables.items()})
     stdin = payloads(PAYLOADS)
     stdin |= varied(stdin)
+    made_up = unseen(stdin, {host: events_of(host) for host in HOSTS})
     texts = answers()
-    cases = [*fired(tables, list(texts)), *postured(tables), *bridged(stdin), *mixed(stdin)]
+    cases = [*fired(tables, list(texts)), *postured(tables), *bridged(stdin), *mixed(stdin), *bridged(made_up, 4)]
     more, copied = vector_cases(VECTORS, VECTORS_PER_DIALECT)
     numbers: Counter[str] = Counter()
     named = []
@@ -46,11 +45,19 @@ def planned() -> tuple[dict[str, dict[str, Any]], list[Case]]:
         if not left_out(case, numbers[prefix]):
             fresh = {"fresh": True} if past_counts(case) else {}
             named.append({"id": f"{prefix}-{numbers[prefix]}", **case, **fresh})
-    return {"scenes": {**found, **more}, "answers": texts, "stdin": stdin}, named
+    return {"scenes": {**found, **more}, "answers": texts, "stdin": {**stdin, **made_up}}, named
+
+
+def events_of(host: str) -> list[str]:
+    """The events that the command takes from a host, as it says itself when it is given another."""
+    told = subprocess.run(
+        [*COMMAND, "bridge", host, "Nope"], input="", capture_output=True, text=True, check=False
+    ).stderr
+    return told.rpartition("Events: ")[2].strip().rstrip(".").split(", ")
 
 
 def left_out(case: Case, number: int) -> bool:
-    """To keep the file small: every other answer that a dialect does not document, and the list of all under four settings."""
+    """To keep the file small: every other answer that a dialect does not document, and four long lists."""
     scene, verb = case["scene"], case["argv"][0]
     name = scene.removeprefix("user-")
     if verb == "fire" and name in OWN:
