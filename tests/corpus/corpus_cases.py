@@ -167,8 +167,8 @@ FIELDS = {
     "message": "waiting for you", "notification_type": "idle_prompt", "trigger": "auto", "reason": "other",
     "agent_type": "explorer", "agent_id": "a1", "source": "startup", "last_assistant_message": "done ✓",
     "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": {"stdout": "hi"}, "error": "exit status 3",
-    "prompt": "go on", "custom_instructions": "", "stop_hook_active": False, "hook_event_name": "", "event": "", "agentType": "explorer",
-    "toolName": "bash", "toolArgs": {"command": "ls"}, "stopReason": "end_turn",
+    "prompt": "go on", "custom_instructions": "", "stop_hook_active": False, "hook_event_name": "", "event": "",
+    "agentType": "explorer", "toolName": "bash", "toolArgs": {"command": "ls"}, "stopReason": "end_turn",
 }  # fmt: skip
 """Fields of payloads of events that no recorded run had; an agent sends some of them."""
 
