@@ -192,7 +192,7 @@ def retold(value: Any, tool: str, given: dict[str, Any]) -> Any:
         return value
     names = ("tool_name", "toolName", "matcher_context", "tool")
     inputs = ("tool_input", "toolArgs", "toolInput", "args", "parameters", "input")
-    found = {}
+    found: dict[str, Any] = {}
     for key, old in value.items():
         if (key in names and isinstance(old, str)) or (key == "name" and "input" in value):
             found[key] = tool

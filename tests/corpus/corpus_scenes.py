@@ -96,9 +96,9 @@ def hook_files(dialect: str, place: str, events: list[str], call: str = "", matc
     if dialect == "agenthooks":
         files: Files = {}
         for name in events:
-            match = f"matcher:\n  tool: {matcher}\n" if matcher and "tool" in name else ""
-            head = f"---\nname: on-{name}\ndescription: of the corpus\ntrigger: {name}\n{match}---\n"
-            files[f"{place}/on-{name}/HOOK.md"] = head
+            only = f"matcher:\n  tool: {matcher}\n" if matcher and "tool" in name else ""
+            front = f"---\nname: on-{name}\ndescription: of the corpus\ntrigger: {name}\n{only}---\n"
+            files[f"{place}/on-{name}/HOOK.md"] = front
             files[f"{place}/on-{name}/scripts/run.sh"] = runnable(f"exec {command(name)}")
         return files
     if dialect == "kodelet":
@@ -107,7 +107,7 @@ def hook_files(dialect: str, place: str, events: list[str], call: str = "", matc
             for name in events
         }
     if dialect == "copilot":
-        match = {"matcher": matcher} if matcher else {}
+        match: Files = {"matcher": matcher} if matcher else {}
         hooks: Files = {name: [{"type": "command", "bash": command(name), **match}] for name in events}
         return {place: json.dumps({"version": 1, "hooks": hooks}, indent=1)}
     match = {"matcher": matcher} if matcher is not None else {}
