@@ -10,23 +10,23 @@ from time import monotonic
 
 from anyhook.cli.failure import BLOCKED, BadCall
 from anyhook.cli.fire import key_of, open_engine, silence
+from anyhook.guard.guard import NAME, guard, refusal
 from anyhook.hosts import HOSTS, host
 from anyhook.model import lean_json
-from anyhook.protection import NAME, guard, refusal
-from anyhook.steps.express import NO_OPINION, Answer, express
-from anyhook.steps.receive import project_of, receive
-from anyhook.stores.places import believed_dir, state_dir
-from anyhook.stores.plans import read_plan
-from anyhook.stores.turns import Turn
+from anyhook.state.places import believed_dir, state_dir
+from anyhook.state.plans import read_plan
+from anyhook.state.turns import Turn
+from anyhook.walk.express import NO_OPINION, Answer, express
+from anyhook.walk.receive import project_of, receive
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.cli.options import Values
-    from anyhook.engine import Engine
-    from anyhook.grammar.host_rows import Host, HostEvent
     from anyhook.model.decision import Decision
     from anyhook.model.json_types import Json
-    from anyhook.steps.receive import Received
+    from anyhook.tables.host_rows import Host, HostEvent
+    from anyhook.walk.engine import Engine
+    from anyhook.walk.receive import Received
 
 MARGIN, MARGIN_LEAST_S = 0.1, 0.4
 """What is kept of the agent's time for ourselves: a share of it, but not less than it takes to start and to answer."""
@@ -43,7 +43,7 @@ def bridge(agent: str, native: str, values: Values) -> int:
     try:
         answer = _answer(table, row, values, begun_s)
     except Exception as error:  # noqa: BLE001 (whatever it was: the agent gets an answer that it understands)
-        from anyhook.cli.bridge_failure import failed
+        from anyhook.walk.bridge_failure import failed
 
         answer = failed(table, row, values, error)
     return _tell(answer)
@@ -52,13 +52,13 @@ def bridge(agent: str, native: str, values: Values) -> int:
 def named(agent: str, native: str) -> tuple[Host, HostEvent]:
     """The tables of a call."""
     if agent not in HOSTS:
-        from anyhook.grammar.shapes import guess
+        from anyhook.tables.shapes import guess
 
         raise BadCall(f"there is no bridge to `{agent}`.{guess(agent, HOSTS)} Agents: {', '.join(HOSTS)}.")
     table = host(agent)
     row = table.row(native)
     if row is None:
-        from anyhook.grammar.shapes import guess
+        from anyhook.tables.shapes import guess
 
         known = [event.native for event in table.events]
         raise BadCall(f"{table.title} has no event `{native}`.{guess(native, known)} Events: {', '.join(known)}.")
@@ -82,9 +82,9 @@ def _answer(table: Host, row: HostEvent, values: Values, begun_s: float) -> Answ
         for event in received.events:
             quiet = silence(event, project, values, mode, table.name, plan.get("journal") or {})  # type: ignore[arg-type]
         return _recorded_or_said(NO_OPINION, quiet)
-    from anyhook.cli.bridge_once import once
     from anyhook.cli.signals import OnDuty
-    from anyhook.steps.settle import recorder
+    from anyhook.walk.bridge_once import once
+    from anyhook.walk.settle import recorder
 
     with OnDuty():
         engine = open_engine(project, values, table.name)
@@ -152,7 +152,7 @@ def _project(table: Host, payload: dict[str, Json], values: Values) -> str:
 
 
 def _fire(engine: Engine, received: Received, where: str) -> Decision:
-    from anyhook.cli.bridge_once import fire_in_turn
+    from anyhook.walk.bridge_once import fire_in_turn
 
     parts = []
     for event in received.events:
@@ -162,7 +162,7 @@ def _fire(engine: Engine, received: Received, where: str) -> Decision:
             break  # the call is refused as a whole
     if not received.split:
         return parts[0][1]
-    from anyhook.steps.unite import unite
+    from anyhook.walk.combine import unite
 
     rejoin = received.tool.rejoin if received.tool is not None else None
     united, lost = unite(parts, received.input or {}, rejoin)
@@ -174,7 +174,7 @@ def _fire(engine: Engine, received: Received, where: str) -> Decision:
 
 
 def _said(table: Host, row: HostEvent, received: Received, decision: Decision) -> Answer:
-    from anyhook.steps.settle import settle
+    from anyhook.walk.settle import settle
 
     if decision.tool_input is not None and decision.tool_input == received.input:
         decision = decision.replace(tool_input=None)  # rewritten into what it was
@@ -185,7 +185,7 @@ def _said(table: Host, row: HostEvent, received: Received, decision: Decision) -
 
 
 def _tell(answer: Answer) -> int:
-    from anyhook.cli import render
+    from anyhook.cli.view import render
 
     if answer.stderr:
         render.say(answer.stderr)

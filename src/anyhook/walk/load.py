@@ -1,0 +1,41 @@
+"""Load: a source's declarations → hooks, entry by entry. What is wrong becomes a problem; nothing is started."""
+
+from __future__ import annotations
+
+from anyhook.model.hook import Hook, Layer, Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.documents.files import Files
+    from anyhook.tables.rows import Dialect
+
+
+def load(dialect: Dialect, source: Source, files: Files) -> Layer:
+    """What one source holds."""
+    return dialect.load(source, files)
+
+
+def builtins(dialect: Dialect) -> list[Hook]:
+    """The hooks that the product brings along."""
+    found = []
+    for builtin in dialect.builtins:
+        row = dialect.row(builtin.native_event)
+        found.append(
+            Hook(
+                id=f"{dialect.name}:{builtin.name}",
+                name=builtin.name,
+                dialect=dialect.name,
+                scope="builtin",
+                source=dialect.name,
+                place=(),
+                root="",
+                label="",
+                native_event=builtin.native_event,
+                events=row.canonical if row else (),
+                matcher=None,
+                handler="builtin",
+                spec={},
+                limit_s=0.0,
+            )
+        )
+    return found
