@@ -21,7 +21,7 @@ from anyhook.walk.receive import project_of, receive
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.cli.options import Values
+    from anyhook.cli.options import BridgeOptions
     from anyhook.model.decision import Decision
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Host, HostEvent
@@ -36,16 +36,16 @@ class Unusable(Exception):  # noqa: N818 (it says what is wrong)
     """A payload that cannot be judged."""
 
 
-def bridge(agent: str, native: str, values: Values) -> int:
+def bridge(agent: str, native: str, options: BridgeOptions) -> int:
     """Answer one call of an agent; the exit status that it expects."""
     table, row = named(agent, native)
     begun_s = monotonic()
     try:
-        answer = _answer(table, row, values, begun_s)
+        answer = _answer(table, row, options, begun_s)
     except Exception as error:  # noqa: BLE001 (whatever it was: the agent gets an answer that it understands)
         from anyhook.walk.bridge_failure import failed
 
-        answer = failed(table, row, values, error)
+        answer = failed(table, row, options, error)
     return _tell(answer)
 
 
@@ -65,29 +65,29 @@ def named(agent: str, native: str) -> tuple[Host, HostEvent]:
     return table, row
 
 
-def _answer(table: Host, row: HostEvent, values: Values, begun_s: float) -> Answer:
+def _answer(table: Host, row: HostEvent, options: BridgeOptions, begun_s: float) -> Answer:
     raw = sys.stdin.buffer.read() if sys.stdin is not None else b""
     payload = _parsed(raw)
     received = receive(table, row, payload, raw)
     if not received.events:
         return NO_OPINION
-    project = _project(table, payload, values)
+    project = _project(table, payload, options)
     if received.events[0].name == "user_prompt_submit" or payload.get("stop_hook_active") is False:
         Turn(state_dir(os.environ), table.name, str(received.events[0].data.get("session"))).begin()
-    plan = read_plan(believed_dir(os.environ, project), key_of(project, values))
+    plan = read_plan(believed_dir(os.environ, project), key_of(project, options))
     names = {event.name for event in received.events}
     wary = any(refusal(event, os.environ, project) for event in received.events)
     if plan is not None and not wary and not plan["problems"] and not names & set(plan["events"]):  # type: ignore[call-overload]
-        mode = str(values["mode"] or plan["mode"])
+        mode = str(options.mode or plan["mode"])
         for event in received.events:
-            quiet = silence(event, project, values, mode, table.name, plan.get("journal") or {})  # type: ignore[arg-type]
+            quiet = silence(event, project, None, mode, table.name, plan.get("journal") or {})  # type: ignore[arg-type]
         return _recorded_or_said(NO_OPINION, quiet)
     from anyhook.cli.signals import OnDuty
     from anyhook.walk.bridge_once import once
     from anyhook.walk.settle import recorder
 
     with OnDuty():
-        engine = open_engine(project, values, table.name)
+        engine = open_engine(project, options, table.name)
         engine.outlived = True
         engine.leave_to_host(table.reads, table.title)
         if wary and engine.catalog.config.protect:
@@ -97,7 +97,7 @@ def _answer(table: Host, row: HostEvent, values: Values, begun_s: float) -> Answ
         where = f"{table.name} {row.native}"
         decision, again = once(table.name, engine, received, lambda: _fire(engine, received, where))
         if again:
-            _note_twice(table, received, engine, values)
+            _note_twice(table, received, engine)
         engine.close_sync(0.0)
     return _recorded_or_said(_said(table, row, received, decision), decision)
 
@@ -110,7 +110,7 @@ def _recorded_or_said(answer: Answer, decision: Decision) -> Answer:
     return answer.replace(stderr=f"anyhook bridge: {lost.what}: {lost.where} ({lost.why}). {lost.fix}")
 
 
-def _note_twice(table: Host, received: Received, engine: Engine, values: Values) -> None:
+def _note_twice(table: Host, received: Received, engine: Engine) -> None:
     from anyhook.model.problem import WARNING, Problem
 
     problem = Problem(
@@ -122,7 +122,7 @@ def _note_twice(table: Host, received: Received, engine: Engine, values: Values)
         WARNING,
     )
     settings = engine.catalog.config.journal
-    silence(received.events[0], engine.setup.project, values, engine.mode, table.name, settings, (problem,))
+    silence(received.events[0], engine.setup.project, None, engine.mode, table.name, settings, (problem,))
 
 
 def _parsed(raw: bytes) -> dict[str, Json]:
@@ -138,13 +138,13 @@ def _parsed(raw: bytes) -> dict[str, Json]:
     return payload
 
 
-def _project(table: Host, payload: dict[str, Json], values: Values) -> str:
+def _project(table: Host, payload: dict[str, Json], options: BridgeOptions) -> str:
     """The folder whose hooks are meant: named by the call, by the agent's own variable, by the payload, or the current
     one."""
-    if values["project"]:
+    if options.project:
         from anyhook.cli.event_input import project_of as checked
 
-        return os.path.realpath(checked(values))
+        return os.path.realpath(checked(options.project, options.plugin_dir))
     for folder in (*map(os.environ.get, table.project_variables), project_of(table, payload)):
         if folder and os.path.isdir(folder):
             return os.path.realpath(folder)

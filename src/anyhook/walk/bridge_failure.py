@@ -10,12 +10,12 @@ from anyhook.walk.express import Answer, express
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.cli.options import Values
+    from anyhook.cli.options import RunOptions
     from anyhook.model.decision import Decision
     from anyhook.tables.host_rows import Host, HostEvent
 
 
-def failed(table: Host, row: HostEvent, values: Values, error: Exception) -> Answer:
+def failed(table: Host, row: HostEvent, options: RunOptions, error: Exception) -> Answer:
     """A refusal where the user wants broken hooks to refuse and the event can be refused; else no opinion. Either way
     the failure is told and written down."""
     from anyhook.model.decision import Decision
@@ -34,19 +34,19 @@ def failed(table: Host, row: HostEvent, values: Values, error: Exception) -> Ans
     )
     said = f"anyhook bridge {where}: {problem.what}: {problem.why}"
     decision = Decision(event, problems=(problem,))
-    mode = _switch(values, "mode", MODE[0])
+    mode = _switch("mode", options.mode, MODE[0])
     decision = decision.replace(enforced=mode != "shadow")
-    if _switch(values, "on_failure", ON_FAILURE[0]) == "deny" and event in GATES and decision.enforced:
+    if _switch("on_failure", options.on_failure, ON_FAILURE[0]) == "deny" and event in GATES and decision.enforced:
         decision = decision.replace(verdict="block", effect="deny_tool", reason=f"{problem.what}: {problem.why}")
     _record(table, decision, mode)
     answer = express(settle(decision, row.says, where).effects, row.says)
     return answer.replace(stderr=answer.stderr or said)
 
 
-def _switch(values: Values, name: str, default: str) -> str:
+def _switch(name: str, given: str | None, default: str) -> str:
     """The call's word, else the user's."""
-    if values[name]:
-        return str(values[name])
+    if given:
+        return given
     import tomllib
 
     from anyhook.state.places import config_file
