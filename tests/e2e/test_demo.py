@@ -15,6 +15,7 @@ from types import ModuleType
 import pytest
 
 from anyhook.model.json_types import Json
+from command import as_text, run
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
@@ -75,10 +76,7 @@ class Shop:
         self.env = {"PATH": path, "HOME": str(home), "LANG": "C.UTF-8", "GIT_CEILING_DIRECTORIES": str(folder)}
 
     def call(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "anyhook", *words],
-            cwd=self.project, env=self.env, capture_output=True, text=True, check=False, timeout=60,
-        )  # fmt: skip
+        return as_text(run(words, env=self.env, cwd=self.project))
 
 
 NAMES = [f"{example} {' '.join(words)[:50]}" for example, words, _, _ in CASES]
