@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH = 78
-BACKGROUND_LIMIT_S = 20.0
+BACKGROUND_LIMIT_S = 60.0
 
 
 @dataclass(frozen=True)

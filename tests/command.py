@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SERVER = Path(__file__).with_name("command_server.py")
 SCRIPT = str(Path(sys.executable).with_name("anyhook"))
 MODULE = os.path.join(os.path.dirname(anyhook.__file__), "__main__.py")
-LIMIT_S = 100.0
+LIMIT_S = 240.0
 """A safety net below pytest's own."""
 
 CORE = (

@@ -200,6 +200,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that only wait come first and all to one worker, while the others work."""
+    items.sort(key=lambda item: item.get_closest_marker("waits") is None)
     for item in items:
         if item.path.stem in SLOW:
             item.add_marker(pytest.mark.slow)

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 STEP_LIMIT_S = 60.0
-POLL_LIMIT_S = 5.0
+POLL_LIMIT_S = 20.0
+"""Only a vector that fails waits so long."""
 POLL_EVERY_S = 0.05
 TAIL_LINES = 12
 
