@@ -155,3 +155,31 @@ def test_the_demo_notices_a_broken_promise(status: int, output: str, said: str) 
     demo.expect(scene, 2, "pre_tool: block")
     with pytest.raises(demo.BrokenPromiseError, match=said):
         demo.expect(scene, status, output)
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_the_demo_says_what_the_agent_needs_before_it_installs_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], works: bool
+) -> None:
+    demo = demo_module()
+    said: list[str] = []
+
+    def pip(*_: object, **__: object) -> subprocess.CompletedProcess[str]:
+        said.append(capsys.readouterr().out)
+        monkeypatch.setattr(demo, "has_agent", lambda: works)
+        return subprocess.CompletedProcess([], 0 if works else 1, "", "" if works else "noise\nERROR: no network\n")
+
+    monkeypatch.setattr(demo, "has_agent", lambda: False)
+    monkeypatch.setattr(demo.subprocess, "run", pip)
+    assert demo.with_agent() is works
+    assert "pydantic-ai" in said[0]
+    assert demo.AGENT_SIZE in said[0]
+    after = " ".join(capsys.readouterr().out.split())
+    assert ("ERROR: no network" in after, "left out" in after) == (not works, not works)
+
+
+def test_the_agents_scenes_come_last() -> None:
+    needs = [scene.needs_agent for scene in demo_module().SCENES]
+    assert needs == sorted(needs)
+    assert any(needs)
+    assert not all(needs)

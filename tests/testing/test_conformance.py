@@ -74,12 +74,12 @@ def waiting(request: pytest.FixtureRequest) -> Iterator[Waiting]:
 
 @pytest.mark.waits
 @pytest.mark.timeout(0)  # its own limits do, and it stands in line
-@pytest.mark.parametrize("vector", filter(waits, SUITE.all()), ids=lambda vector: vector.id)
+@pytest.mark.parametrize("vector", [*filter(waits, SUITE.all())], ids=lambda vector: vector.id)
 def test_vector_that_waits(vector: Vector, waiting: Waiting) -> None:
     check(vector, waiting.result(vector))
 
 
-@pytest.mark.parametrize("vector", itertools.filterfalse(waits, SUITE.all()), ids=lambda vector: vector.id)
+@pytest.mark.parametrize("vector", [*itertools.filterfalse(waits, SUITE.all())], ids=lambda vector: vector.id)
 def test_vector(vector: Vector) -> None:
     check(vector, judge(vector))
 
