@@ -19,7 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.cli.options import Values
     from anyhook.model.hook import Hook
-    from anyhook.testing.scaffold.planning import Order, Plan
+    from anyhook.testing.scaffold.plan import Order, Plan, Scope
+    from anyhook.testing.scaffold.script import Lang
 
 OPTIONS = (
     Option("--dialect", "The dialect to write the hook in.", "NAME", many=True),
@@ -34,7 +35,6 @@ OPTIONS = (
 
 
 INTERPRETERS = {"bash": "bash", "python": "python3"}
-TURNS = 20
 EXAMPLE = "anyhook new guard --dialect kodik --event PreToolUse --tool Bash"
 
 
@@ -45,7 +45,8 @@ def new(name: str, values: Values) -> int:
     NAME becomes the name of its script. A new gate refuses what holds the word anyhook-demo-block, and other hooks
     keep a record of their events: a start to be changed. Files that are there keep everything they hold.
     """
-    from anyhook.testing.scaffold.planning import CannotScaffold
+    from anyhook.testing.scaffold.plan import CannotScaffold
+    from anyhook.testing.scaffold.write import write
 
     try:
         order, canonical = _order(name, values)
@@ -72,8 +73,8 @@ def new(name: str, values: Values) -> int:
 
 def _check_cases(order: Order) -> None:
     """Whether cases can be written, before anything else is."""
-    from anyhook.testing.scaffold.cases import case_file
-    from anyhook.testing.scaffold.planning import plan
+    from anyhook.testing.scaffold.plan import plan
+    from anyhook.testing.scaffold.try_out import case_file
 
     if order.scope != "project":
         raise BadCall("--with-test: cases run in a project, with a home of their own. Use it with --scope project.")
@@ -83,7 +84,7 @@ def _check_cases(order: Order) -> None:
 
 
 def _write_cases(order: Order, canonical: str, made: Plan, hook: Hook) -> str:
-    from anyhook.testing.scaffold.cases import case_file, first_cases
+    from anyhook.testing.scaffold.try_out import case_file, first_cases
 
     path = case_file(order, made)
     try:
@@ -94,27 +95,8 @@ def _write_cases(order: Order, canonical: str, made: Plan, hook: Hook) -> str:
     return path
 
 
-def write(order: Order, written: str = "") -> tuple[Plan, Hook]:
-    """Plan, write, and look whether the dialect takes it; several who write at once get their turns."""
-    from anyhook.testing.scaffold.disk import Writing
-    from anyhook.testing.scaffold.planning import Overtaken, find_hook, plan
-
-    for turn in range(TURNS):
-        made, writing = plan(order, written), Writing()
-        try:
-            writing.write(made.pieces)
-            return made, find_hook(order, made)
-        except Overtaken:
-            if turn == TURNS - 1:
-                raise
-        except BaseException:
-            writing.undo()
-            raise
-    raise AssertionError("the last turn returns or raises")
-
-
 def _order(name: str, values: Values) -> tuple[Order, str]:
-    from anyhook.testing.scaffold.planning import Order, find_row
+    from anyhook.testing.scaffold.plan import Order, find_row
 
     chosen = values["dialect"]
     if not isinstance(chosen, list) or len(chosen) != 1:
@@ -125,14 +107,15 @@ def _order(name: str, values: Values) -> tuple[Order, str]:
         raise BadCall(f"--event: name the event. Events of {table.name}: {known}.")
     roots = setup_of(values).roots(())
     row, canonical = find_row(table, str(values["event"]))
-    scope, lang = str(values["scope"] or "project"), str(values["lang"] or "bash")
+    scope: Scope = "user" if values["scope"] == "user" else "project"
+    lang: Lang = "python" if values["lang"] == "python" else "bash"
     return Order(name, table, row, scope, lang, str(values["tool"] or ""), roots), canonical
 
 
 def _trials(order: Order, canonical: str, values: Values) -> list[tuple[str, str]]:
     """Command lines, and what each of them shows."""
-    from anyhook.testing.scaffold.script import EFFECTS
-    from anyhook.testing.scaffold.trial import trial
+    from anyhook.testing.scaffold.answers import EFFECTS
+    from anyhook.testing.scaffold.try_out import trial
 
     tool = _tool(order)
     where = ["--project", str(values["project"])] if values["project"] else []
