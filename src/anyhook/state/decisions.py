@@ -1,5 +1,5 @@
-"""Firings: what was decided a moment ago about a call, so that several entries of ours in agents' configs run the hooks
-once and all give the same answer. Where it cannot remember, every call is the first."""
+"""Recent decisions: what was decided a moment ago about a call, so that several entries of ours in agents' configs run
+the hooks once and all give the same answer. Where it cannot remember, every call is the first."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REMEMBERED_S, AGAIN_S = 60.0, 5.0
 POLL_S = 0.01
 
 
-class Firing:
+class RecentDecision:
     """One call, as one entry of ours sees it."""
 
     def __init__(self, state_dir: str, key: object, agent: str, call_id: str) -> None:
