@@ -41,8 +41,10 @@ demo: $(READY)
 	@$(BIN)/python scripts/demo.py
 
 lint: $(READY)
+	@mkdir -p .make
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check -q .
+	$(BIN)/lint-imports --no-cache > .make/imports.log 2>&1 || { cat .make/imports.log; exit 1; }
 	$(BIN)/mypy $(TYPED)
 
 # Both parts always run, so that one failing does not hide what the other has to say; pytest's summary comes last. That the

@@ -15,10 +15,10 @@ import pluggy
 import yaml
 
 from anyhook import Engine, Event
-from anyhook.grammar.documents import split_front_matter
+from anyhook.documents.documents import split_front_matter
+from anyhook.journal.record import call_text, record
 from anyhook.model.call import Call
-from anyhook.steps.record import call_text, record
-from anyhook.steps.run import run
+from anyhook.process.run import run
 from bench.floor import build, floor
 from bench.spawn import KB, MB, measure
 

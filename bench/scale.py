@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from anyhook.journal.files import full_paths, words_path
 from anyhook.journal.word_index import WORTH
-from anyhook.stores.journal_files import full_paths, words_path
 from bench import past
 from bench.promises import Place
 

@@ -17,9 +17,9 @@ if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from anyhook.model.call import Call, Run
-from anyhook.steps.child import here
-from anyhook.steps.process_tree import Tree
-from anyhook.steps.run import run, start
+from anyhook.process.child import here
+from anyhook.process.process_tree import Tree
+from anyhook.process.run import run, start
 from bench.floor import ANSWER_SIZE, build, floor
 
 if TYPE_CHECKING:

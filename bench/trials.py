@@ -8,8 +8,8 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from anyhook.journal.trial import EVERY, Trial, run_batch, values_of
 from anyhook.model.digest import hasher
+from anyhook.replay.trial import EVERY, Trial, run_batch, values_of
 from bench.past import GUARD
 from bench.promises import Place, Row
 

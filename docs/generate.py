@@ -9,12 +9,13 @@ from pathlib import Path
 
 from hosts_page import hosts_page
 
-from anyhook.grammar.describe import WORDS, describe
-from anyhook.grammar.error_page import CAUSES
-from anyhook.grammar.error_page import page as errors_page
-from anyhook.grammar.registry import DIALECTS, dialect
-from anyhook.grammar.rows import BLOCKING, Dialect, Key, Limits, Reply
-from anyhook.kit.keys import (
+from anyhook.model.event import EVENTS, GATES
+from anyhook.tables.describe import WORDS, describe
+from anyhook.tables.error_page import CAUSES
+from anyhook.tables.error_page import page as errors_page
+from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.tables.rows import BLOCKING, Dialect, Key, Limits, Reply
+from anyhook.testing.kit.keys import (
     EVENT_KEYS,
     EXPECT_KEYS,
     FIELDS,
@@ -26,7 +27,6 @@ from anyhook.kit.keys import (
     TABLE,
     CaseKey,
 )
-from anyhook.model.event import EVENTS, GATES
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTE = "<!-- Generated from the tables by docs/generate.py; do not edit. `make docs` writes it anew. -->"

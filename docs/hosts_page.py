@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from anyhook.grammar.host_rows import EFFECTS, Host, HostEvent
 from anyhook.hosts import HOSTS, host
 from anyhook.hosts.moods import undriven
 from anyhook.live.observed import ASKABLE, NOTHING, QUIET, SUB_AGENTS, UNSEEN, WORKS, Sight, load, sights
 from anyhook.model.event import EVENTS
 from anyhook.model.json_types import Json
-from anyhook.steps.settle import RULES
+from anyhook.tables.host_rows import EFFECTS, Host, HostEvent
+from anyhook.walk.settle import RULES
 
 INTRO = """\
 Your hooks, in whatever dialect they are written, also run in agents that know nothing of anyhook. `anyhook install

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from anyhook.live.drive import Request
 from anyhook.live.observed import NOTHING, STOPPED, TOLD, UNASKED, WORKS
 from anyhook.live.script import ASIDE
-from anyhook.steps.settle import WORDS
+from anyhook.walk.settle import WORDS
 
 OUTPUT = "OUTPUTOLD"
 END_SAID = WORDS["end_turn", "context"].format("")

@@ -15,11 +15,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from anyhook import Engine
-from anyhook.catalog import read
-from anyhook.grammar.registry import dialect
-from anyhook.model.catalog import Setup
-from anyhook.steps.trust import pin
-from anyhook.stores.ledger import Ledger
+from anyhook.state.ledger import Ledger
+from anyhook.tables.registry import dialect
+from anyhook.walk.build import read
+from anyhook.walk.catalog import Setup
+from anyhook.walk.trust import pin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

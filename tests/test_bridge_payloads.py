@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator
 
-from anyhook.grammar.host_rows import EFFECTS, Host, HostEvent
-from anyhook.grammar.registry import dialect
 from anyhook.hosts import HOSTS, host
 from anyhook.model.decision import Decision, Texts
 from anyhook.model.event import EVENTS, FIELDS
-from anyhook.steps.express import NO_OPINION, Answer, express
-from anyhook.steps.receive import Received, receive
-from anyhook.steps.settle import RULES, settle
-from anyhook.steps.translate import restored, to_native
+from anyhook.tables.host_rows import EFFECTS, Host, HostEvent
+from anyhook.tables.registry import dialect
+from anyhook.tables.translate import restored, to_native
+from anyhook.walk.express import NO_OPINION, Answer, express
+from anyhook.walk.receive import Received, receive
+from anyhook.walk.settle import RULES, settle
 
 DATA = Path(__file__).parent / "data"
 PAYLOADS = sorted((DATA / "payloads").glob("*/*.json"))

@@ -30,13 +30,13 @@ from anyhook.cli.chat.commands import is_command
 from anyhook.cli.chat.rehearsal import rehearse
 from anyhook.cli.chat.screen import Screen, call_line
 from anyhook.cli.verb_trust import Found, approve_one
-from anyhook.grammar.registry import DIALECTS, dialect
 from anyhook.model.decision import Decision, Report
-from anyhook.scaffold.brief import brief
-from anyhook.scaffold.script import Script, text
-from anyhook.steps.review import review
-from anyhook.stores.conversations import Conversation, Conversations
-from anyhook.stores.ledger import Item, Ledger
+from anyhook.state.conversations import Conversation, Conversations
+from anyhook.state.ledger import Item, Ledger
+from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.testing.scaffold.brief import brief
+from anyhook.testing.scaffold.script import Script, text
+from anyhook.walk.review import review
 from conftest import World
 
 GUARD = Report("kodik:user:PreToolUse:guard", "guard", "kodik", "user", "hooks.json", "ran")
@@ -227,7 +227,7 @@ def test_drafts_with_faults(world: World, wrong: dict[str, Any], said: str) -> N
 
 
 def look(world: World) -> Found:
-    from anyhook.catalog import open_ledger, read
+    from anyhook.walk.build import open_ledger, read
 
     setup = world.setup()
     loaded = read(setup)

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from anyhook.conformance import runner
-from anyhook.conformance.coverage import coverage, report
-from anyhook.conformance.runner import conform, run_all, run_vector
-from anyhook.conformance.vectors import Vector, VectorError, load_suite, read_vector
+from anyhook.testing.conformance import runner
+from anyhook.testing.conformance.coverage import coverage, report
+from anyhook.testing.conformance.runner import conform, run_all, run_vector
+from anyhook.testing.conformance.vectors import Vector, VectorError, load_suite, read_vector
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json

@@ -10,22 +10,22 @@ from typing import Any
 import pytest
 
 from anyhook.dialects.codex_replies import ALLOWED
-from anyhook.grammar.host_rows import EFFECTS
-from anyhook.grammar.registry import dialect
-from anyhook.grammar.rows import Scene
 from anyhook.hosts import host
 from anyhook.model.call import Run
 from anyhook.model.decision import Decision
 from anyhook.model.event import Event
 from anyhook.model.hook import Hook
 from anyhook.model.json_types import Json
-from anyhook.steps.express import express
-from anyhook.steps.interpret import interpret
-from anyhook.steps.judge import judge
-from anyhook.steps.present import encode, payload
-from anyhook.steps.receive import receive
-from anyhook.steps.settle import settle
-from anyhook.steps.translate import to_native
+from anyhook.tables.host_rows import EFFECTS
+from anyhook.tables.registry import dialect
+from anyhook.tables.rows import Scene
+from anyhook.tables.translate import to_native
+from anyhook.walk.express import express
+from anyhook.walk.interpret import interpret
+from anyhook.walk.judge import judge
+from anyhook.walk.present import encode, payload
+from anyhook.walk.receive import receive
+from anyhook.walk.settle import settle
 from test_bridge_payloads import DATA, PAYLOADS, named, received
 
 AGENTS = ("claude", "codex", "gemini", "qwen", "copilot", "goose")

@@ -14,8 +14,8 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from anyhook import Engine, Event
 from anyhook.dialects.kolega import ASKING
-from anyhook.runners.question import indented, question
-from anyhook.runners.tools import LONGEST_TEXT, MOST_MATCHES, Workplace, clipped
+from anyhook.handlers.question import indented, question
+from anyhook.handlers.tools import LONGEST_TEXT, MOST_MATCHES, Workplace, clipped
 from conftest import World
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
@@ -49,7 +49,7 @@ def test_another_model_for_one_event(world: World) -> None:
 
 def test_without_the_extra(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.kolega("Stop", {"type": "prompt", "prompt": "p"})
-    monkeypatch.delitem(sys.modules, "anyhook.runners.model_client", raising=False)
+    monkeypatch.delitem(sys.modules, "anyhook.handlers.model_client", raising=False)
     monkeypatch.setitem(sys.modules, "pydantic_ai", None)
     decision = Engine.open(world.project, env=world.env, model="openai:x").fire_sync(Event.stop())
     assert (decision.verdict, decision.hooks[0].status) == ("none", "broken")

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from anyhook.guard.guard import refusal
 from anyhook.model.event import Event
-from anyhook.protection import refusal
 
 TABLE: list[dict[str, Any]] = json.loads((Path(__file__).parent / "data" / "protection.json").read_text())
 

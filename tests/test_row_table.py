@@ -7,7 +7,7 @@ import ast
 import json
 from pathlib import Path
 
-from anyhook.conformance.vectors import load_suite
+from anyhook.testing.conformance.vectors import load_suite
 
 HERE = Path(__file__).parent
 ROWS: dict[str, str] = json.loads((HERE / "agent_rows.json").read_text())

@@ -47,7 +47,7 @@ def _fast(verb: str, words: list[str]) -> int | None:
     at it."""
     from anyhook.cli.failure import BAD_CALL, BadCall
     from anyhook.cli.options import BRIDGE, FIRE, parse
-    from anyhook.grammar.registry import DIALECTS
+    from anyhook.tables.registry import DIALECTS
 
     options, count = (FIRE, 1) if verb == "fire" else (BRIDGE, 2)
     parsed = parse(words, options)
@@ -62,7 +62,7 @@ def _fast(verb: str, words: list[str]) -> int | None:
 
         return bridge(parsed[0][0], parsed[0][1], parsed[1])
     except BadCall as error:
-        from anyhook.cli import render
+        from anyhook.cli.view import render
 
         render.say(f"anyhook {verb}: {error}")
         return BAD_CALL

@@ -19,7 +19,7 @@ from test_agent_command import left_behind
 from anyhook.agent.headless import Headless
 from anyhook.live.model_server import ModelServer
 from anyhook.live.wire import Answer
-from anyhook.stores.conversations import Conversations
+from anyhook.state.conversations import Conversations
 from conftest import World
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")

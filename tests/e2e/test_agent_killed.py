@@ -20,7 +20,7 @@ from test_agent_ends import FULL, started, wait_for
 
 from anyhook.live.model_server import ModelServer
 from anyhook.live.wire import Answer
-from anyhook.stores.conversations import Conversations
+from anyhook.state.conversations import Conversations
 from conftest import World
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")

@@ -116,7 +116,7 @@ def test_the_moments_need_no_hook(world: World) -> None:
 
 
 def test_every_event_of_every_dialect_is_in_the_table() -> None:
-    from anyhook.grammar.registry import dialect
+    from anyhook.tables.registry import dialect
 
     for name in ("agenthooks", "kode", "kodelet", "kodik", "kolega"):
         assert set(MOMENTS[name]) == {row.native for row in dialect(name).events}

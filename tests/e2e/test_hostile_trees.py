@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from anyhook.catalog import build
-from anyhook.checkup import UnknownFile, checkup
-from anyhook.grammar.registry import DIALECTS, dialect
-from anyhook.model.catalog import Setup
+from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.walk.build import build
+from anyhook.walk.catalog import Setup
+from anyhook.walk.check import UnknownFile, checkup
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json

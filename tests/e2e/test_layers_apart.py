@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from anyhook import Event
-from anyhook.catalog import build
-from anyhook.grammar.registry import DIALECTS, dialect
-from anyhook.plan import open_catalog
+from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.walk.build import build
+from anyhook.walk.plan import open_catalog
 from conftest import World
 from layer_files import CASES, IDS, PROJECT_FILES, filled
 
 if TYPE_CHECKING:
-    from anyhook.grammar.files import Files
+    from anyhook.documents.files import Files
     from anyhook.model.hook import Layer, Source
 
 LONG = "9" * 309
@@ -132,7 +132,7 @@ def test_the_library_answers(world: World, breaks: list[str]) -> None:
 @pytest.mark.parametrize("step", ["discover", "trust", "layer", "with_types", "builtins", "open_ledger", "read_config"])
 def test_every_step_of_loading_is_fenced(world: World, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     """Whichever step fails while a dialect or the project is looked at, a catalog comes out and says so."""
-    import anyhook.catalog as module
+    import anyhook.walk.build as module
 
     world.hook("kodik", "PreToolUse", REFUSE)
     real = getattr(module, step)
@@ -151,7 +151,7 @@ def test_every_step_of_loading_is_fenced(world: World, monkeypatch: pytest.Monke
 
 
 def test_layers_that_cannot_be_joined_leave_the_users(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    import anyhook.catalog as module
+    import anyhook.walk.build as module
 
     world.hook("kodik", "PreToolUse", REFUSE)
     world.hook("kodik", "PreToolUse", "true", "project")

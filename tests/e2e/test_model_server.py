@@ -8,9 +8,9 @@ import pytest
 from pydantic_ai import Agent
 from pydantic_ai.models import Model
 
+from anyhook.handlers.model_client import Client
 from anyhook.live.model_server import ModelServer
 from anyhook.live.wire import Answer, Call
-from anyhook.runners.model_client import Client
 
 WIRES = {"openai:m": "responses", "openai-chat:m": "chat", "anthropic:m": "messages"}
 

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import pytest
 from new_place import Place, check_syntax, texts, the_hook
 
-from anyhook.grammar.files import Files
-from anyhook.grammar.registry import dialect
+from anyhook.documents.files import Files
 from anyhook.model.call import Run
-from anyhook.model.catalog import Setup
-from anyhook.scaffold.script import answers
-from anyhook.steps.interpret import interpret
+from anyhook.tables.registry import dialect
+from anyhook.testing.scaffold.script import answers
+from anyhook.walk.catalog import Setup
+from anyhook.walk.interpret import interpret
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 from new_place import Place, texts
 
-from anyhook.grammar.documents import parse_toml, parse_yaml
-from anyhook.grammar.registry import DIALECTS
+from anyhook.documents.documents import parse_toml, parse_yaml
+from anyhook.tables.registry import DIALECTS
 
 if TYPE_CHECKING:
     from pathlib import Path

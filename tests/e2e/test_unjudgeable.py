@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from anyhook.cli.options import BRIDGE, parse
-from anyhook.engine import Engine
+from anyhook.walk.engine import Engine
 from conftest import World
 
 REFUSE = "cat > seen; echo 'not here' >&2; exit 2"
@@ -215,7 +215,7 @@ def test_a_fault_of_self_protection_leaves_the_hooks(world: World, monkeypatch: 
 def test_a_fault_with_one_hook_is_no_neighbours(
     world: World, monkeypatch: pytest.MonkeyPatch, capfd: Any, where: str
 ) -> None:
-    import anyhook.corridor as module
+    import anyhook.walk.walk as module
 
     world.hook("kode", "tool_call_pre", "sleep 100")
     world.hook("kolega", "PreToolUse", REFUSE)
@@ -244,5 +244,5 @@ def test_a_decision_that_cannot_be_recorded_counts(world: World, monkeypatch: py
         raise RecursionError("record")
 
     world.hook("kodik", "PreToolUse", REFUSE)
-    monkeypatch.setattr("anyhook.corridor.record", fails)
+    monkeypatch.setattr("anyhook.walk.walk.record", fails)
     assert is_refused(in_process(world, monkeypatch, capfd, payload(world, '{"command": "ls"}')))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from anyhook.grammar.error_page import CAUSES, own_ids, page
-from anyhook.grammar.registry import DIALECTS, dialect
 from anyhook.model.codes import CODES, GROUPS, MENDED
 from anyhook.model.problem import ERROR, WARNING
-from anyhook.steps.judge import CODES as FAILURES
+from anyhook.tables.error_page import CAUSES, own_ids, page
+from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.walk.judge import CODES as FAILURES
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "anyhook"
@@ -95,4 +95,4 @@ def test_every_row_is_complete() -> None:
 
 def test_the_error_page_is_current() -> None:
     written = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
-    assert written == page(), "docs/errors.md: run `python -m anyhook.grammar.error_page > docs/errors.md`"
+    assert written == page(), "docs/errors.md: run `python -m anyhook.tables.error_page > docs/errors.md`"

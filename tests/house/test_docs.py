@@ -18,13 +18,13 @@ import click
 import pytest
 
 from anyhook.cli.app import VERBS, app
-from anyhook.grammar.files import Files
-from anyhook.stores.config import Config, read_config
+from anyhook.documents.files import Files
+from anyhook.state.settings import Config, read_config
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(
     path
-    for pattern in ("*.md", "docs/**/*.md", "examples/*/README.md", "src/anyhook/conformance/README.md")
+    for pattern in ("*.md", "docs/**/*.md", "examples/*/README.md", "src/anyhook/testing/conformance/README.md")
     for path in ROOT.glob(pattern)
 )
 WRITTEN = [path for path in PAGES if path.parent.name != "dialects"]

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import anyhook
-from anyhook.plan import key_of
-from anyhook.stores.plans import read_plan
+from anyhook.state.plans import read_plan
+from anyhook.walk.plan import key_of
 from conftest import World
 
 FORBIDDEN = frozenset(
@@ -22,7 +22,13 @@ FORBIDDEN = frozenset(
         "tempfile", "threading", "typing", "yaml",
     }
 )  # fmt: skip
-NOT_FOR_NOTHING = ("anyhook.engine", "anyhook.corridor", "anyhook.dialects", "anyhook.steps.run", "anyhook.catalog")
+NOT_FOR_NOTHING = (
+    "anyhook.walk.engine",
+    "anyhook.walk.walk",
+    "anyhook.dialects",
+    "anyhook.process.run",
+    "anyhook.walk.build",
+)
 """What need not be loaded where nothing is hooked."""
 
 # The process ends with os._exit, which leaves no moment for a report: so that is where the report is made. `-S` keeps
@@ -141,7 +147,7 @@ def test_a_handler_that_asks_a_model_elsewhere(world: World) -> None:
     found, modules, said = loaded_by(world, "fire", "pre_tool", *words)
     assert (found, [report["status"] for report in json.loads(said)["hooks"]]) == (0, ["unmatched", "ran"])
     assert too_much(modules) == set()
-    assert {name for name in modules if name.startswith(("anyhook.runners.", "pydantic", "httpx"))} == set()
+    assert {name for name in modules if name.startswith(("anyhook.handlers.", "pydantic", "httpx"))} == set()
 
 
 def test_the_probe_sees_what_is_loaded(world: World) -> None:

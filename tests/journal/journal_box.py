@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from anyhook.cli.app import run
-from anyhook.stores.journal import Journal
+from anyhook.journal.journal import Journal
 from conftest import World
 
 SECOND = 1_000_000_000

@@ -17,10 +17,10 @@ import pytest
 from journal_box import Box, made
 
 from anyhook.hosts import HOSTS, host
-from anyhook.journal.trial import python_script, sandbox_of, works
-from anyhook.kit.recorded import cases_of
+from anyhook.journal.journal import Journal
 from anyhook.model.json_types import Json
-from anyhook.stores.journal import Journal
+from anyhook.replay.trial import python_script, sandbox_of, works
+from anyhook.testing.kit.recorded import cases_of
 from conftest import World
 
 GUARD = """
@@ -148,7 +148,7 @@ def test_outputs_prompts_and_questions_are_told(box: Box, pool: list[int]) -> No
 
 
 def test_the_newest_of_very_many_are_told(box: Box, pool: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anyhook.journal.backtest.EXAMPLES", 3)
+    monkeypatch.setattr("anyhook.replay.backtest.EXAMPLES", 3)
     recorded(box, [f"rm {number}" for number in range(8)])
     script(box)
     found = tried(box, "guard.py")

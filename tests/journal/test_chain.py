@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from anyhook.journal.chain import link_of
+from anyhook.journal.files import current_path, full_paths
+from anyhook.journal.journal import Journal
 from anyhook.journal.verify import Proof, verify
-from anyhook.stores.journal import Journal
-from anyhook.stores.journal_chain import link_of
-from anyhook.stores.journal_files import current_path, full_paths
-from anyhook.stores.journal_writer import Bounds, JournalWriter
+from anyhook.journal.writer import Bounds, JournalWriter
 from conftest import World
 
 
@@ -250,7 +250,7 @@ def test_a_holder_of_the_lock_that_was_stopped(tmp_path: Path, monkeypatch: pyte
     import fcntl
 
     path = written(tmp_path, 1)
-    monkeypatch.setattr("anyhook.stores.journal_writer.LOCK_S", 0.05)
+    monkeypatch.setattr("anyhook.journal.writer.LOCK_S", 0.05)
     journal = Journal(str(tmp_path))
     with path.open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

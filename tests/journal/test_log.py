@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 from journal_box import Box, made
 
-from anyhook.cli.bars import bar, sparkline
+from anyhook.cli.view.bars import bar, sparkline
 from anyhook.journal.figures import figures
+from anyhook.journal.files import full_paths
 from anyhook.journal.index import known_runs
+from anyhook.journal.journal import Journal
 from anyhook.journal.search import Wanted, follow, newest, record_of, search
-from anyhook.stores.journal import Journal
-from anyhook.stores.journal_files import full_paths
-from anyhook.stores.journal_writer import Bounds, JournalWriter
+from anyhook.journal.writer import Bounds, JournalWriter
 from conftest import World
 
 

@@ -12,11 +12,11 @@ import pytest
 from journal_box import Box, made
 
 from anyhook import Event, Outcome
-from anyhook.grammar.registry import DIALECTS, dialect
 from anyhook.hosts import HOSTS, host
-from anyhook.journal.replay import Change, Judge
-from anyhook.kit.events import payload_of_agent
 from anyhook.model.json_types import Json
+from anyhook.replay.replay import Change, Judge
+from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.testing.kit.events import payload_of_agent
 from conftest import World
 
 ANSWERS: dict[str, list[dict[str, Any]]] = {
@@ -73,7 +73,7 @@ def test_every_answer_is_judged_the_same(box: Box, table: str, monkeypatch: pyte
         raise AssertionError("replay starts nothing")
 
     monkeypatch.setattr("subprocess.Popen", never)
-    monkeypatch.setattr("anyhook.steps.run.start", never)
+    monkeypatch.setattr("anyhook.process.run.start", never)
     found = box.json("replay")
     assert found == {"judged": 3 * len(scripts), "changed": 0, "changes": [], "not_judged": {}}
 
@@ -170,7 +170,7 @@ def test_another_table(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
     table = dialect("kodik")
     reply = table.replies["command"].replace(exits={0: "pass", 5: "block"})
     changed = table.replace(replies={**table.replies, "command": reply})
-    monkeypatch.setattr("anyhook.journal.replay.dialect", lambda _: changed)
+    monkeypatch.setattr("anyhook.replay.replay.dialect", lambda _: changed)
     (change,) = box.json("replay")["changes"]
     assert (change["after"]["verdict"], change["after"]["reason"]) == ("block", "why")
 

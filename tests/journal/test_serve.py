@@ -21,8 +21,8 @@ from serve_box import BLOCKS, messages, served
 from starlette.testclient import TestClient
 from test_watch import ODD_RECORDS
 
-from anyhook.cli.live import server as live_server
-from anyhook.cli.live.server import FILES, page
+from anyhook.cli.web import server as live_server
+from anyhook.cli.web.server import FILES, page
 from anyhook.journal.index import index_path
 from conftest import World
 

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from anyhook.journal.side_by_side import side_by_side
+from anyhook.journal.parallel import side_by_side
 
 
 def asked(number: int) -> tuple[int, int]:

@@ -10,9 +10,9 @@ import pytest
 from journal_box import Box
 
 from anyhook import Event
+from anyhook.journal.files import full_path
 from anyhook.journal.word_index import blocks_with, make_all, tokens_of
-from anyhook.stores.config import Config
-from anyhook.stores.journal_files import full_path
+from anyhook.state.settings import Config
 from conftest import World
 
 CANARY = "Zebra7Canary9Secret0x"

@@ -10,8 +10,8 @@ from journal_box import Box, made
 from rich.cells import cell_len
 from terminal_box import Terminal
 
-from anyhook.cli.rows import row_of
-from anyhook.cli.width import cut, cut_middle, padded, width
+from anyhook.cli.view.rows import row_of
+from anyhook.cli.view.width import cut, cut_middle, padded, width
 from anyhook.journal.search import Found
 from conftest import World
 

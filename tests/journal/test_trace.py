@@ -16,9 +16,9 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from test_export import Collector, running
 
 from anyhook import Event
-from anyhook.grammar.registry import DIALECTS, dialect
 from anyhook.model.trace import Trace, parent_of, trace_id
 from anyhook.model.words import TRACEPARENT
+from anyhook.tables.registry import DIALECTS, dialect
 from conftest import World
 
 GIVEN = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"

@@ -20,12 +20,12 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from anyhook.cli.failure import BadCall
-from anyhook.cli.live import terminal
-from anyhook.cli.live.query import wanted_by
-from anyhook.cli.live.terminal import InFull, Watch
-from anyhook.cli.rows import CELL_MOST, DAMAGED, row_of
+from anyhook.cli.tui import terminal
+from anyhook.cli.tui.terminal import InFull, Watch
+from anyhook.cli.view.rows import CELL_MOST, DAMAGED, row_of
+from anyhook.cli.web.query import wanted_by
 from anyhook.journal.search import Found
-from anyhook.stores.journal_writer import Bounds, JournalWriter
+from anyhook.journal.writer import Bounds, JournalWriter
 from conftest import World
 
 Steps = Callable[[Pilot[None]], Awaitable[None]]

@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 from journal_box import made
 
+from anyhook.journal.files import LARGE_BLOCK, full_paths, words_path
 from anyhook.journal.search import Wanted
 from anyhook.journal.word_index import WORTH, blocks_with, make_all, tokens_of
 from anyhook.journal.words import WordSearch
+from anyhook.journal.writer import Bounds, JournalWriter
 from anyhook.model import lean_json
-from anyhook.stores.journal_files import LARGE_BLOCK, full_paths, words_path
-from anyhook.stores.journal_writer import Bounds, JournalWriter
 from conftest import World
 
 

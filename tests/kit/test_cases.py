@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from anyhook.grammar.documents import parse_yaml
-from anyhook.kit.cases import BadCases, Case, cases_in, find_files, read_cases
-from anyhook.kit.ground import LEFT_OUT
-from anyhook.kit.keys import schema
-from anyhook.kit.yaml_text import to_yaml
+from anyhook.documents.documents import parse_yaml
+from anyhook.documents.yaml_text import to_yaml
+from anyhook.testing.kit.cases import BadCases, Case, cases_in, find_files, read_cases
+from anyhook.testing.kit.keys import schema
+from anyhook.testing.kit.sandbox import LEFT_OUT
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json

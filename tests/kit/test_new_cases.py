@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from anyhook.grammar.registry import DIALECTS, dialect
+from anyhook.tables.registry import DIALECTS, dialect
 from conftest import World
 
 PAIRS = [(name, row.native) for name in DIALECTS for row in dialect(name).events]
@@ -27,10 +27,10 @@ def test_the_first_cases_of_a_gate_hold(world: World, name: str, native: str) ->
 
 def test_every_event_gets_cases_that_can_be_read(world: World) -> None:
     from anyhook.cli.verb_new import write
-    from anyhook.grammar.documents import parse_yaml
-    from anyhook.kit.cases import cases_in
-    from anyhook.scaffold.cases import first_cases
-    from anyhook.scaffold.planning import Order, find_row
+    from anyhook.documents.documents import parse_yaml
+    from anyhook.testing.kit.cases import cases_in
+    from anyhook.testing.scaffold.cases import first_cases
+    from anyhook.testing.scaffold.planning import Order, find_row
 
     for number, (name, native) in enumerate(PAIRS):
         table = dialect(name)

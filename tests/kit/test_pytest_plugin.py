@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from anyhook.grammar.registry import DIALECTS, dialect
 from anyhook.hosts import HOSTS, host
-from anyhook.kit.cases import cases_in
-from anyhook.kit.events import Events, payload_of_agent
-from anyhook.kit.recorded import case_of
 from anyhook.model.event import FIELDS
 from anyhook.model.json_types import Json
-from anyhook.steps.receive import receive
+from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.testing.kit.cases import cases_in
+from anyhook.testing.kit.events import Events, payload_of_agent
+from anyhook.testing.kit.recorded import case_of
+from anyhook.walk.receive import receive
 from test_bridge_payloads import PAYLOADS, named, received
 
 pytest_plugins = ["pytester"]
@@ -152,9 +152,9 @@ def test_runs_that_do_not_use_it_load_nothing(pytester: pytest.Pytester) -> None
     pytester.makepyfile("""
         import sys
         def test_it():
-            assert "anyhook.pytest_plugin" in sys.modules
+            assert "anyhook.testing.pytest_plugin" in sys.modules
             ours = {name for name in sys.modules if name.split(".")[0] == "anyhook"}
-            assert ours == {"anyhook", "anyhook.kit", "anyhook.pytest_plugin"}
+            assert ours == {"anyhook", "anyhook.testing", "anyhook.testing.kit", "anyhook.testing.pytest_plugin"}
             assert not {"yaml", "regex", "click"} & set(sys.modules)
     """)
     pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:hypothesispytest").assert_outcomes(passed=1)

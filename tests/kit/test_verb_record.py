@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from kit_box import Box
 
-from anyhook.grammar.documents import parse_yaml
-from anyhook.kit.recorded import LeftOut, case_of
+from anyhook.documents.documents import parse_yaml
+from anyhook.testing.kit.recorded import LeftOut, case_of
 from conftest import World
 
 SECRET = "ghp_" + "a1B2" * 9

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from anyhook.grammar.registry import DIALECTS, dialect
-from anyhook.grammar.rows import Dialect, EventRow
 from anyhook.model.call import Run
 from anyhook.model.event import EVENTS
 from anyhook.model.hook import Hook
+from anyhook.model.json_bytes import encode
 from anyhook.model.json_types import Json
 from anyhook.model.outcome import Failure, Outcome
-from anyhook.steps.judge import CODES
-from anyhook.steps.merge import Entry
-from anyhook.steps.present import encode
+from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.tables.rows import Dialect, EventRow
+from anyhook.walk.judge import CODES
+from anyhook.walk.merge import Entry
 
 TABLES: dict[str, Dialect] = {name: dialect(name) for name in DIALECTS}
 ROWS = [(table, row, event) for table in TABLES.values() for row in table.events for event in row.canonical]

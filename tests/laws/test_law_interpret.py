@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from law_strategies import ENDINGS, ROWS, entries, hook_of, runs
 
-from anyhook.grammar.rows import Dialect, EventRow
 from anyhook.model.call import Run
 from anyhook.model.outcome import Outcome
 from anyhook.model.words import ON_FAILURE
-from anyhook.steps.interpret import interpret
-from anyhook.steps.judge import CODES, judge
-from anyhook.steps.merge import Entry, merge
+from anyhook.tables.rows import Dialect, EventRow
+from anyhook.walk.interpret import interpret
+from anyhook.walk.judge import CODES, judge
+from anyhook.walk.merge import Entry, merge
 
 CASES = [(table, row, event, handler) for table, row, event in ROWS for handler in table.replies]
 ALLOWING = [

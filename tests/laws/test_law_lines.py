@@ -12,9 +12,10 @@ from unittest.mock import patch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from anyhook.journal.chain import START, sealed
+from anyhook.journal.files import full_path
 from anyhook.journal.line_parts import parts_of
-from anyhook.journal.replay import Change, Judge, Unjudgeable
-from anyhook.journal.replayed import replay
+from anyhook.journal.record import Keeping, about, call_text, head_of, record
 from anyhook.journal.runs import columns_of, runs_of
 from anyhook.journal.search import Wanted, parsed
 from anyhook.journal.word_index import TABLE, make_all
@@ -25,9 +26,8 @@ from anyhook.model.digest import hasher
 from anyhook.model.event import Event
 from anyhook.model.hook import Hook
 from anyhook.model.json_types import Json
-from anyhook.steps.record import Keeping, about, call_text, head_of, record
-from anyhook.stores.journal_chain import START, sealed
-from anyhook.stores.journal_files import full_path
+from anyhook.replay.replay import Change, Judge, Unjudgeable
+from anyhook.replay.replayed import replay
 
 NAMES = ["calls", "decision", "hooks", "tool", "data", "n", 'x"calls', "", "ß"]
 TEXTS = [
@@ -165,7 +165,7 @@ def test_a_search_finds_what_a_whole_index_would(
 ) -> None:
     """The journal may be in several files, and the full ones may have an index, or some of them."""
     first, second, third = sorted(cuts)
-    with tempfile.TemporaryDirectory() as folder, patch("anyhook.stores.journal_files.LARGE_BLOCK", 64):
+    with tempfile.TemporaryDirectory() as folder, patch("anyhook.journal.files.LARGE_BLOCK", 64):
         for number, (start, end) in enumerate([(0, first), (first, second), (second, third), (third, None)]):
             path = full_path(folder, number) if end is not None else f"{folder}/journal.jsonl"
             Path(path).write_bytes(b"".join(journal[start:end]))

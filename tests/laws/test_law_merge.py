@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from law_strategies import ROWS, entries, failures, hook_of, outcomes
 
-from anyhook.grammar.rows import Dialect, EventRow
 from anyhook.model.outcome import EFFECTS, SILENT, STRENGTH, Failure, Outcome
-from anyhook.steps.judge import CODES
-from anyhook.steps.merge import Entry, merge
+from anyhook.tables.rows import Dialect, EventRow
+from anyhook.walk.judge import CODES
+from anyhook.walk.merge import Entry, merge
 
 
 @given(entries(), st.randoms())

@@ -14,11 +14,11 @@ from law_strategies import TABLES, objects, texts, values
 from anyhook.cli.event_input import event_of
 from anyhook.cli.options import FIRE
 from anyhook.dialects.goose import FACETS
-from anyhook.grammar.rows import Scene
 from anyhook.model.event import FIELDS, Event
 from anyhook.model.json_types import Json
-from anyhook.steps import present
-from anyhook.steps.present import encode, payload
+from anyhook.tables.rows import Scene
+from anyhook.walk import present
+from anyhook.walk.present import encode, payload
 
 if TYPE_CHECKING:
     from conftest import World

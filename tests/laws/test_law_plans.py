@@ -15,14 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from law_strategies import TABLES
 
-from anyhook.catalog import build
 from anyhook.cli import fire as cli_fire
 from anyhook.cli.options import FIRE, parse
-from anyhook.model.catalog import Catalog
 from anyhook.model.event import EVENTS, Event
-from anyhook.plan import from_plan, key_of, to_plan
-from anyhook.stores.plans import read_plan
-from anyhook.stores.switches import Switches
+from anyhook.state.plans import read_plan
+from anyhook.state.switches import Switches
+from anyhook.walk.build import build
+from anyhook.walk.catalog import Catalog
+from anyhook.walk.plan import from_plan, key_of, to_plan
 from conftest import World
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from law_strategies import ENDINGS, TABLES, entries, hook_of
 
+from anyhook.journal.record import Keeping, call_text, record
 from anyhook.model.call import Call, Run
 from anyhook.model.decision import Decision, Report
-from anyhook.steps.merge import Entry, merge
-from anyhook.steps.record import Keeping, call_text, record
+from anyhook.walk.merge import Entry, merge
 
 said = st.sampled_from([b"", b"{}", b'{"reason": "no"}', b"token=abcdefgh", b"\xff"])
 runs = st.builds(

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from law_strategies import texts, values
 
+from anyhook.journal.record import ALL, OUTPUT_LIMIT, Keeping, clean, clip, clipped, secrets_of
+from anyhook.journal.redact import INSTEAD, redacted
+from anyhook.journal.suspect import TEXT_LIMIT, TOKENS, is_suspect
 from anyhook.model.json_types import Json
-from anyhook.steps.record import ALL, OUTPUT_LIMIT, Keeping, clean, clip, clipped, secrets_of
-from anyhook.steps.redact import INSTEAD, redacted
-from anyhook.steps.suspect import TEXT_LIMIT, TOKENS, is_suspect
 
 CANARY = "Zebra7Canary9Secret0x"
 

@@ -8,11 +8,11 @@ import tomllib
 
 import pytest
 
-from anyhook.grammar.host_rows import Entry
 from anyhook.hosts import HOSTS, host
 from anyhook.hosts.drives import DRIVES, PROBE_HOOK
 from anyhook.live.network import leave
 from anyhook.live.stage import Stage, fill, prepare
+from anyhook.tables.host_rows import Entry
 from conftest import World
 
 

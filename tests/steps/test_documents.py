@@ -16,8 +16,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from anyhook.grammar import documents
-from anyhook.grammar.documents import (
+from anyhook.documents import documents
+from anyhook.documents.documents import (
     DEPTH_LIMIT,
     Unreadable,
     parse_json,
@@ -308,7 +308,7 @@ def test_front_matter_without_an_end_is_refused(text: str) -> None:
 
 def test_importing_the_module_loads_no_parser() -> None:
     code = (
-        "import sys; before = set(sys.modules); import anyhook.grammar.documents; "
+        "import sys; before = set(sys.modules); import anyhook.documents.documents; "
         "print(sorted("
         "{'re', 'json', 'yaml', 'tomllib', 'typing', 'itertools', 'datetime'} & (set(sys.modules) - before)))"
     )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anyhook.install.json_text import Malformed, added, removed, replaced, scan
+from anyhook.documents.json_text import Malformed, added, removed, replaced, scan
 
 LAYOUTS = [
     "{}", "{ }", '{"a": 1}', '{ "a": 1 }', '{\n  "a": 1\n}\n', '{\n\t"a": 1, // note, with a comma\n}\n',

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anyhook.conformance.matching import faults, member, mismatches, parse_json
+from anyhook.testing.conformance.matching import faults, member, mismatches, parse_json
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json

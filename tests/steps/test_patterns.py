@@ -14,8 +14,8 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from anyhook.grammar import patterns
-from anyhook.grammar.patterns import (
+from anyhook.tables import patterns
+from anyhook.tables.patterns import (
     LENGTH_LIMIT,
     BadPattern,
     PatternTimeout,
@@ -63,7 +63,7 @@ def test_plain_names_mean_what_they_mean_as_patterns(pattern: str, text: str) ->
 
 def test_plain_names_load_no_engine() -> None:
     code = (
-        "import sys; before = set(sys.modules); from anyhook.grammar import patterns as p; "
+        "import sys; before = set(sys.modules); from anyhook.tables import patterns as p; "
         "assert all(p.compile_pattern(f'Tool{n}|Other').fullmatch('Other') for n in range(1000)); "
         "print(sorted({'re', 'regex', 'typing'} & (set(sys.modules) - before)))"
     )

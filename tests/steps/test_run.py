@@ -17,11 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anyhook.model.call import Call, Run
-from anyhook.steps import child as child_module
-from anyhook.steps import spawn
-from anyhook.steps.child import OUTPUT_LIMIT
-from anyhook.steps.process_tree import Process, Tree, processes
-from anyhook.steps.run import Child, end_all, run, start
+from anyhook.process import child as child_module
+from anyhook.process import spawn
+from anyhook.process.child import OUTPUT_LIMIT
+from anyhook.process.process_tree import Process, Tree, processes
+from anyhook.process.run import Child, end_all, run, start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

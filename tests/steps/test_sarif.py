@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from anyhook.cli.sarif import sarif
+from anyhook.cli.view.sarif import sarif
 from anyhook.model.problem import ERROR, WARNING, Problem
 
 if TYPE_CHECKING:

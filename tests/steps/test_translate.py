@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anyhook.grammar.registry import DIALECTS, dialect
 from anyhook.model.event import Event
 from anyhook.model.outcome import Outcome
-from anyhook.steps.translate import to_host, to_native
+from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.tables.translate import to_host, to_native
 
 HOST = {
     "shell": ("command", "timeout_seconds"),

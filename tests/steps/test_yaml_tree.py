@@ -11,8 +11,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anyhook.grammar import documents, yaml_tree
-from anyhook.grammar.documents import Unreadable, mend_backslashes, parse_yaml
+from anyhook.documents import documents, yaml_tree
+from anyhook.documents.documents import Unreadable, mend_backslashes, parse_yaml
 from anyhook.model.json_types import Json
 
 TASTY = st.text(alphabet="[]{}\"'\\:,-#&*!|>?%@`=.~ \n\t\rab10ueE+_<\ufeff\u2028é", max_size=60)
@@ -72,7 +72,7 @@ def load(request: pytest.FixtureRequest) -> Callable[[str], Json]:
     if request.param == "c":
         assert yaml_tree._Loader.__mro__[1].__name__ == "CSafeLoader"
         return parse_yaml
-    spec = importlib.util.find_spec("anyhook.grammar.yaml_tree")
+    spec = importlib.util.find_spec("anyhook.documents.yaml_tree")
     assert spec is not None
     assert spec.loader is not None
     copy = importlib.util.module_from_spec(spec)

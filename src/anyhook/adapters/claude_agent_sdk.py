@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from anyhook.adapters.moments import Moments
-    from anyhook.engine import Engine
     from anyhook.model.decision import Decision
     from anyhook.model.json_types import Json
+    from anyhook.walk.engine import Engine
 
     Payload = dict[str, Any]
     Answer = dict[str, Any]

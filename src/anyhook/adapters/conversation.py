@@ -15,9 +15,9 @@ from anyhook.model.outcome import ASK
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
-    from anyhook.engine import Engine
     from anyhook.model.decision import Decision
     from anyhook.model.json_types import Json
+    from anyhook.walk.engine import Engine
 
     T = TypeVar("T")
     Part = TypeVar("Part")

@@ -15,7 +15,7 @@ from anyhook.adapters.plain_values import jsonable
 
 if TYPE_CHECKING:
     from anyhook.adapters.moments import Moments
-    from anyhook.engine import Engine
+    from anyhook.walk.engine import Engine
 
 NOTES = "hook_notes"
 """Where the model finds what hooks add to a result, which has to be an object here."""

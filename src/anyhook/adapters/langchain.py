@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from anyhook.adapters.conversation import Script
     from anyhook.adapters.moments import Moments
-    from anyhook.engine import Engine
+    from anyhook.walk.engine import Engine
 
 TURN = "anyhook_turn"
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 
 from time import monotonic
 
-from anyhook.grammar.registry import dialect
 from anyhook.model.decision import Decision
 from anyhook.model.event import Event
+from anyhook.tables.registry import dialect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from anyhook.engine import Engine
     from anyhook.model.json_types import Json
+    from anyhook.walk.engine import Engine
 
     Observer = Callable[[Event, Decision], None]
     Announcer = Callable[[Event], None]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from anyhook.adapters.conversation import Result
     from anyhook.adapters.moments import Moments
-    from anyhook.engine import Engine
+    from anyhook.walk.engine import Engine
 
 
 STRUCTURED = (ToolOutputText, ToolOutputImage, ToolOutputFileContent)

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from pydantic_ai.tools import ToolDefinition
 
     from anyhook.adapters.tool_calls import Gate, ToolRecord
-    from anyhook.engine import Engine
     from anyhook.model.json_types import Json
+    from anyhook.walk.engine import Engine
 
     Recipe = Callable[[str, Mapping[str, Json], Sequence[ModelMessage], Any], Awaitable[str]]
     """Recipe, its arguments, the conversation, the model → the text that the recipe's run ends with."""

@@ -19,7 +19,7 @@ from anyhook.adapters.moments import Refused
 
 if TYPE_CHECKING:
     from anyhook.adapters.moments import Moments
-    from anyhook.engine import Engine
+    from anyhook.walk.engine import Engine
 
 WORTH_A_STOP = ("end_turn", "stop_sequence")
 """Ends of a turn that are the model's own; the others are interruptions and limits."""

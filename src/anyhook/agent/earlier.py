@@ -11,7 +11,7 @@ from pydantic_ai.messages import ModelMessagesTypeAdapter
 from anyhook.adapters.messages import plain
 
 if TYPE_CHECKING:
-    from anyhook.stores.conversations import Conversations
+    from anyhook.state.conversations import Conversations
 
 MOST = 20
 """A longer list is not read."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anyhook.agent.failure import BadSetup, Failed
-from anyhook.stores.places import config_file
+from anyhook.state.places import config_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,7 +54,7 @@ def open_model(name: str, providers: Mapping[str, Mapping[str, str]], env: Mappi
         return script_model(name.removeprefix(SCRIPT))
     if not all(name.partition(":")):
         raise BadSetup(f"--model {name}: must be PROVIDER:NAME or script:FILE")
-    from anyhook.runners.model_client import Client, NoModelError
+    from anyhook.handlers.model_client import Client, NoModelError
 
     try:
         return Client(name, providers, env).model

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anyhook.agent.failure import BadSetup
-from anyhook.grammar.registry import DIALECTS, dialect
-from anyhook.stores.places import config_file
+from anyhook.state.places import config_file
+from anyhook.tables.registry import DIALECTS, dialect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -20,7 +20,7 @@ from pydantic_ai.usage import RequestUsage
 from anyhook.adapters.messages import plain
 from anyhook.adapters.pydantic_ai import running
 from anyhook.agent.failure import BadSetup, Failed
-from anyhook.runners import inside_hook
+from anyhook.handlers import inside_hook
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator

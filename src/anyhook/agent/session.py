@@ -24,17 +24,17 @@ from anyhook.agent.permission import Permission
 from anyhook.agent.recipes import COMPACT, cook, folders, recipe_text
 from anyhook.agent.settings import read_settings
 from anyhook.agent.tools import exit_code, tools
-from anyhook.engine import Engine
-from anyhook.grammar.files import Files
-from anyhook.grammar.xdg import home_of
-from anyhook.model.catalog import Catalog, Setup
-from anyhook.runners.key_variables import key_names
-from anyhook.runners.leftovers import VARIABLE as LEFTOVERS
-from anyhook.runners.leftovers import end_commands, end_leftovers, now_s
-from anyhook.runners.model_client import words_of
-from anyhook.stores.config import Config, read_config
-from anyhook.stores.conversations import Conversation, Conversations
-from anyhook.stores.places import config_file, state_dir
+from anyhook.documents.files import Files
+from anyhook.handlers.key_variables import key_names
+from anyhook.handlers.model_client import words_of
+from anyhook.model.xdg import home_of
+from anyhook.process.leftovers import VARIABLE as LEFTOVERS
+from anyhook.process.leftovers import end_commands, end_leftovers, now_s
+from anyhook.state.conversations import Conversation, Conversations
+from anyhook.state.places import config_file, state_dir
+from anyhook.state.settings import Config, read_config
+from anyhook.walk.catalog import Catalog, Setup
+from anyhook.walk.engine import Engine
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterable, Callable, Mapping, Sequence

@@ -13,7 +13,7 @@ from pydantic_ai_harness.shell import Shell
 from pydantic_ai_harness.subagents import SubAgents
 
 from anyhook.agent.failure import BadSetup
-from anyhook.runners.key_variables import without_keys
+from anyhook.handlers.key_variables import without_keys
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,7 +7,7 @@ import click
 
 from anyhook import __version__
 from anyhook.cli.failure import BAD_CALL, BadCall
-from anyhook.stores.journal_files import Unreadable
+from anyhook.journal.files import Unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Verbs(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in VERBS and not args[0].startswith("-"):
-            from anyhook.grammar.shapes import guess
+            from anyhook.tables.shapes import guess
 
             raise click.UsageError(f"There is no verb `{args[0]}`.{guess(args[0], VERBS)}", ctx)
         return super().resolve_command(ctx, args)
@@ -92,7 +92,7 @@ def app() -> None:
 
 def run(words: Sequence[str]) -> int:
     """Carry out a command line; the exit status."""
-    from anyhook.cli import render
+    from anyhook.cli.view import render
 
     try:
         status = app.main(list(words), prog_name="anyhook", standalone_mode=False)

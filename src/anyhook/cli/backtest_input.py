@@ -8,21 +8,21 @@ import sys
 
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.failure import BadCall
-from anyhook.grammar.xdg import home_of
 from anyhook.model.digest import hasher
 from anyhook.model.lean_json import every_text
+from anyhook.model.xdg import home_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from anyhook.cli.options import Values
-    from anyhook.engine import Engine
-    from anyhook.journal.backtest import Backtest, Subject
     from anyhook.journal.search import Wanted
-    from anyhook.journal.trial import Trial
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook
+    from anyhook.replay.backtest import Backtest, Subject
+    from anyhook.replay.trial import Trial
+    from anyhook.walk.engine import Engine
 
 HANDLERS = ("command", "python")
 ABSOLUTE = re.compile(r"/[^\s\"'`;|&<>()=:,]+")
@@ -33,9 +33,9 @@ def prepared(
     folder: str, names: tuple[str, ...], values: Values, wanted: Wanted
 ) -> tuple[Backtest, tuple[str, ...], list[str]]:
     """The backtest, the sandbox's words, and the hooks' ids."""
-    from anyhook.engine import Engine
-    from anyhook.journal.backtest import Backtest
-    from anyhook.plan import open_catalog
+    from anyhook.replay.backtest import Backtest
+    from anyhook.walk.engine import Engine
+    from anyhook.walk.plan import open_catalog
 
     setup = setup_of({**values, "state_dir": None})
     catalog = open_catalog(setup)
@@ -67,7 +67,7 @@ def _places(hook: Hook) -> Iterator[str]:
 
 def _chosen(engine: Engine, name: str) -> Hook:
     """The one hook of the catalog that a name means: its id, its name, or a part of the id."""
-    from anyhook.kit.only import likely
+    from anyhook.testing.kit.only import likely
 
     hooks = engine.catalog.hooks
     exact = [hook for hook in hooks if hook.id == name]
@@ -89,11 +89,11 @@ def _chosen(engine: Engine, name: str) -> Hook:
 
 
 def _subject(engine: Engine, hook: Hook, sandbox: str) -> Subject:
-    from anyhook.grammar.files import Files
-    from anyhook.grammar.registry import dialect
-    from anyhook.journal.backtest import Subject
+    from anyhook.documents.files import Files
     from anyhook.model import lean_json
-    from anyhook.steps.trust import pin
+    from anyhook.replay.backtest import Subject
+    from anyhook.tables.registry import dialect
+    from anyhook.walk.trust import pin
 
     table = dialect(hook.dialect)
     row = table.row(hook.native_event)
@@ -107,8 +107,8 @@ def _subject(engine: Engine, hook: Hook, sandbox: str) -> Subject:
 def _pairs(
     engine: Engine, subjects: dict[str, Subject], event: Event
 ) -> Iterator[tuple[Subject, Callable[[str], Trial]]]:
-    from anyhook.steps.match import match
-    from anyhook.steps.translate import to_native
+    from anyhook.tables.translate import to_native
+    from anyhook.walk.match import match
 
     for step in engine.routes.find(event).steps:
         subject = subjects.get(step.hook.id)
@@ -127,8 +127,8 @@ def _pairs(
 
 
 def _trial(engine: Engine, subject: Subject, event: Event, key: str) -> Trial:
-    from anyhook.journal.trial import Trial, python_script
-    from anyhook.steps.present import present
+    from anyhook.replay.trial import Trial, python_script
+    from anyhook.walk.present import present
 
     hook, table = subject.hook, subject.dialect
     scene = engine.scene(event, table, subject.row)
@@ -147,7 +147,7 @@ def _trial(engine: Engine, subject: Subject, event: Event, key: str) -> Trial:
 
 
 def _sandbox(kind: str, project: str, needed: list[str]) -> tuple[str, ...]:
-    from anyhook.journal.trial import sandbox_of, works
+    from anyhook.replay.trial import sandbox_of, works
 
     instead = "or let the hooks run without a sandbox: --sandbox none"
     try:

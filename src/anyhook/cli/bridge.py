@@ -10,26 +10,26 @@ from time import monotonic
 
 from anyhook.cli.failure import BLOCKED, BadCall
 from anyhook.cli.fire import key_of, open_engine, silence
+from anyhook.guard.guard import NAME, guard, refusal
 from anyhook.hosts import HOSTS, host
 from anyhook.model import lean_json
 from anyhook.model.event import GATES
-from anyhook.protection import NAME, guard, refusal
-from anyhook.steps.express import NO_OPINION, Answer, express
-from anyhook.steps.receive import project_of, receive
-from anyhook.stores.places import believed_dir, state_dir
-from anyhook.stores.plans import read_plan
-from anyhook.stores.turns import Turn
+from anyhook.state.places import believed_dir, state_dir
+from anyhook.state.plans import read_plan
+from anyhook.state.turns import Turn
+from anyhook.walk.express import NO_OPINION, Answer, express
+from anyhook.walk.receive import project_of, receive
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from anyhook.cli.options import Values
-    from anyhook.engine import Engine
-    from anyhook.grammar.host_rows import Host, HostEvent
     from anyhook.model.decision import Decision
     from anyhook.model.json_types import Json
-    from anyhook.steps.receive import Received
+    from anyhook.tables.host_rows import Host, HostEvent
+    from anyhook.walk.engine import Engine
+    from anyhook.walk.receive import Received
 
 MARGIN, MARGIN_LEAST_S = 0.1, 0.4
 """What is kept of the agent's time for ourselves: a share of it, but not less than it takes to start and to answer."""
@@ -42,7 +42,7 @@ def bridge(agent: str, native: str, values: Values) -> int:
     try:
         answer = _answer(table, row, values, begun_s)
     except Exception as error:  # noqa: BLE001 (whatever it was: the agent gets an answer that it understands)
-        from anyhook.cli.bridge_failure import failed
+        from anyhook.walk.bridge_failure import failed
 
         answer = failed(table, row, values, error)
     return _tell(answer)
@@ -51,13 +51,13 @@ def bridge(agent: str, native: str, values: Values) -> int:
 def named(agent: str, native: str) -> tuple[Host, HostEvent]:
     """The tables of a call."""
     if agent not in HOSTS:
-        from anyhook.grammar.shapes import guess
+        from anyhook.tables.shapes import guess
 
         raise BadCall(f"there is no bridge to `{agent}`.{guess(agent, HOSTS)} Agents: {', '.join(HOSTS)}.")
     table = host(agent)
     row = table.row(native)
     if row is None:
-        from anyhook.grammar.shapes import guess
+        from anyhook.tables.shapes import guess
 
         known = [event.native for event in table.events]
         raise BadCall(f"{table.title} has no event `{native}`.{guess(native, known)} Events: {', '.join(known)}.")
@@ -78,7 +78,7 @@ def _answer(table: Host, row: HostEvent, values: Values, begun_s: float) -> Answ
     except Exception as error:
         if not reason:
             raise
-        from anyhook.cli.bridge_failure import failed
+        from anyhook.walk.bridge_failure import failed
 
         return failed(table, row, values, error, reason)  # what we refuse needs no hook
 
@@ -89,7 +89,7 @@ def _own_refusal(received: Received, project: str, doubts: list[str]) -> str:
         found = (refusal(event, os.environ, project) for event in received.events)
         return next((why for why in found if why), "")
     except Exception as error:  # noqa: BLE001 (the hooks are asked all the same)
-        from anyhook.grammar.isolation import told
+        from anyhook.tables.isolation import told
 
         doubts.append(f"self-protection could not look at this call ({told(error)})")
         return ""
@@ -117,9 +117,9 @@ def _asked(
         for event in received.events:
             quiet = silence(event, project, values, mode, table.name, plan.get("journal") or {})  # type: ignore[union-attr, arg-type]
         return _recorded_or_said(NO_OPINION, quiet)
-    from anyhook.cli.bridge_once import once
     from anyhook.cli.signals import OnDuty
-    from anyhook.steps.settle import recorder
+    from anyhook.walk.bridge_once import once
+    from anyhook.walk.settle import recorder
 
     with OnDuty():
         engine = open_engine(project, values, table.name)
@@ -166,7 +166,7 @@ def _doubting(
     note: Callable[[Decision], Decision], row: HostEvent, where: str, why: str, posture: str
 ) -> Callable[[Decision], Decision]:
     """Notes what the host cannot do, of a decision that the posture has been asked about."""
-    from anyhook.cli.bridge_failure import doubted
+    from anyhook.walk.bridge_failure import doubted
 
     return lambda decision: note(doubted(decision, row.says, where, why, posture))
 
@@ -182,7 +182,7 @@ def _decoded(raw: bytes) -> tuple[str, list[str]]:
 
 
 def _parsed(text: str, row: HostEvent) -> dict[str, Json]:
-    from anyhook.cli.bridge_failure import Unusable
+    from anyhook.walk.bridge_failure import Unusable
 
     if not text.strip():
         if row.canonical and row.canonical[0] in GATES:
@@ -211,7 +211,7 @@ def _project(table: Host, payload: dict[str, Json], values: Values) -> str:
 
 
 def _fire(engine: Engine, received: Received, where: str) -> Decision:
-    from anyhook.cli.bridge_once import fire_in_turn
+    from anyhook.walk.bridge_once import fire_in_turn
 
     parts = []
     for event in received.events:
@@ -221,7 +221,7 @@ def _fire(engine: Engine, received: Received, where: str) -> Decision:
             break  # the call is refused as a whole
     if not received.split:
         return parts[0][1]
-    from anyhook.steps.unite import unite
+    from anyhook.walk.combine import unite
 
     rejoin = received.tool.rejoin if received.tool is not None else None
     united, lost = unite(parts, received.input or {}, rejoin)
@@ -233,7 +233,7 @@ def _fire(engine: Engine, received: Received, where: str) -> Decision:
 
 
 def _said(table: Host, row: HostEvent, received: Received, decision: Decision) -> Answer:
-    from anyhook.steps.settle import settle
+    from anyhook.walk.settle import settle
 
     if decision.tool_input is not None and _same(decision.tool_input, received.input):
         decision = decision.replace(tool_input=None)  # rewritten into what it was
@@ -251,7 +251,7 @@ def _same(one: Json, other: Json) -> bool:
 
 
 def _tell(answer: Answer) -> int:
-    from anyhook.cli import render
+    from anyhook.cli.view import render
 
     if answer.stderr:
         render.say(answer.stderr)

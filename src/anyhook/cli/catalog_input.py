@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from anyhook.catalog import build
 from anyhook.cli.event_input import project_of
-from anyhook.model.catalog import Catalog, Setup
+from anyhook.walk.build import build
+from anyhook.walk.catalog import Catalog, Setup
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

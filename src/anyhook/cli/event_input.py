@@ -71,14 +71,14 @@ def event_of(name: str, values: Values, natives: dict[str, tuple[str, ...]] | No
         data["output"] = _loose(texts.text("--output", str(values["output"])))
     event = name
     if name not in EVENTS or given:
-        from anyhook.grammar.registry import UnknownEvent, canonical_event
+        from anyhook.tables.registry import UnknownEvent, canonical_event
 
         try:
             event = canonical_event(name, "tool_error" in data, natives)
         except UnknownEvent as error:
             raise BadCall(str(error)) from None
     if "message" in data and event != "notification":  # elsewhere it is a dialect's own word for another field
-        from anyhook.grammar.registry import canonical_field
+        from anyhook.tables.registry import canonical_field
 
         data.setdefault(canonical_field(event, "message") or "message", data.pop("message"))
     unknown = _add_given(event, given if isinstance(given, dict) else {}, data)
@@ -93,7 +93,7 @@ def _add_given(event: str, given: dict[str, Json], data: dict[str, Json]) -> lis
     """The fields of --data, by canonical or any dialect's own name; a named option wins over them."""
     unknown: list[str] = []
     if given:
-        from anyhook.grammar.registry import canonical_field
+        from anyhook.tables.registry import canonical_field
     for key, value in given.items():
         field = canonical_field(event, key)
         if field is None:

@@ -8,18 +8,18 @@ import os
 from anyhook import __version__
 from anyhook.cli.event_input import event_of, project_of
 from anyhook.cli.failure import BLOCKED, DONE, FINDINGS
-from anyhook.grammar.registry import DIALECTS, VARIABLES
-from anyhook.stores.places import believed_dir, state_dir
-from anyhook.stores.plans import plan_key, read_plan
+from anyhook.state.places import believed_dir, state_dir
+from anyhook.state.plans import plan_key, read_plan
+from anyhook.tables.registry import DIALECTS, VARIABLES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.cli.options import Values
-    from anyhook.engine import Engine
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
+    from anyhook.walk.engine import Engine
 
 
 def fire(name: str, values: Values) -> int:
@@ -60,7 +60,7 @@ def key_of(project: str, values: Values) -> tuple[object, ...]:
 
 
 def open_engine(project: str, values: Values, host: str) -> Engine:
-    from anyhook.engine import Engine
+    from anyhook.walk.engine import Engine
 
     return Engine.open(
         project,
@@ -96,7 +96,7 @@ def _with_unknown(decision: Decision, unknown: list[str]) -> Decision:
 
 def answer(decision: Decision, as_json: bool) -> int:
     """Print a decision; the exit status that goes with it."""
-    from anyhook.cli import render
+    from anyhook.cli.view import render
 
     status = BLOCKED if decision.stops else DONE
     try:
@@ -121,11 +121,11 @@ def silence(
 ) -> Decision:
     """Nothing is hooked: the same decision and line in the journal as the engine's, without loading the engine.
     `settings` are the journal's."""
+    from anyhook.journal.journal import Journal
+    from anyhook.journal.record import Keeping, about, head_of, record, secrets_of
+    from anyhook.journal.writer import bounds_of
     from anyhook.model.decision import Decision
     from anyhook.model.words import FULL, RECORD, TRACEPARENT
-    from anyhook.steps.record import Keeping, about, head_of, record, secrets_of
-    from anyhook.stores.journal import Journal
-    from anyhook.stores.journal_writer import bounds_of
 
     decision = Decision(event.name, enforced=mode != "shadow", problems=problems)
     journal = Journal(state_dir(os.environ), bounds_of(settings))
@@ -138,7 +138,7 @@ def silence(
         parent = parent_of(os.environ)
     who = about(host, project, mode, keeping, parent)
     if RECORD in os.environ:
-        from anyhook.recording import recording_of
+        from anyhook.journal.recording import recording_of
 
         if (recording := recording_of(os.environ, keeping)) is not None:
             recording.add(event, decision, who, session)

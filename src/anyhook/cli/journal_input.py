@@ -6,14 +6,14 @@ import gc
 import os
 from datetime import datetime
 
-from anyhook.cli import render
 from anyhook.cli.failure import BadCall
 from anyhook.cli.options import Option
-from anyhook.journal.moments import moment
+from anyhook.cli.view import render
+from anyhook.journal.files import current_path, full_paths
 from anyhook.journal.search import Wanted
+from anyhook.journal.timespec import moment
 from anyhook.model.event import EVENTS
 from anyhook.model.outcome import STRENGTH
-from anyhook.stores.journal_files import current_path, full_paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def sound(records: Iterable[Found]) -> Iterator[Found]:
 def _event(name: str | None) -> str | None:
     if name is None or name in EVENTS:
         return name
-    from anyhook.grammar.registry import UnknownEvent, canonical_event
+    from anyhook.tables.registry import UnknownEvent, canonical_event
 
     try:
         return canonical_event(name, failed=False)

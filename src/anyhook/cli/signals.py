@@ -9,7 +9,7 @@ import sys
 # The C module: `signal` wraps its numbers in enums, whose import costs a third of an interpreter start.
 from _signal import SIGHUP, SIGINT, SIGTERM, signal  # type: ignore[import-not-found]
 
-from anyhook.steps.run import adopt_orphans, end_all
+from anyhook.process.run import adopt_orphans, end_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

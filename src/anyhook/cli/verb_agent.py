@@ -10,14 +10,14 @@ from contextlib import contextmanager
 
 import click
 
-from anyhook.cli import render
 from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import BadCall
 from anyhook.cli.options import JSON, RUN, WHERE, Option
 from anyhook.cli.signals import AnswerOnly, fill_streams
 from anyhook.cli.verbs import verb
+from anyhook.cli.view import render
 from anyhook.model import lean_json
-from anyhook.runners.keeper import Keeper
+from anyhook.process.keeper import Keeper
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from anyhook.adapters.tool_calls import ToolRecord
     from anyhook.agent.options import Options
     from anyhook.agent.session import Turn
-    from anyhook.cli.life import Life
     from anyhook.cli.options import Values
+    from anyhook.cli.view.spinner import Life
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
@@ -147,7 +147,7 @@ def _run(prompt: str, options: Options, values: Values) -> int:
 
         from anyhook.agent.failure import BadSetup, Failed
         from anyhook.agent.headless import STATUS, Headless
-        from anyhook.cli.life import Life
+        from anyhook.cli.view.spinner import Life
     talk = Talk(bool(values["debug"]), Life(sys.stderr, {} if values["json"] else options.env))
     headless = Headless(
         options, talk.show, talk.event, keep=bool(values["json"]), called=talk.call, announce=talk.life.begins
@@ -215,7 +215,7 @@ def _short(value: Json) -> str:
 
 def debug_lines(event: Event, decision: Decision) -> list[str]:
     """What `--debug` shows of one event, in the words of the document that has this flag."""
-    from anyhook.grammar.registry import dialect
+    from anyhook.tables.registry import dialect
 
     lines: list[str] = []
     for report in decision.hooks:

@@ -7,14 +7,14 @@ from contextlib import contextmanager
 
 import click
 
-from anyhook.cli import render
-from anyhook.cli.backtest_text import finding_lines, table_lines
 from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import WANTED, count_of, look_for_cycles_seldom, wanted_of
 from anyhook.cli.options import JSON, RUN, WHERE, Option
-from anyhook.cli.progress import progress
 from anyhook.cli.verbs import verb
-from anyhook.stores.places import make_private_dir, state_dir
+from anyhook.cli.view import render
+from anyhook.cli.view.backtest_text import finding_lines, table_lines
+from anyhook.cli.view.progress import progress
+from anyhook.state.places import make_private_dir, state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from anyhook.cli.options import Values
-    from anyhook.journal.backtest import Backtest, Finding, Tally
     from anyhook.model.json_types import Json
+    from anyhook.replay.backtest import Backtest, Finding, Tally
 
 OPTIONS = (
     *(option for option in WANTED if option.flag not in ("--project", "--hook")),
@@ -51,7 +51,7 @@ def backtest(hooks: tuple[str, ...], values: Values) -> int:
     import sqlite3
 
     from anyhook.cli.backtest_input import prepared
-    from anyhook.journal.backtest import WorkerLost
+    from anyhook.replay.backtest import WorkerLost
 
     look_for_cycles_seldom()
     folder = state_dir(os.environ)
@@ -99,7 +99,7 @@ def _workers(values: Values, jobs: int) -> Iterator[Executor]:
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
-    from anyhook.journal.trial import end_with
+    from anyhook.replay.trial import end_with
 
     context = get_context("spawn")
     theirs, ours = context.Pipe(duplex=False)

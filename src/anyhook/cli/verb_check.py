@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import click
 
-from anyhook.cli import render
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
 from anyhook.cli.options import WHERE, Option
 from anyhook.cli.verbs import verb
+from anyhook.cli.view import render
 from anyhook.model.problem import ERROR
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.checkup import Findings
     from anyhook.cli.options import Values
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
+    from anyhook.walk.check import Findings
 
 FORMAT = Option("--format", "How to print the findings; default: text.", "FORMAT", choices=("text", "json", "sarif"))
 JSON = Option("--json", "The same as --format json.")
@@ -29,7 +29,7 @@ def check(paths: tuple[str, ...], values: Values) -> int:
 
     Nothing is started. Leaves with status 1 where there are errors, with 0 where there are none or only warnings.
     """
-    from anyhook.checkup import UnknownFile, checkup
+    from anyhook.walk.check import UnknownFile, checkup
 
     setup = setup_of(values, trust="all")
     try:
@@ -48,7 +48,7 @@ def check(paths: tuple[str, ...], values: Values) -> int:
 
 
 def _sarif(findings: Findings, project: str) -> None:
-    from anyhook.cli.sarif import sarif
+    from anyhook.cli.view.sarif import sarif
     from anyhook.model.codes import CODES
 
     helps = {code: f"{entry.meaning} {entry.cure}" for code, entry in CODES.items()}
@@ -56,7 +56,7 @@ def _sarif(findings: Findings, project: str) -> None:
 
 
 def _text(findings: Findings) -> None:
-    from anyhook.checkup import split_place
+    from anyhook.walk.check import split_place
 
     by_file: dict[str, list[tuple[int | None, Problem]]] = {}
     for problem in findings.problems:

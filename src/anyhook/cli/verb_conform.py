@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from anyhook.cli import render
 from anyhook.cli.options import JSON, WHERE, Option
 from anyhook.cli.verbs import verb
+from anyhook.cli.view import render
 
 DIALECT: Option = next(option for option in WHERE if option.flag == "--dialect")
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @verb("conform", (DIALECT, JSON), "anyhook conform --dialect kode", [click.Argument(["directory"], required=False)])
 def conform(directory: str | None, values: Values) -> int:
     """Run the conformance vectors that come along, or those in DIRECTORY. The last line counts them."""
-    from anyhook.conformance.runner import conform as run_vectors
+    from anyhook.testing.conformance.runner import conform as run_vectors
 
     chosen = [str(name) for name in values["dialect"] or ()]  # type: ignore[union-attr]
     said: list[str] = []

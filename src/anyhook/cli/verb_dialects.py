@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from anyhook.cli import render
 from anyhook.cli.options import JSON
 from anyhook.cli.verbs import verb
-from anyhook.grammar.describe import describe
-from anyhook.grammar.registry import DIALECTS, dialect
+from anyhook.cli.view import render
+from anyhook.tables.describe import describe
+from anyhook.tables.registry import DIALECTS, dialect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

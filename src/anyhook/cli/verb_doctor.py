@@ -9,25 +9,25 @@ import sys
 
 import click
 
-from anyhook.cli import render
 from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
 from anyhook.cli.options import JSON, WHERE, Option
 from anyhook.cli.verbs import verb
-from anyhook.grammar.host_rows import EFFECTS
-from anyhook.grammar.shapes import guess
-from anyhook.grammar.xdg import home_of
+from anyhook.cli.view import render
 from anyhook.hosts import HOSTS, host
 from anyhook.install.diagnosis import INERT, diagnose, version_of
+from anyhook.model.xdg import home_of
+from anyhook.tables.host_rows import EFFECTS
+from anyhook.tables.shapes import guess
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
 
     from anyhook.cli.options import Values
-    from anyhook.grammar.host_rows import Host
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
+    from anyhook.tables.host_rows import Host
 
 OPTIONS = (
     WHERE[0],
@@ -71,8 +71,8 @@ def doctor(agents: tuple[str, ...], values: Values) -> int:
 
 
 def _hooks(project: str) -> list[Hook]:
-    from anyhook.catalog import build
-    from anyhook.model.catalog import Setup
+    from anyhook.walk.build import build
+    from anyhook.walk.catalog import Setup
 
     return build(Setup.of(project, dict(os.environ)), may_start=False).hooks
 

@@ -7,10 +7,10 @@ import os
 
 import click
 
-from anyhook.cli import render
 from anyhook.cli.event_input import event_of
 from anyhook.cli.options import FIRE
 from anyhook.cli.verbs import verb
+from anyhook.cli.view import render
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ def explain(event: str, values: Values) -> int:
     that event did. Starts nothing."""
     if event.isdecimal() or event == "last":
         return _recorded(event, values)
-    from anyhook.catalog import build
     from anyhook.cli.catalog_input import setup_of
-    from anyhook.engine import Engine
+    from anyhook.walk.build import build
+    from anyhook.walk.engine import Engine
 
     setup = setup_of(values)
     catalog = build(setup, may_start=False).with_lines()
@@ -58,11 +58,11 @@ def explain(event: str, values: Values) -> int:
 
 
 def _recorded(name: str, values: Values) -> int:
-    from anyhook.cli.colours import TONES, colourful
     from anyhook.cli.failure import BadCall
-    from anyhook.cli.record_text import record_page, tone
+    from anyhook.cli.view.colours import TONES, colourful
+    from anyhook.cli.view.record_text import record_page, tone
     from anyhook.journal.search import record_of
-    from anyhook.stores.places import state_dir
+    from anyhook.state.places import state_dir
 
     found = record_of(state_dir(os.environ), name) if len(name) < NUMBER_MOST else None
     if found is None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 
-from anyhook.cli import render
 from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import WANTED, check_not_journal, sound, wanted_of
 from anyhook.cli.options import JSON, Option
-from anyhook.cli.progress import progress
 from anyhook.cli.verbs import verb
-from anyhook.stores.journal_files import Unreadable
-from anyhook.stores.places import state_dir
+from anyhook.cli.view import render
+from anyhook.cli.view.progress import progress
+from anyhook.journal.files import Unreadable
+from anyhook.state.places import state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _otlp(records: Iterator[dict[str, Json]], endpoint: str) -> int:
     from logging.handlers import BufferingHandler
 
     from anyhook.journal.export_otlp import NotSent, send
-    from anyhook.steps.redact import redacted
+    from anyhook.journal.redact import redacted
 
     told = BufferingHandler(LOGGED_MOST)  # what the exporter would say on stderr, again and again
     told.setLevel(WARNING)

@@ -8,23 +8,23 @@ import sys
 
 import click
 
-from anyhook.cli import render
 from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import DONE, BadCall
 from anyhook.cli.options import JSON, WHERE, Option
 from anyhook.cli.verbs import verb
-from anyhook.grammar.shapes import guess
-from anyhook.grammar.xdg import home_of
+from anyhook.cli.view import render
 from anyhook.hosts import HOSTS, host
 from anyhook.install.changes import CannotChange, Change, places, to_install, to_uninstall, write
-from anyhook.stores.installs import Installs
-from anyhook.stores.places import state_dir
+from anyhook.model.xdg import home_of
+from anyhook.state.installs import Installs
+from anyhook.state.places import state_dir
+from anyhook.tables.shapes import guess
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.cli.options import Values
-    from anyhook.grammar.host_rows import Entry, Host
     from anyhook.model.json_types import Json
+    from anyhook.tables.host_rows import Entry, Host
 
 SCOPES = ("user", "project")
 OPTIONS = (

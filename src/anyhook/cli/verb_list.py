@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from anyhook.cli import render
 from anyhook.cli.catalog_input import catalog_of, setup_of
 from anyhook.cli.options import JSON, WHERE
 from anyhook.cli.verbs import verb
+from anyhook.cli.view import render
 from anyhook.model.hook import ARMED, BROKEN, CHANGED, UNTRUSTED, Hook
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @verb("list", (*WHERE, JSON), "anyhook list --dialect kodik")
 def list_(values: Values) -> int:
     """Show every hook, in the order in which they run: which are armed, which wait for approval, which are broken."""
-    from anyhook.steps.inspect import missing_program
+    from anyhook.walk.inspect import missing_program
 
     setup = setup_of(values)
     catalog = catalog_of(values)

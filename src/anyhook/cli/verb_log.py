@@ -6,16 +6,16 @@ import os
 import time
 from itertools import chain, islice
 
-from anyhook.cli import render
-from anyhook.cli.colours import colourful
 from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import WANTED, count_of, sound, wanted_of
-from anyhook.cli.log_line import log_line
 from anyhook.cli.options import Option
-from anyhook.cli.rows import row_of
 from anyhook.cli.verbs import verb
+from anyhook.cli.view import render
+from anyhook.cli.view.colours import colourful
+from anyhook.cli.view.log_line import log_line
+from anyhook.cli.view.rows import row_of
 from anyhook.journal.search import Found, follow, newest, parsed, search
-from anyhook.stores.places import state_dir
+from anyhook.state.places import state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _with_words(folder: str, wanted: Wanted, words: str, most: int) -> Iterator[
 
     if not words.split():
         raise BadCall("--search: name at least one word.")
-    from anyhook.cli.progress import progress
+    from anyhook.cli.view.progress import progress
     from anyhook.journal.word_index import WORTH, make_elsewhere
     from anyhook.journal.words import WordSearch
 

@@ -8,18 +8,18 @@ from shutil import which
 
 import click
 
-from anyhook.cli import render
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.failure import BadCall
 from anyhook.cli.options import JSON, WHERE, Option
 from anyhook.cli.verbs import verb
-from anyhook.grammar.registry import DIALECTS, dialect
+from anyhook.cli.view import render
+from anyhook.tables.registry import DIALECTS, dialect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.cli.options import Values
     from anyhook.model.hook import Hook
-    from anyhook.scaffold.planning import Order, Plan
+    from anyhook.testing.scaffold.planning import Order, Plan
 
 OPTIONS = (
     Option("--dialect", "The dialect to write the hook in.", "NAME", many=True),
@@ -45,7 +45,7 @@ def new(name: str, values: Values) -> int:
     NAME becomes the name of its script. A new gate refuses what holds the word anyhook-demo-block, and other hooks
     keep a record of their events: a start to be changed. Files that are there keep everything they hold.
     """
-    from anyhook.scaffold.planning import CannotScaffold
+    from anyhook.testing.scaffold.planning import CannotScaffold
 
     try:
         order, canonical = _order(name, values)
@@ -72,8 +72,8 @@ def new(name: str, values: Values) -> int:
 
 def _check_cases(order: Order) -> None:
     """Whether cases can be written, before anything else is."""
-    from anyhook.scaffold.cases import case_file
-    from anyhook.scaffold.planning import plan
+    from anyhook.testing.scaffold.cases import case_file
+    from anyhook.testing.scaffold.planning import plan
 
     if order.scope != "project":
         raise BadCall("--with-test: cases run in a project, with a home of their own. Use it with --scope project.")
@@ -83,7 +83,7 @@ def _check_cases(order: Order) -> None:
 
 
 def _write_cases(order: Order, canonical: str, made: Plan, hook: Hook) -> str:
-    from anyhook.scaffold.cases import case_file, first_cases
+    from anyhook.testing.scaffold.cases import case_file, first_cases
 
     path = case_file(order, made)
     try:
@@ -96,8 +96,8 @@ def _write_cases(order: Order, canonical: str, made: Plan, hook: Hook) -> str:
 
 def write(order: Order, written: str = "") -> tuple[Plan, Hook]:
     """Plan, write, and look whether the dialect takes it; several who write at once get their turns."""
-    from anyhook.scaffold.disk import Writing
-    from anyhook.scaffold.planning import Overtaken, find_hook, plan
+    from anyhook.testing.scaffold.disk import Writing
+    from anyhook.testing.scaffold.planning import Overtaken, find_hook, plan
 
     for turn in range(TURNS):
         made, writing = plan(order, written), Writing()
@@ -114,7 +114,7 @@ def write(order: Order, written: str = "") -> tuple[Plan, Hook]:
 
 
 def _order(name: str, values: Values) -> tuple[Order, str]:
-    from anyhook.scaffold.planning import Order, find_row
+    from anyhook.testing.scaffold.planning import Order, find_row
 
     chosen = values["dialect"]
     if not isinstance(chosen, list) or len(chosen) != 1:
@@ -131,8 +131,8 @@ def _order(name: str, values: Values) -> tuple[Order, str]:
 
 def _trials(order: Order, canonical: str, values: Values) -> list[tuple[str, str]]:
     """Command lines, and what each of them shows."""
-    from anyhook.scaffold.script import EFFECTS
-    from anyhook.scaffold.trial import trial
+    from anyhook.testing.scaffold.script import EFFECTS
+    from anyhook.testing.scaffold.trial import trial
 
     tool = _tool(order)
     where = ["--project", str(values["project"])] if values["project"] else []
@@ -149,7 +149,7 @@ def _trials(order: Order, canonical: str, values: Values) -> list[tuple[str, str
 
 def _tool(order: Order) -> str:
     """A tool that the hook is for."""
-    from anyhook.grammar.patterns import names_only
+    from anyhook.tables.patterns import names_only
 
     known = order.dialect.scaffold.tool if order.dialect.scaffold else ""
     names = sorted(names_only(order.tool) or ()) if order.tool else [known]

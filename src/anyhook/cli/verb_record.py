@@ -11,15 +11,15 @@ import tempfile
 
 import click
 
-from anyhook.cli import render
 from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import WANTED, count_of, wanted_of
 from anyhook.cli.options import Option
 from anyhook.cli.signals import Unwinding
 from anyhook.cli.verb_log import LAST
 from anyhook.cli.verbs import verb
+from anyhook.cli.view import render
 from anyhook.model.words import RECORD
-from anyhook.stores.places import state_dir
+from anyhook.state.places import state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def record(command: tuple[str, ...], values: Values) -> int:
 
 
 def _checked(values: Values) -> str | None:
-    from anyhook.kit import ENDINGS, is_case_file
+    from anyhook.testing.kit import ENDINGS, is_case_file
 
     path = str(values["output"]) if values["output"] else None
     if path is not None and not is_case_file(os.path.basename(path)):
@@ -139,7 +139,7 @@ def _whole(found: Iterable[Found]) -> list[dict[str, Json]]:
 
 
 def _cases(records: list[dict[str, Json]]) -> list[dict[str, Json]]:
-    from anyhook.kit.recorded import cases_of
+    from anyhook.testing.kit.recorded import cases_of
 
     cases, left_out = cases_of(records)
     for why, count in left_out.items():
@@ -150,10 +150,10 @@ def _cases(records: list[dict[str, Json]]) -> list[dict[str, Json]]:
 def _tried(cases: list[dict[str, Json]], project: str) -> list[dict[str, Json]]:
     """The cases, those that do not hold marked; as they are, where the project may not be run."""
     from anyhook.cli.verb_test import check_approved
-    from anyhook.kit.cases import cases_in
-    from anyhook.kit.run import FAILED, run_all
+    from anyhook.journal.record import Keeping, clean, secrets_of
     from anyhook.model import lean_json
-    from anyhook.steps.record import Keeping, clean, secrets_of
+    from anyhook.testing.kit.cases import cases_in
+    from anyhook.testing.kit.run import FAILED, run_all
 
     try:
         if not os.path.isdir(project):
@@ -177,8 +177,8 @@ def _tried(cases: list[dict[str, Json]], project: str) -> list[dict[str, Json]]:
 
 
 def _write(path: str | None, cases: list[dict[str, Json]], project: str) -> None:
-    from anyhook.kit.ground import project_of
-    from anyhook.kit.yaml_text import to_yaml
+    from anyhook.documents.yaml_text import to_yaml
+    from anyhook.testing.kit.sandbox import project_of
 
     document: dict[str, Json] = {"cases": [*cases]}
     if path is not None:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import os
 
-from anyhook.cli import render
-from anyhook.cli.difference import difference
 from anyhook.cli.journal_input import WANTED, look_for_cycles_seldom, wanted_of
 from anyhook.cli.options import JSON, Option
-from anyhook.cli.progress import progress
-from anyhook.cli.record_text import when
 from anyhook.cli.verbs import verb
+from anyhook.cli.view import render
+from anyhook.cli.view.difference import difference
+from anyhook.cli.view.progress import progress
+from anyhook.cli.view.record_text import when
 from anyhook.model.words import ON_FAILURE
-from anyhook.stores.places import state_dir
+from anyhook.state.places import state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.cli.options import Values
-    from anyhook.journal.replay import Change
     from anyhook.model.json_types import Json
+    from anyhook.replay.replay import Change
 
 POSTURE = Option("--on-failure", "Judge broken hooks by this rule, not the recorded one.", "RULE", choices=ON_FAILURE)
 
@@ -27,7 +27,7 @@ POSTURE = Option("--on-failure", "Judge broken hooks by this rule, not the recor
 def replay(values: Values) -> int:
     """Judge recorded runs again with today's tables and settings, without starting anything, and show which events
     would be decided differently."""
-    from anyhook.journal import replayed
+    from anyhook.replay import replayed
 
     look_for_cycles_seldom()
     posture = str(values["on_failure"]) if values["on_failure"] else None
@@ -51,10 +51,10 @@ def replay(values: Values) -> int:
 
 def _settings() -> dict[str, dict[str, str]]:
     """What the user's settings say of the dialects today."""
-    from anyhook.grammar.files import Files
-    from anyhook.grammar.xdg import home_of
-    from anyhook.stores.config import read_config
-    from anyhook.stores.places import config_file
+    from anyhook.documents.files import Files
+    from anyhook.model.xdg import home_of
+    from anyhook.state.places import config_file
+    from anyhook.state.settings import read_config
 
     return read_config(config_file(os.environ), Files(), home_of(os.environ)).dialects
 

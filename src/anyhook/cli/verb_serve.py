@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
-from anyhook.cli import render
 from anyhook.cli.failure import BadCall
 from anyhook.cli.options import Option
 from anyhook.cli.verbs import verb
-from anyhook.stores.places import state_dir
+from anyhook.cli.view import render
+from anyhook.state.places import state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def serve(values: Values) -> int:
     machine only, to those who have the address that is printed; Ctrl-C ends it."""
     port = _port(values)
     try:
-        from anyhook.cli.live import server
+        from anyhook.cli.web import server
     except ImportError as error:
         raise BadCall(f"the page is not installed ({error}). Install it: pip install 'anyhook[web]'") from None
     from secrets import token_urlsafe

@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 import time
 
-from anyhook.cli import render
-from anyhook.cli.bars import bar, sparkline
 from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import WANTED, look_for_cycles_seldom, wanted_of
 from anyhook.cli.options import JSON
-from anyhook.cli.progress import progress
-from anyhook.cli.record_text import span
 from anyhook.cli.verbs import verb
-from anyhook.cli.visible import visible
-from anyhook.cli.width import cut_middle, padded, width
-from anyhook.stores.places import state_dir
+from anyhook.cli.view import render
+from anyhook.cli.view.bars import bar, sparkline
+from anyhook.cli.view.progress import progress
+from anyhook.cli.view.record_text import span
+from anyhook.cli.view.visible import visible
+from anyhook.cli.view.width import cut_middle, padded, width
+from anyhook.state.places import state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ def _figures(folder: str, wanted: Wanted) -> list[HookFigures]:
     from sqlite3 import Error
 
     from anyhook.journal.figures import figures
+    from anyhook.journal.files import Unreadable
     from anyhook.journal.index import index_path, known_runs
-    from anyhook.stores.journal_files import Unreadable
 
     look_for_cycles_seldom()
     try:

@@ -6,15 +6,15 @@ import os
 
 import click
 
-from anyhook.cli import render
 from anyhook.cli.catalog_input import catalog_of, setup_of
 from anyhook.cli.failure import BadCall
 from anyhook.cli.options import JSON, WHERE
 from anyhook.cli.verbs import verb
-from anyhook.grammar.registry import dialect
+from anyhook.cli.view import render
 from anyhook.model.hook import DISABLED, Hook
-from anyhook.stores.places import NOWHERE, believed_dir
-from anyhook.stores.switches import USER, Switches
+from anyhook.state.places import NOWHERE, believed_dir
+from anyhook.state.switches import USER, Switches
+from anyhook.tables.registry import dialect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def _find(name: str, hooks: list[Hook]) -> Hook:
     """The hook of this id, or the only one of this name."""
     found = [hook for hook in hooks if hook.id == name] or [hook for hook in hooks if hook.name == name]
     if not found:
-        from anyhook.grammar.shapes import guess
+        from anyhook.tables.shapes import guess
 
         raise BadCall(
             f"there is no hook `{name}`.{guess(name, [hook.id for hook in hooks])} `anyhook list` shows them all."

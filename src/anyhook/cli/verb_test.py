@@ -7,20 +7,20 @@ import os
 
 import click
 
-from anyhook.cli import render
 from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import count_of
 from anyhook.cli.options import JSON, Option
 from anyhook.cli.signals import Unwinding
 from anyhook.cli.verbs import verb
+from anyhook.cli.view import render
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from anyhook.cli.options import Values
-    from anyhook.kit.cases import Case
-    from anyhook.kit.run import Result
+    from anyhook.testing.kit.cases import Case
+    from anyhook.testing.kit.run import Result
 
 OPTIONS = (
     Option("--project", "The project directory; default: the nearest one above each case file that has hooks.", "DIR"),
@@ -54,11 +54,11 @@ def test(paths: tuple[str, ...], values: Values) -> int:
     comes of it. Leaves with 0 where all passed, 1 where one did not, 3 where there is none or a file cannot be used.
     """
     if values["schema"]:
-        from anyhook.kit.keys import schema
+        from anyhook.testing.kit.keys import schema
 
         render.json_out(schema(), indent=2)
         return 0
-    from anyhook.kit.run import FAILED, PASSED, run_all
+    from anyhook.testing.kit.run import FAILED, PASSED, run_all
 
     chosen = _chosen(_read(paths or (".",)), values)
     shown: list[Result] = []
@@ -80,8 +80,8 @@ def test(paths: tuple[str, ...], values: Values) -> int:
 
 def _read(paths: Sequence[str]) -> list[Case]:
     """The cases of all files; every file that cannot be used is told of."""
-    from anyhook.kit.cases import BadCases, find_files, read_cases
-    from anyhook.kit.ground import LEFT_OUT
+    from anyhook.testing.kit.cases import BadCases, find_files, read_cases
+    from anyhook.testing.kit.sandbox import LEFT_OUT
 
     try:
         files = find_files(paths, LEFT_OUT)
@@ -104,7 +104,7 @@ def _read(paths: Sequence[str]) -> list[Case]:
 def _chosen(cases: list[Case], values: Values) -> list[tuple[Case, str]]:
     """The cases that are asked for, each with its project."""
     from anyhook.cli.event_input import project_of
-    from anyhook.kit.ground import NoGround, project_for
+    from anyhook.testing.kit.sandbox import NoGround, project_for
 
     wanted = str(values["only"] or "").lower()
     chosen = [case for case in cases if wanted in case.id.lower()]
@@ -123,8 +123,8 @@ def _chosen(cases: list[Case], values: Values) -> list[tuple[Case, str]]:
 
 def check_approved(project: str) -> None:
     """Cases run what the project brings along, so its user must have said yes to the project once."""
-    from anyhook.stores.ledger import Ledger
-    from anyhook.stores.places import believed_dir
+    from anyhook.state.ledger import Ledger
+    from anyhook.state.places import believed_dir
 
     if project not in Ledger(believed_dir(os.environ, project)).approvals:
         raise BadCall(
@@ -147,7 +147,7 @@ def _show(result: Result, before: Result | None) -> None:
 
 
 def _write_junit(path: str, results: list[Result]) -> None:
-    from anyhook.kit.junit import junit
+    from anyhook.testing.kit.junit import junit
 
     try:
         with open(path, "wb") as file:

@@ -6,31 +6,31 @@ from __future__ import annotations
 import os
 import sys
 
-from anyhook.catalog import build, open_ledger, read
-from anyhook.cli import render
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
 from anyhook.cli.options import JSON, WHERE, Option
-from anyhook.cli.review_text import entry_lines, summary
 from anyhook.cli.verbs import verb
-from anyhook.cli.visible import visible
-from anyhook.grammar.registry import dialect
-from anyhook.model.catalog import Catalog
+from anyhook.cli.view import render
+from anyhook.cli.view.review_text import entry_lines, summary
+from anyhook.cli.view.visible import visible
 from anyhook.model.record import Record
-from anyhook.steps.review import APPROVED, REMOVED, contents, differences, review
-from anyhook.stores.ledger import Ledger
-from anyhook.stores.places import NOWHERE, believed_dir, state_dir
+from anyhook.state.ledger import Ledger
+from anyhook.state.places import NOWHERE, believed_dir, state_dir
+from anyhook.tables.registry import dialect
+from anyhook.walk.build import build, open_ledger, read
+from anyhook.walk.catalog import Catalog
+from anyhook.walk.review import APPROVED, REMOVED, contents, differences, review
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from anyhook.cli.options import Values
-    from anyhook.model.catalog import Setup
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
-    from anyhook.steps.review import Entry
-    from anyhook.stores.config import Config
+    from anyhook.state.settings import Config
+    from anyhook.walk.catalog import Setup
+    from anyhook.walk.review import Entry
 
 OPTIONS = (
     *WHERE,

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 
-from anyhook.cli import render
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
 from anyhook.cli.journal_input import check_not_journal
 from anyhook.cli.options import JSON, Option
-from anyhook.cli.progress import progress
 from anyhook.cli.verbs import verb
-from anyhook.stores.places import state_dir
+from anyhook.cli.view import render
+from anyhook.cli.view.progress import progress
+from anyhook.state.places import state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.cli.options import Values
-    from anyhook.stores.journal_chain import Link
+    from anyhook.journal.chain import Link
 
 HEAD = Option("--head", "A head that was exported earlier: the journal must still hold it.", "FILE")
 EXPORT = Option("--export-head", "Write the head to this file, to be kept elsewhere.", "FILE")

@@ -9,7 +9,7 @@ import click
 
 from anyhook.cli.failure import BadCall
 from anyhook.cli.verbs import verb
-from anyhook.stores.places import state_dir
+from anyhook.state.places import state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ INSTEAD = "`anyhook log --follow` prints the same line by line."
 def watch(words: tuple[str, ...], _values: Values) -> int:
     """Watch events as agents fire them. FILTER is what could be typed behind `/`: options of `anyhook log` as
     name:value, and any text. Enter shows a record in full, p pauses, q quits."""
-    from anyhook.cli.live.query import wanted_by
+    from anyhook.cli.web.query import wanted_by
 
     query = " ".join(words)
     wanted_by(query)  # what is wrong with it is said before anything is drawn
@@ -32,7 +32,7 @@ def watch(words: tuple[str, ...], _values: Values) -> int:
     if os.environ.get("TERM") == "dumb":
         raise BadCall(f"nothing can be drawn on this terminal (TERM=dumb). {INSTEAD}")
     try:
-        from anyhook.cli.live.terminal import Watch
+        from anyhook.cli.tui.terminal import Watch
     except ImportError as error:
         raise BadCall(f"the view is not installed ({error}). Install it: pip install 'anyhook[tui]'") from None
     app = Watch(state_dir(os.environ), query)

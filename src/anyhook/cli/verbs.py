@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from anyhook.cli.failure import BadCall
-from anyhook.grammar.registry import DIALECTS
+from anyhook.tables.registry import DIALECTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _option(option: Option) -> click.Option:
 def check_dialects(values: Values) -> None:
     for name in values.get("dialect") or ():  # type: ignore[union-attr]
         if name not in DIALECTS:
-            from anyhook.grammar.shapes import guess
+            from anyhook.tables.shapes import guess
 
             raise BadCall(
                 f"--dialect {name}: there is no such dialect.{guess(str(name), DIALECTS)} Known: {', '.join(DIALECTS)}."

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 
-from anyhook.grammar.cells import local_time, native_name, project, session
-from anyhook.grammar.folders import FolderShape, load_folders
-from anyhook.grammar.matchers import tool_and_content
-from anyhook.grammar.readers import object_or_text
-from anyhook.grammar.rows import (
+from anyhook.model.hook import Hook, Layer, Source
+from anyhook.tables.cells import local_time, native_name, project, session
+from anyhook.tables.folders import FolderShape, load_folders
+from anyhook.tables.matchers import tool_and_content
+from anyhook.tables.readers import object_or_text
+from anyhook.tables.rows import (
     Dialect,
     EventRow,
     Failing,
@@ -23,11 +24,10 @@ from anyhook.grammar.rows import (
     Scene,
     ToolRow,
 )
-from anyhook.model.hook import Hook, Layer, Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.grammar.files import Files
+    from anyhook.documents.files import Files
     from anyhook.model.json_types import Json
 
 TOOL = (Field("tool_name", "tool"), Field("tool_input", "input"), Field("tool_use_id", "call_id"))

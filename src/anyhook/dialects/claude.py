@@ -7,29 +7,18 @@ from anyhook.dialects.claude_files import find
 from anyhook.dialects.claude_files import load as load_source
 from anyhook.dialects.claude_replies import ASKING, COMMAND, MODEL, POSTED
 from anyhook.dialects.hosted import no_transcript, not_in_a_stop_hook
-from anyhook.grammar.cells import native_name, project, session
-from anyhook.grammar.commands import SHELL, check_text, named_files, words_read
-from anyhook.grammar.matchers import MATCH_ALL, is_plain, named_or_found
-from anyhook.grammar.patterns import BadPattern, compile_pattern
-from anyhook.grammar.permission_rules import speaks_of
-from anyhook.grammar.rows import (
-    Dialect,
-    EventRow,
-    Failing,
-    Field,
-    Launch,
-    Limits,
-    Misplaced,
-    Scaffold,
-    Scene,
-    ToolRow,
-)
-from anyhook.grammar.shapes import EntryShape, HandlerShape
 from anyhook.model.hook import Hook, Layer, Source
+from anyhook.shell.commands import SHELL, check_text, named_files, words_read
+from anyhook.tables.cells import native_name, project, session
+from anyhook.tables.matchers import MATCH_ALL, is_plain, named_or_found
+from anyhook.tables.patterns import BadPattern, compile_pattern
+from anyhook.tables.permission_rules import speaks_of
+from anyhook.tables.rows import Dialect, EventRow, Failing, Field, Launch, Limits, Misplaced, Scaffold, Scene, ToolRow
+from anyhook.tables.shapes import EntryShape, HandlerShape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.grammar.files import Files
+    from anyhook.documents.files import Files
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
 

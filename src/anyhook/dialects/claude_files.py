@@ -4,15 +4,15 @@ finds and reads them, and says nothing about when they run."""
 from __future__ import annotations
 
 from anyhook.dialects.hosted import calls_us, plugin, switched, without
-from anyhook.grammar import documents
-from anyhook.grammar.isolation import one_file
-from anyhook.grammar.rows import Roots
-from anyhook.grammar.shapes import Entries, EntryShape
+from anyhook.documents import documents
 from anyhook.model.hook import Hook, Layer, Source
+from anyhook.tables.isolation import one_file
+from anyhook.tables.rows import Roots
+from anyhook.tables.shapes import Entries, EntryShape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.grammar.files import Files
+    from anyhook.documents.files import Files
     from anyhook.model.json_types import Json
 
 ELSEWHERE = frozenset(

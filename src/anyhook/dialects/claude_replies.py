@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from anyhook.grammar.readers import object_or_prose, whole_object, yes_or_no
-from anyhook.grammar.rows import Asking, Key, Reply
+from anyhook.tables.readers import object_or_prose, whole_object, yes_or_no
+from anyhook.tables.rows import Asking, Key, Reply
 
 SPECIFIC = "hookSpecificOutput"
 CONTEXT_EVENTS = (

@@ -15,20 +15,21 @@ from anyhook.dialects.hosted import (
     tool_rows,
     without,
 )
-from anyhook.grammar.cells import native_name, project, session
-from anyhook.grammar.commands import check_pattern, check_text
-from anyhook.grammar.matchers import named_or_found
-from anyhook.grammar.rows import Dialect, Failing, Field, Limits, Misplaced, Roots, Scaffold, Scene, ToolRow
-from anyhook.grammar.shapes import Entries, EntryShape, HandlerShape
 from anyhook.hosts.codex import HOST
 from anyhook.model.hook import Hook, Layer, Source
+from anyhook.shell.commands import check_text
+from anyhook.tables.cells import native_name, project, session
+from anyhook.tables.matchers import named_or_found
+from anyhook.tables.patterns import check_pattern
+from anyhook.tables.rows import Dialect, Failing, Field, Limits, Misplaced, Roots, Scaffold, Scene, ToolRow
+from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.grammar.files import Files
-    from anyhook.grammar.rows import EventRow
+    from anyhook.documents.files import Files
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
+    from anyhook.tables.rows import EventRow
 
 
 def _nowhere(_scene: Scene) -> Json:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from anyhook.grammar.readers import object_or_words
-from anyhook.grammar.rows import Key, Reply
+from anyhook.tables.readers import object_or_words
+from anyhook.tables.rows import Key, Reply
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

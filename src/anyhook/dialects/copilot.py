@@ -14,13 +14,16 @@ from anyhook.dialects.hosted import (
     tool_rows,
     without,
 )
-from anyhook.grammar.cells import native_name, project, session
-from anyhook.grammar.commands import check_text
-from anyhook.grammar.isolation import one_file
-from anyhook.grammar.matchers import MATCH_ALL, is_plain
-from anyhook.grammar.patterns import BadPattern, compile_pattern
-from anyhook.grammar.readers import whole_object
-from anyhook.grammar.rows import (
+from anyhook.hosts.claude_shape import TOOLS as CLAUDE_TOOLS
+from anyhook.hosts.copilot import FRESH, HOST
+from anyhook.model.hook import DISABLED, Hook, Layer, Source
+from anyhook.shell.commands import check_text
+from anyhook.tables.cells import native_name, project, session
+from anyhook.tables.isolation import one_file
+from anyhook.tables.matchers import MATCH_ALL, is_plain
+from anyhook.tables.patterns import BadPattern, compile_pattern
+from anyhook.tables.readers import whole_object
+from anyhook.tables.rows import (
     Dialect,
     EventRow,
     Failing,
@@ -34,14 +37,11 @@ from anyhook.grammar.rows import (
     Scaffold,
     Scene,
 )
-from anyhook.grammar.shapes import Entries, EntryShape, HandlerShape
-from anyhook.hosts.claude_shape import TOOLS as CLAUDE_TOOLS
-from anyhook.hosts.copilot import FRESH, HOST
-from anyhook.model.hook import DISABLED, Hook, Layer, Source
+from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.grammar.files import Files
+    from anyhook.documents.files import Files
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
 

@@ -17,22 +17,22 @@ from anyhook.dialects.hosted import (
     tool_rows,
     without,
 )
-from anyhook.grammar.cells import native_name, project, session
-from anyhook.grammar.commands import check_text
-from anyhook.grammar.matchers import MATCH_ALL
-from anyhook.grammar.patterns import BadPattern, compile_pattern
-from anyhook.grammar.readers import object_or_prose
-from anyhook.grammar.rows import Dialect, Failing, Field, Key, Limits, Misplaced, Reply, Roots, Scaffold
-from anyhook.grammar.shapes import Entries, EntryShape, HandlerShape
 from anyhook.hosts.gemini import HOST
 from anyhook.model.hook import DISABLED, Hook, Layer, Source
+from anyhook.shell.commands import check_text
+from anyhook.tables.cells import native_name, project, session
+from anyhook.tables.matchers import MATCH_ALL
+from anyhook.tables.patterns import BadPattern, compile_pattern
+from anyhook.tables.readers import object_or_prose
+from anyhook.tables.rows import Dialect, Failing, Field, Key, Limits, Misplaced, Reply, Roots, Scaffold
+from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.grammar.files import Files
-    from anyhook.grammar.rows import Draft, EventRow
+    from anyhook.documents.files import Files
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
+    from anyhook.tables.rows import Draft, EventRow
 
 EVENTS = event_rows(
     HOST,

@@ -4,13 +4,15 @@ turn, and some events are another look at a tool call."""
 from __future__ import annotations
 
 from anyhook.dialects.hosted import calls_us, event_rows, in_a_shell, tool_rows
-from anyhook.grammar.cells import native_name, project, session
-from anyhook.grammar.commands import check_pattern, check_text
-from anyhook.grammar.isolation import one_file
-from anyhook.grammar.matchers import MATCH_ALL
-from anyhook.grammar.patterns import compile_pattern
-from anyhook.grammar.readers import object_or_nothing
-from anyhook.grammar.rows import (
+from anyhook.hosts.goose import HOST
+from anyhook.model.hook import Hook, Layer, Source
+from anyhook.shell.commands import check_text
+from anyhook.tables.cells import native_name, project, session
+from anyhook.tables.isolation import one_file
+from anyhook.tables.matchers import MATCH_ALL
+from anyhook.tables.patterns import check_pattern, compile_pattern
+from anyhook.tables.readers import object_or_nothing
+from anyhook.tables.rows import (
     Dialect,
     EventRow,
     Failing,
@@ -23,13 +25,11 @@ from anyhook.grammar.rows import (
     Scaffold,
     Scene,
 )
-from anyhook.grammar.shapes import Entries, EntryShape, HandlerShape
-from anyhook.hosts.goose import HOST
-from anyhook.model.hook import Hook, Layer, Source
+from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.grammar.files import Files
+    from anyhook.documents.files import Files
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
 

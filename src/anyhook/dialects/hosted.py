@@ -3,20 +3,20 @@ agent's host table. It adds no fact of its own but what a block does at each mom
 
 from __future__ import annotations
 
-from anyhook.grammar.cells import utc_time
-from anyhook.grammar.commands import SHELL, named_files, words_read
-from anyhook.grammar.rows import EventRow, Field, Launch, Scene, ToolRow
 from anyhook.model.event import EVENTS
+from anyhook.shell.commands import SHELL, named_files, words_read
+from anyhook.tables.cells import utc_time
+from anyhook.tables.rows import EventRow, Field, Launch, Scene, ToolRow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from anyhook.grammar.files import Files
-    from anyhook.grammar.host_rows import Host, HostEvent
-    from anyhook.grammar.rows import Cell
+    from anyhook.documents.files import Files
     from anyhook.model.hook import Hook, Source
     from anyhook.model.json_types import Json
+    from anyhook.tables.host_rows import Host, HostEvent
+    from anyhook.tables.rows import Cell
 
     Variables = Callable[[Hook, str, str], dict[str, str]]
     """Hook, project, session → what its environment gets."""

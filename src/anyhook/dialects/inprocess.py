@@ -3,15 +3,15 @@ see events in canonical words; they run before the hooks of every other dialect.
 
 from __future__ import annotations
 
-from anyhook.grammar.matchers import whole_value
-from anyhook.grammar.readers import whole_object
-from anyhook.grammar.rows import Dialect, EventRow, Failing, Launch, Reply, Roots, Scene
 from anyhook.model.event import EVENTS
 from anyhook.model.hook import Hook, Layer, Source
+from anyhook.tables.matchers import whole_value
+from anyhook.tables.readers import whole_object
+from anyhook.tables.rows import Dialect, EventRow, Failing, Launch, Reply, Roots, Scene
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.grammar.files import Files
+    from anyhook.documents.files import Files
 
 BLOCKS = {
     "session_start": "abort",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from anyhook.grammar.cells import native_name, output_text, project, session
-from anyhook.grammar.commands import argv_of, check_argv, expand_home, named_files, split
-from anyhook.grammar.matchers import everything
-from anyhook.grammar.readers import whole_object
-from anyhook.grammar.rows import (
+from anyhook.model.hook import Hook, Layer, Source
+from anyhook.shell.commands import argv_of, check_argv, expand_home, named_files, split
+from anyhook.tables.cells import native_name, output_text, project, session
+from anyhook.tables.matchers import everything
+from anyhook.tables.readers import whole_object
+from anyhook.tables.rows import (
     Dialect,
     EventRow,
     Failing,
@@ -20,12 +21,11 @@ from anyhook.grammar.rows import (
     Scaffold,
     Scene,
 )
-from anyhook.grammar.shapes import Entries, EntryShape, HandlerShape
-from anyhook.model.hook import Hook, Layer, Source
+from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.grammar.files import Files
+    from anyhook.documents.files import Files
     from anyhook.model.json_types import Json
 
 

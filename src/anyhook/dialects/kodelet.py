@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import stat
 
-from anyhook.grammar.cells import native_name, project, session, utc_time
-from anyhook.grammar.isolation import one_file
-from anyhook.grammar.matchers import everything
-from anyhook.grammar.readers import whole_object_strict
-from anyhook.grammar.rows import (
+from anyhook.model.hook import BROKEN, DISABLED, Hook, Layer, Source
+from anyhook.tables.cells import native_name, project, session, utc_time
+from anyhook.tables.isolation import one_file
+from anyhook.tables.matchers import everything
+from anyhook.tables.readers import whole_object_strict
+from anyhook.tables.rows import (
     Builtin,
     Dialect,
     EventRow,
@@ -24,14 +25,13 @@ from anyhook.grammar.rows import (
     Scene,
     ToolRow,
 )
-from anyhook.grammar.shapes import canonical, numbered, slug
-from anyhook.model.hook import BROKEN, DISABLED, Hook, Layer, Source
+from anyhook.tables.shapes import canonical, numbered, slug
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.grammar.files import Files
-    from anyhook.grammar.rows import Draft
+    from anyhook.documents.files import Files
     from anyhook.model.json_types import Json
+    from anyhook.tables.rows import Draft
 
 
 def _result(scene: Scene) -> Json:

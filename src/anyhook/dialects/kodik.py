@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import os
 
-from anyhook.grammar.cells import native_name, project, session
-from anyhook.grammar.commands import SHELL, check_pattern, check_text, named_files, words_read
-from anyhook.grammar.matchers import whole_value
-from anyhook.grammar.readers import last_line_object
-from anyhook.grammar.rows import (
+from anyhook.model.hook import Hook, Layer, Source
+from anyhook.shell.commands import SHELL, check_text, named_files, words_read
+from anyhook.tables.cells import native_name, project, session
+from anyhook.tables.matchers import whole_value
+from anyhook.tables.patterns import check_pattern
+from anyhook.tables.readers import last_line_object
+from anyhook.tables.rows import (
     Dialect,
     EventRow,
     Failing,
@@ -24,14 +26,13 @@ from anyhook.grammar.rows import (
     Scene,
     ToolRow,
 )
-from anyhook.grammar.shapes import Entries, EntryShape, HandlerShape
-from anyhook.model.hook import Hook, Layer, Source
+from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.grammar.files import Files
-    from anyhook.grammar.rows import Draft
+    from anyhook.documents.files import Files
     from anyhook.model.json_types import Json
+    from anyhook.tables.rows import Draft
 
 
 def _context(scene: Scene) -> Json:

@@ -3,11 +3,13 @@ fail-open."""
 
 from __future__ import annotations
 
-from anyhook.grammar.cells import failed, native_name, output_text, project, session
-from anyhook.grammar.commands import argv_of, check_command, check_pattern, check_text, named_files, split
-from anyhook.grammar.matchers import names_or_pattern
-from anyhook.grammar.readers import whole_object, yes_or_no
-from anyhook.grammar.rows import (
+from anyhook.model.hook import Hook, Layer, Source
+from anyhook.shell.commands import argv_of, check_command, check_text, named_files, split
+from anyhook.tables.cells import failed, native_name, output_text, project, session
+from anyhook.tables.matchers import names_or_pattern
+from anyhook.tables.patterns import check_pattern
+from anyhook.tables.readers import whole_object, yes_or_no
+from anyhook.tables.rows import (
     Asking,
     Dialect,
     EventRow,
@@ -23,12 +25,11 @@ from anyhook.grammar.rows import (
     Scene,
     ToolRow,
 )
-from anyhook.grammar.shapes import Entries, EntryShape, HandlerShape
-from anyhook.model.hook import Hook, Layer, Source
+from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.grammar.files import Files
+    from anyhook.documents.files import Files
     from anyhook.model.json_types import Json
 
 TOOL = (Field("tool_name", "tool"), Field("tool_input", "input"))
@@ -187,7 +188,7 @@ def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, .
         return named_files(argv_of(hook), project_dir, home, {}, files)
     if hook.handler != "python":
         return ()
-    from anyhook.grammar.named import module_files
+    from anyhook.shell.named import module_files
 
     module = str(hook.spec["callable"]).partition(":")[0]
     return tuple(path for path in module_files(module, (project_dir,)) if files.is_file(path))

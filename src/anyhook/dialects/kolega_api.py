@@ -11,8 +11,8 @@ from anyhook.dialects.kolega import EVENTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.grammar.rows import Scene
     from anyhook.model.json_types import Json
+    from anyhook.tables.rows import Scene
 
 FIELDS = ("blocked", "reason", "updated_input", "updated_output", "additional_context", "end_turn")
 

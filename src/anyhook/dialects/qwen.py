@@ -17,22 +17,22 @@ from anyhook.dialects.hosted import (
     tool_rows,
     without,
 )
-from anyhook.grammar.cells import native_name, project, session
-from anyhook.grammar.commands import check_pattern, check_text
-from anyhook.grammar.matchers import MATCH_ALL
-from anyhook.grammar.patterns import compile_pattern
-from anyhook.grammar.rows import Dialect, Failing, Field, Limits, Misplaced, Roots, Scaffold, Scene
-from anyhook.grammar.shapes import Entries, EntryShape, HandlerShape
 from anyhook.hosts.claude_shape import TOOLS as CLAUDE_TOOLS
 from anyhook.hosts.qwen import HOST
 from anyhook.model.hook import Hook, Layer, Source
+from anyhook.shell.commands import check_text
+from anyhook.tables.cells import native_name, project, session
+from anyhook.tables.matchers import MATCH_ALL
+from anyhook.tables.patterns import check_pattern, compile_pattern
+from anyhook.tables.rows import Dialect, Failing, Field, Limits, Misplaced, Roots, Scaffold, Scene
+from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.grammar.files import Files
-    from anyhook.grammar.rows import EventRow
+    from anyhook.documents.files import Files
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
+    from anyhook.tables.rows import EventRow
 
 
 def _none(_scene: Scene) -> Json:

@@ -6,7 +6,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.grammar.host_rows import Host
+    from anyhook.tables.host_rows import Host
 
 # Every agent with a bridge, by the name that the command takes.
 HOSTS = ("claude", "codex", "gemini", "qwen", "copilot", "goose", "kimi", "vibe", "cline", "opencode", "kolega")

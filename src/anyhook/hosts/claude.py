@@ -3,7 +3,6 @@ with 2.1.325."""
 
 from __future__ import annotations
 
-from anyhook.grammar.host_rows import Entry, Host, HostEvent, Taken
 from anyhook.hosts.claude_shape import (
     AGENT,
     BASE,
@@ -24,6 +23,7 @@ from anyhook.hosts.claude_shape import (
     request,
     specific,
 )
+from anyhook.tables.host_rows import Entry, Host, HostEvent, Taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

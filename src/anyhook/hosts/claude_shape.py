@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anyhook.grammar.host_rows import HostTool, Say, Taken
+from anyhook.tables.host_rows import HostTool, Say, Taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@ hold several commands or files. Measured with 3.0.65."""
 
 from __future__ import annotations
 
-from anyhook.grammar.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
 from anyhook.hosts.patches import rejoin_commands, split_commands, split_files, split_patch
 from anyhook.hosts.results import unpacked
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@ said that its schemas do not name. Edits come as patches. Measured with 0.166.0.
 
 from __future__ import annotations
 
-from anyhook.grammar.host_rows import Entry, Host, HostEvent, HostTool, Taken
 from anyhook.hosts.claude_shape import (
     AGENT,
     BASE,
@@ -24,6 +23,7 @@ from anyhook.hosts.claude_shape import (
     specific,
 )
 from anyhook.hosts.patches import split_patch
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Taken
 
 EVENTS = (
     HostEvent("SessionStart", ("session_start",), SOURCE, {"context": context("SessionStart"), "message": TELL}),

@@ -3,11 +3,11 @@ reason. Measured with 1.0.102."""
 
 from __future__ import annotations
 
-from anyhook.grammar.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
-from anyhook.grammar.texts import text_of
 from anyhook.hosts.claude_shape import BLOCK, NOTE, REASON, TRIGGER
 from anyhook.hosts.patches import split_patch
 from anyhook.hosts.results import result_text, unpacked
+from anyhook.model.texts import text_of
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

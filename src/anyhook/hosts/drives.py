@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 
-from anyhook.grammar.drive_rows import Drive
+from anyhook.tables.drive_rows import Drive
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@ refusal. Measured with 0.61.0."""
 
 from __future__ import annotations
 
-from anyhook.grammar.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
 from anyhook.hosts.claude_shape import (
     BASE,
     DENY,
@@ -22,6 +21,7 @@ from anyhook.hosts.claude_shape import (
     specific,
 )
 from anyhook.hosts.results import content_text
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
 
 NO_EVENT = "no canonical event: it fires for every request or chunk"
 

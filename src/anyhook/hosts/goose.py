@@ -3,8 +3,8 @@ Measured with 1.52.0."""
 
 from __future__ import annotations
 
-from anyhook.grammar.host_rows import Entry, Host, HostEvent, HostTool, Taken
 from anyhook.hosts.claude_shape import BLOCK, LAST, grouped
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Taken
 
 TOOL = (
     Taken("tool", ("tool_name",)),

@@ -3,9 +3,9 @@ prompt's context is whatever is printed. Measured with 2.1.0, and with kimi-cli 
 
 from __future__ import annotations
 
-from anyhook.grammar.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
 from anyhook.hosts.claude_shape import BASE, EXIT_2, NOTE, REASON, SOURCE, TASK, TRIGGER, permission
 from anyhook.hosts.results import parts_text
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
 
 TOOL = (
     Taken("tool", ("tool_name",)),

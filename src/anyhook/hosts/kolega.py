@@ -3,8 +3,8 @@ are a dialect of ours, so nothing is installed. Measured with 0.45.1."""
 
 from __future__ import annotations
 
-from anyhook.grammar.host_rows import Host, HostEvent, HostTool, Taken
 from anyhook.hosts.claude_shape import BASE, EXIT_2, FILE, REASON, SOURCE, TOOL, context, permission, specific
+from anyhook.tables.host_rows import Host, HostEvent, HostTool, Taken
 
 EVENTS = (
     HostEvent("SessionStart", ("session_start",), SOURCE, {"context": context("SessionStart")}),

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from anyhook.grammar.drive_rows import Drive
+    from anyhook.tables.drive_rows import Drive
 
 ASKING, FULL, DELEGATING = "asking", "full", "delegating"
 """It asks before a tool runs, though nobody is there to answer; it compacts its conversation; it has sub-agents."""

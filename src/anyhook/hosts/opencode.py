@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from anyhook.grammar.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
-from anyhook.grammar.texts import text_of
 from anyhook.hosts.claude_shape import EXIT_2
 from anyhook.hosts.results import parts_text
+from anyhook.model.texts import text_of
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@ false` refuses the call, and the turn goes on), and after a tool the context alo
 
 from __future__ import annotations
 
-from anyhook.grammar.host_rows import Entry, Host, HostEvent, HostTool, Taken
 from anyhook.hosts.claude_shape import (
     AGENT,
     BASE,
@@ -25,6 +24,7 @@ from anyhook.hosts.claude_shape import (
     request,
 )
 from anyhook.hosts.results import content_text
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Taken
 
 EVENTS = (
     HostEvent("SessionStart", ("session_start",), SOURCE, {"context": context("SessionStart"), "message": TELL}),

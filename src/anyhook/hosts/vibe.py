@@ -3,8 +3,8 @@ Measured with 3.0.2."""
 
 from __future__ import annotations
 
-from anyhook.grammar.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
 from anyhook.hosts.claude_shape import DENY, EDIT, FILE
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
 
 TOOL = (Taken("tool", ("tool_name",)), Taken("input", ("tool_input",)), Taken("call_id", ("tool_call_id",)))
 TELL = Say({"system_message": "{message}"})

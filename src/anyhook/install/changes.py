@@ -5,16 +5,16 @@ from __future__ import annotations
 
 import os
 
+from anyhook.documents.toml_text import Refused
 from anyhook.install.entries import is_own_text, own_text, with_ours, without_ours
-from anyhook.install.toml_text import Refused
 from anyhook.model.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from anyhook.grammar.host_rows import Entry, Host
-    from anyhook.stores.installs import Installs
+    from anyhook.state.installs import Installs
+    from anyhook.tables.host_rows import Entry, Host
 
 
 class CannotChange(Exception):  # noqa: N818 (it says what happened)
@@ -138,7 +138,7 @@ def _beside(entry: Entry, path: str) -> str:
 
 
 def _read(path: str) -> bytes | None:
-    from anyhook.grammar.documents import Unreadable, read_bytes
+    from anyhook.documents.documents import Unreadable, read_bytes
 
     try:
         return read_bytes(path)

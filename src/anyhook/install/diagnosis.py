@@ -7,7 +7,7 @@ import os
 import shlex
 import shutil
 
-from anyhook.install import json_text
+from anyhook.documents import json_text
 from anyhook.install.changes import places
 from anyhook.install.entries import is_ours, is_own_text
 from anyhook.model.record import Record
@@ -16,8 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from anyhook.grammar.host_rows import Entry, Host
     from anyhook.model.json_types import Json
+    from anyhook.tables.host_rows import Entry, Host
 
 INERT, UNKNOWN, NOT_INSTALLED = "INERT", "UNKNOWN", "NOT_INSTALLED"
 SWITCHES = (("disableAllHooks", True), ("hooksConfig.enabled", False))

@@ -7,15 +7,15 @@ import json
 import math
 import shlex
 
-from anyhook.install import json_text, toml_text
-from anyhook.install.toml_text import Refused
+from anyhook.documents import json_text, toml_text
+from anyhook.documents.toml_text import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from anyhook.grammar.host_rows import Entry, Host, HostEvent
     from anyhook.model.json_types import Json
+    from anyhook.tables.host_rows import Entry, Host, HostEvent
 
 PROGRAM = "anyhook"
 MARK = "Written by `anyhook install"

@@ -9,12 +9,12 @@ from array import array
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
+from anyhook.journal.files import current_path, lines_of, open_all, parts_of_file
+from anyhook.journal.parallel import side_by_side
 from anyhook.journal.runs import Columns, columns_of
 from anyhook.journal.search import SLACK_NS
-from anyhook.journal.side_by_side import side_by_side
 from anyhook.model import lean_json
-from anyhook.stores.journal_files import current_path, lines_of, open_all, parts_of_file
-from anyhook.stores.places import make_private_dir
+from anyhook.state.places import make_private_dir
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,9 +7,7 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from anyhook.model import lean_json
-from anyhook.model.record import Record
-from anyhook.stores.journal_files import (
+from anyhook.journal.files import (
     blocks_backwards,
     end_of_lines,
     lines_with,
@@ -20,6 +18,8 @@ from anyhook.stores.journal_files import (
     seek_first,
     whole_lines,
 )
+from anyhook.model import lean_json
+from anyhook.model.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

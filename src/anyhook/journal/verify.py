@@ -10,19 +10,19 @@ from itertools import pairwise
 from time import sleep
 from typing import TYPE_CHECKING
 
+from anyhook.journal.chain import SEAL_MOST, START, follows, link_of
+from anyhook.journal.files import end_of_lines, lines_of, open_all, whole_lines
+from anyhook.journal.parallel import side_by_side
 from anyhook.journal.search import Wanted, open_parts, parsed, record_of
-from anyhook.journal.side_by_side import side_by_side
 from anyhook.model import lean_json
 from anyhook.model.digest import hasher
 from anyhook.model.record import Record
-from anyhook.stores.journal_chain import SEAL_MOST, START, follows, link_of
-from anyhook.stores.journal_files import end_of_lines, lines_of, open_all, whole_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from anyhook.journal.chain import Link
     from anyhook.model.json_types import Json
-    from anyhook.stores.journal_chain import Link
 
 WRITE_S = 0.05
 """A line that is just being written is whole by then."""

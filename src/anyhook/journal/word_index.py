@@ -13,10 +13,10 @@ from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from anyhook.journal.files import blocks_of, full_paths, words_path
+from anyhook.journal.record import ASKED_FOR
 from anyhook.journal.search import parsed, reached
 from anyhook.model import lean_json
-from anyhook.steps.record import ASKED_FOR
-from anyhook.stores.journal_files import blocks_of, full_paths, words_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

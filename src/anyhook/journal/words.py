@@ -9,11 +9,11 @@ from contextlib import closing
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from anyhook.journal.files import blocks_of, current_path
+from anyhook.journal.parallel import side_by_side
 from anyhook.journal.search import Found, chooser, open_parts
-from anyhook.journal.side_by_side import side_by_side
 from anyhook.journal.word_index import TABLE, blocks_with, sayable, texts_of, tokens_of
 from anyhook.model import lean_json
-from anyhook.stores.journal_files import blocks_of, current_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator

@@ -8,7 +8,6 @@ import os
 import shlex
 import tempfile
 
-from anyhook.grammar.xdg import home_of
 from anyhook.hosts.drives import DRIVES, PROBE_HOOK, probe_hook
 from anyhook.install.changes import places
 from anyhook.live.drive import drive
@@ -16,13 +15,14 @@ from anyhook.live.script import Step
 from anyhook.live.stage import Stage, fill
 from anyhook.model import lean_json
 from anyhook.model.record import Record
+from anyhook.model.xdg import home_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from anyhook.grammar.host_rows import Host
     from anyhook.live.drive import Seen
+    from anyhook.tables.host_rows import Host
 
 ARMED, INERT, UNKNOWN = "ARMED", "INERT", "UNKNOWN"
 RAN = "ran.txt"

@@ -18,8 +18,8 @@ from anyhook.live.stage import Stage, fill, prepare, words_of
 from anyhook.live.wire import Answer
 from anyhook.model.call import Call
 from anyhook.model.record import Record
-from anyhook.steps.process_tree import Tree
-from anyhook.steps.run import adopt_orphans, end_all, run
+from anyhook.process.process_tree import Tree
+from anyhook.process.run import adopt_orphans, end_all, run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
-    from anyhook.grammar.host_rows import Host
+    from anyhook.tables.host_rows import Host
 
 GRACE_S = 30.0
 """What the process around an agent gets beyond the agent's own limit."""

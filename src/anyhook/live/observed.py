@@ -8,14 +8,14 @@ import os
 
 from anyhook.hosts.moods import undriven
 from anyhook.model.record import Record
-from anyhook.steps.settle import AFTERWARDS, RULES
+from anyhook.walk.settle import AFTERWARDS, RULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from anyhook.grammar.host_rows import Host
     from anyhook.model.json_types import Json
+    from anyhook.tables.host_rows import Host
 
 PATH = os.path.join(os.path.dirname(__file__), "observed.json")
 

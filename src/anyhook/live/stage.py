@@ -7,17 +7,17 @@ import json
 import os
 import shutil
 
-from anyhook.grammar.xdg import home_of
-from anyhook.install import json_text
+from anyhook.documents import json_text
 from anyhook.install.changes import places, roots_of
+from anyhook.model.xdg import home_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from anyhook.grammar.drive_rows import Drive
-    from anyhook.grammar.host_rows import Entry, Host
     from anyhook.model.json_types import Json
+    from anyhook.tables.drive_rows import Drive
+    from anyhook.tables.host_rows import Entry, Host
 
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SHELL", "USER", "LOGNAME", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS")
 """What the agent gets of the environment: what it needs to start, and no keys."""

@@ -6,6 +6,8 @@ from anyhook.model.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from anyhook.model.json_types import Json
 
 # Every canonical event, and the field whose value a matcher may be tried against ("" where there is none).
@@ -91,6 +93,19 @@ FIELDS: dict[str, Json] = {
 }
 
 
+def _only_canonical(name: str, failed: bool) -> str:
+    raise ValueError(f"unknown event `{name}`. Canonical events: {', '.join(EVENTS)}.")
+
+
+_canonical: Callable[[str, bool], str] = _only_canonical
+
+
+def understand_names(canonical: Callable[[str, bool], str]) -> None:
+    """Let `Event.of` take the names that the agents' tables know. The registry calls this; the model knows no table."""
+    global _canonical  # noqa: PLW0603 (set once, when the registry is imported)
+    _canonical = canonical
+
+
 class Event(Record):
     """A canonical name, and the canonical fields that the host gave."""
 
@@ -124,9 +139,7 @@ class Event(Record):
     def of(cls, name: str, **data: Json) -> Event:
         """Any event by its canonical or any dialect's own name, with canonical fields."""
         if name not in EVENTS:
-            from anyhook.grammar.registry import canonical_event
-
-            name = canonical_event(name, failed="tool_error" in data)
+            name = _canonical(name, "tool_error" in data)
         if "agent_type" in data:
             data.setdefault("agent_name", data["agent_type"])  # who names only one means both
         unknown = [field for field in data if field not in FIELDS]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypedDict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from anyhook.runners.model_client import AnyModel
+    from anyhook.handlers.model_client import AnyModel
 
 
 class Switches(TypedDict, total=False):

@@ -14,6 +14,9 @@ ON_FAILURE = ("native", "deny", "allow")
 MODE = ("enforce", "shadow")
 TRACEPARENT = "TRACEPARENT"
 """The variable with a caller's trace context, as W3C names it."""
+RUN_VARIABLE = "ANYHOOK_RUN"
+"""Names the run that a process belongs to: found by those who end it, and by an engine that was started inside a
+hook."""
 RECORD = "ANYHOOK_RECORD"
 """The variable that names the folder of whoever records events."""
 FULL, HASHED = "full", "hashed"

@@ -12,9 +12,9 @@ from anyhook.agent.recipes import folders, recipe_names, recipe_text
 from anyhook.agent.session import BLOCKED, DONE
 from anyhook.cli.chat import first_sight
 from anyhook.cli.chat.screen import INDENT, Screen, tilde
-from anyhook.cli.colours import BAD, BOLD, FAINT, WARN
 from anyhook.cli.verb_list import lines as hook_lines
-from anyhook.grammar.shapes import guess
+from anyhook.cli.view.colours import BAD, BOLD, FAINT, WARN
+from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -19,10 +19,10 @@ from anyhook.cli.chat.activity import Activity
 from anyhook.cli.chat.keyboard import ENDED, Keyboard
 from anyhook.cli.chat.keyboard import INTERRUPTED as CTRL_C
 from anyhook.cli.chat.screen import INDENT, Screen, call_line, tilde
-from anyhook.cli.colours import BAD, FAINT, WARN, colourful
 from anyhook.cli.failure import BadCall
+from anyhook.cli.view.colours import BAD, FAINT, WARN, colourful
 from anyhook.model.hook import ARMED, CHANGED, UNTRUSTED
-from anyhook.stores.places import state_dir
+from anyhook.state.places import state_dir
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine

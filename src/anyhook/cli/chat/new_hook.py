@@ -13,22 +13,22 @@ from anyhook.agent.hook_writer import write_hook
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.chat.rehearsal import Rehearsal, order_of, rehearse
 from anyhook.cli.chat.screen import INDENT
-from anyhook.cli.colours import BAD, BOLD, FAINT, GOOD, WARN
 from anyhook.cli.failure import BadCall
 from anyhook.cli.verb_new import write
 from anyhook.cli.verb_trust import approve_one, look
-from anyhook.grammar.registry import DIALECTS, dialect
-from anyhook.grammar.shapes import guess
-from anyhook.scaffold.brief import brief
-from anyhook.scaffold.planning import CannotScaffold, plan
+from anyhook.cli.view.colours import BAD, BOLD, FAINT, GOOD, WARN
+from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.tables.shapes import guess
+from anyhook.testing.scaffold.brief import brief
+from anyhook.testing.scaffold.planning import CannotScaffold, plan
 
 if TYPE_CHECKING:
     from anyhook.agent.hook_writer import Draft
     from anyhook.cli.chat.loop import Chat
     from anyhook.cli.options import Values
-    from anyhook.grammar.rows import Dialect
     from anyhook.model.hook import Hook
-    from anyhook.scaffold.planning import Order, Plan
+    from anyhook.tables.rows import Dialect
+    from anyhook.testing.scaffold.planning import Order, Plan
 
 SCOPES = ("project", "user")
 OTHER = {"project": "user", "user": "project"}

@@ -11,25 +11,25 @@ from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from anyhook.catalog import build
-from anyhook.checkup import checkup
 from anyhook.cli.event_input import event_of
 from anyhook.cli.failure import BadCall
 from anyhook.cli.options import EVENT
 from anyhook.cli.verb_explain import lines
 from anyhook.cli.verb_new import write
-from anyhook.engine import Engine
-from anyhook.grammar.registry import VARIABLES
-from anyhook.model.catalog import Setup
 from anyhook.model.problem import ERROR
-from anyhook.scaffold.planning import CannotScaffold, Order, find_row
+from anyhook.tables.registry import VARIABLES
+from anyhook.testing.scaffold.planning import CannotScaffold, Order, find_row
+from anyhook.walk.build import build
+from anyhook.walk.catalog import Setup
+from anyhook.walk.check import checkup
+from anyhook.walk.engine import Engine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from anyhook.agent.hook_writer import Draft
     from anyhook.cli.options import Values
-    from anyhook.grammar.rows import Dialect, Roots
+    from anyhook.tables.rows import Dialect, Roots
 
 SYNTAX_LIMIT_S = 10
 

@@ -22,10 +22,10 @@ from pydantic_ai.messages import (
 from anyhook.adapters.moments import SUBAGENT
 from anyhook.adapters.plain_values import text_of
 from anyhook.adapters.pydantic_ai import running
-from anyhook.cli import render
-from anyhook.cli.colours import BAD, BOLD, FAINT, PLAIN
-from anyhook.cli.life import Life
-from anyhook.cli.visible import visible
+from anyhook.cli.view import render
+from anyhook.cli.view.colours import BAD, BOLD, FAINT, PLAIN
+from anyhook.cli.view.spinner import Life
+from anyhook.cli.view.visible import visible
 from anyhook.model import lean_json
 
 if TYPE_CHECKING:

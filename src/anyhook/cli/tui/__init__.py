@@ -1,0 +1,1 @@
+"""The journal in the terminal, as it grows."""

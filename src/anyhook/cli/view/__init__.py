@@ -1,0 +1,1 @@
+"""What a person sees. Only render.py prints."""

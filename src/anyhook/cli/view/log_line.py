@@ -1,0 +1,38 @@
+"""A row as `anyhook log` shows it: columns, then what happened, then why, on a line of its own where a terminal
+has no room for both. It prints nothing."""
+
+from __future__ import annotations
+
+from anyhook.cli.view.colours import BAD, FAINT, GOOD, WARN, painted
+from anyhook.cli.view.record_text import short_time, span, when
+from anyhook.cli.view.width import cut, padded, width
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.cli.view.rows import Row
+
+COLOURS = {"✗": BAD, "✓": GOOD, "?": WARN, "!": WARN}
+INDENT = " " * 9
+ROOMY, NARROW = 100, 60
+"""From so many columns on, times have their date; below so many, who fired and how long it took are left out."""
+
+
+def log_line(row: Row, room: int | None = None, colour: bool = False) -> str:
+    """`room` is the terminal's width; None for no terminal, where everything stands in full."""
+    narrow = room is not None and room < NARROW
+    number = "-" if row.n is None else str(row.n)
+    start = f"{number:>7}  {short_time(row.at) if room is not None and room < ROOMY else when(row.at)}"
+    if not narrow:
+        took = "" if row.ms is None else span(row.ms / 1000)
+        start += f"  {took:>7}  {padded(row.host if room is None else cut(row.host, 8), 8)}"
+    said = f"{row.said:<{8 if narrow else 13}}"
+    what, why = f"{row.what}  {row.about}".rstrip(), row.why
+    told, below = f"{what}  {why}".rstrip(), ""
+    if room is not None:
+        left = room - width(start) - width(said) - 4
+        if row.reason and width(told) > left:
+            told, below = what, f"\n{INDENT}{cut(why, room - len(INDENT))}"
+        told = cut(told, left)
+    if colour:
+        start, said = painted(start, FAINT), painted(said, COLOURS.get(said[0], ""))
+    return f"{start}  {said}  {told}".rstrip() + below

@@ -1,0 +1,204 @@
+"""The one place that prints: results on stdout, talk on stderr."""
+
+from __future__ import annotations
+
+import os
+import sys
+from itertools import islice
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from anyhook.model.decision import Decision, Report
+    from anyhook.model.json_types import Json
+    from anyhook.model.problem import Problem
+
+MARKS = {
+    "ran": "·", "unmatched": "-", "untrusted": "?", "disabled": "-", "skipped": "-", "background": "~", "broken": "!",
+}  # fmt: skip
+ASCII = str.maketrans("…·×✗✓→—▏▎▍▌▋▊▉█▁▂▃▄▅▆▇", "~.xx+>-.:::::##_..::==")
+"""Our own marks and pictures, for terminals that have no others; each takes as much room as before."""
+ONLY_ASCII = ("C", "POSIX")
+AT_ONCE = 200
+"""How many of many results are written at a time."""
+
+
+def out(text: str, colour: str = "") -> None:
+    """A result for people. It may quote what a project wrote, which must not steer the terminal."""
+    shown = legible(_harmless(text))
+    if colour:
+        from anyhook.cli.view.colours import painted
+
+        shown = painted(shown, colour)
+    exact_out(shown)
+
+
+def exact_out(text: str) -> bool:
+    """A result for programs; whether somebody is there to read it. A reader that has gone away is no error."""
+    if sys.stdout is None:  # closed from the start
+        return False
+    try:
+        sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace") + b"\n")
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still in the buffer goes nowhere, without a word
+        return False
+    return True
+
+
+def many_out(lines: Iterable[str]) -> bool:
+    """Many results that steer no terminal, as they are: each at once on a terminal, else many at a time; no more of
+    them once their reader has gone away. Whether it is still there."""
+    at_once = 1 if sys.stdout is None or sys.stdout.isatty() else AT_ONCE
+    lines = iter(lines)
+    while some := [*islice(lines, at_once)]:
+        if not exact_out("\n".join(some)):
+            return False
+    return True
+
+
+def columns() -> int | None:
+    """How many letters a line of the terminal has; None where results go elsewhere, and nothing is cut."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return None
+    import shutil
+
+    return shutil.get_terminal_size((80, 24)).columns
+
+
+def legible(text: str) -> str:
+    """A text with marks of ours as this terminal can show them."""
+    return text.translate(ASCII) if only_ascii() else text
+
+
+def only_ascii() -> bool:
+    """Whether the user says that the terminal knows no more."""
+    said = os.environ.get("LC_ALL") or os.environ.get("LANG")
+    # The interpreter itself sets LC_CTYPE to C.UTF-8 where its user has said no more than C.
+    return said in ONLY_ASCII and (os.environ.get("LC_CTYPE") or "C") in (*ONLY_ASCII, "C.UTF-8")
+
+
+def piece(text: str, sgr: str = "") -> None:
+    """Part of a line for a person at a terminal, at once; `sgr` is the colour it has, "" for none."""
+    from anyhook.cli.view.colours import painted
+
+    text = _harmless(text)
+    try:
+        body = text.removesuffix("\n")
+        shown = painted(body, sgr) + text[len(body) :]
+        # A terminal that lacks a character shows its number, rather than nothing of the line.
+        sys.stdout.buffer.write(shown.encode(sys.stdout.encoding, "backslashreplace"))
+        sys.stdout.buffer.flush()
+    except (OSError, ValueError, AttributeError):
+        return  # the terminal is gone; the session ends by the signal that says so
+
+
+def say(text: str) -> None:
+    """Talk. Where nobody listens, it is lost: it was no result."""
+    try:
+        sys.stderr.write(f"{_harmless(text)}\n")
+        sys.stderr.flush()
+    except (OSError, ValueError, AttributeError):
+        return
+
+
+def _harmless(text: str) -> str:
+    if text.isprintable():
+        return text
+    from anyhook.cli.view.visible import visible
+
+    return visible(text, keep="\n\t")
+
+
+def json_out(value: Json, indent: int | None = None) -> None:
+    if indent is None:
+        from anyhook.model import lean_json
+
+        exact_out(lean_json.dumps(value))
+        return
+    import json
+
+    text = json.dumps(value, indent=indent, ensure_ascii=False)
+    if not text.replace("\n", "").isprintable():  # it may be shown on a terminal, which must not be steered
+        text = "".join([char if char == "\n" or char.isprintable() else json.dumps(char)[1:-1] for char in text])
+    exact_out(text)
+
+
+def wrapped(text: str, first: str, rest: str) -> list[str]:
+    """A text with what stands before its first and its further lines: broken for terminals, whole for programs."""
+    if not sys.stdout.isatty():
+        return [first + line if not number else rest + line for number, line in enumerate(text.split("\n"))]
+    import shutil
+    import textwrap
+
+    width = max(40, min(100, shutil.get_terminal_size((80, 24)).columns))
+    wrap = textwrap.TextWrapper(width, first, rest, break_long_words=False, break_on_hyphens=False)
+    return wrap.wrap(text)
+
+
+def short_path(path: str) -> str:
+    """A path as a person in this folder would write it."""
+    import os
+
+    here = os.getcwd()
+    return path[len(here) + 1 :] if path.startswith(f"{here}/") else path
+
+
+def problem_lines(problems: Sequence[Problem]) -> list[str]:
+    """Problems as a person reads them."""
+    lines: list[str] = []
+    for problem in problems:
+        lines.append(f"{problem.severity}: {problem.where or 'anyhook'}: {problem.what} [{problem.code}]")
+        if problem.why:
+            lines.append(f"    why: {problem.why}")
+        if problem.fix:
+            lines.append(f"    fix: {problem.fix}")
+    return lines
+
+
+def decision_out(decision: Decision) -> None:
+    """One line per hook, then the verdict and what comes with it."""
+    for report in decision.hooks:
+        out(_report_line(report))
+    for line in problem_lines(decision.problems):
+        say(line)
+    verdict = decision.verdict
+    if decision.effect:
+        verdict += f" ({decision.effect})"
+    if not decision.enforced:
+        verdict += ", not enforced: shadow mode"
+    ran = any(report.status in ("ran", "broken", "background") for report in decision.hooks)
+    out(f"{decision.event}: {verdict}" + ("" if ran else " — no hook ran"))
+    if decision.reason:
+        out(f"  reason: {decision.reason}")
+    for title, value in (("input", decision.tool_input), ("output", decision.tool_output), ("prompt", decision.prompt)):
+        if value is not None:
+            from anyhook.model import lean_json
+
+            out(f"  {title} → {value if isinstance(value, str) else lean_json.dumps(value, False)}")
+    for title, texts in (
+        ("context", decision.context),
+        ("message", decision.messages),
+        ("follow-up", decision.follow_ups),
+    ):
+        for text in texts:
+            out(f"  {title}: {text}")
+    if decision.history is not None:
+        out(f"  history → {len(decision.history)} message(s)")
+    if decision.recipe is not None:
+        out(f"  recipe → {decision.recipe.get('name')}")
+    if decision.end_turn:
+        out("  the turn ends")
+
+
+def _report_line(report: Report) -> str:
+    mark = "✗" if report.verdict == "block" else MARKS[report.status]
+    line = f"{mark} {report.id}  {report.status}"
+    if report.ending and report.ending != "exited":
+        line += f", {report.ending.replace('_', ' ')}"
+    elif report.exit_code is not None:
+        line += f", exit {report.exit_code}"
+    if report.duration_ms is not None:
+        line += f", {report.duration_ms:.0f} ms"
+    return f"{line}: {report.why}" if report.why else line

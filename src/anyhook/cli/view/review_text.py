@@ -1,0 +1,117 @@
+"""A review as a person reads it: each hook with what it runs, where it comes from and what changed, nothing of the
+project sent raw to the terminal. It prints nothing itself."""
+
+from __future__ import annotations
+
+from anyhook.cli.view.visible import visible
+from anyhook.walk.review import APPROVED, CHANGED, NEW, REMOVED, differences
+from anyhook.walk.trust import ALL
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from anyhook.documents.files import Print
+    from anyhook.model.hook import Hook
+    from anyhook.model.json_types import Json
+    from anyhook.state.ledger import Ledger
+    from anyhook.walk.review import Entry
+
+LINES_MOST = 400
+"""Of one file's difference; a person who is shown more reads less."""
+WIDTH_MOST = 2000
+"""Of one line."""
+
+
+def entry_lines(entry: Entry, ledger: Ledger, shown: set[str]) -> Iterator[str]:
+    """All lines about one thing to approve. `shown` remembers the files whose text was shown for an earlier one."""
+    yield from what_it_runs(entry)
+    for title, lines in differences(entry, ledger):
+        key = f"{title}\n{entry.item.files.get(title, entry.item.definition)}"
+        if key in shown:
+            yield f"    {visible(title)}: its text is shown above"
+        else:
+            yield from _bounded(title, lines, entry)
+        shown.add(key)
+
+
+def what_it_runs(entry: Entry) -> Iterator[str]:
+    """What it is, when it runs and what, and where that is written; not the text of its files."""
+    yield f"{entry.status.upper()}  {visible(entry.item.id)}"
+    if entry.status == REMOVED:
+        yield "  was approved and is no longer there"
+    elif entry.hook is None:
+        users = ", ".join(entry.overrides) or "none at present"
+        which = "all of the user's hooks" if entry.event == ALL else f"the user's hooks of {visible(entry.event)}"
+        yield f"  switches {'on' if 'on' in entry.item.definition else 'off'} {which}: {visible(users)}"
+    else:
+        yield from _facts(entry, entry.hook)
+    for path, seen in entry.prints.items():
+        yield f"  file     {visible(path)}  {_digest(seen)}{_first_line(seen)}"
+
+
+def _facts(entry: Entry, hook: Hook) -> Iterator[str]:
+    event = entry.event or "unknown; the executable is asked once it is approved"
+    yield f"  event    {visible(event)}"
+    if hook.matcher not in (None, "", "*"):
+        yield f"  matcher  {_value(hook.matcher)}"
+    for key, value in hook.spec.items():
+        yield f"  {visible(key):<8} {_value(value)}"
+    yield f"  from     {visible(hook.where())}"
+    yield f"  limit    {hook.limit_s:g} s" + (", in the background" if hook.background else "")
+    if hook.why:
+        yield f"  broken   {visible(hook.why)}"
+    if entry.overrides:
+        yield f"  takes the place of {visible(', '.join(entry.overrides))}"
+
+
+def _value(value: Json) -> str:
+    import json
+    import shlex
+
+    if isinstance(value, list) and all(isinstance(word, str) for word in value):
+        text = shlex.join([str(word) for word in value])
+    else:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return _cut(text)
+
+
+def _cut(text: str) -> str:
+    rest = len(text) - WIDTH_MOST
+    return visible(text) if rest <= 0 else f"{visible(text[:WIDTH_MOST])} [cut: {rest:,} more characters]"
+
+
+def _digest(seen: Print) -> str:
+    if seen.digest.startswith("!"):
+        return f"cannot be pinned: {seen.digest[1:]}"
+    return f"sha256:{seen.digest[:12]}" if seen.digest else "not there"
+
+
+def _first_line(seen: Print) -> str:
+    if not seen.head.startswith(b"#!"):
+        return ""
+    line = seen.head[:200].split(b"\n", 1)[0].decode("utf-8", "backslashreplace")
+    return f"  {visible(line)}"
+
+
+def _bounded(title: str, lines: list[str], entry: Entry) -> Iterator[str]:
+    for line in lines[:LINES_MOST]:
+        yield f"    {_cut_line(line)}"
+    if len(lines) > LINES_MOST:
+        where = title if title in entry.item.files else entry.hook.source if entry.hook else title
+        yield f"    [cut: {len(lines) - LINES_MOST:,} more lines; read them in {visible(where)}]"
+
+
+def _cut_line(line: str) -> str:
+    rest = len(line) - WIDTH_MOST
+    shown = visible(line[:WIDTH_MOST], keep="\t")
+    return shown if rest <= 0 else f"{shown} [cut: {rest:,} more characters in this line]"
+
+
+def summary(project: str, entries: Sequence[Entry], ledger: Ledger) -> str:
+    """One line at the end."""
+    counts = [(word, sum(entry.status == word for entry in entries)) for word in (NEW, CHANGED, REMOVED, APPROVED)]
+    said = ", ".join(f"{count} {word}" for word, count in counts if count)
+    approval = ledger.approvals.get(project)
+    when = f"; last approved {approval.when}" if approval else ""
+    return f"{visible(project)}: {said}{when}"

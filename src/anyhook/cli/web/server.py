@@ -1,0 +1,295 @@
+"""The journal as a page for the person at this machine: the page, its live rows, one record, figures per hook. It
+answers on the loopback alone, to those who have the token, and changes nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sqlite3
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from secrets import compare_digest
+from threading import Event, Lock
+from typing import TYPE_CHECKING
+
+import uvicorn
+from sse_starlette import EventSourceResponse, JSONServerSentEvent
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+from anyhook.cli.failure import BadCall
+from anyhook.cli.view.record_text import span, tone
+from anyhook.cli.view.rows import row_of, told_in_full
+from anyhook.cli.view.visible import visible
+from anyhook.cli.web.query import like, wanted_by
+from anyhook.journal.figures import STEPS, figures, span_of
+from anyhook.journal.index import known_runs
+from anyhook.journal.search import follow
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import AsyncIterator, Iterator
+
+    from starlette.requests import Request
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from anyhook.journal.figures import HookFigures
+    from anyhook.journal.search import Found, Wanted
+    from anyhook.model.json_types import Json
+
+SHOWN = 500
+"""How many of the newest records a page begins with."""
+BATCH = 200
+LOOK_S = 0.25
+SECOND = 1_000_000_000
+STREAMS = 64
+"""More at once than a person with many windows needs."""
+REQUEST_S = 10.0
+"""A connection on which nothing whole is asked for so long is closed, so that nobody can take up all of them."""
+CLOSING_S = 1
+PAGE = "page.html"
+FILES = {PAGE: "text/html", "page.css": "text/css", "page.js": "text/javascript", "page.svg": "image/svg+xml"}
+HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",  # the address is the key
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": "no-store",
+}
+ELSEWHERE = "This page answers to 127.0.0.1 and localhost only.\n"
+NO_TOKEN = "This address has no valid token. `anyhook serve` printed the whole address.\n"  # noqa: S105
+
+
+class Door:
+    """Lets in who asked for this machine by one of its own names, and has the token; puts the headers on every answer.
+
+    A page of another site can make a browser send requests here under its own name (DNS rebinding): the Host header
+    shows that."""
+
+    def __init__(self, app: ASGIApp, token: str, port: int) -> None:
+        self._app, self._start = app, f"/{token}/".encode()
+        self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
+        if port == 80:
+            self._hosts |= {"127.0.0.1", "localhost"}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+            await send(message)
+
+        if scope["type"] != "http":
+            return
+        hosts = Headers(scope=scope).getlist("host")
+        if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
+            await PlainTextResponse(ELSEWHERE, 403)(scope, receive, with_headers)
+            return
+        path = scope["path"].encode("utf-8", "surrogateescape")
+        if compare_digest(path + b"/", self._start):  # copied without its last letter
+            await RedirectResponse(self._start.decode())(scope, receive, with_headers)
+            return
+        if not compare_digest(path[: len(self._start)], self._start):
+            await PlainTextResponse(NO_TOKEN, 401)(scope, receive, with_headers)
+            return
+        inside = path[len(self._start) - 1 :].decode("utf-8", "replace")
+        await self._app({**scope, "path": inside, "raw_path": inside.encode()}, receive, with_headers)
+
+
+class Journal:
+    """What the page asks for."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._indexing = Lock()
+        self._streams = 0
+
+    async def file(self, request: Request) -> Response:
+        name = request.path_params.get("name", PAGE)
+        if name not in FILES:
+            return PlainTextResponse("There is no such page.\n", 404)
+        return Response((Path(__file__).parent / name).read_bytes(), media_type=FILES[name])
+
+    async def record(self, request: Request) -> Response:
+        try:
+            lines, record = await run_in_threadpool(told_in_full, self._folder, request.path_params["number"])
+        except (LookupError, OSError) as error:
+            return JSONResponse({"problem": str(error)}, 404)
+        told = {"lines": lines, "tones": [*map(tone, lines)], "ago": _ago(record), "like": like(record)}
+        return JSONResponse({**told, "json": _readable(record)})
+
+    async def figures(self, request: Request) -> Response:
+        try:
+            wanted = wanted_by(request.query_params.get("q", ""))
+        except BadCall as error:
+            return JSONResponse({"problem": str(error)}, 400)
+        try:
+            return JSONResponse(await run_in_threadpool(self._figures, wanted))
+        except (sqlite3.Error, OSError, ValueError, OverflowError) as error:  # the last two: numbers that cannot be
+            return JSONResponse({"problem": f"The journal's index cannot be used: {error}"}, 503)
+
+    def _figures(self, wanted: Wanted) -> dict[str, Json]:
+        # One at a time brings the index up to date.
+        with self._indexing, known_runs(self._folder, lambda _done, _all: None, wanted.since_ns) as runs:
+            now = time.time_ns()
+            found, (start, end) = figures(runs, wanted, now), span_of(runs, wanted, now)
+        note = [f"a bar is {span((end - start) / STEPS / 1e9).replace('.0 ', ' ')}"] if found else []
+        if wanted.text is not None:
+            note.append("whatever the text")
+        shown: list[Json] = [_card(hook) for hook in found]
+        return {"hooks": shown, "told": _told(*found), "note": ", ".join(note), "from": start, "to": end}
+
+    async def events(self, request: Request) -> Response:
+        """Rows as they come: `rows` for several at once, `ready` when all that was there has been sent, `problem` for a
+        search that cannot be."""
+        if self._streams >= STREAMS:
+            return PlainTextResponse("Too many pages are open.\n", 503)
+        return EventSourceResponse(self._counted(request.query_params.get("q", "")), ping=15)
+
+    async def _counted(self, query: str) -> AsyncIterator[JSONServerSentEvent]:
+        self._streams += 1
+        try:
+            async for message in self._events(query):
+                yield message
+        finally:
+            self._streams -= 1
+
+    async def _events(self, query: str) -> AsyncIterator[JSONServerSentEvent]:
+        try:
+            wanted = wanted_by(query)
+        except BadCall as error:
+            yield JSONServerSentEvent({"problem": str(error)}, event="problem")
+            return
+        gone = Event()
+        more, ready = follow(self._folder, wanted, SHOWN, gone.is_set), False
+        try:
+            while True:
+                try:
+                    batch, at_end = await run_in_threadpool(_batch, more)
+                except OSError as error:
+                    yield JSONServerSentEvent({"problem": f"The journal cannot be read: {error}"}, event="problem")
+                    return
+                if batch:
+                    yield JSONServerSentEvent([row_of(found).as_dict() for found in batch], event="rows")
+                if at_end and not ready:
+                    ready = True
+                    yield JSONServerSentEvent({}, event="ready")
+                if at_end:
+                    await asyncio.sleep(LOOK_S)
+        finally:
+            gone.set()  # a search that nobody waits for any more ends
+
+
+def _batch(more: Iterator[Found | None]) -> tuple[list[Found], bool]:
+    """The next records, and whether there are no more for the moment."""
+    batch: list[Found] = []
+    for found in more:
+        if found is None:
+            return batch, True
+        batch.append(found)
+        if len(batch) >= BATCH:
+            break
+    return batch, False
+
+
+def _told(*hooks: HookFigures) -> dict[str, Json]:
+    """What hooks did and cost together, as it is shown."""
+    if not hooks:
+        return {}
+    counts = ((hook.runs, hook.blocks, hook.shadow_blocks, hook.failures, hook.timeouts) for hook in hooks)
+    runs, blocks, shadow, failures, timeouts = map(sum, zip(*counts, strict=True))
+    told: dict[str, Json] = {"waited": span(sum(hook.cost_s for hook in hooks)), "runs": f"{runs:,}"}
+    if blocks:
+        told["blocked"] = f"{blocks:,}" + (f" ({shadow:,} in shadow mode)" if shadow else "")
+    if failures:
+        told["failed"] = f"{failures:,}" + (f" ({timeouts:,} timed out)" if timeouts else "")
+    return told
+
+
+def _card(hook: HookFigures) -> dict[str, Json]:
+    times: dict[str, Json] = {"p50": span(hook.p50_ms / 1000), "p95": span(hook.p95_ms / 1000)}
+    return {**hook.as_dict(), "hook": visible(hook.hook), "told": {**times, **_told(hook)}}
+
+
+def _ago(record: dict[str, Json]) -> str:
+    at = record.get("at")
+    return f"{span(max(1, (time.time_ns() - at) // SECOND))} ago" if isinstance(at, int) else ""
+
+
+def _readable(record: dict[str, Json]) -> str:
+    import json
+
+    return visible(json.dumps(record, indent=2, ensure_ascii=False), keep="\n")
+
+
+def page(folder: str, token: str, port: int) -> ASGIApp:
+    """The whole site."""
+    journal = Journal(folder)
+    routes = [
+        Route("/", journal.file),
+        Route("/events", journal.events),
+        Route("/hooks", journal.figures),
+        Route("/record/{number:int}", journal.record),
+        Route("/{name}", journal.file),
+    ]
+    return Door(Starlette(routes=routes), token, port)
+
+
+class Impatient(H11Protocol):
+    """A connection that is closed unless something is asked, or being answered, on it."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.loop.call_later(REQUEST_S, self._look, None)
+
+    def _look(self, before: RequestResponseCycle | None) -> None:
+        if self.transport.is_closing():
+            return
+        idle = before is None or before.response_complete
+        if idle and self.cycle is before:
+            self.transport.close()
+        else:
+            self.loop.call_later(REQUEST_S, self._look, self.cycle)
+
+
+class Server(uvicorn.Server):
+    """Ends on SIGINT and SIGTERM as on any other wish of its user: without an error."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def config_of(folder: str, token: str, port: int) -> uvicorn.Config:
+    return uvicorn.Config(
+        page(folder, token, port),
+        http=Impatient,
+        log_config=None,
+        access_log=False,
+        log_level="critical",
+        lifespan="off",
+        ws="none",
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=CLOSING_S,
+    )
+
+
+def serve(folder: str, token: str, at: socket.socket) -> None:
+    """Answer until told to end. The socket is bound already."""
+    Server(config_of(folder, token, at.getsockname()[1])).run(sockets=[at])

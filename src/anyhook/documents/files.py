@@ -1,0 +1,255 @@
+"""Files: reads what dialects declare hooks in, remembers every path it looked at and every problem it met. It never
+starts anything and never writes."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from anyhook.documents import documents
+from anyhook.documents.stamps import stamp
+from anyhook.model.problem import ERROR, WARNING, Problem
+from anyhook.model.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from anyhook.documents.documents import Place
+    from anyhook.documents.stamps import Stamp
+    from anyhook.model.json_types import Json
+
+SCRIPT_LIMIT = 16 * 1024 * 1024
+HASHED_LIMIT = 256 * 1024 * 1024
+KEPT_LIMIT = 262_144
+"""How many bytes of a file are kept with its digest, to show it and what changed in it."""
+SENTENCE_LIMIT = 1000
+"""How much of a document's own words a problem repeats."""
+PROBLEMS_LIMIT = 100
+"""How many problems of one file are told one by one."""
+UNPINNED = "!"
+"""Begins what stands in place of a digest where there can be none: such a file is never the same as before."""
+
+
+class Print(Record):
+    """A file's fingerprint."""
+
+    digest: str
+    """SHA-256; "" where there is no file; after `!` why there cannot be one."""
+    binary: bool = False
+    size: int = 0
+    head: bytes = b""
+    """Its first bytes, all of them in a file of ordinary size."""
+
+
+class Files:
+    """One look at the disk. `stamps` is what a compiled catalog depends on."""
+
+    def __init__(self) -> None:
+        self.stamps: dict[str, Stamp | None] = {}
+        self._problems: list[Problem] = []
+        self._unplaced: dict[str, list[tuple[int, Place]]] = {}
+        self._told: dict[str, int] = {}
+        self._untold: dict[str, list[str]] = {}
+        self._texts: dict[str, str] = {}
+        self.owner = ("", "")
+        """Dialect and scope of the layer that is being read."""
+
+    def problem(
+        self,
+        code: str,
+        what: str,
+        where: str,
+        why: str = "",
+        fix: str = "",
+        severity: str = ERROR,
+        dialect: str = "",
+        scope: str = "",
+    ) -> None:
+        owner = (dialect, scope) if dialect or scope else self.owner
+        self._problems.append(Problem(code, _clipped(what), where, _clipped(why), _clipped(fix), severity, *owner))
+
+    def full(self, path: str) -> bool:
+        """Whether further problems of this document are only counted, so that nothing need be found out for them."""
+        return self._told.get(path, 0) >= PROBLEMS_LIMIT
+
+    def problem_at(
+        self, code: str, what: str, path: str, place: Place, *, fix: str = "", severity: str = ERROR
+    ) -> None:
+        """One about a place in a document. Its line is looked up together with all others of that document, and those
+        beyond a limit are only counted: a document made of mistakes must not cost more than a look."""
+        told = self._told[path] = self._told.get(path, 0) + 1
+        if told > PROBLEMS_LIMIT:
+            self._untold.setdefault(path, []).append(severity)
+            return
+        self._unplaced.setdefault(path, []).append((len(self._problems), place))
+        self._problems.append(Problem(code, _clipped(what), path, "", _clipped(fix), severity, *self.owner))
+
+    @property
+    def problems(self) -> list[Problem]:
+        """All problems so far, with their lines."""
+        for path, waiting in self._unplaced.items():
+            lines = self.lines(path, [place for _, place in waiting])
+            for index, place in waiting:
+                if place in lines:
+                    self._problems[index] = self._problems[index].replace(where=f"{path}:{lines[place]}")
+        self._unplaced = {}
+        rest = [
+            Problem("more-problems", f"{len(severities)} more problem(s) in this file", path,
+                    severity=ERROR if ERROR in severities else WARNING)
+            for path, severities in self._untold.items()
+        ]  # fmt: skip
+        return [*self._problems, *rest]
+
+    def look(self, path: str) -> Stamp | None:
+        """Whether there is something at this path, remembered."""
+        if path not in self.stamps:
+            self.stamps[path] = stamp(path)
+        return self.stamps[path]
+
+    def text(self, path: str) -> str | None:
+        """The text of a declaration, or None where there is no such file or it cannot be read (then with a problem)."""
+        if self.look(path) is None and not self._is_there(path):
+            return None
+        try:
+            text = documents.read_bytes(path).decode("utf-8")
+        except FileNotFoundError:
+            self.problem("dangling-link", "this link leads nowhere", path, fix="Remove it or restore what it names.")
+            return None
+        except UnicodeDecodeError as error:
+            self.problem("not-utf8", "this file is not UTF-8 text", path, str(error), "Save it as UTF-8.")
+            return None
+        except documents.Unreadable as error:
+            self.problem("unreadable", error.what, path, fix=error.fix)
+            return None
+        self._texts[path] = text
+        return text
+
+    def _is_there(self, path: str) -> bool:
+        """Whether something without a stamp is there all the same: a link that leads nowhere. Where a folder above may
+        not be looked into, nobody knows, and that is a problem."""
+        try:
+            os.lstat(path)
+        except PermissionError as error:
+            fix = "Let its user look into the folders above it."
+            self.problem("unreadable", "whether there are hooks here cannot be seen", path, error.strerror or "", fix)
+            return False
+        except (OSError, ValueError):
+            return False
+        return True
+
+    def content(self, path: str) -> bytes | None:
+        """The bytes of a script, bounded; None where it cannot be read."""
+        self.look(path)
+        try:
+            return documents.read_bytes(path, SCRIPT_LIMIT)
+        except (OSError, documents.Unreadable):
+            return None
+
+    def digest(self, path: str) -> tuple[str, bool]:
+        """SHA-256 of a file ("" where there is none that can be read), and whether it is a binary and no text."""
+        seen = self.fingerprint(path)
+        return ("" if seen.digest.startswith(UNPINNED) else seen.digest), seen.binary
+
+    def fingerprint(self, path: str) -> Print:
+        """A file's bytes, read once: what is hashed is what can be shown."""
+        import hashlib
+
+        self.look(path)
+        try:
+            handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except (FileNotFoundError, NotADirectoryError):
+            return Print("")
+        except (OSError, ValueError) as error:
+            return Print(f"{UNPINNED}it cannot be read ({getattr(error, 'strerror', None) or error})")
+        state = os.fstat(handle)
+        if not stat.S_ISREG(state.st_mode):  # a folder cannot even be opened as a file
+            os.close(handle)
+            folder = stat.S_ISDIR(state.st_mode)
+            what = "a folder, with more in it than can be looked at" if folder else "no regular file"
+            return Print(f"{UNPINNED}it is {what}")
+        with open(handle, "rb") as file:
+            hashed, size, kept = hashlib.sha256(), 0, b""
+            try:
+                while chunk := file.read(1 << 20):
+                    hashed.update(chunk)
+                    size += len(chunk)
+                    kept = kept or chunk[:KEPT_LIMIT]
+                    if size > HASHED_LIMIT:
+                        return Print(f"{UNPINNED}it is larger than {HASHED_LIMIT:,} bytes", True)
+            except OSError as error:
+                return Print(f"{UNPINNED}it cannot be read ({error.strerror})")
+        return Print(hashed.hexdigest(), b"\0" in kept[:8192], size, kept)
+
+    def texts(self) -> list[str]:
+        """The files that were read as text."""
+        return list(self._texts)
+
+    def names(self, folder: str) -> list[str]:
+        """The names in a folder, sorted; [] where there is none."""
+        if self.look(folder) is None:
+            self._is_there(folder)
+            return []
+        try:
+            return sorted(os.listdir(folder))
+        except OSError as error:
+            self.problem(
+                "unreadable", "this folder cannot be read", folder, error.strerror or "", "Check its permissions."
+            )
+            return []
+
+    def is_file(self, path: str) -> bool:
+        seen = self.look(path)
+        return seen is not None and stat.S_ISREG(seen[4])
+
+    def is_folder(self, path: str) -> bool:
+        seen = self.look(path)
+        return seen is not None and stat.S_ISDIR(seen[4])
+
+    def is_executable(self, path: str) -> bool:
+        seen = self.look(path)
+        return seen is not None and stat.S_ISREG(seen[4]) and bool(seen[4] & 0o111)
+
+    def document(self, path: str, syntax: str) -> Json:
+        """A parsed declaration; None where there is none or it does not parse (then with a problem)."""
+        text = self.text(path)
+        return None if text is None else self.parse(path, text, syntax)
+
+    def parse(self, path: str, text: str, syntax: str, first_line: int = 0) -> Json:
+        parser = {"json": documents.parse_json, "yaml": documents.parse_yaml, "toml": documents.parse_toml}[syntax]
+        try:
+            document = parser(text)
+        except documents.Unreadable as error:
+            where = f"{path}:{error.line + first_line}" if error.line else path
+            self.problem(f"invalid-{syntax}", error.what, where, fix=error.fix)
+            return None
+        if syntax == "json" and (twice := documents.repeated_key(text, document)):
+            what = f"`{twice[0]}` stands here for the second time; what stands under the first is lost"
+            self.problem("repeated-key", what, f"{path}:{twice[1]}", fix="Put everything under one of them.")
+        return document
+
+    def line(self, path: str, place: Place) -> int | None:
+        """The line of a declaration."""
+        return self.lines(path, [place]).get(place)
+
+    def lines(self, path: str, places: Iterable[Place]) -> dict[Place, int]:
+        """The lines of many declarations in one file, found when a person is going to see them."""
+        text = self._texts.get(path)
+        try:
+            text = documents.read_bytes(path).decode("utf-8") if text is None else text
+            front = documents.split_front_matter(text) if path.endswith(".md") else None
+            if front is None:
+                return documents.lines_of(text, _syntax(path, text), places)
+            return {place: line + front[1] for place, line in documents.lines_of(front[0], "yaml", places).items()}
+        except Exception:  # noqa: BLE001 (a line is a comfort: looking for it must not cost a layer)
+            return {}
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= SENTENCE_LIMIT else f"{text[:SENTENCE_LIMIT]}…"
+
+
+def _syntax(path: str, text: str) -> str:
+    if path.endswith(".toml"):
+        return "toml"
+    return "json" if path.endswith(".json") or text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") else "yaml"

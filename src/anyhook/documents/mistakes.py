@@ -1,0 +1,114 @@
+"""Guesses what the author of a broken document did, and says it with the line and a cure. It parses nothing itself."""
+
+from __future__ import annotations
+
+import re
+
+from anyhook.documents.documents import DIGITS_LIMIT, NotFinite, Unreadable, line_at
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from json import JSONDecodeError
+
+_LONG = f"[0-9_]{{{DIGITS_LIMIT},}}"
+
+
+def in_json(text: str, error: ValueError | NotFinite) -> Unreadable:
+    """What the JSON parser's error means for the author."""
+    import json
+
+    if isinstance(error, NotFinite):
+        written = str(error)
+        shown = written if len(written) < 40 else f"{written[:40]}…"
+        line = _json_line(text, r"-?[0-9.]+(?:[eE][-+]?[0-9]+)?|-?Infinity|NaN", written)
+        return Unreadable(f"the number {shown} is not finite", "write a finite number", line)
+    if isinstance(error, json.JSONDecodeError):
+        return _json_mistake(text, error)
+    return Unreadable("a number too long to read", "write a shorter number, or a string", _json_line(text, _LONG))
+
+
+def in_toml(text: str, error: ValueError) -> Unreadable:
+    """What the TOML parser's error means for the author; it has the place in its text."""
+    import tomllib
+
+    if isinstance(error, tomllib.TOMLDecodeError):
+        what, _, place = str(error).partition(" (at ")
+        return _toml_mistake(text, what, place)
+    found = re.search(_LONG, text)
+    line = None if found is None else line_at(text, found.start())
+    return Unreadable("a number too long to read", "write a shorter number, or a string", line)
+
+
+def _json_line(text: str, number: str, written: str | None = None) -> int | None:
+    """The line of the first number of this shape outside strings, or of the first that is written just so."""
+    for found in re.finditer(rf'"(?:[^"\\]+|\\.)*+"?|({number})', text, re.DOTALL):
+        if found[1] and written in (None, found[1]):
+            return line_at(text, found.start())
+    return None
+
+
+def _json_mistake(text: str, error: JSONDecodeError) -> Unreadable:
+    """The error with a guess at what the author did; the guess looks at the sign where reading stopped."""
+    line = line_at(text, min(error.pos, len(text.rstrip())))
+    if not text.strip():
+        return Unreadable("the file is empty", "write {} or remove the file", None)
+    if conflict := _conflict_line(text):
+        return Unreadable("a merge conflict was left in the file", "resolve the conflict", conflict)
+    return Unreadable(f"not valid JSON: {error.msg}", _json_fix(text, error.pos, error.msg), line)
+
+
+def _json_fix(text: str, at: int, message: str) -> str:
+    here = text[at : at + 1]
+    before = text[:at].rstrip()[-1:]
+    if "escape" in message:
+        return "write a backslash twice: \\\\"
+    if "control character" in message:
+        return "close the quote on the same line; write a line break as \\n and a tab as \\t"
+    if "Unterminated" in message:
+        return "close the quote"
+    if "trailing comma" in message or (before == "," and here in "]}" and here):
+        return "remove the comma before the closing bracket"
+    if not text[at:].strip():
+        return "close every { and [; the file ends too early"
+    if here in "/#":
+        return "remove the comment; JSON has none"
+    if here in "'“”‘’`":
+        return 'use straight double quotes: "'
+    if message == "Extra data":
+        return "keep one value; remove what follows it, or one closing bracket too many"
+    if "property name" in message:
+        return 'put double quotes around the key: "key": …'
+    if text.startswith(("True", "False", "None"), at):
+        return "write true, false or null"
+    if "':'" in message:
+        return "put a colon between the key and its value"
+    if "','" in message:
+        return "put a comma before this, or close the bracket"
+    return "write a string in double quotes, a number, true, false, null, {…} or […]"
+
+
+def _conflict_line(text: str) -> int | None:
+    for sign in ("<<<<<<< ", ">>>>>>> "):
+        at = 0 if text.startswith(sign) else text.find("\n" + sign) + 1
+        if at or text.startswith(sign):
+            return line_at(text, at)
+    return None
+
+
+def _toml_mistake(text: str, what: str, place: str) -> Unreadable:
+    words = place.replace(",", " ").split()
+    line = int(words[1]) if words[:1] == ["line"] else line_at(text, len(text.rstrip()))
+    if conflict := _conflict_line(text):
+        return Unreadable("a merge conflict was left in the file", "resolve the conflict", conflict)
+    fix = "correct the TOML on this line"
+    if "backslash" in what.lower() or "escape" in what.lower():
+        fix = "write the value in single quotes, where a backslash is just a backslash"
+    elif "Invalid value" in what:
+        fix = "put a string in quotes; write true and false in lower case"
+    elif "twice" in what or "overwrite" in what.lower():
+        fix = "keep one of the two"
+    elif "'='" in what:
+        fix = "write key = value; quote a key with unusual letters"
+    elif place == "end of document)" or "Unclosed" in what:
+        fix = "close the quote or the bracket"
+    return Unreadable(f"not valid TOML: {what}", fix, line)

@@ -1,1 +1,0 @@
-"""The words dialect tables are written in; nothing here knows a product."""

@@ -1,0 +1,1 @@
+"""Self-protection: what an agent may not change, and whether a call would change it."""

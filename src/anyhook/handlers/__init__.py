@@ -1,0 +1,74 @@
+"""Handler kinds behind one door: whatever a hook is, it is started with `start` and waited for like a process."""
+
+from __future__ import annotations
+
+from _contextvars import ContextVar  # `contextvars` is this and nothing else, from one more file
+
+from anyhook.model.call import Run
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Protocol
+
+    from anyhook.handlers.model_client import AnyModel
+    from anyhook.model.call import Call
+    from anyhook.model.hook import Hook
+    from anyhook.state.settings import Config
+    from anyhook.tables.rows import Dialect, Scene
+
+    class Waitable(Protocol):
+        """Something that was started."""
+
+        def wait(self, grace_s: float | None = None) -> Run | None: ...
+
+        def end(self, ending: str = "cancelled") -> None: ...
+
+
+inside_hook: ContextVar[bool] = ContextVar("inside_hook", default=False)
+"""True in the context in which an in-process hook runs: events fired from there reach no hook."""
+
+
+def start_command(call: Call, stdin: Callable[[], bytes]) -> Waitable | Run:
+    """Start a process, and then make what it reads; a Run where it is over already."""
+    from anyhook.process.run import start as start_process
+
+    return start_process(call, stdin)
+
+
+def start(
+    hook: Hook, dialect: Dialect, call: Call, scene: Scene, model: AnyModel | None, config: Config
+) -> Waitable | Run:
+    """Start a handler of any other kind. `model` is whom a handler asks that asks one."""
+    if hook.handler == "python":
+        if scene.one_shot:
+            from anyhook.handlers.callable_host import start_in_process
+
+            return start_in_process(hook, dialect, call, scene)
+        from anyhook.handlers.python import start_callable
+
+        return start_callable(hook, dialect, call, scene)
+    if hook.handler == "builtin":
+        from anyhook.model.json_bytes import encode
+
+        answer = dialect.builtin(hook.name).act(scene)
+        return Run("exited", 0, encode(answer) if answer else b"", b"", 0, 0.0)
+    if hook.handler == "http":
+        from anyhook.handlers.http import Posted
+
+        return Posted(hook, call, scene.env)
+    from anyhook.handlers.model import start_question
+
+    return start_question(hook, dialect, call, scene, model, config)
+
+
+def ended(waitable: Waitable) -> Run:
+    """Waits for the end; whatever interrupts that, Ctrl-C included, ends the hook as well."""
+    try:
+        run = waitable.wait(None)
+    except BaseException:
+        waitable.end("cancelled")
+        waitable.wait(None)
+        raise
+    assert run is not None  # noqa: S101 (without a grace, wait() waits for the end)
+    return run

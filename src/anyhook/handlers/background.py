@@ -1,0 +1,90 @@
+"""Background hooks: started and not waited for. A program that lives on watches them from a thread; the one-shot
+command leaves them to a process of its own, which enforces the limit and writes down what came of them."""
+
+from __future__ import annotations
+
+import marshal
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.handlers import Waitable
+    from anyhook.journal.journal import Journal
+    from anyhook.model.call import Call, Run
+    from anyhook.model.json_types import Json
+
+
+def line_of(hook: str, call: Call, run: Run, bodies: str) -> bytes:
+    """What the journal keeps of a background run."""
+    import time
+
+    from anyhook.journal.record import Keeping, clean, run_fields, secrets_of
+
+    made: dict[str, Json] = {"v": 1, "at": time.time_ns(), "background": hook, "argv": [*call.argv], "cwd": call.cwd}
+    if call.trace:
+        made["trace"] = call.trace
+    keeping = Keeping(secrets_of(call.env), bodies)
+    made["run"] = run_fields(run, keeping)
+    return clean(made, keeping).encode() + b"\n"
+
+
+def watch(hook: str, call: Call, journal: Journal | None, bodies: str) -> Waitable | None:
+    """Start it here, and let a thread see it through."""
+    from anyhook.model.call import Run
+    from anyhook.process.run import start
+    from anyhook.process.watching import Watched
+
+    started = start(call)
+    if isinstance(started, Run):
+        if journal is not None:
+            journal.append(line_of(hook, call, started, bodies))
+        return None
+
+    def write(run: Run) -> None:
+        if journal is not None:
+            journal.append(line_of(hook, call, run, bodies))
+
+    return Watched(started, write)
+
+
+def hand_over(hook: str, call: Call, own_dir: str, bodies: str) -> None:
+    """Give it to a process that outlives us. The payload goes by a pipe into memory, so nothing is left on disk."""
+    import subprocess
+
+    from anyhook.process.run import leave_alone
+
+    task = marshal.dumps((hook, own_dir, bodies, tuple(getattr(call, field) for field in call.fields)))
+    child = subprocess.Popen(
+        [sys.executable, "-P", "-m", "anyhook.handlers.background"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+        start_new_session=True,
+    )
+    leave_alone(child.pid)
+    assert child.stdin is not None  # noqa: S101 (asked for above)
+    try:
+        child.stdin.write(task)
+        child.stdin.close()
+    except BrokenPipeError:
+        pass
+    child.returncode = 0  # it is nobody's business here any more; without this, Popen complains when it is collected
+
+
+def main() -> None:
+    """The process that sees one background hook through."""
+    from anyhook.journal.journal import Journal
+    from anyhook.model.call import Call
+    from anyhook.process.run import adopt_orphans, run
+
+    hook, own_dir, bodies, values = marshal.loads(sys.stdin.buffer.read())  # noqa: S302 (from the process that started us)
+    call = Call(*values)
+    adopt_orphans()
+    Journal(own_dir).append(line_of(hook, call, run(call), bodies))
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+"""A Python callable in a process of its own: for the command, which has no host to share memory with. There a
+callable that ends its process, or leaves children behind, is one hook's affair. It reads no meaning into what the
+callable answers."""
+
+from __future__ import annotations
+
+import marshal
+import os
+import sys
+
+from anyhook.model.call import Call, Run
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.handlers import Waitable
+    from anyhook.model.hook import Hook
+    from anyhook.tables.rows import Dialect, Scene
+
+
+def start_in_process(hook: Hook, dialect: Dialect, call: Call, scene: Scene) -> Waitable | Run:
+    """Start an interpreter that calls the callable; it is waited for and ended like any command."""
+    from anyhook.process.run import start
+
+    project = scene.project if hook.scope == "project" else None
+    task = (dialect.python_api, hook.spec["callable"], project, scene.native, scene.project, scene.session, call.stdin)
+    argv = (sys.executable, "-P", "-m", "anyhook.handlers.callable_host")
+    return start(Call(argv, marshal.dumps(task), dict(scene.env), scene.project, call.limit_s, ""))
+
+
+def main() -> None:
+    """The process: reads the task, calls, writes the answer where stdout was; what the callable prints goes to
+    stderr."""
+    from anyhook.handlers.python import answer_of
+    from anyhook.model.event import Event
+    from anyhook.tables.rows import Scene
+
+    api, target, own, native, project, session, payload = marshal.loads(sys.stdin.buffer.read())  # noqa: S302 (from the process that started us)
+    answer_end = os.dup(1)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    scene = Scene(Event("stop", {}), native, project, session, {}, {})
+    try:
+        answer = answer_of(api, target, own, scene, payload)
+    except BaseException as error:  # noqa: BLE001 (whatever a hook raises, SystemExit included, is its own failure)
+        sys.stderr.write(f"{type(error).__name__}: {error}\n")
+        sys.stderr.flush()
+        os._exit(1)
+    sys.stderr.flush()
+    while answer:
+        answer = answer[os.write(answer_end, answer) :]
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,34 @@
+"""Variables that hold keys of model providers: commands that a model thought of do not get them, or one sentence on a
+web page could have them sent away."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from anyhook.state.settings import Config
+
+PATTERNS = (
+    "*_API_KEY", "*_API_TOKEN", "*_AUTH_TOKEN", "*_OAUTH_TOKEN", "ANTHROPIC_*", "AWS_BEARER_TOKEN_BEDROCK", "GATEWAY_*",
+    "GOOGLE_APPLICATION_CREDENTIALS", "HF_TOKEN", "OPENAI_*", "OPENROUTER_*",
+)  # fmt: skip
+"""What providers' clients read. Names that a config gives its providers' keys come on top."""
+
+
+def key_names(config: Config) -> list[str]:
+    """The variables in which the user's settings keep providers' keys."""
+    return [place["api_key_env"] for place in config.providers.values() if "api_key_env" in place]
+
+
+def without_keys(env: Mapping[str, str], more: Iterable[str] = (), kept: Iterable[str] = ()) -> dict[str, str]:
+    """The environment without providers' keys. `more` are further names, `kept` are patterns that the user wants
+    passed on."""
+    dropped, wanted = (*PATTERNS, *more), tuple(kept)
+    return {name: value for name, value in env.items() if _any(name, wanted) or not _any(name, dropped)}
+
+
+def _any(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)

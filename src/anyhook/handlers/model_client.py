@@ -1,0 +1,113 @@
+"""The model client: pydantic-ai, and nothing else here knows it. Importing this takes seconds, so it is done once a
+handler is about to ask. It answers with text or with words about a failure, and never raises for what a provider
+does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from pydantic_ai import Agent, ModelSettings, UsageLimits
+from pydantic_ai.exceptions import ModelHTTPError, UserError
+from pydantic_ai.models import Model, infer_model
+from pydantic_ai.providers import infer_provider, infer_provider_class
+
+from anyhook.handlers.roles import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+    from pydantic_ai.providers import Provider
+
+    from anyhook.handlers.question import Question
+    from anyhook.tables.rows import Asking
+
+    Tool = Callable[..., Awaitable[str]]
+
+AnyModel: TypeAlias = "str | Model"
+"""A name as PROVIDER:NAME, or a model that the embedding program made."""
+
+MOST_REQUESTS = 50
+"""Of one handler with tools."""
+LONGEST_ERROR = 600
+NO_TEMPERATURE = ("thinking_enabled_by_default", "thinking_always_enabled", "anthropic_disallows_sampling_settings")
+"""What a model's profile says where it takes no temperature; the client would drop it, with a warning every time."""
+
+
+class NoModelError(Exception):
+    """There is no such model, or its key is missing; said before anything is asked."""
+
+
+class Client:
+    """One model, ready to be asked. It belongs to the event loop that asks it first."""
+
+    def __init__(self, model: AnyModel, endpoints: Mapping[str, Mapping[str, str]], env: Mapping[str, str]) -> None:
+        """`endpoints` are the user's settings for providers, which come before the variables in `env`."""
+        self.name = name_of(model)
+
+        def make(provider: str) -> Provider[Any]:
+            return _provider(provider, endpoints, env)
+
+        try:
+            self.model = infer_model(model, make)
+        except (UserError, ImportError, ValueError) as error:
+            raise NoModelError(f"{self.name} cannot be asked: {words_of(error)}") from error
+
+    async def ask(self, question: Question, asking: Asking | None, tools: Sequence[Tool]) -> tuple[int, str]:
+        """0 and the answer, or 1 and what went wrong. Without `asking` the provider's own settings apply."""
+        settings = ModelSettings()
+        if asking is not None:
+            settings = ModelSettings(max_tokens=asking.most_tokens)
+            if not any(self.model.profile.get(fact) for fact in NO_TEMPERATURE):
+                settings["temperature"] = asking.temperature
+        agent = Agent(self.model, instructions=question.system, tools=list(tools), model_settings=settings)
+        try:
+            async with agent:
+                limits = UsageLimits(request_limit=MOST_REQUESTS)
+                # Asked for the whole answer: it is short, and not every compatible endpoint can stream.
+                result = await agent.run(question.text, usage_limits=limits)
+        except ModelHTTPError as error:
+            return 1, f"{self._whom()} answered with HTTP status {error.status_code}: {_clipped(str(error.body))}"
+        except Exception as error:  # noqa: BLE001 (a provider's failure is a value, whatever the client makes of it)
+            return 1, f"{self._whom()} gave no answer: {words_of(error)}"
+        return (0, result.output) if result.output.strip() else (1, f"{self._whom()} answered with an empty text")
+
+    def _whom(self) -> str:
+        return f"{self.name} at {self.model.base_url}" if self.model.base_url else self.name
+
+
+def _provider(name: str, endpoints: Mapping[str, Mapping[str, str]], env: Mapping[str, str]) -> Provider[Any]:
+    """The provider by the user's settings and the environment of this engine, which need not be the process's own."""
+    known = infer_provider_class(name).__name__  # ValueError where there is none
+    variable = {"OpenAIProvider": "OPENAI", "AnthropicProvider": "ANTHROPIC"}.get(known)
+    if variable is None:
+        if name in endpoints:
+            raise UserError(f"[providers.{name}] in config.toml has no effect; only openai and anthropic take one")
+        return infer_provider(name)
+    endpoint = endpoints.get(name) or endpoints.get(variable.lower(), {})
+    key_in = endpoint.get("api_key_env", f"{variable}_API_KEY")
+    key, url = env.get(key_in), endpoint.get("base_url") or env.get(f"{variable}_BASE_URL")
+    if not key and ("api_key_env" in endpoint or not url):
+        raise UserError(f"its key should be in {key_in}, which is not set")
+    key = key or "none"  # an endpoint of one's own may want no key; its client does
+    if variable == "OPENAI":
+        from pydantic_ai.providers.openai import OpenAIProvider
+
+        return OpenAIProvider(base_url=url or "https://api.openai.com/v1", api_key=key)
+    from pydantic_ai.providers.anthropic import AnthropicProvider
+
+    return AnthropicProvider(base_url=url or "https://api.anthropic.com", api_key=key)
+
+
+def words_of(error: BaseException) -> str:
+    """The error and what lies behind it: a client says "Connection error.", the cause says that it was refused."""
+    said = [str(error) or type(error).__name__]
+    cause = error.__cause__ or error.__context__
+    while cause is not None and len(said) < 6:
+        if str(cause) and str(cause) not in said:
+            said.append(str(cause))
+        cause = cause.__cause__ or cause.__context__
+    return _clipped(": ".join(text.rstrip(".") for text in said))
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= LONGEST_ERROR else f"{text[:LONGEST_ERROR]}…"

@@ -1,0 +1,31 @@
+"""Which model a handler asks: the caller's for every role, else the user's for the handler's role, else the host's own.
+It asks nobody."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.handlers.model_client import AnyModel
+    from anyhook.model.hook import Hook
+    from anyhook.state.settings import Config
+    from anyhook.tables.rows import Asking, Dialect
+
+
+def role_of(hook: Hook, asking: Asking) -> str:
+    return asking.roles.get(str(hook.spec.get("model") or ""), next(iter(asking.roles.values())))
+
+
+def asked(
+    hook: Hook, dialect: Dialect, model: AnyModel | None, config: Config, spare: AnyModel | None
+) -> tuple[AnyModel | None, str]:
+    """The model that the handler asks, and its name; nobody where none was named. `spare` is the host's, for roles
+    that the user named none for."""
+    if dialect.asking is None:
+        return None, ""
+    role = role_of(hook, dialect.asking)
+    found = model or config.models.get(role) or config.models.get("fast") or spare
+    return found, name_of(found) if found else ""
+
+
+def name_of(model: AnyModel) -> str:
+    return model if isinstance(model, str) else f"{model.system}:{model.model_name}"

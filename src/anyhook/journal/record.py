@@ -1,0 +1,328 @@
+"""Record: one fired event → one line for the journal: event, calls, runs, decision. What looks like a secret never
+gets into it, nor does a secret of the environment, not even where a hook printed it; payloads do where they may."""
+
+from __future__ import annotations
+
+import time
+
+from anyhook.journal.suspect import TEXT_LIMIT, is_suspect
+from anyhook.model import lean_json as json
+from anyhook.model.record import Record
+from anyhook.model.words import FULL, HASHED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+
+    from anyhook.model.call import Call, Run
+    from anyhook.model.decision import Decision
+    from anyhook.model.event import Event
+    from anyhook.model.hook import Hook
+    from anyhook.model.json_types import Json
+
+EACH_MOST = 100
+"""How many events that reached no hook get a line each, of one kind within a quarter of a second."""
+DEPTH_LIMIT = 64
+OUTPUT_LIMIT = 262_144
+"""The same for what a hook printed: without all of it nobody can judge again what the hook answered, and those who
+print much are those who rewrite something large."""
+WORD_MOST = 256
+"""Longer words may be cut in the middle."""
+ASKED_FOR = (
+    "effect", "reason", "hook", "tool_input", "tool_output", "prompt", "context", "messages", "follow_ups", "history",
+    "recipe", "end_turn",
+)  # fmt: skip
+BODY_FIELDS = frozenset(
+    {
+        "input", "output", "tool_error", "prompt", "message", "messages", "last_message", "final_message",
+        "attachments", "task", "result", "context", "sub_agent_info",
+    }
+)  # fmt: skip
+"""Fields of an event that hold what people and tools said; the others are names and numbers."""
+NO_BODIES = frozenset({"effect", "hook", "end_turn"})
+"""The same of a decision, the other way round."""
+SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH", "COOKIE", "PRIVATE")
+
+
+class Forgetful(dict["Hashable", str]):
+    """Keeps nothing."""
+
+    def __setitem__(self, key: Hashable, value: str) -> None:
+        return
+
+
+class Keeping(Record):
+    """What of an event is written down."""
+
+    secrets: tuple[tuple[str, str], ...] = ()
+    """Texts that never are, and what stands there instead."""
+    bodies: str = FULL
+    """Payloads: `full`, `hashed` (to see that two are the same) or `none`."""
+    inherited: frozenset[str] = frozenset()
+    """Names of variables that every hook may have from its host; of a hook's own, only the others are told."""
+    known: dict[Hashable, str] = Forgetful()
+    """Pieces of lines that may well recur, by all that they are made of: who was called, and what hooks say day after
+    day. Filled on the way (see `clean_anew`)."""
+
+
+ALL = Keeping()
+KNOWN_MOST, KNOWN_SIZE = 1_000, 4_096
+"""How many pieces that recur are remembered, and up to which length."""
+
+
+def secrets_of(env: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """The variables whose values may never be written down: (value as JSON text, what stands there instead)."""
+    found: dict[str, str] = {}
+    for name, value in env.items():
+        if len(value) >= 8 and any(word in name.upper() for word in SECRET_NAMES):
+            once = json.dumps(value)[1:-1]
+            instead = f"[{name}]" if name.isidentifier() else "[a variable]"
+            found[once] = found[json.dumps(once)[1:-1]] = instead  # a hook's JSON stands in the line as a text
+    return tuple(sorted(found.items(), key=lambda pair: -len(pair[0])))
+
+
+def without_secrets(line: str, secrets: Sequence[tuple[str, str]]) -> str:
+    """The line, with the names of secret variables where their values stood."""
+    for value, instead in secrets:
+        if value in line:
+            line = line.replace(value, instead)
+    return line
+
+
+def clean(value: Json, keeping: Keeping, *, cut: bool = False) -> str:
+    """A piece of a line as JSON, without anything secret; where it may be `cut`, without what is long or deep."""
+    suspect = is_suspect(value)
+    if suspect and cut:
+        value = clipped(value)
+    text = json.dumps(value)
+    if without_secrets(text, keeping.secrets) is not text:
+        text = json.dumps(_unnamed(value, keeping.secrets))
+    elif not suspect:
+        return text
+    from anyhook.journal.redact import redacted
+
+    plain = json.loads(text)
+    made = redacted(plain)
+    return text if made is plain else json.dumps(made)
+
+
+def _unnamed(value: Json, secrets: Sequence[tuple[str, str]]) -> Json:
+    """The value with the names of secret variables where their values stood, be it in a number."""
+    if isinstance(value, dict):
+        return {str(_unnamed(key, secrets)): _unnamed(item, secrets) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_unnamed(item, secrets) for item in value]
+    text = json.dumps(value)
+    made = without_secrets(text, secrets)
+    if made is text:
+        return value
+    return json.loads(made) if isinstance(value, str) else made
+
+
+def clean_anew(value: Json, keeping: Keeping, key: Hashable) -> str:
+    """The same of a piece that is not among those that are known, but is from now on."""
+    text = clean(value, keeping)
+    if len(text) <= KNOWN_SIZE:
+        if len(keeping.known) >= KNOWN_MOST:
+            keeping.known.clear()
+        keeping.known[key] = text
+    return text
+
+
+def body(value: Json, keeping: Keeping) -> Json:
+    """A payload as far as it is written down; None where it is not."""
+    if keeping.bodies == FULL:
+        return clipped(value)
+    if keeping.bodies != HASHED or value is None:
+        return None
+    from anyhook.model.digest import hasher
+
+    text = json.dumps(value).encode()
+    return {"blake2b": hasher()(text), "bytes": len(text)}
+
+
+def about(host: str, project: str, mode: str, keeping: Keeping, parent: str = "") -> str:
+    """Who fires, where and how: the same in every line of one engine, so it is made once. `parent` is the trace context
+    that the caller is in."""
+    made: dict[str, Json] = {"host": host, "project": project, "mode": mode}
+    if parent:
+        made["parent"] = parent
+    return clean(made, keeping)[1:-1]
+
+
+def head_of(event: Event, who: str, session: str, keeping: Keeping = ALL, *, cut: bool = True) -> str:
+    """The part of a line that is known before anything is started. `who` is made by `about`; `cut` is as for `clean`.
+    Data that is no JSON, which only an embedding program can give, is left out."""
+    session = str(event.data.get("session") or session)
+    named = keeping.known.get(session) or clean_anew(session, keeping, session)
+    marks = ', "hosted": true' if event.hosted else ""
+    if keeping.bodies != FULL:
+        marks += f', "bodies": "{keeping.bodies}"'
+    try:
+        said = clean(event.data if keeping.bodies == FULL else _named_only(event.data, keeping), keeping, cut=cut)
+    except (TypeError, ValueError, RecursionError) as error:
+        said, marks = "{}", f'{marks}, "lost": {json.dumps(str(error))}'
+    return f'{who}, "session": {named}, "event": "{event.name}", "data": {said}{marks}'
+
+
+def _named_only(data: Mapping[str, Json], keeping: Keeping) -> Json:
+    made = {key: body(value, keeping) if key in BODY_FIELDS else clipped(value) for key, value in data.items()}
+    return {key: value for key, value in made.items() if value is not None}
+
+
+def call_text(hook: Hook, call: Call, posture: str, keeping: Keeping = ALL, model: str = "") -> str:
+    """The part of a line that is known once a hook is started: made while it runs. What a run means can be found out
+    again from this, when neither the hook nor its files are there any more. `model` is whom the hook asks."""
+    key = (hook.id, posture, model, call.argv, call.cwd, call.limit_s, *call.env)
+    text = keeping.known.get(key) or clean_anew(_call(hook, call, posture, keeping, model), keeping, key)
+    # The trace is another each time, so it is no part of what is known.
+    return f'{text[:-1]}, "trace": "{call.trace}"' if call.trace else text[:-1]
+
+
+def _call(hook: Hook, call: Call, posture: str, keeping: Keeping, model: str) -> Json:
+    made: dict[str, Json] = {"hook": hook.id, "name": hook.name, "dialect": hook.dialect, "native": hook.native_event}
+    if hook.handler != "command":
+        made["handler"] = hook.handler
+    if posture != "native":
+        made["posture"] = posture
+    if model:
+        made["model"] = model
+    own: list[Json] = [name for name in call.env if name not in keeping.inherited]
+    made.update(argv=[*call.argv], cwd=call.cwd, env=own, limit_s=call.limit_s)
+    return made
+
+
+def record(
+    head: str,
+    decision: Decision,
+    calls: Sequence[tuple[str, Run | None, str]] = (),
+    keeping: Keeping = ALL,
+    at_ns: int | None = None,
+) -> bytes:
+    """The line: what was fired, what was started (text, run and cause of failure of each call), what was decided."""
+    started = ", ".join([_call_and_run(*call, keeping) for call in calls])
+    decided = _decision_text(decision, keeping)
+    return (
+        f'{{"v": 1, "at": {at_ns or time.time_ns()}, {head}, "calls": [{started}], "decision": {decided}}}\n'
+    ).encode()
+
+
+def _call_and_run(text: str, run: Run | None, failed: str, keeping: Keeping) -> str:
+    if run is None:
+        return f'{text}, {clean({"failed": failed or None}, keeping)[1:-1]}, "run": null}}'
+
+    key = (failed, run.ending, run.exit_code, run.stdout, run.stderr, run.error)
+    said = keeping.known.get(key) if len(run.stdout) + len(run.stderr) <= KNOWN_SIZE else None
+    if said is None:
+        said = clean_anew({"failed": failed or None, "run": _said(run, keeping)}, keeping, key)
+    return f'{text}, {said[1:-2]}, "started_ns": {run.started_ns}, "duration_s": {run.duration_s:.6f}}}}}'
+
+
+def clipped(value: Json, depth: int = 0) -> Json:
+    """The value with long texts and deep nesting cut: a journal is no second copy of every file that went through."""
+    if isinstance(value, str):
+        return value if len(value) <= TEXT_LIMIT else f"{_begin(value, TEXT_LIMIT)}… [{len(value)} characters in all]"
+    if isinstance(value, (dict, list)) and depth > DEPTH_LIMIT:
+        return "…"
+    if isinstance(value, json.Digits):
+        return clipped(value.text)
+    if isinstance(value, dict):
+        cut = {
+            key: kept
+            for key, item in value.items()
+            if not (type(item) is str and len(item) <= TEXT_LIMIT) and (kept := clipped(item, depth + 1)) is not item
+        }
+        return {**value, **cut} if cut else value
+    return [clipped(item, depth + 1) for item in value] if isinstance(value, list) else value
+
+
+def record_quiet(taken: Sequence[tuple[int, Event, Decision]], who: str, session: str, keeping: Keeping) -> list[bytes]:
+    """The lines of events that reached no hook: time, event, answer. Beyond what an agent can cause, those with
+    the same answer are only counted."""
+    kinds: dict[int, list[tuple[int, Event, Decision]]] = {}
+    for entry in taken:
+        kinds.setdefault(id(entry[2]), []).append(entry)
+    made: list[bytes] = []
+    for entries in kinds.values():
+        for at, event, answer in entries[:EACH_MOST]:
+            made.append(record(head_of(event, who, session, keeping), answer, (), keeping, at))
+        if len(entries) > EACH_MOST:
+            at, event, answer = entries[-1]
+            session = str(event.data.get("session") or session)
+            head = f'{head_of(event.replace(data={}), who, session, keeping)}, "events": {len(entries) - EACH_MOST}'
+            made.append(record(head, answer, (), keeping, at))
+    return made
+
+
+def _decision_text(decision: Decision, keeping: Keeping) -> str:
+    try:
+        made = decision.tool_input, decision.tool_output, decision.history, decision.recipe
+        if decision.problems or made != (None, None, None, None):
+            return clean(_decision(decision, keeping), keeping)
+        key = (
+            decision.verdict, decision.enforced, decision.effect, decision.reason, decision.hook, decision.prompt,
+            decision.context, decision.messages, decision.follow_ups, decision.end_turn,
+            *[(report.source, report.id, report.status, report.why, report.verdict) for report in decision.hooks],
+        )  # fmt: skip
+        return keeping.known.get(key) or clean_anew(_decision(decision, keeping), keeping, key)
+    except (TypeError, ValueError, RecursionError) as error:  # a callable's answer that is no JSON costs no event
+        lost: dict[str, Json] = {"verdict": decision.verdict, "enforced": decision.enforced, "lost": str(error)}
+        return clean(lost, keeping)
+
+
+def _decision(decision: Decision, keeping: Keeping) -> dict[str, Json]:
+    """The decision without what it does not ask for, and every hook in one short row."""
+    made: dict[str, Json] = {"verdict": decision.verdict, "enforced": decision.enforced}
+    for field in ASKED_FOR:
+        value = getattr(decision, field)
+        if value or not (value is None or value is False or isinstance(value, tuple)):
+            plain: Json = list(value) if isinstance(value, tuple) else value
+            kept = clipped(plain) if field in NO_BODIES else body(plain, keeping)
+            if kept is not None:
+                made[field] = kept
+    made["hooks"] = [
+        {
+            "id": report.id,
+            "status": report.status,
+            "why": report.why,
+            "verdict": report.verdict,
+            "source": report.source,
+        }
+        for report in decision.hooks
+    ]
+    if decision.problems:
+        made["problems"] = [
+            dict(problem.as_dict()) if keeping.bodies == FULL else {"code": problem.code, "where": problem.where}
+            for problem in decision.problems
+        ]
+    return made
+
+
+def run_fields(run: Run, keeping: Keeping) -> dict[str, Json]:
+    """A run as it is written down."""
+    return {**_said(run, keeping), "started_ns": run.started_ns, "duration_s": round(run.duration_s, 6)}
+
+
+def _said(run: Run, keeping: Keeping) -> dict[str, Json]:
+    """The same without its times, which are never the same again."""
+    made: dict[str, Json] = {"ending": run.ending, "exit_code": run.exit_code}
+    for name, stream in (("stdout", run.stdout), ("stderr", run.stderr)):
+        whole = keeping.bodies == FULL or not stream
+        said = clip(stream) if whole else body(stream.decode("utf-8", "replace"), keeping)
+        if said is not None:
+            made[name] = said
+    made["error"] = run.error
+    return made
+
+
+def clip(data: bytes) -> str:
+    text = data[:OUTPUT_LIMIT].decode("utf-8", "replace")
+    return text if len(data) <= OUTPUT_LIMIT else f"{_begin(text, len(text))}… [{len(data)} bytes in all]"
+
+
+def _begin(text: str, limit: int) -> str:
+    """A text up to about so many characters, without the word in which that falls: half a secret looks like none, and
+    would be written down as it is."""
+    low = limit - WORD_MOST
+    end = max(text.rfind(blank, low, limit) for blank in (" ", "\n", "\t"))
+    return text[: max(end, low)]

@@ -1,0 +1,285 @@
+"""The journal's one writer: whole lines, each sealed into the chain, by one write under one lock, from many processes
+at once. It begins a new file when one is full or old, and deletes what is beyond the bounds."""
+
+from __future__ import annotations
+
+import os
+from _thread import allocate_lock
+from time import sleep, time, time_ns
+
+from anyhook.journal.chain import SEAL_MOST, START, link_of, sealed
+from anyhook.journal.files import current_path, full_path, full_paths, lines_backwards, number_of, words_path
+from anyhook.model.digest import hasher
+from anyhook.model.record import Record
+from anyhook.state.places import make_private_dir
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from anyhook.journal.chain import Link
+    from anyhook.model.json_types import Json
+
+LOCK_S = 5.0
+"""How long to wait for the lock. Nobody holds it for more than a moment, unless that process was stopped."""
+PAUSE_MOST = 0.002
+"""How long to sleep between two questions for the lock; who has come to that waits in line."""
+DAY_S = 86_400
+LOCK_EX, LOCK_NB, LOCK_UN = 2, 4, 8
+"""As in `fcntl`, which is loaded when there is something to write."""
+NO_LOCKS = (22, 37, 38, 95)
+"""EINVAL, ENOLCK, ENOSYS, ENOTSUP: a file system without locks. Lines are whole there all the same; where two processes
+write at the very same time, the chain shows it."""
+
+
+class _Here:
+    """How often this process was forked off since it loaded this module: asking for its number takes a call into the
+    kernel for every line."""
+
+    forks = 0
+
+    @classmethod
+    def count(cls) -> None:
+        cls.forks += 1
+
+
+os.register_at_fork(after_in_child=_Here.count)
+
+
+class Bounds(Record):
+    """How much of the past is kept."""
+
+    keep_days: int = 90
+    keep_mb: int = 1024
+
+    @property
+    def file_bytes(self) -> int:
+        """When a file is full: a part of everything, so that deleting one deletes a part only."""
+        return min(64, max(1, self.keep_mb // 8)) << 20
+
+
+def bounds_of(settings: Mapping[str, Json]) -> Bounds:
+    """The bounds of the user's settings, which are checked already."""
+    chosen = {key: value for key, value in settings.items() if key in Bounds.fields and isinstance(value, int)}
+    return Bounds(**chosen)
+
+
+class JournalWriter:
+    """Keeps the file open. Every method raises OSError where the disk, the lock or the permissions are not with us."""
+
+    def __init__(self, state_dir: str, bounds: Bounds) -> None:
+        self.state_dir, self.bounds = state_dir, bounds
+        self.path = current_path(state_dir)
+        self._full_at = bounds.file_bytes
+        self._descriptor = -1
+        self._fork = 0
+        """Which fork opened the file."""
+        self._identity = 0, 0
+        """Which file it is, by inode and device."""
+        self._end = -1
+        """Where the file ended after our own last write; while it ends there, nobody has written since."""
+        self._last: Link = START
+        self._threads = allocate_lock()
+        self._digest: Callable[[bytes], str] | None = None
+
+    def append(self, lines: Sequence[bytes]) -> None:
+        """Write the lines, or none of them."""
+        with self._threads:
+            try:
+                self._write(lines, self._open_and_lock())
+            except BaseException:
+                self._close()  # which lets go of the lock as well
+                raise
+            self._flock(self._descriptor, LOCK_UN)
+
+    def close(self) -> None:
+        with self._threads:
+            self._close()
+
+    def __del__(self) -> None:
+        self._close()
+
+    def _close(self) -> None:
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0 and self._fork == _Here.forks:
+            os.close(descriptor)
+
+    # -- the file and its lock
+
+    def _open_and_lock(self) -> int:
+        """Have the current file open and locked; its length. It may stop being the current one while we wait for the
+        lock."""
+        while True:
+            fresh = self._descriptor < 0 or self._fork != _Here.forks  # a lock is shared with a forked child
+            if fresh:
+                self._open()
+            try:
+                self._flock(self._descriptor, LOCK_EX | LOCK_NB)  # nearly always ours at once
+            except OSError:
+                self._lock()
+            end = self._end_of_current()
+            if end < 0:  # deleted, moved, or full for somebody with other bounds
+                self._close()
+                continue
+            full = end >= self._full_at or (fresh and self._is_old())
+            last = self._link(end) if full else None
+            if last is None:  # not full; or its end is torn, and the next record says so in the same file
+                return end
+            os.rename(self.path, _free_name(self.state_dir, last[0]))
+            self._close()
+            _delete_old(self.state_dir, self.bounds)
+
+    def _open(self) -> None:
+        from fcntl import flock
+
+        self._flock = flock
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        try:
+            self._descriptor = os.open(self.path, flags, 0o600)
+        except FileNotFoundError:
+            make_private_dir(self.state_dir)
+            self._descriptor = os.open(self.path, flags, 0o600)
+        state = os.fstat(self._descriptor)
+        self._fork, self._identity, self._end = _Here.forks, (state.st_ino, state.st_dev), -1
+
+    def _lock(self) -> None:
+        """Wait for the lock, but not for ever: its holder may have been stopped."""
+        pause = 0.00005
+        while True:
+            try:
+                self._flock(self._descriptor, LOCK_EX | LOCK_NB)
+                return
+            except BlockingIOError:
+                if pause == PAUSE_MOST:
+                    self._wait_in_line()
+                    return
+            except OSError as error:
+                if error.errno in NO_LOCKS:
+                    return
+                raise
+            sleep(pause)
+            pause = min(pause * 1.5, PAUSE_MOST)
+
+    def _wait_in_line(self) -> None:
+        """Wait where the kernel keeps the line. Very many who ask again and again would take the holder's time, and the
+        one who just let go would have the lock again before them. Nothing can end such a wait, so another thread does
+        the waiting: if it is in vain, the lock goes with that thread's descriptor."""
+        from _thread import start_new_thread
+
+        flock, descriptor, seen = self._flock, os.dup(self._descriptor), os.fstat(self._descriptor).st_size
+        failures: list[OSError] = []
+        ours = allocate_lock()
+        ours.acquire()
+
+        def wait() -> None:
+            try:
+                flock(descriptor, LOCK_EX)
+            except OSError as error:
+                failures.append(error)
+            os.close(descriptor)
+            ours.release()
+
+        start_new_thread(wait, ())
+        while not ours.acquire(timeout=LOCK_S):
+            size = os.fstat(self._descriptor).st_size
+            if size == seen:
+                raise OSError(11, "another process holds the journal's lock and does not let go")
+            seen = size  # others write, so our turn will come
+        if failures:
+            raise failures[0]
+
+    def _end_of_current(self) -> int:
+        """How long the file is; -1 where ours is not the one that stands in its place any more."""
+        try:
+            state = os.stat(self.path)
+        except FileNotFoundError:
+            return -1
+        return state.st_size if (state.st_ino, state.st_dev) == self._identity else -1
+
+    def _is_old(self) -> bool:
+        """Whether the first record is so old that a file of its own is due, to be deleted in time."""
+        at = number_of(os.pread(self._descriptor, 64, 0), b"at")
+        return at is not None and time_ns() - at > self.bounds.keep_days * DAY_S * 1_000_000_000 // 4
+
+    # -- the chain
+
+    def _write(self, lines: Sequence[bytes], end: int) -> None:
+        descriptor = self._descriptor
+        mend = b""
+        if end == self._end:
+            last: Link | None = self._last
+        else:
+            last = self._link(end)
+        if last is None and (last := self._link(end, b"\n")) is not None:
+            mend = b"\n"  # all of a record but its line break
+        elif last is None:
+            last, torn = self._last_of_all(end)
+            if torn:  # a process was killed, or the machine lost its power, in the middle of a line
+                mend = b"\n"
+                lines = [_with(lines[0], b'"torn": %d' % torn), *lines[1:]]
+        if self._digest is None:
+            self._digest = hasher()
+        if not end and last != START:  # the first line of a file names what it follows: the file before may be deleted
+            lines = [_with(lines[0], b'"after": "%b"' % last[1]), *lines[1:]]
+        made, self._last = sealed(lines, last, self._digest)
+        data = made[0] if len(made) == 1 and not mend else mend + b"".join(made)
+        written = os.write(descriptor, data)
+        if written != len(data):
+            os.ftruncate(descriptor, end)  # nobody else writes while we hold the lock
+            raise OSError(28, "the disk is full")
+        self._end = end + written
+
+    def _link(self, end: int, more: bytes = b"") -> Link | None:
+        """The seal at the end of the file, as it would be with so much more."""
+        return link_of(os.pread(self._descriptor, SEAL_MOST, max(0, end - SEAL_MOST)) + more) if end else None
+
+    def _last_of_all(self, end: int) -> tuple[Link, int]:
+        """The last sealed line wherever it is, and how many bytes of a torn line are at the end of the file."""
+        torn = 0
+        if end:
+            with os.fdopen(os.dup(self._descriptor), "rb") as file:
+                for line in lines_backwards(file, end):
+                    if link := link_of(line):
+                        return link, self._torn(end)
+            torn = self._torn(end)
+        for path in reversed(full_paths(self.state_dir)):
+            with open(path, "rb") as file:
+                for line in lines_backwards(file):
+                    if link := link_of(line):
+                        return link, torn
+        return START, torn
+
+    def _torn(self, end: int) -> int:
+        """How many bytes stand behind the last line break."""
+        count = 0
+        while count < end:
+            step = min(4096, end - count)
+            block = os.pread(self._descriptor, step, end - count - step)
+            if (place := block.rfind(b"\n")) >= 0:
+                return count + len(block) - place - 1
+            count += step
+        return count
+
+
+def _with(line: bytes, more: bytes) -> bytes:
+    return b"%b, %b}\n" % (line[:-2], more)
+
+
+def _free_name(state_dir: str, number: int) -> str:
+    while os.path.exists(path := full_path(state_dir, number)):
+        number += 1  # left over from a journal that somebody has moved away
+    return path
+
+
+def _delete_old(state_dir: str, bounds: Bounds) -> None:
+    """Delete the files that are full and too old, or too much."""
+    left = bounds.keep_mb << 20
+    for path in reversed(full_paths(state_dir)):
+        try:
+            state = os.stat(path)
+            left -= state.st_size
+            if left < 0 or time() - state.st_mtime > bounds.keep_days * DAY_S:
+                os.unlink(path)
+                os.unlink(words_path(path))
+        except OSError:
+            continue  # somebody else was faster, or may and we may not; or nobody has made that index

@@ -1,0 +1,39 @@
+"""Something that was started, with a thread of its own that waits for it, so that several are watched at once. It
+starts no hook and reads no answer."""
+
+from __future__ import annotations
+
+import threading
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from anyhook.handlers import Waitable
+    from anyhook.model.call import Run
+
+
+class Watched:
+    """Any thread may wait for it or end it."""
+
+    def __init__(self, started: Waitable, then: Callable[[Run], None] | None = None) -> None:
+        """`then` gets the run before anybody who waits does."""
+        self._started, self._then, self._done = started, then, threading.Event()
+        self._run: Run | None = None
+        threading.Thread(target=self._see_through, name="anyhook-watch", daemon=True).start()
+
+    def wait(self, grace_s: float | None = None) -> Run | None:
+        self._done.wait(grace_s)
+        return self._run
+
+    def end(self, ending: str = "cancelled") -> None:
+        self._started.end(ending)
+
+    def _see_through(self) -> None:
+        try:
+            run = self._started.wait(None)
+            if run is not None and self._then is not None:
+                self._then(run)
+            self._run = run
+        finally:
+            self._done.set()

@@ -1,0 +1,1 @@
+"""The past judged again: replay, and backtests of hooks over recorded events."""

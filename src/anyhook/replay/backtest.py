@@ -1,0 +1,340 @@
+"""Backtest: hooks as they are today, over events of the past. Every pair of hook and event runs once, its result is
+kept, and an interrupted backtest goes on where it was. It decides nothing for anybody."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import deque
+from typing import TYPE_CHECKING
+
+from anyhook.journal.about import about
+from anyhook.journal.durations import Durations
+from anyhook.journal.numbers import whole_number
+from anyhook.journal.record import clean, clipped, run_fields
+from anyhook.journal.search import Wanted, newest, search
+from anyhook.model import lean_json
+from anyhook.model.call import Run
+from anyhook.model.digest import hasher
+from anyhook.model.event import EVENTS, Event
+from anyhook.model.outcome import ASK, BLOCK, STOPPING
+from anyhook.model.record import Record
+from anyhook.replay.replay import Unjudgeable, event_in, is_repeated, run_from
+from anyhook.replay.trial import run_batch, values_of
+from anyhook.tables.translate import REWRITES, completed, to_host, to_native
+from anyhook.walk.interpret import interpret
+from anyhook.walk.judge import judge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from concurrent.futures import Executor, Future
+
+    from anyhook.journal.record import Keeping
+    from anyhook.model.hook import Hook
+    from anyhook.model.json_types import Json
+    from anyhook.model.outcome import Outcome
+    from anyhook.replay.trial import Result, Trial
+    from anyhook.tables.rows import Dialect, EventRow
+
+BATCH_LEAST, BATCH_MOST = 25, 5_000
+"""A living interpreter has to start first, so a batch for one should be worth it. The first is small, each next one
+twice as large: nobody knows how many there will be. Others stay small, since what an interrupted batch did is lost."""
+AHEAD = 3
+"""How many batches wait for each worker."""
+EXAMPLES = 1_000
+"""How many of the events that differ are told; the rest is counted."""
+COUNTED = "CREATE TEMP TABLE counted (key TEXT PRIMARY KEY) WITHOUT ROWID"
+"""The runs that a tally has seen. On disk, since they may be very many."""
+TABLES = (
+    "CREATE TABLE IF NOT EXISTS results (key TEXT PRIMARY KEY, hook TEXT, warm INTEGER, run TEXT) WITHOUT ROWID",
+    "CREATE INDEX IF NOT EXISTS by_hook ON results (hook, warm)",
+)
+
+
+class WorkerLost(Exception):  # noqa: N818 (it says what happened)
+    """Why a batch came to nothing; everything before it is kept."""
+
+
+class Subject(Record):
+    """One hook that is tried."""
+
+    hook: Hook
+    dialect: Dialect
+    row: EventRow
+    content: str
+    """Declaration, files and sandbox, as one hash: whoever changes them gets new results."""
+    posture: str
+
+
+class Finding(Record):
+    """One event of the past on which a hook has something else to say than what happened."""
+
+    n: Json
+    at: Json
+    event: str
+    tool: Json
+    about: str
+    """What the event is about, in one line."""
+    hook: str
+    kind: str
+    """`blocks` or `asks` (it went through then), `lets go` (this hook blocked it then), `rewrites`, `fails`."""
+    what: str
+    """The reason; of a rewrite, the field."""
+    before: Json = None
+    after: Json = None
+    """Of a rewrite: the value then, and now."""
+
+    def as_dict(self) -> dict[str, Json]:
+        return {field: getattr(self, field) for field in self.fields}
+
+
+class Tally:
+    """What one hook did with all the events."""
+
+    def __init__(self) -> None:
+        self.events = self.runs = self.blocks = self.rewrites = self.failures = self.asks = self.warm = 0
+        self.cold = Durations()
+
+    def as_dict(self) -> dict[str, Json]:
+        return {
+            "events": self.events,
+            "runs": self.runs,
+            "warm": self.warm,
+            "blocks": self.blocks,
+            "asks": self.asks,
+            "rewrites": self.rewrites,
+            "failures": self.failures,
+            "p50_ms": self.cold.percentile_ms(0.5),
+            "p95_ms": self.cold.percentile_ms(0.95),
+            "cost_s": round(self.cold.mean() * self.events, 3),
+        }
+
+    def add(self, outcome: Outcome, failed: bool) -> None:
+        self.events += 1
+        self.blocks += outcome.verdict == BLOCK
+        self.asks += outcome.verdict == ASK
+        self.rewrites += any(getattr(outcome, rewrite) is not None for _, rewrite in REWRITES)
+        self.failures += failed
+
+    def add_run(self, warm: bool, duration_s: float) -> None:
+        self.runs += 1
+        self.warm += warm
+        if not warm:
+            self.cold.add(duration_s)
+
+
+class Backtest:
+    """One backtest: `pairs` gives for an event the subjects that want it, and for a pair the trial."""
+
+    def __init__(
+        self,
+        state_dir: str,
+        wanted: Wanted,
+        pairs: Callable[[Event, str], Iterator[tuple[Subject, Callable[[str], Trial]]]],
+        keeping: Keeping,
+    ) -> None:
+        self.state_dir, self.wanted, self.pairs, self.keeping = state_dir, wanted, pairs, keeping
+        self.left_out: dict[str, int] = {}
+        self.cold_only: set[str] = set()
+        """Hooks that went otherwise in a living interpreter than in a process of their own."""
+        self._digest = hasher()
+        self._under_way: set[str] = set()
+        """Keys of trials that were sent and have not come back."""
+        self._env: dict[str, str] = {}
+        self._results = sqlite3.connect(f"{state_dir}/backtest.sqlite", timeout=60.0, isolation_level=None)
+        self._results.execute("PRAGMA synchronous = OFF")
+        for statement in TABLES:
+            self._results.execute(statement)
+
+    def close(self) -> None:
+        self._results.close()
+
+    # -- running what has not run yet
+
+    def run(self, executor: Executor, workers: int, sandbox: tuple[str, ...], tell: Callable[[int, int], None]) -> None:
+        """Run every pair that has no result yet."""
+        for again in (False, True):  # the second round is for hooks that turned out to need a process of their own
+            last = self._last()
+            tell(0, last)
+            for hook, number, (results, strange) in _in_turn(executor, self._batches(), workers * AHEAD, sandbox):
+                if strange:
+                    self.cold_only.add(hook)
+                self._take(hook, results)
+                tell(min(number, last - 1), last)
+            tell(last, last)
+            if again or not self.cold_only:
+                return
+
+    def _batches(self) -> Iterator[tuple[int, list[Trial]]]:
+        """Trials of one hook each, of the pairs without a result, and the number of the last record that was read for
+        them; read from the journal as they are asked for."""
+        size: dict[str, int] = {}
+        made: dict[str, list[Trial]] = {}
+        number = 0
+        for record, event, session in self._events():
+            number = whole_number(record.get("n")) or 0
+            for subject, make in self.pairs(event, session):
+                key, hook = self._key(subject, event, session), subject.hook.id
+                if key in self._under_way or self._result(key) is not None:
+                    continue
+                self._under_way.add(key)
+                trials = made.setdefault(hook, [])
+                trials.append(self._sendable(make(key)))
+                if len(trials) >= size.setdefault(hook, BATCH_LEAST):
+                    yield number, made.pop(hook)
+                    size[hook] = min(BATCH_MOST, size[hook] * 2) if trials[-1].interpreter else BATCH_LEAST
+        for trials in made.values():
+            yield number, trials
+
+    def _sendable(self, trial: Trial) -> Trial:
+        """Cold where it must be. Equal environments become one, which is then sent once for a whole batch."""
+        if trial.env == self._env:
+            trial = trial.replace(env=self._env)
+        self._env = trial.env
+        return trial.replace(interpreter="", task=_cold_task(trial.task)) if trial.hook in self.cold_only else trial
+
+    def _result(self, key: str) -> tuple[str, int] | None:
+        found: tuple[str, int] | None = self._results.execute(
+            "SELECT run, warm FROM results WHERE key = ?", (key,)
+        ).fetchone()
+        return found
+
+    def _take(self, hook: str, results: list[Result]) -> None:
+        """Keep results; of a hook that wants a process of its own, none that it had without, nor those from before:
+        whoever goes on after an interruption would take them for right."""
+        self._results.execute("BEGIN")
+        if hook in self.cold_only:
+            self._results.execute("DELETE FROM results WHERE hook = ? AND warm = 1", (hook,))
+        for key, values, warm in results:
+            self._under_way.discard(key)
+            if warm and hook in self.cold_only:
+                continue
+            text = clean(run_fields(Run(*values), self.keeping), self.keeping)
+            self._results.execute("INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?)", (key, hook, int(warm), text))
+        self._results.execute("COMMIT")
+
+    # -- what came of it
+
+    def tally(self, tell: Callable[[int, int], None]) -> tuple[dict[str, Tally], deque[Finding], int]:
+        """Every event again, with the results: one row per hook, the newest of what would be different, and how much
+        that is in all."""
+        tallies: dict[str, Tally] = {}
+        findings: deque[Finding] = deque(maxlen=EXAMPLES)
+        count, last = 0, self._last()
+        self._results.execute(COUNTED)
+        self._results.execute("BEGIN")
+        for record, event, session in self._events():
+            tell(whole_number(record.get("n")) or 0, last)
+            for subject, _ in self.pairs(event, session):
+                key = self._key(subject, event, session)
+                result = self._result(key)
+                if result is None:
+                    continue
+                try:
+                    run = run_from(lean_json.loads(result[0]))
+                except Unjudgeable as error:
+                    why = f"a run of {subject.hook.id}: {error}"
+                    self.left_out[why] = self.left_out.get(why, 0) + 1
+                    continue
+                read, outcome = _judged(subject, event, run)
+                tally = tallies.setdefault(subject.hook.id, Tally())
+                tally.add(outcome, read.failure is not None)
+                if self._results.execute("INSERT OR IGNORE INTO counted VALUES (?)", (key,)).rowcount:
+                    tally.add_run(bool(result[1]), run.duration_s)
+                found = _finding(record, event, subject.hook.id, outcome, read)
+                if found is not None:
+                    findings.append(found)
+                    count += 1
+        self._results.execute("COMMIT")
+        tell(last, last)
+        return tallies, findings, count
+
+    def _last(self) -> int:
+        """The number of the newest record."""
+        return max((found.number for found in newest(self.state_dir, Wanted(), 1)), default=0)
+
+    # -- the events
+
+    def _events(self) -> Iterator[tuple[dict[str, Json], Event, str]]:
+        """The recorded events that can be fired again; the others are counted by their reason."""
+        self.left_out = {}
+        for found in search(self.state_dir, self.wanted):
+            record = found.record
+            if record is None or record.get("event") not in EVENTS or is_repeated(record):
+                continue
+            data = record.get("data")
+            why = ""
+            if "lost" in record or record.get("events") or not isinstance(data, dict):
+                why = "its data was not kept"
+            elif "bodies" in record:
+                why = "its payloads were not kept"
+            elif b" characters in all]" in found.line:
+                why = "a text in it was too long to be kept whole"
+            if why or not isinstance(data, dict):
+                self.left_out[why] = self.left_out.get(why, 0) + 1
+                continue
+            yield record, event_in(record), str(record.get("session"))
+
+    def _key(self, subject: Subject, event: Event, session: str) -> str:
+        """The same hook, the same event: the same key."""
+        text = lean_json.dumps([subject.content, event.name, event.hosted, session, event.data])
+        return self._digest(text.encode())
+
+
+def _in_turn(
+    executor: Executor, batches: Iterator[tuple[int, list[Trial]]], most: int, sandbox: tuple[str, ...]
+) -> Iterator[tuple[str, int, tuple[list[Result], list[str]]]]:
+    """Hook, number and answer of each batch, with so many of them under way; whatever interrupts that calls off the
+    rest."""
+    waiting: deque[tuple[str, int, Future[tuple[list[Result], list[str]]]]] = deque()
+
+    def answered() -> tuple[str, int, tuple[list[Result], list[str]]]:
+        hook, number, future = waiting.popleft()
+        try:
+            return hook, number, future.result()
+        except Exception as error:
+            raise WorkerLost(f"{type(error).__name__}: {error}") from error
+
+    try:
+        for number, batch in batches:
+            future = executor.submit(run_batch, [values_of(trial) for trial in batch], sandbox)
+            waiting.append((batch[0].hook, number, future))
+            while len(waiting) > most or (waiting and waiting[0][2].done()):
+                yield answered()
+        while waiting:
+            yield answered()
+    finally:
+        for _, _, future in waiting:
+            future.cancel()
+
+
+def _cold_task(task: tuple[object, ...]) -> tuple[object, ...]:
+    return task if task[:1] == ("callable",) else ()
+
+
+def _judged(subject: Subject, event: Event, run: Run) -> tuple[Outcome, Outcome]:
+    """What the run asks for, and how that counts, in the words of the event's host."""
+    hook, table = subject.hook, subject.dialect
+    read = interpret(hook, table.replies[hook.handler], event.name, run)
+    whole = completed(read, to_native(event, table), table)
+    return read, to_host(judge(hook, table, subject.row, whole, subject.posture, {}), event, table)
+
+
+def _finding(record: dict[str, Json], event: Event, hook: str, outcome: Outcome, read: Outcome) -> Finding | None:
+    decision = record.get("decision")
+    before = decision if isinstance(decision, dict) else {}
+    blocked = before.get("verdict") == BLOCK
+    start = (record.get("n"), record.get("at"), event.name, event.data.get("tool"), about(event.data), hook)
+    if outcome.verdict == BLOCK and not blocked:
+        return Finding(*start, "blocks", outcome.reason or "")
+    if outcome.verdict != BLOCK and blocked and before.get("hook") == hook:
+        return Finding(*start, "lets go", str(before.get("reason")))
+    if outcome.verdict == ASK and before.get("verdict") not in (ASK, BLOCK):
+        return Finding(*start, "asks", outcome.reason or "")
+    stopped = blocked and before.get("effect") in STOPPING  # then nobody has used what was rewritten
+    for field, rewrite in REWRITES:
+        value, was = getattr(outcome, rewrite), before.get(rewrite)
+        if not stopped and value is not None and was not in (value, clipped(value)):
+            return Finding(*start, "rewrites", field, event.data.get(field) if was is None else was, value)
+    if read.failure is not None:
+        return Finding(*start, "fails", read.failure.detail)
+    return None

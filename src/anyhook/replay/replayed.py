@@ -1,0 +1,130 @@
+"""Replayed: the whole journal judged again, part by part and side by side. Lines that say the same as one before are
+judged once, by their bytes. It starts no hook."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from anyhook.journal.files import lines_of
+from anyhook.journal.line_parts import parts_of
+from anyhook.journal.parallel import side_by_side
+from anyhook.journal.search import Wanted, chooser, open_parts
+from anyhook.model import lean_json
+from anyhook.model.record import Record
+from anyhook.replay.replay import ALIEN, REMEMBERED_MOST, Change, Judge, Unjudgeable, by_runs_alone
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+
+CHANGES_MOST = 1_000
+"""More than this are only counted."""
+REMEMBERED_BYTES = 4_096
+
+
+class Replayed(Record):
+    """What came of it."""
+
+    judged: int
+    changed: int
+    changes: list[Change]
+    not_judged: Counter[str]
+
+
+def replay(
+    state_dir: str,
+    wanted: Wanted,
+    settings: Mapping[str, Mapping[str, str]],
+    posture: str | None,
+    tell: Callable[[int, int], None],
+) -> Replayed:
+    """Judge what is wanted of the journal; `settings` and `posture` as for a Judge. `tell` hears how many bytes of how
+    many are done."""
+    judged = changed = read = 0
+    changes: list[Change] = []
+    not_judged = Counter[str]()
+    with open_parts(state_dir, wanted) as parts:
+        whole = sum(last - first for _, first, last in parts)
+        answers = side_by_side(_Part(wanted, settings, posture), parts)
+        for (_, first, last), (some, different, shown, reasons) in zip(parts, answers, strict=True):
+            judged, changed = judged + some, changed + different
+            changes += [Change(*values) for values in shown[: CHANGES_MOST - len(changes)]]
+            not_judged.update(reasons)
+            read += last - first
+            tell(read, whole)
+    return Replayed(judged, changed, changes, not_judged)
+
+
+class _Part:
+    """Judges one part of a file."""
+
+    def __init__(self, wanted: Wanted, settings: Mapping[str, Mapping[str, str]], posture: str | None) -> None:
+        self._judge, self._chosen = Judge(settings, posture), chooser(wanted)
+        self._since, self._until = wanted.since_ns or 0, wanted.until_ns
+        self._only_by_time = wanted.replace(since_ns=None, until_ns=None) == Wanted()
+        self._unchanged = set[tuple[bytes, ...]]()
+        self._hows: dict[bytes, bytes] = {}
+
+    def __call__(self, part: tuple[int, int, int]) -> tuple[int, int, list[tuple[Any, ...]], dict[str, int]]:
+        """How many were judged, how many would be decided differently, the first of these, and why others were not
+        judged."""
+        judged = 0
+        changes: list[tuple[Any, ...]] = []
+        not_judged = Counter[str]()
+        different = 0
+        for line in lines_of(*part):
+            at, key = self._known_by(line)
+            if key in self._unchanged:
+                judged += self._since <= at and (self._until is None or at < self._until)
+                continue
+            found = self._chosen(line)
+            if found is None or (found.record is not None and "decision" not in found.record):
+                continue
+            if found.record is None:
+                not_judged["its line is damaged"] += 1
+                continue
+            try:
+                change = self._judge.judge(found.record)
+            except Unjudgeable as why:
+                not_judged[str(why)] += 1
+                continue
+            except ALIEN:
+                not_judged["it is no record as this version writes them"] += 1
+                continue
+            judged += 1
+            if change is None:
+                if by_runs_alone(found.record):
+                    self._remember(key)
+                continue
+            different += 1
+            if len(changes) < CHANGES_MOST:
+                changes.append(tuple(getattr(change, field) for field in change.fields))
+        return judged, different, changes, dict(not_judged)
+
+    def _known_by(self, line: bytes) -> tuple[int, tuple[bytes, ...]]:
+        """The time of a line, and everything in it that its judgement depends on; () where that takes the parser."""
+        parts = parts_of(line) if self._only_by_time else None
+        # A host with words of its own has a say by its data too, and payloads that were not kept are not compared.
+        if parts is None or b'"hosted": ' in line or b'"bodies": ' in line:
+            return 0, ()
+        at, about, _, calls, decision, _ = parts
+        how = self._hows.get(about) or self._how(about)
+        return int(at), (how, decision, *(text for called, _, run, _, _ in calls for text in (called, run)))
+
+    def _how(self, about: bytes) -> bytes:
+        """Event and mode, the only things that a judgement takes of these."""
+        told = lean_json.loads(f"{{{about.decode('ascii')}}}")
+        how = f"{told['event']} {told['mode']}".encode() if isinstance(told, dict) else b""
+        if len(self._hows) >= REMEMBERED_MOST:
+            self._hows.clear()
+        self._hows[about] = how
+        return how
+
+    def _remember(self, key: tuple[bytes, ...]) -> None:
+        if not key or sum(map(len, key)) > REMEMBERED_BYTES:
+            return  # what is said at length is hardly said twice
+        if len(self._unchanged) >= REMEMBERED_MOST:
+            self._unchanged.clear()
+        self._unchanged.add(key)

@@ -1,0 +1,278 @@
+"""Trials: calls of a hook over recorded events, run in a sandbox; warm where the hook is Python, else cold. The workers
+of a pool or a cluster do this; plain values go in and come out."""
+
+from __future__ import annotations
+
+import marshal
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, ClassVar
+
+from anyhook.model.call import Call, Run
+from anyhook.model.record import Record
+from anyhook.process.run import end_all, run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from multiprocessing.connection import Connection
+
+    Result = tuple[str, tuple[str, int | None, bytes, bytes, int, float, str | None], bool]
+    """Key, the fields of the Run, and whether it ran warm."""
+
+EVERY = 2_000
+"""One of so many trials is run cold as well as warm."""
+FIRST, SMALL = 3, 500
+"""And so are this many at the beginning of each small batch, as the first ones are; one of each larger batch."""
+SHELLS = ("sh", "bash", "dash", "zsh")
+PIECE = re.compile(r"""([ \t]+)|'([^']*)'|"([^"`\\]*)"|([\w@+:,./^${}~-]+)""")
+VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})")
+PLAIN = re.compile(r"[\w@+:,./^-]+")
+"""Pieces of a shell's words, and what needs no quotes."""
+DEATHS = 3
+"""How often a living interpreter may die of a hook before the rest of a batch is run cold."""
+START_S = 20.0
+"""How long a living interpreter may take to start."""
+
+
+class Trial(Record):
+    """One call, with everything a worker needs."""
+
+    key: str
+    hook: str
+    argv: tuple[str, ...]
+    stdin: bytes
+    env: dict[str, str]
+    cwd: str
+    limit_s: float
+    interpreter: str = ""
+    """What a living interpreter is started with; "" to run cold only."""
+    task: tuple[object, ...] = ()
+    """What it is given."""
+
+
+def values_of(trial: Trial) -> tuple[object, ...]:
+    return tuple(getattr(trial, field) for field in trial.fields)
+
+
+def sandbox_of(kind: str, project: str, needed: Sequence[str]) -> tuple[str, ...]:
+    """The words in front of a command that keep it from writing anything and from the network. LookupError where there
+    is no sandbox."""
+    if kind == "none":
+        return ()
+    program = shutil.which("bwrap")
+    if program is None:
+        raise LookupError("bubblewrap (`bwrap`) is not installed")
+    words = [program, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]  # noqa: S108
+    for path in dict.fromkeys((project, *needed)):
+        if os.path.exists(path) and os.path.realpath(path).startswith("/tmp/"):  # noqa: S108
+            words += ["--ro-bind", path, path]
+    return (*words, "--unshare-all", "--die-with-parent", "--new-session", "--")
+
+
+def works(sandbox: tuple[str, ...]) -> str:
+    """Why the sandbox cannot be used; "" where it can."""
+    if not sandbox:
+        return ""
+    done = subprocess.run([*sandbox, "true"], capture_output=True, text=True, check=False)
+    return "" if done.returncode == 0 else done.stderr.strip() or f"it left with status {done.returncode}"
+
+
+def python_script(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> tuple[str, str, tuple[str, ...]] | None:
+    """Interpreter, script and arguments, where a command is nothing but a Python script; None for all else."""
+    words: list[str] | None = list(argv)
+    if len(argv) == 3 and os.path.basename(argv[0]) in SHELLS and argv[1] == "-c":
+        words = _shell_words(argv[2], env)
+    if not words:
+        return None
+    if not os.path.basename(words[0]).startswith("python"):
+        try:
+            with open(os.path.join(cwd, words[0]), "rb") as file:
+                first = file.readline(200).decode("utf-8", "replace").split()
+        except OSError:
+            return None
+        if not first or not first[0].startswith("#!") or len(first) > 2 or "python" not in first[-1]:
+            return None
+        words = [os.path.basename(first[-1]) if len(first) == 2 else first[0][2:], *words]
+    script = os.path.join(cwd, words[1]) if len(words) > 1 else ""
+    if not os.path.isfile(script) or words[1].startswith("-"):
+        return None
+    interpreter = shutil.which(words[0], path=env.get("PATH", os.defpath))
+    return (interpreter, script, tuple(words[2:])) if interpreter else None
+
+
+def _shell_words(line: str, env: Mapping[str, str]) -> list[str] | None:
+    """The words of a line that does nothing but quote and name variables; None for one that does more."""
+    words: list[str] = []
+    end, between = 0, True
+    for piece in PIECE.finditer(line):
+        if piece.start() != end:
+            return None
+        end = piece.end()
+        space, exact, quoted, bare = piece.groups()
+        if space:
+            between = True
+            continue
+        if bare and between and bare.startswith("~/") and env.get("HOME"):
+            bare = f"$HOME{bare[1:]}"
+        said = quoted or bare or ""
+        text = VARIABLE.sub(lambda name: env.get(name[1] or name[2], ""), said) if exact is None else exact
+        if "$" in VARIABLE.sub("", said) or (bare and not PLAIN.fullmatch(text)):
+            return None
+        if between:
+            words.append("")
+        words[-1] += text
+        between = False
+    return words if end == len(line) else None
+
+
+def end_with(lifeline: Connection) -> None:
+    """In a worker of a pool: whoever started it interrupts it, and when that one is gone, however it went, the worker
+    and every hook that it runs go as well."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def wait() -> None:
+        try:
+            lifeline.recv_bytes()
+        except (EOFError, OSError):
+            pass  # nothing is ever sent: the other end was closed
+        end_all(for_good=True)
+        for worker in list(_Worker.alive):
+            worker.kill()
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def run_batch(trials: Sequence[tuple[object, ...]], sandbox: tuple[str, ...]) -> tuple[list[Result], list[str]]:
+    """Run the trials of one hook; the results, and the keys of those that went otherwise warm than cold."""
+    made = [Trial(*values) for values in trials]  # type: ignore[arg-type]
+    results: list[Result] = []
+    strange: list[str] = []
+    warm = [trial for trial in made if trial.interpreter]
+    answers = dict(_warm(warm, sandbox)) if warm else {}
+    first = FIRST if len(made) <= SMALL else 1
+    for index, trial in enumerate(made):
+        answer = answers.get(trial.key)
+        checked = answer is None or index < first or int(trial.key[:8], 16) % EVERY == 0
+        if checked:
+            cold = _cold(trial, sandbox)
+            if answer is not None and not _agree(answer, cold):
+                strange.append(trial.key)
+            results.append((trial.key, _fields(cold), False))
+        elif answer is not None:
+            results.append((trial.key, _fields(answer), True))
+    return results, strange
+
+
+def _fields(run_: Run) -> tuple[str, int | None, bytes, bytes, int, float, str | None]:
+    return (run_.ending, run_.exit_code, run_.stdout, run_.stderr, run_.started_ns, run_.duration_s, run_.error)
+
+
+def _agree(one: Run, other: Run) -> bool:
+    return (one.ending, one.exit_code, one.stdout, one.stderr) == (
+        other.ending,
+        other.exit_code,
+        other.stdout,
+        other.stderr,
+    )
+
+
+def _cold(trial: Trial, sandbox: tuple[str, ...]) -> Run:
+    argv, stdin = trial.argv, trial.stdin
+    if trial.task and trial.task[0] == "callable":
+        argv = (sys.executable, "-P", "-m", "anyhook.handlers.callable_host")
+        stdin = marshal.dumps(trial.task[1:])  # type: ignore[arg-type]
+    return run(Call((*sandbox, *argv), stdin, trial.env, trial.cwd, trial.limit_s, ""))
+
+
+def _warm(trials: list[Trial], sandbox: tuple[str, ...]) -> Iterator[tuple[str, Run]]:
+    """What a living interpreter answers; nothing for those that it died of, which are run cold then."""
+    rest = trials
+    for _ in range(DEATHS + 1):
+        if not rest:
+            return
+        worker = _Worker(rest[0], sandbox)
+        done = 0
+        try:
+            worker.give([trial.task for trial in rest])
+            worker.answer(START_S)
+            for trial in rest:
+                answer = worker.answer(trial.limit_s)
+                done += 1
+                if answer is None:
+                    break
+                status, stdout, stderr, took = answer
+                yield trial.key, Run("exited", status, stdout, stderr, time.time_ns(), took)
+        finally:
+            worker.end()
+        rest = rest[max(done, 1) :]
+
+
+class _Worker:
+    """One living interpreter."""
+
+    alive: ClassVar[set[_Worker]] = set()
+
+    def __init__(self, trial: Trial, sandbox: tuple[str, ...]) -> None:
+        program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "warm_worker.py")
+        flags = ["-P"] if trial.interpreter == sys.executable else []
+        self._child = subprocess.Popen(
+            [*sandbox, trial.interpreter, *flags, program],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=trial.env,
+            cwd=trial.cwd,
+            process_group=0,
+        )
+        self.alive.add(self)
+        self._deadline = float("inf")
+        self._over = threading.Event()
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def _watch(self) -> None:
+        while not self._over.wait(0.05):
+            if time.monotonic() > self._deadline:
+                self.kill()
+
+    def kill(self) -> None:
+        self._child.kill()
+
+    def give(self, tasks: list[tuple[object, ...]]) -> None:
+        """In a thread: the pipe is full long before a large batch is through."""
+
+        def write() -> None:
+            assert self._child.stdin is not None  # noqa: S101 (asked for above)
+            try:
+                marshal.dump(tasks, self._child.stdin)
+                self._child.stdin.close()
+            except OSError:
+                return  # it is gone, which its silence tells as well
+
+        self._writer = threading.Thread(target=write, daemon=True)
+        self._writer.start()
+
+    def answer(self, limit_s: float) -> tuple[int, bytes, bytes, float] | None:
+        assert self._child.stdout is not None  # noqa: S101 (asked for above)
+        self._deadline = time.monotonic() + limit_s
+        length = int.from_bytes(self._child.stdout.read(4), "little")
+        data = self._child.stdout.read(length)
+        if not length or len(data) < length:
+            return None
+        found: tuple[int, bytes, bytes, float] = marshal.loads(data)  # noqa: S302 (our own worker)
+        return found
+
+    def end(self) -> None:
+        self._over.set()
+        self.kill()
+        self._child.wait()
+        self.alive.discard(self)
+        self._writer.join()
+        assert self._child.stdout is not None  # noqa: S101 (asked for above)
+        self._child.stdout.close()

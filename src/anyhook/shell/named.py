@@ -1,0 +1,165 @@
+"""The files that a command names, for an approval to pin: found by looking at its words from several sides, because
+what is not found can be changed behind an approval's back. It reads folders and stamps, starts nothing, and expands
+nothing that only a shell could."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from anyhook.documents.files import Files
+
+SEPARATORS = {ord(char): " " for char in "\t\n\r;&|<>()=:,@'\"`{}"}
+"""What may stand between two paths inside one word: a shell line after `-c`, an assignment, a list."""
+ENTRY_FILES = ("__main__.py", "index.js", "index.mjs", "index.cjs", "index.ts", "package.json", "Makefile", "main.go")
+"""What runs where a folder is named in place of a script."""
+READ_BY = {
+    "make": ("Makefile", "makefile", "GNUmakefile"),
+    "just": ("justfile", "Justfile", ".justfile"),
+    "task": ("Taskfile.yml", "Taskfile.yaml"),
+    "rake": ("Rakefile",),
+    **dict.fromkeys(("npm", "npx", "yarn", "pnpm", "bun"), ("package.json",)),
+    **dict.fromkeys(("pytest", "py.test"), ("conftest.py",)),
+}
+"""What well-known programs read and run in the folder they are started in, unasked."""
+FOLDERS_MOST = 8
+GLOB = frozenset("*?[")
+
+
+def files_named(
+    words: Sequence[str], cwd: str, home: str, variables: Mapping[str, str], files: Files
+) -> tuple[str, ...]:
+    """Absolute paths: every word with a slash, there or not, and every other file that a part of a word leads to."""
+    return _Search(cwd, home, {"PWD": cwd, "HOME": home, **variables}, files).run(words)
+
+
+def on_project_path(words: Sequence[str], search_path: str, project: str, files: Files) -> list[str]:
+    """The programs that a search path finds inside the project, where the project could change or add them."""
+    found: list[str] = []
+    for folder in search_path.split(":"):
+        place = os.path.join(project, folder)
+        if not within(place, project) and not within(os.path.realpath(place), project):
+            continue
+        for name in {piece for word in words for piece in word.translate(SEPARATORS).split()}:
+            path = os.path.normpath(f"{place}/{name}")
+            if "/" not in name and "\0" not in name and files.is_file(path):
+                found.append(path)
+    return sorted(found)
+
+
+def module_files(module: str, folders: Sequence[str]) -> Iterator[str]:
+    """Where Python would find a module: sources, packages and compiled extensions, every parent package included."""
+    from importlib.machinery import EXTENSION_SUFFIXES
+
+    parts = module.split(".")
+    ends = [".py", ".pyc", *EXTENSION_SUFFIXES]
+    for folder in folders:
+        for depth in range(len(parts)):
+            stem = f"{folder}/{'/'.join(parts[: depth + 1])}"
+            for end in ends:
+                yield from (f"{stem}{end}", f"{stem}/__init__{end}", f"{stem}/__main__{end}")
+
+
+def within(path: str, folder: str) -> bool:
+    return (path + "/").startswith(folder.rstrip("/") + "/")
+
+
+class _Search:
+    """One command's words."""
+
+    def __init__(self, cwd: str, home: str, variables: Mapping[str, str], files: Files) -> None:
+        self.cwd, self.home, self.files = cwd, home, files
+        # The longest name first: `$PWD` must not eat the start of `$PWD_ROOT`.
+        self.variables = sorted(variables.items(), key=lambda pair: -len(pair[0]))
+        self.folders = [cwd]
+        self.found: dict[str, None] = {}
+
+    def run(self, words: Sequence[str]) -> tuple[str, ...]:
+        plain = [self.substituted(word) for word in words]
+        pieces = list(dict.fromkeys(piece for word in plain for piece in self.pieces(word) if piece))
+        for piece in pieces:
+            path = self.absolute(piece, self.cwd)
+            if len(self.folders) < FOLDERS_MOST and path != self.cwd and self.files.is_folder(path):
+                self.folders.append(path)
+        for word in plain:
+            self.whole(word)
+        for piece in pieces:
+            for folder in self.folders:
+                self.take(self.absolute(piece, folder))
+        self.conventions(pieces)
+        return tuple(self.found)
+
+    def substituted(self, word: str) -> str:
+        for name, value in self.variables:
+            word = word.replace("${" + name + "}", value).replace("$" + name, value)
+        # A hook's own current folder is the project, whatever ours is.
+        return word.replace("/proc/self/cwd", self.cwd).replace("/proc/thread-self/cwd", self.cwd)
+
+    def pieces(self, word: str) -> Iterator[str]:
+        """The word, what stands between separators in it, and what follows an expansion or a short option."""
+        yield self.at_home(word)
+        for piece in word.translate(SEPARATORS).split():
+            yield self.at_home(piece)
+            before, dollar, after = piece.partition("$")
+            if dollar:
+                yield before
+                yield after.lstrip("_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ").lstrip("/")
+            elif piece.startswith("/") and ("$" in word or "`" in word):
+                yield piece.lstrip("/")
+            elif piece[:1] == "-" and piece[:2] != "--":
+                yield piece[2:]
+
+    def at_home(self, word: str) -> str:
+        return self.home + word[1:] if word == "~" or word.startswith("~/") else word
+
+    def absolute(self, piece: str, folder: str) -> str:
+        """`..` stays as it is: through a link it leads elsewhere than its letters say."""
+        path = os.path.join(folder, piece)
+        return path if ".." in path.split("/") else os.path.normpath(path)
+
+    def whole(self, word: str) -> None:
+        """A word that can only be a path counts even where nothing is there yet."""
+        word = self.at_home(word.split("=", 1)[1] if word.startswith("--") and "=" in word else word)
+        odd = any(mark in word for mark in ("\0", "$", "`", "://")) or word.startswith("-") or len(word) > 4096
+        if "/" in word and not odd and not any(char.isspace() for char in word):
+            path = self.absolute(word, self.cwd)
+            if self.files.look(path) is None:
+                self.found[path] = None
+
+    def take(self, path: str) -> None:
+        if "\0" in path or len(path) > 4096:
+            return
+        if GLOB.intersection(path):
+            self.matches(path)
+        seen = self.files.look(path)
+        if seen is None:
+            return
+        if not stat.S_ISDIR(seen[4]):
+            self.found[path] = None
+        elif path != self.cwd:
+            self.add(f"{path}/{name}" for name in ENTRY_FILES)
+
+    def matches(self, pattern: str) -> None:
+        from fnmatch import fnmatchcase
+
+        folder, _, name = pattern.rpartition("/")
+        if not GLOB.intersection(folder) and self.files.is_folder(folder):
+            self.add(f"{folder}/{each}" for each in self.files.names(folder) if fnmatchcase(each, name))
+
+    def conventions(self, pieces: Sequence[str]) -> None:
+        for place, piece in enumerate(pieces):
+            name = piece.rsplit("/", 1)[-1]
+            for read in READ_BY.get(name, ()):
+                self.add(f"{folder}/{read}" for folder in self.folders)
+            module = pieces[place + 1] if piece == "-m" and place + 1 < len(pieces) else ""
+            if module and all(part.isidentifier() for part in module.split(".")):
+                self.add(module_files(module, self.folders))
+
+    def add(self, paths: Iterator[str]) -> None:
+        for path in paths:
+            if self.files.is_file(path):
+                self.found[path] = None

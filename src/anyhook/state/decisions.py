@@ -1,0 +1,100 @@
+"""Firings: what was decided a moment ago about a call, so that several entries of ours in agents' configs run the hooks
+once and all give the same answer. Where it cannot remember, every call is the first."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from anyhook.model import lean_json
+from anyhook.state.places import write_private
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+
+REMEMBERED_S, AGAIN_S = 60.0, 5.0
+"""How long for another agent's entry, and for a second entry of the same agent."""
+POLL_S = 0.01
+
+
+class Firing:
+    """One call, as one entry of ours sees it."""
+
+    def __init__(self, state_dir: str, key: object, agent: str, call_id: str) -> None:
+        name = 0
+        for byte in _text(key).encode("utf-8", "surrogatepass"):
+            name = (name * 1_000_003 + byte) & 0xFFFF_FFFF_FFFF_FFFF_FFFF_FFFF_FFFF_FFFF
+        self.folder = f"{state_dir}/firings"
+        self.path = f"{self.folder}/{name:032x}"
+        self.agent, self.call_id = agent, call_id
+
+    def decided(self, until_s: float) -> dict[str, Json] | None:
+        """What another entry decided about this very call, waited for until then; None where this is the first, which
+        is noted."""
+        while True:
+            found = self._read()
+            if found is None or not self._is_same(found):
+                self._write({"agent": self.agent, "call": self.call_id, "pid": os.getpid(), "at": time.time()})
+                return None
+            decision = found.get("decision")
+            if isinstance(decision, dict):
+                answered = found.get("answered")
+                self._write({**found, "answered": [*(answered if isinstance(answered, list) else []), self.agent]})
+                return decision
+            if time.monotonic() >= until_s or not _lives(found.get("pid")):
+                return None
+            time.sleep(POLL_S)
+
+    def keep(self, decision: dict[str, Json]) -> None:
+        """What this entry decided, for the others."""
+        self._write({"agent": self.agent, "call": self.call_id, "at": time.time(), "decision": decision})
+        self._sweep()
+
+    def _is_same(self, found: dict[str, Json]) -> bool:
+        at, theirs, answered = found.get("at"), found.get("call"), found.get("answered")
+        age_s = time.time() - at if isinstance(at, (int, float)) else REMEMBERED_S
+        if found.get("agent") == self.agent:
+            return bool(self.call_id) and theirs == self.call_id and age_s < AGAIN_S
+        if self.call_id and theirs and theirs != self.call_id:
+            return False
+        return age_s < REMEMBERED_S and not (isinstance(answered, list) and self.agent in answered)
+
+    def _read(self) -> dict[str, Json] | None:
+        try:
+            with open(self.path, "rb") as file:
+                found = lean_json.loads(file.read().decode())
+        except (OSError, ValueError, RecursionError):
+            return None
+        return found if isinstance(found, dict) else None
+
+    def _write(self, what: dict[str, Json]) -> None:
+        try:
+            write_private(self.path, lean_json.dumps(what).encode())
+        except (OSError, TypeError, ValueError, RecursionError):
+            return  # then the next one is the first as well
+
+    def _sweep(self) -> None:
+        """Forget what nobody asks for any more: decisions stand here as they are, with whatever hooks said."""
+        oldest = time.time() - REMEMBERED_S
+        try:
+            for entry in os.scandir(self.folder):
+                if entry.stat(follow_symlinks=False).st_mtime < oldest:
+                    os.unlink(entry.path)
+        except OSError:
+            return
+
+
+def _text(key: object) -> str:
+    try:
+        return repr(key)
+    except RecursionError:  # a tool's input that is nested deeply
+        return lean_json.dumps(key)  # type: ignore[arg-type]
+
+
+def _lives(pid: Json) -> bool:
+    try:
+        os.kill(int(pid), 0)  # type: ignore[arg-type]
+    except (OSError, TypeError, ValueError):
+        return False
+    return True

@@ -1,0 +1,228 @@
+"""The trust ledger: which hooks of which projects their user has approved, pinned by content. It lives outside every
+project, for its owner only, and nothing in a project can write to it."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from contextlib import contextmanager
+
+from anyhook.documents.files import UNPINNED
+from anyhook.model.problem import Problem
+from anyhook.model.record import Record
+from anyhook.state.places import write_private
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from anyhook.model.json_types import Json
+
+SIZE_LIMIT = 64 * 1024 * 1024
+
+
+class Item(Record):
+    """One thing to approve: a hook, or a list of a project's that switches the user's hooks off."""
+
+    id: str
+    definition: str
+    files: dict[str, str]
+    """Absolute path → SHA-256 of the bytes; "" where there was no file."""
+
+    @property
+    def pinnable(self) -> bool:
+        return not any(digest.startswith(UNPINNED) for digest in self.files.values())
+
+    def same_as(self, other: Item) -> bool:
+        return self.definition == other.definition and self.files == other.files and self.pinnable
+
+
+class Approval(Record):
+    """What was approved for one project, and when."""
+
+    project: str
+    when: str
+    items: dict[str, Item]
+
+
+class Ledger:
+    """The file with all approvals, read once. Every change is made to what the file holds at that moment."""
+
+    def __init__(self, state_dir: str) -> None:
+        self.folder = state_dir
+        self.path = f"{state_dir}/trust.json"
+        self.copies = f"{state_dir}/approved"
+        self.problems: list[Problem] = []
+        self._declined: dict[str, str] = {}
+        """Project → digest of what its user was shown and did not approve."""
+        self.approvals: dict[str, Approval] = self._read()
+
+    def _read(self) -> dict[str, Approval]:
+        self.problems, self._declined = [], {}
+        try:
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except (FileNotFoundError, NotADirectoryError):
+            return {}
+        except OSError as error:
+            return self._refuse(error.strerror or str(error))
+        seen, folder = os.fstat(descriptor), os.stat(self.folder)
+        if stat.S_ISDIR(seen.st_mode):
+            os.close(descriptor)
+            return self._refuse("it is a directory")
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(seen.st_mode) or not _private(seen):
+                return self._refuse("it is not a regular file that only you can write")
+            if not _private(folder):
+                return self._refuse("its folder is not one that only you can write to")
+            if seen.st_size > SIZE_LIMIT:
+                return self._refuse(f"it is larger than {SIZE_LIMIT:,} bytes")
+            try:
+                stored = json.loads(file.read(SIZE_LIMIT))
+                self._declined = {project: _text(digest) for project, digest in stored.get("declined", {}).items()}
+                return {project: _approval(project, entry) for project, entry in stored["projects"].items()}
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                return self._refuse("it is damaged")
+
+    def _refuse(self, why: str) -> dict[str, Approval]:
+        fix = "Remove the file and approve again with `anyhook trust`."
+        what = "the trust ledger is not used, so no project is approved"
+        self.problems.append(Problem("ledger-refused", what, self.path, why, fix))
+        return {}
+
+    def items(self, project: str) -> dict[str, Item]:
+        approval = self.approvals.get(project)
+        return approval.items if approval else {}
+
+    def approve(
+        self, project: str, items: Sequence[Item], contents: Mapping[str, bytes], dialects: Sequence[str] = ()
+    ) -> None:
+        """Approves exactly these items, and forgets what was approved for the project before: of these dialects only,
+        where any are named."""
+        import time
+
+        with self._changing():
+            kept = _others(self.items(project), dialects)
+            for digest, data in contents.items():
+                write_private(f"{self.copies}/{digest}", data)
+            when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+            self.approvals[project] = Approval(project, when, {**kept, **{item.id: item for item in items}})
+            self._declined.pop(project, None)
+
+    def revoke(self, project: str, dialects: Sequence[str] = ()) -> bool:
+        """Forgets a project, or what was approved of it for these dialects; whether there was anything."""
+        with self._changing():
+            self._declined.pop(project, None)
+            before = self.approvals.pop(project, None)
+            kept = {} if before is None else _others(before.items, dialects)
+            if before is not None and kept:
+                self.approvals[project] = before.replace(items=kept)
+            return before is not None and len(kept) < max(len(before.items), 1)
+
+    def decline(self, project: str, items: Sequence[Item]) -> None:
+        """Remembers that exactly these items were shown and not approved, so that nobody is asked twice."""
+        with self._changing():
+            self._declined[project] = _digest(items)
+
+    def has_declined(self, project: str, items: Sequence[Item]) -> bool:
+        return self._declined.get(project) == _digest(items)
+
+    def copy(self, digest: str) -> bytes | None:
+        """The approved bytes, where they were kept and are still what they were."""
+        import hashlib
+
+        try:
+            with open(f"{self.copies}/{digest}", "rb") as file:
+                data = file.read(SIZE_LIMIT)
+        except (OSError, ValueError):
+            return None
+        return data if hashlib.sha256(data).hexdigest() == digest else None
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """One process at a time changes the ledger, and begins with what the last one left."""
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        if not _private(os.stat(self.folder)):
+            raise PermissionError(1, "others can write to this folder; give it mode 700", self.folder)
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        lock = os.open(f"{self.path}.lock", flags, 0o600)
+        try:
+            try:
+                import fcntl
+            except ImportError:  # where there is none, the last one to write wins
+                pass
+            else:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            self.approvals = self._read()
+            if self.problems:
+                os.replace(self.path, f"{self.path}.refused")
+            yield
+            self._write()
+            self._drop_copies()
+        finally:
+            os.close(lock)
+
+    def _write(self) -> None:
+        projects = {
+            approval.project: {
+                "when": approval.when,
+                "items": {
+                    key: {"definition": item.definition, "files": item.files} for key, item in approval.items.items()
+                },
+            }
+            for approval in self.approvals.values()
+        }
+        stored = {"version": 1, "projects": projects, "declined": self._declined}
+        write_private(self.path, json.dumps(stored, indent=1).encode())
+
+    def _drop_copies(self) -> None:
+        """No copy outlives the approvals it belongs to."""
+        wanted = {
+            digest
+            for approval in self.approvals.values()
+            for item in approval.items.values()
+            for digest in item.files.values()
+        }
+        try:
+            for name in os.listdir(self.copies):
+                if name not in wanted:
+                    os.unlink(f"{self.copies}/{name}")
+        except OSError:
+            return  # they only serve to show differences
+
+
+def _digest(items: Sequence[Item]) -> str:
+    import hashlib
+
+    told = sorted([item.id, item.definition, sorted(item.files.items())] for item in items)
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+
+
+def _private(seen: os.stat_result) -> bool:
+    return seen.st_uid == os.geteuid() and not seen.st_mode & 0o022
+
+
+def _others(items: Mapping[str, Item], dialects: Sequence[str]) -> dict[str, Item]:
+    return {key: item for key, item in items.items() if dialects and key.partition(":")[0] not in dialects}
+
+
+def _approval(project: str, entry: Mapping[str, Json]) -> Approval:
+    """One entry as it was written; TypeError or its like for anything else."""
+    when, stored = entry["when"], entry["items"]
+    if not isinstance(when, str) or not isinstance(stored, dict):
+        raise TypeError(project)
+    items: dict[str, Item] = {}
+    for key, item in stored.items():
+        if not isinstance(item, dict):
+            raise TypeError(key)
+        definition, files = item["definition"], item["files"]
+        if not isinstance(definition, str) or not isinstance(files, dict):
+            raise TypeError(key)
+        items[key] = Item(key, definition, {path: _text(digest) for path, digest in files.items()})
+    return Approval(project, when, items)
+
+
+def _text(value: Json) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value

@@ -1,0 +1,84 @@
+"""Where anyhook's own files are. It creates folders for their owner only, and nothing else."""
+
+from __future__ import annotations
+
+import os
+
+from anyhook.model.xdg import base_of, home_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def state_dir(env: Mapping[str, str]) -> str:
+    """Approvals, journal, compiled plans."""
+    return base_of(env, "XDG_STATE_HOME", ".local/state") + "/anyhook"
+
+
+NOWHERE = "/dev/null/anyhook"
+"""A folder that can neither be there nor be made."""
+
+
+def believed_dir(env: Mapping[str, str], project: str) -> str:
+    """The state folder as far as its records may be believed: not one inside the project, which the project could have
+    brought along. A project that holds the home folder holds the state folder by right."""
+    folder = state_dir(env)
+    return NOWHERE if lies_in(folder, project) and not lies_in(home_of(env), project) else folder
+
+
+def lies_in(path: str, folder: str) -> bool:
+    """Whether a path is a folder or below it, by identity: letters differ where links, mounts or upper case do."""
+    try:
+        wanted = os.stat(folder)
+    except OSError:
+        return False
+    path = os.path.realpath(path)
+    while True:
+        try:
+            seen = os.stat(path)
+            if (seen.st_ino, seen.st_dev) == (wanted.st_ino, wanted.st_dev):
+                return True
+        except OSError:
+            pass  # not there yet; its parents may be
+        path, below = os.path.dirname(path), path
+        if path == below:
+            return False
+
+
+def real_path(path: str) -> str:
+    """A path of somebody else's as the system would find it. What no path can hold, a NUL or half a character, must not
+    end the question: it is left out or replaced, as agents do."""
+    try:
+        return os.path.realpath(path)
+    except ValueError:
+        return os.path.realpath(path.replace("\0", "").encode("utf-8", "replace").decode())
+
+
+def config_file(env: Mapping[str, str]) -> str:
+    """The user's settings."""
+    return base_of(env, "XDG_CONFIG_HOME", ".config") + "/anyhook/config.toml"
+
+
+def make_private_dir(folder: str) -> None:
+    """A folder of ours, with its parents, for its owner only."""
+    if folder and not os.path.isdir(folder):
+        make_private_dir(os.path.dirname(folder))
+        try:
+            os.mkdir(folder, 0o700)
+        except FileExistsError:
+            return  # somebody else was faster
+
+
+def write_private(path: str, data: bytes) -> None:
+    """Replaces a file as a whole, readable by its owner only: a reader sees the old bytes or the new ones."""
+    make_private_dir(os.path.dirname(path))
+    temporary = f"{path}.{os.getpid()}.{os.urandom(4).hex()}"
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise

@@ -1,0 +1,186 @@
+"""The user's settings in `config.toml`: plugins, switches of dialects, postures of single hooks, models. A project has
+no say."""
+
+from __future__ import annotations
+
+from anyhook.model.problem import WARNING
+from anyhook.model.record import Record
+from anyhook.model.words import BODIES, MODE, ON_FAILURE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.documents.files import Files
+    from anyhook.model.json_types import Json
+
+
+ROLES = ("fast", "long", "thinking")
+"""What models are for; handlers name one of these, in their dialect's words."""
+JOURNAL_BOUNDS = {"keep_days": 36_500, "keep_mb": 1_000_000}
+"""The bounds of the journal, and the most that each may be."""
+ENDPOINT = ("base_url", "api_key_env")
+
+
+SETTINGS = {
+    "plugins": "plugins", "on_failure": "on_failure", "mode": "mode", "protect": "protect", "dialect": "[dialect.NAME]",
+    "hooks": '[hooks."ID"]', "models": "[models]", "providers": "[providers.NAME]", "journal": "[journal]",
+    "agent": "[agent]",
+}  # fmt: skip
+"""Every key of the file, and how it is written there."""
+
+
+class Config(Record):
+    """What the file says, checked."""
+
+    plugins: tuple[str, ...] = ()
+    on_failure: str = "native"
+    dialects: dict[str, dict[str, str]] = {}  # noqa: RUF012 (never changed)
+    hooks: dict[str, str] = {}  # noqa: RUF012 (never changed)
+    """Hook id → posture."""
+    models: dict[str, str] = {}  # noqa: RUF012 (never changed)
+    """Role → provider:name."""
+    providers: dict[str, dict[str, str]] = {}  # noqa: RUF012 (never changed)
+    """Provider → where it is and which variable holds its key."""
+    journal: dict[str, Json] = {}  # noqa: RUF012 (never changed)
+    """What the journal keeps, and how much of it."""
+    protect: bool = True
+    """Whether agents are kept from editing our own files and entries."""
+    mode: str = MODE[0]
+    """Whether decisions count, where the call does not say."""
+
+
+def read_config(path: str, files: Files, home: str) -> Config:
+    document = files.document(path, "toml")
+    if not isinstance(document, dict):
+        return Config()
+
+    def warn(key: str, what: str, fix: str) -> None:
+        line = files.line(path, tuple(key.split(".")))
+        files.problem(
+            "bad-setting", f"`{key}` {what}; it is ignored", f"{path}:{line}" if line else path, "", fix, WARNING
+        )
+
+    plugins = [home + folder[1:] if folder.startswith("~/") else folder for folder in _texts(document.get("plugins"))]
+    if not isinstance(document.get("plugins", []), list) or not all(folder.startswith("/") for folder in plugins):
+        # Read against the current folder, a relative one would let a cloned project bring a plugin along.
+        warn("plugins", "must be a list of absolute folders (`~/` will do)", 'Write plugins = ["/path"].')
+        plugins = [folder for folder in plugins if folder.startswith("/")]
+    posture = document.get("on_failure", "native")
+    if posture not in ON_FAILURE:
+        warn("on_failure", f"must be one of {', '.join(ON_FAILURE)}", "Correct it.")
+        posture = "native"
+    mode = document.get("mode", MODE[0])
+    if mode not in MODE:
+        warn("mode", f"must be one of {', '.join(MODE)}", "Correct it.")
+        mode = MODE[0]
+    for key in document:
+        if key not in SETTINGS:
+            warn(key, "is no setting", f"Settings: {', '.join(SETTINGS.values())}.")
+    return Config(
+        tuple(plugins),
+        str(posture),
+        _dialects(document.get("dialect"), warn),
+        _hooks(document.get("hooks"), warn),
+        _models(document.get("models"), warn),
+        _providers(document.get("providers"), warn),
+        _journal(document.get("journal"), warn),
+        _protect(document.get("protect", True), warn),
+        str(mode),
+    )
+
+
+def _journal(value: Json, warn: _Warn) -> dict[str, Json]:
+    if value is not None and not isinstance(value, dict):
+        warn("journal", "must be a table", f"Settings: bodies, {', '.join(JOURNAL_BOUNDS)}.")
+    found: dict[str, Json] = {}
+    for key, chosen in value.items() if isinstance(value, dict) else ():
+        if key == "bodies" and chosen in BODIES:
+            found[key] = chosen
+        elif key == "bodies":
+            warn("journal.bodies", f"must be one of {', '.join(BODIES)}", "Correct it.")
+        elif key not in JOURNAL_BOUNDS:
+            warn(f"journal.{key}", "is no setting", f"Settings: bodies, {', '.join(JOURNAL_BOUNDS)}.")
+        elif isinstance(chosen, bool) or not isinstance(chosen, int) or not 1 <= chosen <= JOURNAL_BOUNDS[key]:
+            warn(f"journal.{key}", f"must be a whole number from 1 to {JOURNAL_BOUNDS[key]}", "Correct it.")
+        else:
+            found[key] = chosen
+    return found
+
+
+def _texts(value: Json) -> list[str]:
+    return [text if isinstance(text, str) else "" for text in value] if isinstance(value, list) else []
+
+
+def _dialects(value: Json, warn: _Warn) -> dict[str, dict[str, str]]:
+    from anyhook.tables.registry import DIALECTS, dialect
+
+    found: dict[str, dict[str, str]] = {}
+    for name, settings in value.items() if isinstance(value, dict) else ():
+        if name not in DIALECTS or not isinstance(settings, dict):
+            warn(f"dialect.{name}", "is no dialect's table", f"Dialects: {', '.join(DIALECTS)}.")
+            continue
+        allowed = dialect(name).settings
+        for key, chosen in settings.items():
+            if key not in allowed or chosen not in allowed[key]:
+                known = "; ".join(f"{known} = {' | '.join(values)}" for known, values in allowed.items()) or "none"
+                warn(
+                    f"dialect.{name}.{key}",
+                    "is no setting of this dialect, or not one of its values",
+                    f"Settings: {known}.",
+                )
+            else:
+                found.setdefault(name, {})[key] = str(chosen)
+    return found
+
+
+def _hooks(value: Json, warn: _Warn) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for hook, settings in value.items() if isinstance(value, dict) else ():
+        posture = settings.get("on_failure") if isinstance(settings, dict) else None
+        if posture in ON_FAILURE:
+            found[hook] = str(posture)
+        else:
+            warn(f"hooks.{hook}", f"needs on_failure = {' | '.join(ON_FAILURE)}", "Correct it.")
+    return found
+
+
+def _models(value: Json, warn: _Warn) -> dict[str, str]:
+    if value is not None and not isinstance(value, dict):
+        warn("models", "must be a table", 'Write [models] and fast = "PROVIDER:NAME" under it.')
+    found: dict[str, str] = {}
+    for role, name in value.items() if isinstance(value, dict) else ():
+        if role not in ROLES:
+            warn(f"models.{role}", "is no role", f"Roles: {', '.join(ROLES)}.")
+        elif not isinstance(name, str) or not all(name.partition(":")):
+            warn(f"models.{role}", "must be PROVIDER:NAME", f'Write {role} = "PROVIDER:NAME".')
+        else:
+            found[role] = name
+    return found
+
+
+def _protect(value: Json, warn: _Warn) -> bool:
+    if not isinstance(value, bool):
+        warn("protect", "must be true or false", "Write protect = true or false.")
+        return True
+    return value
+
+
+def _providers(value: Json, warn: _Warn) -> dict[str, dict[str, str]]:
+    if value is not None and not isinstance(value, dict):
+        warn("providers", "must hold tables", 'Write [providers.NAME] and base_url = "URL" under it.')
+    found: dict[str, dict[str, str]] = {}
+    for provider, settings in value.items() if isinstance(value, dict) else ():
+        if not isinstance(settings, dict):
+            warn(f"providers.{provider}", "must be a table", f"Settings: {', '.join(ENDPOINT)}.")
+            continue
+        for key, chosen in settings.items():
+            if key not in ENDPOINT or not isinstance(chosen, str) or not chosen:
+                warn(f"providers.{provider}.{key}", "is no setting, or no text", f"Settings: {', '.join(ENDPOINT)}.")
+            else:
+                found.setdefault(provider, {})[key] = chosen
+    return found
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    _Warn = Callable[[str, str, str], None]

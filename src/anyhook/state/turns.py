@@ -1,0 +1,49 @@
+"""Turns: how often each dialect has kept an agent working in its present turn, where every event is a process of its
+own. What is lost only lets an agent go on working a little longer."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from anyhook.model import lean_json
+from anyhook.state.places import write_private
+
+FORGOTTEN_S = 900.0
+"""A turn that nothing was heard of for so long is over."""
+
+
+class Turn:
+    """One session's turn."""
+
+    def __init__(self, state_dir: str, agent: str, session: str) -> None:
+        name = 0
+        for byte in f"{agent} {session}".encode("utf-8", "surrogatepass"):
+            name = (name * 1_000_003 + byte) & 0xFFFF_FFFF_FFFF_FFFF_FFFF_FFFF_FFFF_FFFF
+        self.path = f"{state_dir}/turns/{name:032x}"
+
+    def begin(self) -> None:
+        """Nothing has been kept working yet."""
+        try:
+            os.unlink(self.path)
+        except OSError:
+            pass
+
+    def counts(self) -> dict[str, int]:
+        """Dialect → how often its hooks have kept the agent working."""
+        try:
+            if time.time() - os.stat(self.path).st_mtime > FORGOTTEN_S:
+                return {}
+            with open(self.path, "rb") as file:
+                found = lean_json.loads(file.read().decode())
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return {key: value for key, value in found.items() if isinstance(value, int)} if isinstance(found, dict) else {}
+
+    def count(self, dialect: str) -> None:
+        """One more time."""
+        counts = self.counts()
+        try:
+            write_private(self.path, lean_json.dumps({**counts, dialect: counts.get(dialect, 0) + 1}).encode())
+        except OSError:
+            return

@@ -1,1 +1,0 @@
-"""The only writers of anyhook's own files."""

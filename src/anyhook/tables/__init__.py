@@ -1,0 +1,1 @@
+"""The words that agents are written in; nothing here knows a product."""

@@ -1,0 +1,102 @@
+"""Describe: a dialect's table in words, for the command and for the generated docs. The rows are the only source."""
+
+from __future__ import annotations
+
+from anyhook.model.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+    from anyhook.tables.rows import Dialect, EventRow
+
+WORDS = {
+    "tool_input": "rewrite the input",
+    "tool_output": "replace the output",
+    "output_text": "replace the output",
+    "prompt": "rewrite the prompt",
+    "context": "add context",
+    "messages": "tell the user",
+    "follow_ups": "add follow-up messages",
+    "history": "replace the history",
+    "end_turn": "end the turn",
+    "end_turn_unless": "end the turn",
+}
+
+
+class EventDescription(Record):
+    """One native event."""
+
+    native: str
+    canonical: tuple[str, ...]
+    block: str | None
+    matched_against: str | None
+    payload: tuple[str, ...]
+    powers: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Json]:
+        return {
+            "native": self.native,
+            "canonical": list(self.canonical),
+            "block": self.block,
+            "matched_against": self.matched_against,
+            "payload": list(self.payload),
+            "powers": list(self.powers),
+        }
+
+
+class Description(Record):
+    """One dialect."""
+
+    name: str
+    title: str
+    files: tuple[tuple[str, str], ...]
+    handlers: tuple[str, ...]
+    failure: str
+    limits: dict[str, float]
+    events: tuple[EventDescription, ...]
+
+    def as_dict(self) -> dict[str, Json]:
+        return {
+            "name": self.name,
+            "title": self.title,
+            "files": [{"scope": scope, "place": place} for scope, place in self.files],
+            "handlers": list(self.handlers),
+            "failure": self.failure,
+            "limits_ms": {kind: round(limit * 1000) for kind, limit in self.limits.items()},
+            "events": [event.as_dict() for event in self.events],
+        }
+
+
+def describe(dialect: Dialect) -> Description:
+    failing = dialect.failing
+    blocks = [cause.replace("_", " ") for cause in (*failing.blocks, *failing.gates_only)]
+    return Description(
+        dialect.name,
+        dialect.title,
+        dialect.files,
+        tuple(kind for kind in dialect.replies if kind != "builtin"),
+        f"blocks ({', '.join(blocks)}); otherwise the action goes on" if blocks else "the action goes on",
+        {kind: limits.default_s for kind, limits in dialect.limits.items()},
+        tuple(_event(dialect, row) for row in dialect.events),
+    )
+
+
+def _event(dialect: Dialect, row: EventRow) -> EventDescription:
+    powers = [f"block: {row.block}"] if row.block else []
+    for reply in dialect.replies.values():
+        for key in reply.keys:
+            if key.on and not set(key.on) & set(row.canonical):
+                continue
+            words = [WORDS[key.does]] if key.does in WORDS else []
+            for word, verdict, events in key.words:
+                if verdict in ("allow", "ask") and (not events or set(events) & set(row.canonical)):
+                    words.append(f"{verdict} ({word})")
+            powers.extend(word for word in words if word not in powers)
+    if any(
+        key.path == ("callback",) and set(key.on) & set(row.canonical)
+        for reply in dialect.replies.values()
+        for key in reply.keys
+    ):
+        powers.append("call a recipe")
+    payload = tuple(field.key for field in (*dialect.base, *row.payload))
+    return EventDescription(row.native, row.canonical, row.block, row.target, payload, tuple(powers))

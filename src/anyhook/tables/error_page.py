@@ -1,0 +1,60 @@
+"""The page of all problem codes (docs/errors.md), made from the table of codes and the dialects' own error ids. It
+writes no file; `python -m anyhook.tables.error_page` prints it."""
+
+from __future__ import annotations
+
+from anyhook.model.codes import CODES, GROUPS
+from anyhook.tables.registry import DIALECTS, dialect
+
+CAUSES = {
+    "timed_out": "the hook did not end within its time limit",
+    "blocked": "the hook blocked",
+    "signalled": "the hook was ended by a signal",
+    "overflowed": "the hook printed more than 10 MB",
+    "exit": "the hook left with a status that counts as a failure",
+    "output": "the hook printed what its dialect calls invalid",
+    "not_started": "the hook could not be started; `check` reports it before it happens",
+    "cancelled": "the hook was ended because nobody waited for it any longer",
+}
+"""The causes that a dialect's own error ids stand for, in words."""
+
+HEAD = """# Problems and their codes
+
+Whatever is ignored, broken or lost leaves a problem: a stable code, what happened, where, why, and what to do. `anyhook
+check` finds the first four groups without starting anything; the others come up while hooks run. The severity is the
+one that `check` shows. This page is generated from the table of codes.
+"""
+
+
+def own_ids() -> dict[str, tuple[str, list[str]]]:
+    """Every dialect's own error ids: the dialect's title and the causes in words."""
+    found: dict[str, tuple[str, list[str]]] = {}
+    for name in DIALECTS:
+        table = dialect(name)
+        for cause, code in table.failing.codes.items():
+            found.setdefault(code, (table.title, []))[1].append(CAUSES[cause])
+    return found
+
+
+def page() -> str:
+    """The whole page, in Markdown."""
+    parts = [HEAD]
+    for group, title in GROUPS.items():
+        parts.append(f"## {title}\n")
+        for name, code in CODES.items():
+            if code.group == group:
+                parts.append(f"### `{name}` ({code.severity})\n\n{code.meaning}\n\n**What to do:** {code.cure}\n")
+    parts.append("## Error ids of single dialects\n")
+    for name, (title, causes) in sorted(own_ids().items()):
+        parts.append(f"### `{name}` ({title})\n\nWhat its document calls by this id: {'; '.join(causes)}.\n")
+    return "\n".join(parts)
+
+
+def main() -> None:
+    import sys
+
+    sys.stdout.write(page())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,206 @@
+"""Patterns that users write in their matchers, bounded in time and memory. It never gives one to the standard `re`.
+
+The engine is the `regex` package, because it can stop after a time limit. It is imported only for a pattern that is
+more than plain names, as importing it costs more than reading a whole configuration.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import regex
+
+    from anyhook.model.json_types import Json
+
+MATCH_LIMIT_S = 0.1
+LENGTH_LIMIT = 10_000
+SIZE_LIMIT = 50_000
+"""Units after unrolling: the engine writes `(…){9}` out nine times, so ten such groups inside each other would take all
+memory."""
+
+_SIGNS = frozenset("\\.^$*+?{}[]()")
+_COUNTED = r"\{([0-9]*)(?:,[0-9]*)?\}"
+_VERBOSE = r"\(\?[A-Za-z]*x"
+
+
+class BadPattern(Exception):  # noqa: N818 - a property of the pattern, not a fault of the program
+    """Why a pattern cannot be used; `position` is where in it, from 0, if it is one place."""
+
+    def __init__(self, what: str, position: int | None = None) -> None:
+        super().__init__(what, position)
+        self.what = what
+        self.position = position
+
+    def __str__(self) -> str:
+        return self.what if self.position is None else f"{self.what} (at position {self.position})"
+
+
+class PatternTimeout(Exception):  # noqa: N818 - an outcome that callers decide on, not a fault of the program
+    """A pattern took longer than MATCH_LIMIT_S on one text."""
+
+    def __init__(self, pattern: str) -> None:
+        super().__init__(pattern)
+        self.pattern = pattern
+        self.what = f"the pattern {pattern!r} took longer than {MATCH_LIMIT_S} s"
+
+    def __str__(self) -> str:
+        return self.what
+
+
+class Pattern:
+    """One usable pattern. Both questions end after MATCH_LIMIT_S at the latest, then with PatternTimeout."""
+
+    __slots__ = ("_engine", "_names", "text")
+
+    def __init__(self, text: str, names: frozenset[str] | None, engine: regex.Pattern[str] | None) -> None:
+        self.text = text
+        self._names = names
+        self._engine = engine
+
+    def fullmatch(self, text: str) -> bool:
+        """Whether the whole text is what the pattern describes; alternatives are tried as a whole."""
+        if self._engine is None:
+            return self._names is not None and text in self._names
+        try:
+            return self._engine.fullmatch(text, timeout=MATCH_LIMIT_S) is not None
+        except TimeoutError:
+            raise PatternTimeout(self.text) from None
+
+    def search(self, text: str) -> bool:
+        """Whether some part of the text is what the pattern describes."""
+        if self._engine is None:
+            return self._names is not None and any(name in text for name in self._names)
+        try:
+            return self._engine.search(text, timeout=MATCH_LIMIT_S) is not None
+        except TimeoutError:
+            raise PatternTimeout(self.text) from None
+
+
+def names_only(pattern: str) -> frozenset[str] | None:
+    """The names of a pattern such as `Edit|Write`, which has no sign of a regular expression; None for all others."""
+    if not _SIGNS.isdisjoint(pattern):
+        return None
+    names = frozenset(pattern.split("|"))
+    return None if "" in names else names
+
+
+def compile_pattern(pattern: str) -> Pattern:
+    """The pattern, ready to ask; BadPattern says why it cannot be used."""
+    if len(pattern) > LENGTH_LIMIT:
+        raise BadPattern(f"the pattern is longer than {LENGTH_LIMIT:,} characters")
+    names = names_only(pattern)
+    if names is not None:
+        return Pattern(pattern, names, None)
+    import regex
+
+    _bound(pattern)
+    text, added = _literal_braces(pattern)
+    try:
+        return Pattern(pattern, None, regex.compile(text, regex.VERSION0))
+    except regex.error as error:
+        at: int | None = getattr(error, "pos", None)
+        position = None if at is None else at - sum(place < at for place in added)
+        raise BadPattern(str(getattr(error, "msg", error)), position) from None
+    except ValueError as error:  # flags that exclude each other
+        raise BadPattern(str(error)) from None
+    except RecursionError:
+        raise BadPattern("the pattern is nested too deeply") from None
+
+
+def _literal_braces(pattern: str) -> tuple[str, list[int]]:
+    """The pattern with braces that count nothing made literal, as everywhere else: this engine takes `{i}` for "match
+    approximately" and `{id}` for an error. Also where in the new text backslashes were added."""
+    import re
+
+    if "{" not in pattern:
+        return pattern, []
+    added: list[int] = []
+
+    def literal(found: re.Match[str]) -> str:
+        if found[0] != "{":
+            return found[0]
+        added.append(found.start() + len(added))
+        return "\\{"
+
+    pieces = r"\\[pPN]\{[^{}]*\}|\\.|\{[0-9]+(?:,[0-9]*)?\}|\{,[0-9]*\}|\{"
+    return re.sub(pieces, literal, pattern, flags=re.DOTALL), added
+
+
+def _bound(pattern: str) -> None:
+    """Refuses a pattern that would be too large unrolled. Only a repeat right behind a `)` can repeat other repeats, so
+    those are multiplied and all others added: never too little, and exact enough for what people write."""
+    import re
+
+    if "{" not in pattern:
+        return
+    spread = re.search(_VERBOSE, pattern) is not None
+    size, times = len(pattern), 1
+    for found in re.finditer(_COUNTED, pattern):
+        digits = found[1].lstrip("0")
+        least = int(digits or 0) if len(digits) < 9 else SIZE_LIMIT
+        if spread or pattern[found.start() - 1 : found.start()] == ")":
+            times *= max(least, 1)
+        else:
+            size += least
+        if size * times > SIZE_LIMIT:
+            raise BadPattern("its counted repeats are too large together", found.start())
+
+
+def can_never_match(pattern: str) -> str | None:
+    """Why this pattern can be the whole name of no tool; None where that is not certain, and for `` and `*` (all)."""
+    import re
+
+    if pattern in ("", "*") or re.search(_VERBOSE, pattern):
+        return None
+    if re.fullmatch(r"/.+/[a-z]*", pattern, re.DOTALL):
+        return "the slashes are part of the pattern, and no tool name has them at its ends; write it without them"
+    reasons = [_never(choice) for choice in _choices(pattern)]
+    return reasons[0] if reasons and None not in reasons else None
+
+
+def _choices(pattern: str) -> list[str]:
+    """The alternatives on the outermost level; none where the brackets do not close."""
+    import re
+
+    choices, start, depth = [], 0, 0
+    for found in re.finditer(r"\\.|\[\^?\]?(?:[^\]\\]|\\.)*+\]|[()|]", pattern, re.DOTALL):
+        depth += {"(": 1, ")": -1}.get(found[0], 0)
+        if found[0] == "|" and depth == 0:
+            choices.append(pattern[start : found.start()])
+            start = found.end()
+    return [*choices, pattern[start:]] if depth == 0 else []
+
+
+def _never(choice: str) -> str | None:
+    import re
+
+    if choice in ("", "^", "$", "^$", "()", "(?:)"):
+        return "it matches an empty name only"
+    if re.match(r"\^?/(?![?*{])", choice):
+        return "no tool name begins with a slash"
+    if re.match(r"\^?\s(?![?*{])", choice) or re.search(r"\s\$?\Z", choice):
+        return "a space at its end or beginning is part of the pattern, and no tool name has one there"
+    if not _SIGNS.isdisjoint(choice) and re.search(r"[\\\[\](){}]", choice):
+        return None
+    if re.search(r"\w\^(?![?*])", choice):
+        return "nothing can stand before the beginning (^)"
+    if re.search(r"\$\w(?![?*])", choice):
+        return "nothing can follow the end ($)"
+    if _SIGNS.isdisjoint(choice) and re.search(r"[\s,]", choice):
+        return "no tool name has a space or a comma; several names are joined with |"
+    return None
+
+
+def check_pattern(pattern: Json) -> str | None:
+    """What is wrong with a matcher that is text, or None."""
+    if pattern is None:
+        return None
+    if not isinstance(pattern, str):
+        return f"a matcher must be text, not {pattern!r}"
+    if pattern.strip() in ("", "*") or names_only(pattern) is not None:
+        return None
+    try:
+        compile_pattern(pattern)
+    except BadPattern as error:
+        return f"the matcher {pattern!r} is no valid pattern: {error.what}"
+    return None

@@ -1,0 +1,333 @@
+"""The row types that a dialect is written in. A dialect is a value: tables, with a small named function in a cell where
+a fact needs one. Nothing here runs anything."""
+
+from __future__ import annotations
+
+from anyhook.model.record import Record
+from anyhook.model.xdg import base_of, home_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from anyhook.documents.files import Files
+    from anyhook.model.event import Event
+    from anyhook.model.hook import Hook, Layer, Source
+    from anyhook.model.json_types import Json
+
+    Cell = str | Callable[["Scene"], Json]
+    """A canonical field's name, or a function for a value that has to be made."""
+    Draft = dict[str, Json]
+    """The fields of an Outcome while the keys of a reply are read into it."""
+
+
+class Roots(Record):
+    """Where a catalog is looked for: the project, the user's folders, and what the caller added."""
+
+    project: str
+    env: Mapping[str, str]
+    plugin_dirs: tuple[str, ...] = ()
+    state_dir: str | None = None
+    platform: str = "linux"
+
+    @property
+    def home(self) -> str:
+        return home_of(self.env)
+
+    def xdg(self, variable: str, fallback: str) -> str:
+        return base_of(self.env, variable, fallback)
+
+
+class Scene(Record):
+    """What payload cells and launch rows may look at."""
+
+    event: Event
+    native: str
+    project: str
+    session: str
+    env: Mapping[str, str]
+    settings: Mapping[str, str]
+    one_shot: bool = False
+    """Whether this process ends with the answer, so that in-process handlers share nothing with a host."""
+
+
+class Field(Record):
+    """One key of a payload."""
+
+    key: str
+    cell: Cell
+    optional: bool = False
+    """Left out where the value is empty."""
+
+
+class EventRow(Record):
+    """One native event."""
+
+    native: str
+    canonical: tuple[str, ...]
+    block: str | None
+    """What a block does here; None where a hook of this event cannot block."""
+    payload: tuple[Field, ...] = ()
+    target: str | None = None
+    """The canonical field that a matcher is tried against; None where the dialect gives matchers nothing to try."""
+    notice: str = ""
+    """What a block adds to the model's context; `{reason}` stands for the hook's reason."""
+    bound: int = 0
+    """How many times in one turn a block may keep the agent working; 0 where only the agent's own limits count."""
+    in_subagents: bool = True
+    """Whether the event also happens inside a sub-agent."""
+
+
+class ToolRow(Record):
+    """One tool of a host of ours, as the dialect's product calls it."""
+
+    native: str
+    inputs: Mapping[str, str] = {}
+    """The host's field → the product's; dots lead into nested objects. Fields not named here are the same."""
+
+
+class Launch(Record):
+    """How a command hook is started. `missing` says why it cannot be, before anything is tried."""
+
+    argv: tuple[str, ...]
+    env: dict[str, str]
+    cwd: str
+    missing: str = ""
+
+
+class Key(Record):
+    """One key of a hook's JSON answer."""
+
+    path: tuple[str, ...]
+    kind: str
+    """The JSON type it must have: `string`, `bool`, `object`, `strings`, `messages`, `texts by name`, `any`."""
+    does: str
+    """The Outcome field it fills, or one of: `block` (true blocks), `block_unless` (what is not true blocks),
+    `end_turn_unless` (false ends the turn), `output_text` (the tool's output, as text), `verdict` (see `words`),
+    `note` (kept under its own name for `Reply.finish`)."""
+    on: tuple[str, ...] = ()
+    """The canonical events on which it has an effect; () for all."""
+    words: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+    """For `verdict`: word, verdict, and the canonical events on which the word has an effect (() for all); for `note`,
+    the words that are known."""
+    any_case: bool = False
+    """Whether the words are read without regard to upper and lower case."""
+
+
+BLOCKING = ("block", "block_if_said")
+"""What an exit status means by which a hook that says why blocks."""
+
+
+class Reply(Record):
+    """How a finished run is read."""
+
+    read: Callable[[bytes], tuple[str, Json]]
+    """stdout → (`nothing` | `blank` | `object` | `text` | `garbage`, value)."""
+    keys: tuple[Key, ...]
+    exits: Mapping[int, str] = {0: "pass"}
+    otherwise: str = "fail"
+    """What an exit status not in `exits` means: `pass`, `block`, `fail`, or `block_if_said` (a failure without a
+    word of why)."""
+    exit_reasons: tuple[str, ...] = ("stderr",)
+    """Where a block by exit status takes its reason from, first found: `stderr`, `stdout`, `reason`, `message`."""
+    json_reasons: tuple[str, ...] = ("reason", "message", "stderr")
+    bad_type: str = "key"
+    """Whether a value of the wrong type spoils its own `key` or the whole `reply`."""
+    unknown_keys: bool = False
+    """Whether the dialect warns about keys it does not know."""
+    any_case: bool = False
+    """Whether keys are read without regard to upper and lower case."""
+    text_on: tuple[str, ...] = ()
+    """The canonical events on which plain text is heard; () for all."""
+    text_does: str = "context"
+    """The Outcome field that it fills: `context` or `messages`."""
+    stderr_speaks: bool = False
+    """Whether a JSON object on stderr counts where stdout is empty."""
+    spoils: Callable[[dict[str, Json], str], str] | None = None
+    """Why an answer cannot be used at all, or ""; gets the canonical event."""
+    speaks_anyway: bool = False
+    """Whether a JSON object counts whatever the exit status."""
+    finish: Callable[[Draft, str], Draft] | None = None
+    """A last look at the draft, for rules that span several keys; gets the canonical event."""
+    on_event: Mapping[str, Reply] = {}
+    """How it is read after canonical events for which other rules hold."""
+
+
+class Asking(Record):
+    """How handlers that ask a model put their question."""
+
+    placeholders: tuple[str, ...]
+    """Words in a prompt that stand for the event; a prompt without any is followed by the event."""
+    roles: Mapping[str, str]
+    """The words by which a handler names a model → its role in the user's settings; any other word means the first."""
+    reply: str
+    """What an answer looks like, in words for the model."""
+    temperature: float
+    most_tokens: int
+    """Of an answer that is given without tools."""
+
+
+class Failing(Record):
+    """What a broken hook means in this dialect, cause by cause; what is not named lets the action go on."""
+
+    blocks: tuple[str, ...] = ()
+    gates_only: tuple[str, ...] = ()
+    """Causes that block only where a block would keep something from happening."""
+    codes: Mapping[str, str] = {}
+    """The dialect's own error ids; `blocked` is for a block that is no failure."""
+
+
+class Builtin(Record):
+    """A hook that is part of the product."""
+
+    name: str
+    native_event: str
+    act: Callable[[Scene], dict[str, Json]]
+    """Its answer, as a hook of the dialect would print it; {} for none."""
+
+
+class Limits(Record):
+    """Time limits, in seconds, and how declarations give them."""
+
+    default_s: float
+    unit_s: float = 1.0
+    least_s: float = 0.0
+    most_s: float = 0.0
+    """Values outside are brought to the nearer end, with a problem; 0 for no bound."""
+    bad_skips: bool = False
+    """Whether a value that is no duration skips the hook; else the default applies. Either with a problem."""
+    zero_is_default: bool = False
+    """Whether 0 is a way to say "the default", without a problem."""
+    numeric_text: bool = False
+    """Whether "30" is as good as 30."""
+
+
+class Scaffold(Record):
+    """How a new hook of this dialect is written down. Texts by scope may name {project}, {home}, the source's
+    {root} and {path}, the hook's {name}, and its script by {file} or, quoted for a command line, by {script}."""
+
+    shape: str
+    """`list`: handlers under their event, in one file; `groups`: the same, each with a matcher; `folder`: a folder
+    with a file of fields and a script; `executable`: a script that says its own event."""
+    scripts: Mapping[str, str]
+    """The folder that scripts go to, by scope."""
+    tool: str
+    """The name of a tool that people know, for examples."""
+    command: Mapping[str, str] = {}
+    """What a declaration calls, by scope."""
+    key: str = "command"
+    """The handler's key for it."""
+    fixed: Mapping[str, Json] = {}
+    """What every handler holds beside it."""
+    declared_in: tuple[str, ...] = ()
+    """The files of a source that is a folder, the one for a first hook first; () where the source is the file."""
+    top: Mapping[str, Json] = {}
+    """What a new file needs beside its hooks."""
+    log: str = ".."
+    """From the folder of scripts to a folder for a hook's own log: none that is searched for hooks or pinned by
+    approvals."""
+    answers: Mapping[str, Json] = {}
+    """Examples of answers that need more than their own key, by the path of that key joined with dots."""
+    from_chat: bool = False
+    """Whether its document has people describe hooks in the chat; of several such dialects the first is meant."""
+
+
+class Misplaced(Record):
+    """A place where people put a hook file and the dialect does not look."""
+
+    path: str
+    """With `{project}`, `{home}`, `{config}`, `{state}` or `{plugin}` in front; `*` stands for any one name."""
+    belongs: str
+    """The right place, as people write it."""
+    word: str = ""
+    """What must occur in the file, where its name alone does not say that it holds hooks."""
+
+
+class Dialect(Record):
+    """One agent's way to declare hooks, to call them and to read their answer."""
+
+    name: str
+    title: str
+    files: tuple[tuple[str, str], ...]
+    """Scope and place, as people write them; `find` is the same in code."""
+    find: Callable[[Roots], list[Source]]
+    load: Callable[[Source, Files], Layer]
+    layering: str
+    """How layers meet: `concatenate`, `replace_lists`, `later_name_wins`, `earlier_name_wins`."""
+    events: tuple[EventRow, ...]
+    base: tuple[Field, ...]
+    match: Callable[[Hook, Event, EventRow], str | None]
+    """None for a match, else why not."""
+    launch: Callable[[Hook, Scene], Launch]
+    replies: Mapping[str, Reply]
+    """By handler kind."""
+    failing: Failing
+    limits: Mapping[str, Limits]
+    """By handler kind."""
+    chains: tuple[str, ...]
+    """Fields whose rewritten value the next hook of this dialect sees."""
+    names: Callable[[Hook, Files, str, str], tuple[str, ...]]
+    """The files that a project's hook names, for an approval to pin: hook, disk, project, home → absolute paths."""
+    scaffold: Scaffold | None = None
+    """How a new hook is written; None for a dialect without files."""
+    claim: Callable[[str, Json], tuple[str, int]] = lambda path, document: ("", 0)
+    """Whether a file outside the usual places is this dialect's: its path and what it holds (None where that is no
+    document) → the source to load it by, and 0 for no, 1 for perhaps, 2 for likely, 3 for sure."""
+    misplaced: tuple[Misplaced, ...] = ()
+    tools: Mapping[str, ToolRow] = {}
+    """A host's tool → the product's own; tools not named here go through unchanged."""
+    recipes: tuple[str, ...] = ()
+    """Folders with the product's recipes, `NAME.md` each; `{project}` or `{home}` stands in front."""
+    plain_output: Callable[[Json], Json] | None = None
+    """A replaced output as plain text, where the dialect wraps it in an object of its own."""
+    off_suffix: str = ""
+    """The ending of a file's name that turns its hook off, where the dialect has that means."""
+    ask_type: str = ""
+    """The argument with which an executable is asked for its event, where hooks describe themselves."""
+    builtins: tuple[Builtin, ...] = ()
+    """Hooks that the product brings along; they come first, and one that acts ends the row."""
+    python_api: str = ""
+    """The module that gives in-process callables what they import and get, where the dialect has such handlers."""
+    asking: Asking | None = None
+    """How a model is asked, where the dialect has handlers that do."""
+    gated_natively: bool = False
+    """Whether the dialect itself keeps a project's hooks from running until its path is trusted."""
+    trusted_natively: Callable[[Roots, Files], frozenset[str]] | None = None
+    """The project paths that the dialect's own records trust."""
+    together: bool = False
+    """Whether all hooks of an event run, whatever another of them says."""
+    at_once: bool = False
+    """Whether all hooks of an event are started at the same time, each on the event as it came."""
+    in_turn: Callable[[Hook], bool] = lambda hook: False
+    """Whether a hook has those of its event run one after the other all the same."""
+    identity: Callable[[Hook], tuple[Json, ...]] = lambda hook: (hook.id,)
+    """What makes two of them the same, so that the first runs for both."""
+    partial_input: bool = False
+    """Whether a rewritten input names only the fields that change."""
+    closed_env: bool = False
+    """Whether no variable of ours may be added to a hook's environment."""
+    sort: Callable[[Hook], tuple[Json, ...]] | None = None
+    """The order inside one event, where it is not the order of declaration."""
+    withholds: bool = False
+    """Whether a block after a tool replaces its output by the error text."""
+    first_action_wins: bool = False
+    """Whether follow-ups are dropped once a hook replaces the history or calls a recipe."""
+    settings: Mapping[str, tuple[str, ...]] = {}
+    """Switches of the user's own config: name → allowed values, the default first."""
+    differences: tuple[tuple[str, str], ...] = ()
+    """Known differences from the product: row, and what is different here."""
+
+    def row(self, native: str) -> EventRow | None:
+        for row in self.events:
+            if row.native == native:
+                return row
+        return None
+
+    def builtin(self, name: str) -> Builtin:
+        return next(builtin for builtin in self.builtins if builtin.name == name)
+
+    def row_for(self, canonical: str) -> EventRow | None:
+        for row in self.events:
+            if canonical in row.canonical:
+                return row
+        return None

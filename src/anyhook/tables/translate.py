@@ -1,0 +1,106 @@
+"""Translate: a host's tool names and input fields → a dialect's own, and a rewritten input back. It leaves every event
+alone that does not come from a host with words of its own."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from anyhook.model.event import Event
+    from anyhook.model.json_types import Json
+    from anyhook.model.outcome import Outcome
+    from anyhook.tables.rows import Dialect, ToolRow
+
+REWRITES = (("input", "tool_input"), ("prompt", "prompt"), ("output", "tool_output"))
+"""Event fields that a hook can rewrite, and the outcome that rewrites them."""
+
+
+def to_native(event: Event, dialect: Dialect) -> Event:
+    """The event in the words of a dialect's hooks."""
+    row = _row(event, dialect)
+    if row is None:
+        return event
+    given = event.data.get("input")
+    data = {**event.data, "tool": row.native}
+    if isinstance(given, dict):
+        data["input"] = renamed(restored(given, event.inputs) if event.inputs else given, row.inputs)
+    return event.replace(data=data)
+
+
+def to_host(outcome: Outcome, event: Event, dialect: Dialect) -> Outcome:
+    """What a hook of the dialect asked for, in the words of the event's host."""
+    if not event.hosted:
+        return outcome
+    row = _row(event, dialect)
+    if outcome.tool_input is not None and row is not None:
+        given = restored(outcome.tool_input, row.inputs)
+        outcome = outcome.replace(tool_input=renamed(given, event.inputs) if event.inputs else given)
+    if outcome.tool_output is not None and dialect.plain_output is not None:
+        outcome = outcome.replace(tool_output=dialect.plain_output(outcome.tool_output))
+    return outcome
+
+
+def completed(outcome: Outcome, seen: Event, dialect: Dialect) -> Outcome:
+    """With the whole of a rewritten input, where the dialect's hooks name only the fields that they change."""
+    if not dialect.partial_input or outcome.tool_input is None:
+        return outcome
+    given = seen.get("input")
+    return outcome.replace(tool_input={**(given if isinstance(given, dict) else {}), **outcome.tool_input})
+
+
+def rewritten(
+    current: Event, seen: Event, outcome: Outcome, plain: Outcome, chains: Sequence[str]
+) -> tuple[Event, Event]:
+    """The event with what a hook rewrote: in the host's words (`plain`), and as the dialect's next hook sees it."""
+    for field, rewrite in REWRITES:
+        value = getattr(outcome, rewrite)
+        if value is not None:
+            current = current.replace(data={**current.data, field: getattr(plain, rewrite)})
+            if field in chains:
+                seen = seen.replace(data={**seen.data, field: value})
+    return current, seen
+
+
+def spellings(native: Event, event: Event) -> Iterator[Event]:
+    """The event in every spelling that a matcher may be written for: the dialect's, the host's, and the tool's other
+    names."""
+    yield native
+    if event.hosted:
+        yield event
+        for name in event.also:
+            yield event.replace(data={**event.data, "tool": name})
+
+
+def _row(event: Event, dialect: Dialect) -> ToolRow | None:
+    return dialect.tools.get(event.ours or str(event.data.get("tool"))) if event.hosted else None
+
+
+def renamed(given: dict[str, Json], inputs: Mapping[str, str]) -> dict[str, Json]:
+    """Fields of our own tools → another's; dots lead into nested objects."""
+    made: dict[str, Json] = {}
+    for key, value in given.items():
+        *outer, last = inputs.get(key, key).split(".")
+        inner = made
+        for name in outer:
+            nested = inner.setdefault(name, {})
+            if not isinstance(nested, dict):
+                break
+            inner = nested
+        inner[last] = value
+    return made
+
+
+def restored(given: dict[str, Json], inputs: Mapping[str, str]) -> dict[str, Json]:
+    """Fields of our own tools out of another's input. A hook may have written our own names: they stay."""
+    made = dict(given)
+    for ours, native in inputs.items():
+        first, *rest = native.split(".")
+        found: Json = given.get(first)
+        for name in rest:
+            found = found.get(name) if isinstance(found, dict) else None
+        if first in given and found is not None:
+            if first not in inputs:
+                made.pop(first, None)
+            made[ours] = found
+    return made

@@ -1,0 +1,55 @@
+"""Compares the rows of the specification with the vectors that show them. It never decides what a row means."""
+
+from __future__ import annotations
+
+from anyhook.model.record import Record
+from anyhook.testing.conformance.vectors import Suite
+
+
+class Coverage(Record):
+    """Per row of the loaded dialects, how it is accounted for."""
+
+    shown: dict[str, tuple[str, ...]]
+    """Row to the ids of the vectors that name it."""
+    deferred: dict[str, str]
+    """Row to the reason why no vector shows it yet."""
+    missing: dict[str, str]
+    """Row to title: neither shown nor deferred."""
+    stale: dict[str, tuple[str, ...]]
+    """Rows that are deferred although vectors show them."""
+
+    def complete(self) -> bool:
+        return not self.missing and not self.stale
+
+    def as_dict(self) -> dict[str, dict[str, str] | dict[str, list[str]]]:
+        return {
+            "shown": {row: list(ids) for row, ids in self.shown.items()},
+            "deferred": dict(self.deferred),
+            "missing": dict(self.missing),
+            "stale": {row: list(ids) for row, ids in self.stale.items()},
+        }
+
+
+def coverage(suite: Suite) -> Coverage:
+    """How the rows of the suite's dialects are accounted for."""
+    naming: dict[str, list[str]] = {}
+    for vector in suite.all():
+        for row in vector.rows:
+            naming.setdefault(row, []).append(vector.id)
+    titles = {row: title for dialect in suite.vectors for row, title in suite.rows.get(dialect, {}).items()}
+    reasons = {row: reason for table in suite.deferred.values() for row, reason in table.items()}
+    return Coverage(
+        shown={row: tuple(naming[row]) for row in titles if row in naming},
+        deferred={row: reasons[row] for row in titles if row in reasons and row not in naming},
+        missing={row: title for row, title in titles.items() if row not in naming and row not in reasons},
+        stale={row: tuple(naming[row]) for row in titles if row in reasons and row in naming},
+    )
+
+
+def report(found: Coverage) -> str:
+    """The same for a person: a summary, then one line per row that needs a hand."""
+    total = len(found.shown) + len(found.deferred) + len(found.missing)
+    lines = [f"rows: {len(found.shown)} of {total} shown by vectors, {len(found.deferred)} deferred"]
+    lines += [f"row {row} has no vector and no reason: {title}" for row, title in found.missing.items()]
+    lines += [f"row {row} is deferred although shown by {', '.join(ids)}" for row, ids in found.stale.items()]
+    return "\n".join(lines)

@@ -1,0 +1,338 @@
+"""Runs conformance vectors against a command, each in directories of its own. It never imports what it judges.
+
+Every call is a real process with a clean environment, as a stranger would make it, so that a vector holds for any
+implementation of the contract.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from anyhook.model.record import Record
+from anyhook.testing.conformance.coverage import coverage, report
+from anyhook.testing.conformance.matching import mismatches, parse_json, show
+from anyhook.testing.conformance.vectors import (
+    ROOMS,
+    ROWS_FILE,
+    Entry,
+    RunStep,
+    ShellStep,
+    Vector,
+    VectorError,
+    WriteStep,
+    load_suite,
+)
+
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+
+STEP_LIMIT_S = 60.0
+POLL_LIMIT_S = 5.0
+POLL_EVERY_S = 0.05
+TAIL_LINES = 12
+
+# -P: the process starts in the vector's project, whose files must not be importable by accident.
+COMMAND = (sys.executable, "-P", "-m", "anyhook")
+
+PROJECT_VERBS = ("fire", "list", "check", "explain", "trust", "new", "enable", "disable")
+SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
+
+
+class Result(Record):
+    """What came of one vector: passed, skipped with a reason, or what was different."""
+
+    passed: bool
+    skipped_reason: str | None
+    failures: list[str]
+
+
+class Ended(Record):
+    """How one process ended; `exit_code` is None where it had to be killed at the limit."""
+
+    exit_code: int | None
+    stdout: str
+    stderr: str
+
+
+def _is_there(need: str, path: str) -> bool:
+    """A program on the path, or `python:NAME`, a module that this interpreter can import."""
+    kind, _, name = need.rpartition(":")
+    return importlib.util.find_spec(name) is not None if kind == "python" else shutil.which(name, path=path) is not None
+
+
+def run_vector(vector: Vector, command: Sequence[str] = COMMAND, step_limit_s: float = STEP_LIMIT_S) -> Result:
+    """Lays the vector out, takes its steps, compares, and clears everything away again."""
+    root = Path(os.path.realpath(tempfile.mkdtemp(prefix="anyhook-vector-")))
+    try:
+        return _run_in(root, vector, command, step_limit_s)
+    except (OSError, VectorError) as error:
+        return Result(passed=False, skipped_reason=None, failures=_described(vector, "on disk", [str(error)]))
+    finally:
+        end_leftovers(str(root))
+        remove(root)
+
+
+def _run_in(root: Path, vector: Vector, command: Sequence[str], step_limit_s: float) -> Result:
+    places = {room: str(root / room) for room in ROOMS}
+    filled = vector.filled({**places, "python": sys.executable})
+    env = _environment(filled, places["home"])
+    lacking = [name for name in filled.needs if not _is_there(name, env.get("PATH", ""))]
+    if lacking:
+        return Result(passed=False, skipped_reason=f"needs {', '.join(lacking)}", failures=[])
+    for room in ROOMS:
+        (root / room).mkdir()
+        lay_out(root / room, filled.layout[room])
+    failures = _take_steps(filled, root, env, command, step_limit_s) or _look_around(filled, root)
+    return Result(passed=not failures, skipped_reason=None, failures=failures)
+
+
+def run_all(
+    dialects: Sequence[str] = (),
+    directory: str | None = None,
+    workers: int | None = None,
+    command: Sequence[str] = COMMAND,
+) -> list[tuple[Vector, Result]]:
+    """The results of all vectors, in the suite's order; a VectorError where the suite itself is broken."""
+    suite = load_suite(Path(directory) if directory else None, dialects)
+    if suite.errors:
+        raise VectorError("\n".join(suite.errors))
+    return _run_many(suite.all(), workers, command)
+
+
+def conform(
+    dialects: Sequence[str],
+    directory: str | None,
+    say: Callable[[str], None],
+    command: Sequence[str] = COMMAND,
+) -> tuple[int, int, int]:
+    """Runs the vectors and says what failed, what was skipped and which rows lack proof.
+
+    Returns how many passed, failed and were skipped; an error of the suite itself counts as a failure.
+    """
+    suite = load_suite(Path(directory) if directory else None, dialects)
+    for error in suite.errors:
+        say(f"error: {error}")
+    results = _run_many(suite.all(), None, command)
+    for vector, result in results:
+        if result.skipped_reason is not None:
+            say(f"skipped: {vector.id}: {result.skipped_reason}")
+        elif not result.passed:
+            say("\n  ".join([f"failed: {vector.id} ({vector.source}): {vector.title}", *_indented(result.failures)]))
+    if directory is None or (Path(directory) / ROWS_FILE).is_file():
+        # Somebody's own vectors are not asked to cover our rows.
+        say(report(coverage(suite)))
+    passed = sum(result.passed for _, result in results)
+    skipped = sum(result.skipped_reason is not None for _, result in results)
+    return passed, len(results) - passed - skipped + len(suite.errors), skipped
+
+
+def _run_many(vectors: Sequence[Vector], workers: int | None, command: Sequence[str]) -> list[tuple[Vector, Result]]:
+    # One more than there are cores: a vector mostly waits for its processes.
+    with ThreadPoolExecutor(max_workers=workers or (os.cpu_count() or 1) + 1) as pool:
+        return list(zip(vectors, pool.map(lambda vector: run_vector(vector, command), vectors), strict=True))
+
+
+def _indented(failures: Sequence[str]) -> list[str]:
+    return [line for failure in failures for line in failure.splitlines()]
+
+
+def _environment(vector: Vector, home: str) -> dict[str, str]:
+    """The clean environment; our interpreter's directory comes first so that `python3` is the one under test."""
+    env = {"PATH": f"{Path(sys.executable).parent}:{SYSTEM_PATH}", "HOME": home, "LANG": "C.UTF-8"}
+    for name, value in vector.env.items():
+        if value is None:
+            env.pop(name, None)
+        else:
+            env[name] = value
+    return env
+
+
+def lay_out(base: Path, entries: Mapping[str, Entry]) -> None:
+    modes: list[tuple[Path, int]] = []
+    for name, entry in entries.items():
+        path = base / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if entry.link is not None:
+            path.unlink(missing_ok=True)
+            path.symlink_to(entry.link)
+        elif entry.text is not None:
+            path.write_bytes(entry.text.encode("utf-8", "surrogatepass"))
+        else:
+            path.mkdir(exist_ok=True)
+        if entry.mode is not None and entry.link is None:
+            modes.append((path, entry.mode))
+    # Last and deepest first: a directory may be about to become unreadable.
+    for path, mode in sorted(modes, key=lambda item: len(item[0].parts), reverse=True):
+        path.chmod(mode)
+
+
+def _take_steps(
+    vector: Vector, root: Path, env: Mapping[str, str], command: Sequence[str], limit_s: float
+) -> list[str]:
+    """The failures of the first step that fails: whatever comes after it would only repeat them."""
+    for number, step in enumerate(vector.steps, 1):
+        if isinstance(step, WriteStep):
+            lay_out(root, step.entries)
+            continue
+        if isinstance(step, ShellStep):
+            argv = ["/bin/sh", "-c", step.script]
+            ended = call(argv, None, env, root / step.room, limit_s)
+            found = _unlike({"exit": 0}, ended, limit_s)
+        else:
+            argv = [*command, *_with_project(step.argv, root / "project")]
+            ended = call(argv, step.stdin, env, root / "project", limit_s)
+            found = _unlike(step.expect, ended, limit_s)
+        if found:
+            return _described(vector, f"step {number} ({_title(step)})", found, ended)
+    return []
+
+
+def _with_project(argv: Sequence[str], project: Path) -> list[str]:
+    named = any(word == "--project" or word.startswith("--project=") for word in argv)
+    if argv[0] not in PROJECT_VERBS or named:
+        return list(argv)
+    return [argv[0], "--project", str(project), *argv[1:]]
+
+
+def _title(step: RunStep | ShellStep) -> str:
+    words = " ".join(step.argv) if isinstance(step, RunStep) else f"sh {step.script}"
+    return words if len(words) <= 100 else f"{words[:100]}…"
+
+
+def call(argv: Sequence[str], stdin: str | None, env: Mapping[str, str], cwd: Path, limit_s: float) -> Ended:
+    try:
+        process = subprocess.Popen(
+            list(argv),
+            stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=cwd,
+            env=dict(env),
+            start_new_session=True,
+        )
+    except OSError as error:
+        return Ended(exit_code=127, stdout="", stderr=f"could not be started: {error}")
+    with process:
+        data = None if stdin is None else stdin.encode("utf-8", "surrogatepass")
+        try:
+            out, err = process.communicate(data, timeout=limit_s)
+            code: int | None = process.returncode
+        except subprocess.TimeoutExpired:
+            code = None
+            out, err = _kill(process)
+    return Ended(exit_code=code, stdout=out.decode("utf-8", "replace"), stderr=err.decode("utf-8", "replace"))
+
+
+def _kill(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
+    # Not yet waited for, so the id still belongs to our process even where it has ended and only a pipe is held open.
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    try:
+        return process.communicate(timeout=POLL_LIMIT_S)
+    except subprocess.TimeoutExpired as late:
+        # Something outside the group holds the pipes; what has been read so far has to do.
+        return late.stdout or b"", late.stderr or b""
+
+
+def _unlike(expect: Mapping[str, Json], ended: Ended, limit_s: float) -> list[str]:
+    """What differs from the expected `exit`, `json`, `stdout` and `stderr`."""
+    if ended.exit_code is None:
+        return [f"did not end, or kept its output open, within {limit_s:g} s"]
+    found: list[str] = []
+    if "exit" in expect:
+        found += mismatches(expect["exit"], ended.exit_code, "exit")
+    if "json" in expect:
+        found += _unlike_json(expect["json"], ended.stdout, "stdout")
+    if "stdout" in expect:
+        found += mismatches(expect["stdout"], ended.stdout, "stdout")
+    if "stderr" in expect:
+        found += mismatches(expect["stderr"], ended.stderr, "stderr")
+    return found
+
+
+def _unlike_json(expected: Json, text: str, name: str) -> list[str]:
+    try:
+        return mismatches(expected, parse_json(text))
+    except ValueError as error:
+        return [f"{name} is not one JSON value ({error}): {show(text)}"]
+
+
+def _described(vector: Vector, place: str, found: Sequence[str], ended: Ended | None = None) -> list[str]:
+    lines = [f"{vector.id} [{', '.join(vector.rows)}] {place}: {line}" for line in found]
+    tail = ended.stderr.splitlines()[-TAIL_LINES:] if ended else []
+    if tail:
+        lines[-1] = "\n    ".join([lines[-1], "stderr ends with:", *tail])
+    return lines
+
+
+def _look_around(vector: Vector, root: Path) -> list[str]:
+    """What `files` and `absent` find, once it is as expected or time is up: background hooks may still be writing."""
+    deadline = time.monotonic() + POLL_LIMIT_S
+    while True:
+        found = [line for path, wanted in vector.files.items() for line in _unlike_file(path, wanted, root / path)]
+        found += [f"{path}: should not be there" for path in vector.absent if os.path.lexists(root / path)]
+        if not found or time.monotonic() > deadline:
+            return _described(vector, "afterwards", found)
+        time.sleep(POLL_EVERY_S)
+
+
+def _unlike_file(name: str, wanted: Mapping[str, Json], path: Path) -> list[str]:
+    try:
+        text = path.read_bytes().decode("utf-8", "replace")
+    except OSError as error:
+        return [f"{name}: cannot be read: {error.strerror}"]
+    found = mismatches(wanted["text"], text) if "text" in wanted else []
+    found += _unlike_json(wanted["json"], text, "the file") if "json" in wanted else []
+    return [f"{name}: {line}" for line in found]
+
+
+def end_leftovers(root: str) -> None:
+    """Ends what a vector left running, known by the vector's own directory in its environment or as its cwd."""
+    for _ in range(3):
+        leftovers = [pid for pid in _process_ids() if _lives_in(pid, root)]
+        if not leftovers:
+            return
+        for pid in leftovers:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def _process_ids() -> list[int]:
+    # Only where /proc is; elsewhere a background hook runs to its own end.
+    proc = Path("/proc")
+    return [int(path.name) for path in proc.iterdir() if path.name.isdecimal()] if proc.is_dir() else []
+
+
+def _lives_in(pid: int, root: str) -> bool:
+    if pid == os.getpid():
+        return False
+    try:
+        return root.encode() in Path(f"/proc/{pid}/environ").read_bytes() or f"{root}/" in os.readlink(
+            f"/proc/{pid}/cwd"
+        )
+    except OSError:
+        return False
+
+
+def remove(root: Path) -> None:
+    """Takes a vector's directories away, those that it made unreadable included."""
+    root.chmod(0o700)
+    for folder, names, _ in os.walk(root):
+        for name in names:
+            path = os.path.join(folder, name)
+            if not os.path.islink(path):
+                with contextlib.suppress(OSError):
+                    os.chmod(path, 0o700)
+    shutil.rmtree(root, ignore_errors=True)

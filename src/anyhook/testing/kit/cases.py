@@ -1,0 +1,361 @@
+"""A case file → cases, checked key by key; what is wrong with it is said with its line. It runs nothing."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from anyhook.documents.documents import Unreadable, parse_yaml, read_bytes
+from anyhook.documents.locate import lines_of
+from anyhook.model.outcome import EFFECTS, STRENGTH
+from anyhook.model.record import Record
+from anyhook.tables.shapes import guess, type_name
+from anyhook.testing.conformance.matching import faults
+from anyhook.testing.conformance.vectors import VectorError, entries_of, is_inside
+from anyhook.testing.kit import ENDINGS, is_case_file
+from anyhook.testing.kit.events import check_field, check_sent
+from anyhook.testing.kit.keys import (
+    ANSWER,
+    CASE_KEYS,
+    COMMON_KEYS,
+    EXPECT_KEYS,
+    FIELDS,
+    FILE_KEYS,
+    KINDS,
+    LISTED,
+    MERGED,
+    CaseKey,
+)
+from anyhook.testing.kit.rows import expanded, filled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from anyhook.model.json_types import Json
+    from anyhook.testing.conformance.vectors import Entry
+
+    Place = tuple[str | int, ...]
+    Mistake = tuple[Place, str]
+
+LIMIT_S = 60.0
+TYPES: dict[str, tuple[type, ...]] = {
+    "text": (str,), "flag": (bool,), "number": (int, float), "object": (dict,), "variables": (dict,), "files": (dict,),
+    "rows": (list,), "list of texts": (list,), "texts": (str, list),
+}  # fmt: skip
+
+WORDS: dict[str, tuple[str, ...]] = {"verdict": tuple(STRENGTH), "effect": EFFECTS}
+"""Under `expect`: what else can never come."""
+
+
+class BadCases(ValueError):  # noqa: N818 (it says what is wrong)
+    """A file that cannot be used; one line for each thing that is wrong with it."""
+
+
+class Case(Record):
+    """One case, checked."""
+
+    file: str
+    line: int
+    name: str
+    project: str
+    """The folder that the file names as its project, "" where it names none."""
+    event: str
+    given: dict[str, Json]
+    """What is given of the event, by canonical or any dialect's own names."""
+    hosted: bool
+    agent: str
+    payload: dict[str, Json] | None
+    stdin: str | None
+    env: dict[str, str | None]
+    files: dict[str, Entry]
+    home: dict[str, Entry]
+    bring: tuple[str, ...]
+    setup: str
+    dialects: tuple[str, ...]
+    on_failure: str
+    mode: str
+    plugin_dirs: tuple[str, ...]
+    limit_s: float
+    skip: str
+    expect: dict[str, Json]
+
+    def placed(self, folders: dict[str, Json]) -> Case:
+        """The same with the paths of the folders in place of `{project}` and `{home}`."""
+        made: dict[str, Json] = {
+            "given": self.given,
+            "payload": self.payload,
+            "stdin": self.stdin,
+            "expect": self.expect,
+        }
+        return self.replace(**{key: filled(value, folders) for key, value in made.items()})
+
+    @property
+    def id(self) -> str:
+        return f"{self.file}::{self.name}"
+
+
+def read_cases(path: str) -> list[Case]:
+    """The cases of a file; BadCases where it has mistakes."""
+    try:
+        text = read_bytes(path).decode("utf-8")
+        document = parse_yaml(text)
+    except OSError as error:
+        raise BadCases(f"{path}: the file cannot be read ({error.strerror}).") from None
+    except UnicodeDecodeError:
+        raise BadCases(f"{path}: this is not UTF-8 text. Save the file as UTF-8.") from None
+    except Unreadable as error:
+        place = f"{path}:{error.line}" if error.line else path
+        raise BadCases(f"{place}: {error.what}. To do: {error.fix}.") from None
+    return cases_in(document, path, text)
+
+
+def cases_in(document: Json, path: str, text: str = "") -> list[Case]:
+    """The cases of a document; `text` is what it was read from, for the lines of its mistakes."""
+    found, mistakes = _read(document, path, text)
+    if mistakes:
+        lines = _lines(text, [place for place, _ in mistakes])
+        told = [f"{path}:{lines[place]}: {what}" for place, what in mistakes]
+        raise BadCases("\n".join(dict.fromkeys(told)))
+    return found
+
+
+def _lines(text: str, places: Iterable[Place]) -> dict[Place, int]:
+    """The line of each place; that of the nearest one above where the place itself is not there."""
+    wanted = set(places)
+    known = lines_of(text, "yaml", {place[:end] for place in wanted for end in range(len(place) + 1)})
+    return {
+        place: next((known[place[:end]] for end in range(len(place), -1, -1) if place[:end] in known), 1)
+        for place in wanted
+    }
+
+
+def _read(document: Json, path: str, text: str) -> tuple[list[Case], list[Mistake]]:
+    if not isinstance(document, dict):
+        return [], [((), f"a case file is a mapping with the key `cases`, not {type_name(document)}.")]
+    mistakes = _check(document, FILE_KEYS, ())
+    if "cases" not in document:
+        mistakes.append(((), "the key `cases` is missing: a list of cases."))
+    if mistakes:
+        return [], mistakes
+    defaults, listed = document.get("defaults", {}), document["cases"]
+    assert isinstance(defaults, dict) and isinstance(listed, list)  # noqa: S101, PT018 (checked above)
+    mistakes += _check(defaults, COMMON_KEYS, ("defaults",), open_ends=True)
+    mistakes += _check_expect(defaults.get("expect"), ("defaults",), open_ends=True)
+    for index, raw in enumerate(listed):
+        place: Place = ("cases", index)
+        if isinstance(raw, dict):
+            mistakes += _check(raw, CASE_KEYS, place, open_ends=True)
+            mistakes += _check_expect(raw.get("expect"), place, open_ends=True)
+        else:
+            mistakes.append((place, f"a case is a mapping, not {type_name(raw)}."))
+    if mistakes:
+        return [], mistakes
+    lines = _lines(text, [("cases", index) for index in range(len(listed))])
+    found: list[Case] = []
+    for index, raw in enumerate(listed):
+        assert isinstance(raw, dict)  # noqa: S101 (checked above)
+        place = ("cases", index)
+        rows, wrong = expanded(_merged(defaults, raw))
+        mistakes += [((*place, *inner), what) for inner, what in wrong]
+        for row in rows:
+            made, wrong = _case(row, path, lines[place], str(document.get("project", "")))
+            mistakes += [((*place, *inner), what) for inner, what in wrong]
+            if made is not None and any(made.name == other.name for other in found):
+                mistakes.append(((*place, "name"), f"there is another case named {made.name!r}. Give it another name."))
+            elif made is not None:
+                found.append(made)
+    return found, mistakes
+
+
+def _merged(defaults: dict[str, Json], raw: dict[str, Json]) -> dict[str, Json]:
+    made = {**defaults, **raw}
+    for key in MERGED:
+        below, above = defaults.get(key), raw.get(key)
+        if isinstance(below, dict) and isinstance(above, dict):
+            made[key] = {**below, **above}
+    return made
+
+
+def _check(raw: dict[str, Json], keys: Sequence[CaseKey], place: Place, open_ends: bool = False) -> list[Mistake]:
+    known = {key.name: key for key in keys}
+    mistakes: list[Mistake] = []
+    for name, value in raw.items():
+        here = (*place, name)
+        key = known.get(name)
+        if key is None:
+            hint = guess(name, known) or f" Keys: {', '.join(known)}."
+            mistakes.append((here, f"there is no key `{name}` here.{hint}"))
+        elif isinstance(value, str) and "{" in value and open_ends:
+            continue  # a column of a table may stand here; looked at again once it is filled in
+        elif key.kind == "variables" and isinstance(value, dict):
+            mistakes += [
+                ((*here, each), f"`{each}` under `{name}` takes a text, not {type_name(item)}. Put it in quotes.")
+                for each, item in value.items()
+                if item is not None and not isinstance(item, str)
+            ]
+        elif not _fits(value, key.kind):
+            mistakes.append((here, f"`{name}` takes {KINDS[key.kind][0]}, not {type_name(value)}."))
+        elif key.choices and value not in key.choices:
+            mistakes.append((here, f"`{name}` is one of {', '.join(key.choices)}, not {value!r}."))
+    return mistakes
+
+
+def _fits(value: Json, kind: str) -> bool:
+    types = TYPES.get(kind)
+    if types is None:
+        return True
+    if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+        return False
+    if kind == "number":
+        return value > 0  # type: ignore[operator]
+    if kind == "rows":
+        return bool(value)
+    return kind not in ("texts", "list of texts") or all(isinstance(item, str) for item in value)  # type: ignore[union-attr]
+
+
+def _check_expect(raw: Json, place: Place, open_ends: bool = False) -> list[Mistake]:
+    if not isinstance(raw, dict):
+        return []
+    here = (*place, "expect")
+    mistakes = _check(raw, EXPECT_KEYS, here, open_ends)
+    for name, value in raw.items():
+        mistakes += [((*here, name), f"{line}.") for line in faults(value, name)]
+        if isinstance(value, str) and name in WORDS and value not in WORDS[name] and not (open_ends and "{" in value):
+            known = ", ".join(WORDS[name])
+            mistakes.append(
+                ((*here, name), f"there is no {name} `{value}`.{guess(value, WORDS[name])} There are: {known}.")
+            )
+    files = raw.get("files")
+    for path in files if isinstance(files, dict) else ():
+        if not is_inside(path):
+            mistakes.append(((*here, "files", path), f"files: {path!r} should be a path inside the project."))
+    return mistakes
+
+
+def _case(raw: dict[str, Json], path: str, line: int, project: str) -> tuple[Case | None, list[Mistake]]:
+    """One case without a table; None with what is wrong."""
+    agent = str(raw.get("agent", ""))
+    mistakes = _check(raw, CASE_KEYS, ()) + _check_expect(raw.get("expect"), ()) or _wrong(raw, agent)
+    if mistakes:
+        return None, mistakes
+    files: dict[str, dict[str, Entry]] = {}
+    for key in ("files", "home"):
+        try:
+            files[key] = entries_of(raw.get(key, {}), key)
+        except VectorError as error:
+            mistakes.append(((key,), f"{error}."))
+    given = raw.get("data", {})
+    dialects = raw.get("dialect", [])
+    if mistakes:
+        return None, mistakes
+    expect = raw["expect"]
+    assert isinstance(given, dict) and isinstance(expect, dict)  # noqa: S101, PT018 (checked above)
+    fields = {**given, **{name: raw[name] for name in FIELDS if name in raw}}
+    case = Case(
+        path, line, str(raw["name"]), project, str(raw["event"]), fields, bool(raw.get("hosted", False)), agent,
+        raw.get("payload"), raw.get("stdin"), raw.get("env", {}), files["files"], files["home"],  # type: ignore[arg-type]
+        _texts(raw.get("bring", [])), str(raw.get("setup", "")), _texts(dialects), str(raw.get("on_failure", "")),
+        str(raw.get("mode", "")), _texts(raw.get("plugin_dirs", [])), float(raw.get("limit_s", LIMIT_S)),  # type: ignore[arg-type]
+        str(raw.get("skip", "")), {name: _listed(name, value) for name, value in expect.items()},
+    )  # fmt: skip
+    return case, []
+
+
+def _wrong(raw: dict[str, Json], agent: str) -> list[Mistake]:
+    """What does not go together."""
+    mistakes: list[Mistake] = []
+    for key, meaning in (("name", "what it shows"), ("event", "the event to fire"), ("expect", "what has to come")):
+        if not raw.get(key):
+            mistakes.append(((), f"the case has no `{key}`: {meaning}."))
+    expect = raw.get("expect")
+    if not agent:
+        lonely: list[str] = [key for key in ("payload", "stdin") if key in raw]
+        lonely += [key for key in ANSWER if isinstance(expect, dict) and key in expect]
+        mistakes += [((), f"`{key}` needs `agent`: it is what an agent's bridge reads or says.") for key in lonely]
+    elif "payload" in raw and "stdin" in raw:
+        mistakes.append((("stdin",), "`payload` and `stdin` exclude each other. Give one of them."))
+    elif "hosted" in raw:
+        mistakes.append((("hosted",), "`hosted` is for events without `agent`; an agent's always are."))
+    if agent and ("payload" in raw or "stdin" in raw):
+        given = [key for key in (*FIELDS, "data") if key in raw]
+        mistakes += [((key,), f"`{key}` and `payload` or `stdin` exclude each other.") for key in given]
+    mistakes += _unknown_names(raw, agent)
+    return mistakes
+
+
+def _unknown_names(raw: dict[str, Json], agent: str) -> list[Mistake]:
+    from anyhook.hosts import HOSTS, host
+    from anyhook.tables.registry import DIALECTS, UnknownEvent, canonical_event
+
+    mistakes: list[Mistake] = []
+    event = str(raw.get("event", ""))
+    if agent and agent not in HOSTS:
+        mistakes.append((("agent",), f"there is no agent `{agent}`.{guess(agent, HOSTS)} Agents: {', '.join(HOSTS)}."))
+    elif agent and host(agent).row(event) is None:
+        natives = [row.native for row in host(agent).events]
+        mistakes.append((("event",), f"{agent} has no event `{event}`.{guess(event, natives)} {', '.join(natives)}."))
+    elif event and not agent:
+        try:
+            canonical_event(event, failed=False)
+        except UnknownEvent as error:
+            mistakes.append((("event",), str(error)))
+    data = raw.get("data")
+    if not mistakes and isinstance(data, dict):
+        try:
+            for key in data:
+                check_field(key, "" if agent else canonical_event(event, failed=False))
+        except ValueError as error:
+            mistakes.append((("data",), str(error)))
+    if not mistakes and agent:
+        mistakes += _not_sent(raw, agent, event)
+    for name in _texts(raw.get("dialect", [])):
+        if name not in DIALECTS:
+            what = f"there is no dialect `{name}`.{guess(name, DIALECTS)} Dialects: {', '.join(DIALECTS)}."
+            mistakes.append((("dialect",), what))
+    return mistakes
+
+
+def _not_sent(raw: dict[str, Json], agent: str, event: str) -> list[Mistake]:
+    """Fields that the agent would not send."""
+    from anyhook.hosts import host
+
+    table = host(agent)
+    row = table.row(event)
+    assert row is not None  # noqa: S101 (the caller looked)
+    data = raw.get("data")
+    given = [(key, key) for key in FIELDS if key in raw]
+    given += [("data", key) for key in data] if isinstance(data, dict) else []
+    mistakes: list[Mistake] = []
+    for place, key in given:
+        try:
+            check_sent(table, row, [key])
+        except ValueError as error:
+            mistakes.append(((place,), str(error)))
+    return mistakes
+
+
+def _texts(value: Json) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(map(str, value)) if isinstance(value, list) else ()
+
+
+def _listed(name: str, value: Json) -> Json:
+    """A text where a list is: one of its entries holds it."""
+    return {"$has": {"$has": value}} if name in LISTED and isinstance(value, str) else value
+
+
+def find_files(paths: Sequence[str], left_out: frozenset[str]) -> list[str]:
+    """The case files that paths name, in order; a folder stands for all in and below it. BadCases for a path where
+    nothing is, or that names something else."""
+    found: list[str] = []
+    for path in paths:
+        if os.path.isdir(path):
+            for folder, folders, names in os.walk(path):
+                folders[:] = sorted(name for name in folders if name not in left_out)
+                found += [os.path.normpath(os.path.join(folder, name)) for name in sorted(names) if is_case_file(name)]
+        elif not os.path.exists(path):
+            raise BadCases(f"{path}: there is no such file or folder.")
+        elif not is_case_file(os.path.basename(path)):
+            raise BadCases(f"{path}: the name of a case file ends with {' or '.join(ENDINGS)}.")
+        else:
+            found.append(path)
+    return list(dict.fromkeys(found))

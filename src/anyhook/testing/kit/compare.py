@@ -1,0 +1,150 @@
+"""Compares what came of an event with what a case expects, and says every difference so that a person sees it. It
+runs nothing, and reads only the files that a case names."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from typing import TYPE_CHECKING
+
+from anyhook.testing.conformance.matching import is_operation, mismatches, parse_json
+from anyhook.testing.kit.keys import DECISION_FIELDS
+from anyhook.testing.kit.only import means
+
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+    from anyhook.testing.kit.run import Shot
+
+STARTED = ("ran", "background", "broken")
+
+
+def differences(expect: dict[str, Json], shot: Shot) -> list[str]:
+    """What is not as expected; nothing where all is."""
+    found: list[str] = []
+    if not shot.decision and any(key in expect for key in (*DECISION_FIELDS, "ran", "not_ran", "hooks", "problems")):
+        return [f"nothing was decided: {shot.stderr.strip() or 'the agent event is none of ours'}"]
+    for key, wanted in expect.items():
+        if key in DECISION_FIELDS:
+            found += different(wanted, shot.decision.get(key), key)
+        elif key in ("exit", "stdout", "stderr"):
+            found += different(wanted, getattr(shot, key), key)
+        elif key == "json":
+            found += _json(wanted, shot.stdout)
+        elif key == "files":
+            found += _files(wanted, shot.project)
+        else:
+            found += _hooks(key, wanted, reports(shot.decision))
+    found += _problems(expect, shot)
+    found += _unexpected_failures(expect, shot)
+    return [*found, *told(shot)] if found else []
+
+
+def different(wanted: Json, actual: Json, name: str) -> list[str]:
+    """The differences of one value; texts of several lines as a diff."""
+    long = isinstance(wanted, str) and isinstance(actual, str) and "\n" in wanted.strip() + actual.strip()
+    if not long or wanted == actual or is_operation(wanted):
+        return mismatches(wanted, actual, name)
+    lines = difflib.unified_diff(
+        str(wanted).splitlines(), str(actual).splitlines(), "expected", "got", lineterm="", n=3
+    )
+    body = list(lines) or ["(they differ in the line at the end)"]
+    return ["\n".join([f"{name}:", *body])]
+
+
+def _json(wanted: Json, text: str) -> list[str]:
+    try:
+        return mismatches(wanted, parse_json(text), "json")
+    except ValueError as error:
+        return [f"json: stdout is not one JSON value ({error}): {text!r}"]
+
+
+def _files(wanted: Json, project: str) -> list[str]:
+    found: list[str] = []
+    for path, text in wanted.items() if isinstance(wanted, dict) else ():
+        try:
+            with open(os.path.join(project, path), "rb") as file:
+                actual: Json = file.read().decode("utf-8", "replace")
+        except OSError:
+            actual = None
+        found += different(text, actual, f"files: {path}")
+    return found
+
+
+def reports(decision: dict[str, Json]) -> list[dict[str, Json]]:
+    """What became of each hook."""
+    return tables(decision.get("hooks"))
+
+
+def calls_in(record: dict[str, Json]) -> list[dict[str, Json]]:
+    """The calls of a record of the journal."""
+    return tables(record.get("calls"))
+
+
+def tables(value: Json) -> list[dict[str, Json]]:
+    """The objects of a list, whatever else is in it."""
+    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
+
+
+def _named(name: str, reports: list[dict[str, Json]]) -> list[dict[str, Json]]:
+    return [row for row in reports if means(name, str(row.get("id")), str(row.get("name")))]
+
+
+def _hooks(key: str, wanted: Json, reports: list[dict[str, Json]]) -> list[str]:
+    """`ran`, `not_ran`, `failed` and `hooks`: what became of single hooks."""
+    found: list[str] = []
+    for name in wanted if isinstance(wanted, (list, dict)) and key != "problems" else ():
+        rows = _named(str(name), reports)
+        if not rows:
+            known = ", ".join(str(row.get("id")) for row in reports) or "none"
+            found.append(f"{key}: no hook `{name}` was considered for this event. Hooks: {known}")
+        elif key == "ran" and not any(row.get("status") in STARTED for row in rows):
+            told = "; ".join(f"{row.get('id')} is {row.get('status')}: {row.get('why')}" for row in rows)
+            found.append(f"ran: `{name}` did not run ({told})")
+        elif key == "not_ran" and any(row.get("status") in STARTED for row in rows):
+            found.append(f"not_ran: `{name}` ran")
+        elif key == "hooks" and isinstance(wanted, dict):
+            tried: list[list[str]] = [mismatches(wanted[str(name)], row, str(name)) for row in rows]
+            found += sorted(tried, key=len)[0]
+    return found
+
+
+def _problems(expect: dict[str, Json], shot: Shot) -> list[str]:
+    wanted = expect.get("problems")
+    if not isinstance(wanted, list):
+        return []
+    problems = tables(shot.decision.get("problems"))
+    missing = [
+        f"problems: `{code}` was not reported" for code in wanted if code not in [p.get("code") for p in problems]
+    ]
+    more = [
+        f"problems: `{problem.get('code')}` was reported: {problem.get('what')}"
+        for problem in problems
+        if problem.get("code") not in wanted
+    ]
+    return missing + more
+
+
+def _unexpected_failures(expect: dict[str, Json], shot: Shot) -> list[str]:
+    """A hook that broke decided nothing, so what a case shows with it shows nothing; unless that is what it shows."""
+    allowed = expect.get("failed")
+    names = [str(name) for name in allowed] if isinstance(allowed, list) else []
+    found = [f"failed: `{name}` did not fail" for name in names if not any(means(name, hook) for hook in shot.failed)]
+    return found + [
+        f"failed: {hook} broke ({how}); a case that expects so says `failed: [{hook}]`"
+        for hook, how in shot.failed.items()
+        if not any(means(name, hook) for name in names)
+    ]
+
+
+def told(shot: Shot) -> list[str]:
+    """What the hooks said, for whoever looks for the cause."""
+    lines: list[str] = []
+    for row in reports(shot.decision):
+        line = f"{row.get('id')}  {row.get('status')}"
+        if row.get("exit_code") is not None:
+            line += f", exit {row['exit_code']}"
+        lines.append(f"{line}: {row['why']}" if row.get("why") else line)
+        for stream in ("stdout", "stderr"):
+            said = str(row.get(stream) or "").strip()
+            lines += [f"  {stream}: {part}" for part in said.splitlines()[-12:]]
+    return ["\n".join(["hooks:", *(f"  {line}" for line in lines)])] if lines else ["hooks: none for this event"]

@@ -1,0 +1,68 @@
+"""One event for the engine, in a process of its own: a task on stdin, the decision on stdout. It belongs to the test
+kit: everything in the project is trusted, so it is never used outside a throw-away copy."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from anyhook.model import lean_json
+from anyhook.model.record import Record
+from anyhook.testing.kit.events import event_of
+from anyhook.walk.engine import Engine
+
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+
+BAD_TASK = 3
+"""The exit status where the task makes no sense; stderr says why."""
+
+
+class Task(Record):
+    """What to fire, and with which switches."""
+
+    event: str
+    given: dict[str, Json]
+    hosted: bool = False
+    dialects: tuple[str, ...] = ()
+    on_failure: str = ""
+    mode: str = ""
+    plugin_dirs: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    """Hooks by id, name or part of the id; () for all."""
+
+    def text(self) -> str:
+        return lean_json.dumps([getattr(self, field) for field in self.fields])
+
+
+def main() -> None:
+    task = Task(*lean_json.loads(sys.stdin.buffer.read().decode()))  # type: ignore[misc]
+    engine = Engine.open(
+        os.getcwd(),
+        trust="all",
+        dialects=task.dialects,
+        on_failure=task.on_failure or None,
+        mode=task.mode or None,
+        plugin_dirs=task.plugin_dirs,
+        host="test",
+    )
+    engine.outlived = True
+    try:
+        if task.only:
+            from anyhook.testing.kit.only import keep
+
+            keep(engine, task.only)
+        event = event_of(task.event, task.given, task.hosted)
+    except (LookupError, ValueError) as error:
+        sys.stderr.write(f"{error.args[0]}\n")
+        sys.exit(BAD_TASK)
+    decision = engine.fire_sync(event)
+    engine.close_sync(0.0)
+    sys.stdout.buffer.write(lean_json.dumps({"decision": decision.as_dict(), "stops": decision.stops}).encode())
+    sys.stdout.buffer.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+"""Recorded events → cases: what was fired becomes the event, what was decided the expectation. What cannot be told from
+a record is left out with the reason, never guessed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anyhook.hosts import HOSTS, host
+from anyhook.journal.about import about
+from anyhook.journal.record import ASKED_FOR
+from anyhook.model.event import EVENTS
+from anyhook.replay.replay import CUT, is_repeated
+from anyhook.tables.registry import DIALECTS
+from anyhook.testing.kit.compare import calls_in, reports
+from anyhook.testing.kit.events import payload_of_agent, sent_with
+from anyhook.testing.kit.keys import FIELDS
+from anyhook.walk.receive import receive
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from anyhook.model.json_types import Json
+    from anyhook.tables.host_rows import HostEvent
+
+PASSING = ("session", "call_id")
+"""Fields that are another each time: without them the same event is the same case."""
+SHOWN_MOST = 60
+NOTED = tuple(field for field in ASKED_FOR if field != "messages")
+"""What becomes an expectation. Messages are talk, and may tell of times and places."""
+
+
+class LeftOut(Exception):  # noqa: N818 (it says what became of the record)
+    """Why a record is no case."""
+
+
+def cases_of(records: Iterable[dict[str, Json]]) -> tuple[list[dict[str, Json]], dict[str, int]]:
+    """Cases as a file holds them, the same one only once, and how many records were left out for which reason."""
+    made: list[dict[str, Json]] = []
+    seen: list[dict[str, Json]] = []
+    left_out: dict[str, int] = {}
+    names: dict[str, int] = {}
+    for record in records:
+        if "background" in record or is_repeated(record):
+            continue  # a run, or a note, and no event
+        try:
+            case = case_of(record)
+        except LeftOut as why:
+            left_out[str(why)] = left_out.get(str(why), 0) + 1
+            continue
+        if case in seen:
+            continue
+        seen.append(case)
+        name = _name(case)
+        names[name] = names.get(name, 0) + 1
+        made.append({"name": name if names[name] == 1 else f"{name} ({names[name]})", **case})
+    return made, left_out
+
+
+def case_of(record: dict[str, Json]) -> dict[str, Json]:
+    """One case without a name. LeftOut where the record does not tell enough."""
+    event, data, decision = record.get("event"), record.get("data"), record.get("decision")
+    if event not in EVENTS or not isinstance(data, dict) or not isinstance(decision, dict):
+        raise LeftOut("it is no record of an event")
+    if "lost" in record or "lost" in decision or record.get("events"):
+        raise LeftOut("its data was not kept")
+    if "bodies" in record:
+        raise LeftOut("its payloads were not kept (`bodies` in the settings); `anyhook record -- COMMAND` keeps them")
+    if _is_cut(data) or _is_cut(decision):
+        raise LeftOut("a text in it was too long for the journal; `anyhook record -- COMMAND` keeps it whole")
+    given = {key: value for key, value in data.items() if key not in PASSING}
+    case = _event(str(event), str(record.get("host")), given, bool(record.get("hosted")))
+    if record.get("mode") == "shadow":
+        case["mode"] = "shadow"
+    case["expect"] = _expected(decision, calls_in(record))
+    project = str(record.get("project"))
+    return {key: _portable(value, project) for key, value in case.items()}
+
+
+def _is_cut(value: Json) -> bool:
+    if isinstance(value, str):
+        return value.endswith(CUT)
+    if isinstance(value, (list, dict)):
+        return any(_is_cut(item) for item in (value.values() if isinstance(value, dict) else value))
+    return False
+
+
+def _event(event: str, fired_by: str, given: dict[str, Json], hosted: bool) -> dict[str, Json]:
+    made: dict[str, Json] = {"event": event}
+    if fired_by in HOSTS:
+        row = _row(fired_by, event, given)
+        made = {"event": row.native, "agent": fired_by}
+        sent = sent_with(host(fired_by), row)
+        given = {key: value for key, value in given.items() if key in sent}
+    elif hosted:
+        made["hosted"] = True
+    made.update({key: given[key] for key in FIELDS if key in given})
+    rest: dict[str, Json] = {key: value for key, value in given.items() if key not in FIELDS}
+    return {**made, "data": rest} if rest else made
+
+
+def _row(agent: str, event: str, given: dict[str, Json]) -> HostEvent:
+    """The agent's own event whose payload gives exactly this event again."""
+    table = host(agent)
+    for row in table.events:
+        if event not in row.canonical:
+            continue
+        received = receive(table, row, payload_of_agent(table, row, given, "/"), b"").events
+        if len(received) == 1 and _without_passing(received[0].data) == given and received[0].name == event:
+            return row
+    raise LeftOut(f"what {table.title} had sent cannot be told from it")
+
+
+def _without_passing(data: dict[str, Json]) -> dict[str, Json]:
+    return {key: value for key, value in data.items() if key not in PASSING}
+
+
+def _expected(decision: dict[str, Json], calls: list[dict[str, Json]]) -> dict[str, Json]:
+    made: dict[str, Json] = {"verdict": decision.get("verdict")}
+    made.update({field: decision[field] for field in NOTED if field in decision})
+    hooks = reports(decision)
+    by_scope = {str(row.get("id")): _scope(str(row.get("id"))) for row in hooks}
+    if by_scope.get(str(decision.get("hook")), "project") not in ("project", "builtin"):
+        raise LeftOut("a hook of the user's or of a plugin decided it; cases run with the project's hooks")
+    mine = [row for row in hooks if by_scope[str(row.get("id"))] == "project"]
+    ran: list[Json] = [str(row.get("id")) for row in mine if row.get("status") in ("ran", "background")]
+    broken: list[Json] = [str(row.get("id")) for row in mine if row.get("status") == "broken"]
+    broken += [str(call.get("hook")) for call in calls if call.get("failed") and call.get("hook") not in broken]
+    if any(row.get("status") == "untrusted" for row in mine):
+        raise LeftOut("a hook was not approved then, and did not run")
+    return {**made, **({"ran": ran} if ran else {}), **({"failed": broken} if broken else {})}
+
+
+def _scope(identity: str) -> str:
+    name, _, rest = identity.partition(":")
+    return rest.partition(":")[0] if name in DIALECTS else "program"
+
+
+def _portable(value: Json, project: str) -> Json:
+    """The project's own path by its placeholder: a case runs in a copy that is elsewhere."""
+    if isinstance(value, str):
+        return value.replace(project, "{project}") if len(project) > 1 else value
+    if isinstance(value, list):
+        return [_portable(item, project) for item in value]
+    if isinstance(value, dict):
+        return {key: _portable(item, project) for key, item in value.items()}
+    return value
+
+
+def _name(case: dict[str, Json]) -> str:
+    words = [str(case[key]) for key in ("agent", "event", "tool") if key in case]
+    text = about(case)
+    if text:
+        words.append(text if len(text) <= SHOWN_MOST else f"{text[:SHOWN_MOST]}…")
+    expect = case["expect"]
+    assert isinstance(expect, dict)  # noqa: S101 (made above)
+    return f"{' '.join(words)}: {expect['verdict']}"

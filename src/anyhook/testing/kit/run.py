@@ -1,0 +1,213 @@
+"""Runs cases: each on a ground of its own, by the real engine, with real processes. It prints nothing."""
+
+from __future__ import annotations
+
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from anyhook.hosts import host
+from anyhook.journal.search import Wanted, search
+from anyhook.model import lean_json
+from anyhook.model.decision import Decision
+from anyhook.model.record import Record
+from anyhook.testing.conformance.matching import parse_json
+from anyhook.testing.kit.compare import calls_in, differences, reports
+from anyhook.testing.kit.events import payload_of_agent
+from anyhook.testing.kit.one_shot import BAD_TASK, Task
+from anyhook.testing.kit.sandbox import Ground, NoGround
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from anyhook.model.json_types import Json
+    from anyhook.testing.conformance.runner import Ended
+    from anyhook.testing.kit.cases import Case
+
+PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
+BACKGROUND_S = 10.0
+"""How long a case waits for background hooks, whose own limits may be longer."""
+TAIL_LINES = 12
+
+
+class CannotRun(Exception):  # noqa: N818 (it says what happened)
+    """Why nothing came of a case."""
+
+
+class Shot(Record):
+    """What came of one event."""
+
+    decision: dict[str, Json]
+    """As `fire --json` prints it; for a bridge, as far as the journal has it."""
+    exit: int | None
+    stdout: str
+    stderr: str
+    """What the bridge said; "" without an agent."""
+    failed: dict[str, str]
+    """Hooks that broke, and how."""
+    project: str
+    """Where files can be looked at."""
+
+
+class Result(Record):
+    """What came of one case."""
+
+    case: Case
+    status: str
+    seconds: float
+    failures: tuple[str, ...]
+    """What was not as expected; one entry may have several lines."""
+    decision: dict[str, Json]
+
+    def as_dict(self) -> dict[str, Json]:
+        return {
+            "file": self.case.file,
+            "line": self.case.line,
+            "name": self.case.name,
+            "status": self.status,
+            "why": self.case.skip or None,
+            "duration_ms": round(self.seconds * 1000, 3),
+            "failures": list(self.failures),
+            "decision": self.decision or None,
+        }
+
+
+def run_all(cases: Sequence[tuple[Case, str]], jobs: int) -> Iterator[Result]:
+    """The results in the order of the cases, each as soon as it and those before it are there. Whatever interrupts that
+    ends the cases that are under way."""
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        try:
+            yield from pool.map(lambda pair: run_case(*pair), cases)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            while Ground.in_use:  # again, for one may just have been about to start something
+                for ground in list(Ground.in_use):
+                    ground.end()
+                time.sleep(0.05)
+            raise
+
+
+def run_case(case: Case, project: str) -> Result:
+    """One case on a fresh copy of the project."""
+    if case.skip:
+        return Result(case, SKIPPED, 0.0, (), {})
+    begun = time.monotonic()
+    decision: dict[str, Json] = {}
+    try:
+        with Ground(project, case.bring) as ground:
+            placed = case.placed({"project": ground.project, "home": ground.home})
+            shot = take(placed, ground)
+            decision = shot.decision
+            found = differences(placed.expect, shot)
+    except (NoGround, CannotRun) as error:
+        found = [str(error)]
+    return Result(case, FAILED if found else PASSED, time.monotonic() - begun, tuple(found), decision)
+
+
+def take(case: Case, ground: Ground) -> Shot:
+    """Prepares the ground and fires what the case, placed on it, says. CannotRun where that was not possible."""
+    try:
+        ground.lay_out(case.files, case.home)
+    except OSError as error:
+        raise CannotRun(f"a file of the case could not be written: {error}") from None
+    ground.set(case.env)
+    if case.setup:
+        _ended_well(ground.shell(case.setup, case.limit_s), "setup", case.limit_s)
+    plugins = tuple(os.path.join(ground.project, folder) for folder in case.plugin_dirs)
+    for folder, path in zip(case.plugin_dirs, plugins, strict=True):
+        if not os.path.isdir(path):
+            raise CannotRun(
+                f"`plugin_dirs` {folder}: there is no such folder in the project, nor was one made by `setup`."
+            )
+    if case.agent:
+        return _bridged(case, ground, plugins)
+    task = Task(case.event, case.given, case.hosted, case.dialects, case.on_failure, case.mode, plugins)
+    return fired(ground, task, case.limit_s)
+
+
+def fired(ground: Ground, task: Task, limit_s: float) -> Shot:
+    """One event by the engine."""
+    __tracebackhide__ = True
+    ended = ground.fire(task, limit_s)
+    if ended.exit_code == BAD_TASK:
+        raise CannotRun(ended.stderr.strip())
+    _ended_well(ended, "the engine", limit_s)
+    answer = parse_json(ended.stdout)
+    assert isinstance(answer, dict) and isinstance(answer["decision"], dict)  # noqa: S101, PT018 (our own process)
+    decision = answer["decision"]
+    return Shot(decision, 2 if answer["stops"] else 0, "", "", _failed(_records(ground, decision)), ground.project)
+
+
+def _bridged(case: Case, ground: Ground, plugins: Sequence[str]) -> Shot:
+    table = host(case.agent)
+    row = table.row(case.event)
+    assert row is not None  # noqa: S101 (checked when the case was read)
+    stdin = case.stdin
+    if stdin is None:
+        payload = case.payload
+        if payload is None:
+            payload = payload_of_agent(table, row, case.given, ground.project)
+        stdin = lean_json.dumps(payload, False)
+    switches = [word for name in case.dialects for word in ("--dialect", name)]
+    switches += [word for path in plugins for word in ("--plugin-dir", path)]
+    switches += ["--on-failure", case.on_failure] if case.on_failure else []
+    switches += ["--mode", case.mode] if case.mode else []
+    return bridged(ground, case.agent, case.event, stdin, switches, case.limit_s)
+
+
+def bridged(ground: Ground, agent: str, event: str, stdin: str, switches: Sequence[str], limit_s: float) -> Shot:
+    """One call of an agent's. The decision is what the journal has of it: that of the last part, where one call of the
+    agent stands for several events."""
+    ended = ground.bridge(agent, event, stdin, switches, limit_s)
+    if ended.exit_code is None:
+        raise CannotRun(f"the bridge did not end within {limit_s:g} s")
+    records = _records(ground, None)
+    events = [record for record in records if "background" not in record]
+    decision = _decision(events[-1]) if events else {}
+    return Shot(decision, ended.exit_code, ended.stdout, ended.stderr, _failed(records), ground.project)
+
+
+def _ended_well(ended: Ended, what: str, limit_s: float) -> None:
+    __tracebackhide__ = True
+    if ended.exit_code == 0:
+        return
+    how = f"did not end within {limit_s:g} s" if ended.exit_code is None else f"left with status {ended.exit_code}"
+    said = "\n".join(ended.stderr.strip().splitlines()[-TAIL_LINES:])
+    raise CannotRun(f"{what} {how}{': ' if said else ''}{said}")
+
+
+def _records(ground: Ground, decision: dict[str, Json] | None) -> list[dict[str, Json]]:
+    """What the journal of the ground has; background hooks are waited for."""
+    deadline = time.monotonic() + BACKGROUND_S
+    while True:
+        records = [each.record for each in search(ground.state_dir, Wanted()) if each.record is not None]
+        rows = reports(decision or (_decision(records[-1]) if records else {}))
+        begun = sum(row.get("status") == "background" for row in rows)
+        if sum("background" in record for record in records) >= begun or time.monotonic() > deadline:
+            return records
+        time.sleep(0.05)
+
+
+def _failed(records: list[dict[str, Json]]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for record in records:
+        for each in calls_in(record):
+            if each.get("failed"):
+                found[str(each.get("hook"))] = str(each["failed"])
+        for row in reports(_decision(record)):
+            if row.get("status") == "broken":
+                found.setdefault(str(row.get("id")), str(row.get("why") or "broken"))
+    return found
+
+
+def _decision(record: dict[str, Json]) -> dict[str, Json]:
+    """A record's decision with every field that `fire --json` has, and each hook with its run."""
+    kept = record.get("decision")
+    made = {**Decision(str(record.get("event"))).as_dict(), **(kept if isinstance(kept, dict) else {})}
+    runs = {str(each.get("hook")): each for each in calls_in(record)}
+    for row in reports(made):
+        run = runs.get(str(row.get("id")), {}).get("run")
+        if isinstance(run, dict):
+            row.update({key: run.get(key) for key in ("ending", "exit_code", "stdout", "stderr")})
+    return made

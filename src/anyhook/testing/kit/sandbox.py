@@ -1,0 +1,195 @@
+"""Ground: a copy of a project with a home and a state of its own, to fire at and to throw away. It never writes to the
+project itself, and nothing of the user's is seen in it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from anyhook.documents.files import Files
+from anyhook.state.places import state_dir
+from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.tables.rows import Roots
+from anyhook.testing.conformance.runner import COMMAND, Ended, call, end_leftovers, lay_out, remove
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from types import TracebackType
+
+    from anyhook.testing.conformance.vectors import Entry
+    from anyhook.testing.kit.one_shot import Task
+
+LEFT_OUT = frozenset(
+    {".git", ".hg", ".svn", ".jj", "node_modules", ".venv", "venv", ".tox", "__pycache__", ".mypy_cache", ".ruff_cache",
+     ".pytest_cache", ".hypothesis", "target", "dist", "build"}
+)  # fmt: skip
+"""Folders that are large, are made anew, or hold a history: not copied unless they are asked for."""
+COPY_MOST = 500_000_000
+"""Bytes of a project that are copied for one case; a larger one has something in it that no hook needs."""
+KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SYSTEMROOT")
+"""Variables of the caller's that a case sees."""
+
+
+class NoGround(Exception):  # noqa: N818 (it says what is missing)
+    """Why there is no copy to fire at."""
+
+
+class Ground:
+    """A place for one case; or, for a program, for as many events as it likes."""
+
+    in_use: ClassVar[set[Ground]] = set()
+
+    def __init__(self, project: str, bring: Sequence[str] = ()) -> None:
+        """Copies the project. NoGround where that cannot be done."""
+        self.root = os.path.realpath(tempfile.mkdtemp(prefix="anyhook-test-"))
+        self.in_use.add(self)
+        self.project, self.home = f"{self.root}/project", f"{self.root}/home"
+        self.source = os.path.realpath(project)
+        try:
+            if not os.path.isdir(self.source):
+                raise NoGround(f"the project {self.source} is not there (any more).")
+            for path in bring:
+                if not os.path.isdir(os.path.join(self.source, path)):
+                    raise NoGround(f"`bring` {path}: there is no such folder in {self.source}.")
+            os.mkdir(self.home, 0o700)
+            _Copy(self.source, self.project, frozenset(os.path.normpath(path) for path in bring), self.root).make()
+        except OSError as error:
+            self.close()
+            raise NoGround(f"the project cannot be copied: {error}") from None
+        except BaseException:
+            self.close()
+            raise
+        self.env = {name: os.environ[name] for name in KEPT if name in os.environ}
+        self.env["PATH"] = self._path(self.env.get("PATH", os.defpath))
+        self.env.update(
+            HOME=self.home, XDG_CONFIG_HOME=f"{self.home}/.config", XDG_STATE_HOME=f"{self.home}/.local/state"
+        )
+        self.env.setdefault("LANG", "C.UTF-8")
+
+    def __enter__(self) -> Ground:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends what still runs here, and takes everything away."""
+        try:
+            self.end()
+            remove(Path(self.root))
+        finally:
+            self.in_use.discard(self)
+
+    def end(self) -> None:
+        """Ends what still runs here."""
+        end_leftovers(self.root)
+
+    @property
+    def state_dir(self) -> str:
+        """Where the journal of this ground is."""
+        return state_dir(self.env)
+
+    def set(self, env: Mapping[str, str | None]) -> None:
+        """More variables; None takes one away. `{project}` and `{home}` stand for the folders."""
+        for name, value in env.items():
+            if value is None:
+                self.env.pop(name, None)
+            else:
+                self.env[name] = value.replace("{project}", self.project).replace("{home}", self.home)
+
+    def lay_out(self, files: Mapping[str, Entry], home: Mapping[str, Entry]) -> None:
+        """Files besides those that were copied, or instead of them."""
+        lay_out(Path(self.project), files)
+        lay_out(Path(self.home), home)
+
+    def shell(self, line: str, limit_s: float) -> Ended:
+        return call(["/bin/sh", "-c", line], None, self.env, Path(self.project), limit_s)
+
+    def fire(self, task: Task, limit_s: float) -> Ended:
+        """One event, by the engine in a process of its own."""
+        argv = [sys.executable, "-P", "-m", "anyhook.testing.kit.one_shot"]
+        return call(argv, task.text(), self.env, Path(self.project), limit_s)
+
+    def bridge(self, agent: str, event: str, stdin: str, switches: Sequence[str], limit_s: float) -> Ended:
+        """One call of an agent's, as the agent would make it."""
+        argv = [*COMMAND, "bridge", agent, event, "--project", self.project, "--trust", "all", *switches]
+        return call(argv, stdin, self.env, Path(self.project), limit_s)
+
+    def _path(self, path: str) -> str:
+        """PATH, with the copies of the project's folders in place of the folders; those that were left out stay."""
+        made = []
+        for folder in path.split(os.pathsep):
+            inside = f"{self.project}{os.path.realpath(folder)[len(self.source) :]}"
+            mine = os.path.isabs(folder) and f"{os.path.realpath(folder)}/".startswith(f"{self.source}/")
+            made.append(inside if mine and os.path.isdir(inside) else folder)
+        return os.pathsep.join(made)
+
+
+class _Copy:
+    """Copies a tree: files, folders and links; what is none of these has no place in a test."""
+
+    def __init__(self, source: str, target: str, bring: frozenset[str], root: str) -> None:
+        self.source, self.target, self.bring, self.root = source, target, bring, root
+        self.bytes = 0
+
+    def make(self) -> None:
+        for folder, folders, names in os.walk(self.source):
+            below = os.path.relpath(folder, self.source)
+            here = os.path.normpath(f"{self.target}/{below}")
+            os.makedirs(here, exist_ok=True)
+            folders[:] = [name for name in folders if self._wanted(folder, below, name)]
+            for name in [*names, *(name for name in folders if os.path.islink(f"{folder}/{name}"))]:
+                self._copy(f"{folder}/{name}", f"{here}/{name}")
+
+    def _wanted(self, folder: str, below: str, name: str) -> bool:
+        path = os.path.normpath(f"{below}/{name}")
+        return (name not in LEFT_OUT or path in self.bring) and os.path.realpath(f"{folder}/{name}") != self.root
+
+    def _copy(self, path: str, copy: str) -> None:
+        if os.path.islink(path):
+            aim = os.readlink(path)
+            inside = os.path.isabs(aim) and f"{aim}/".startswith(f"{self.source}/")
+            os.symlink(f"{self.target}{aim[len(self.source) :]}" if inside else aim, copy)
+        elif os.path.isfile(path):
+            self.bytes += os.path.getsize(path)
+            if self.bytes > COPY_MOST:
+                raise NoGround(
+                    f"the project {self.source} has more than {COPY_MOST // 1_000_000} MB to copy. Name a smaller one "
+                    "with --project, or with `project` in the case file."
+                )
+            shutil.copy2(path, copy)
+
+
+def project_of(path: str) -> str | None:
+    """The nearest folder above a file that has hooks, by the places that the dialects look at."""
+    folder = os.path.dirname(os.path.abspath(path))
+    while True:
+        if any(os.path.exists(place) for place in _hook_places(folder)):
+            return folder
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+
+
+def project_for(file: str, named: str, otherwise: str) -> str:
+    """The project of a case file: the folder that it names, the nearest one above with hooks, or another. NoGround
+    where it names one that is not there."""
+    if not named:
+        return os.path.realpath(project_of(file) or otherwise)
+    folder = os.path.join(os.path.dirname(os.path.abspath(file)), named)
+    if not os.path.isdir(folder):
+        raise NoGround(f"{file}: `project` {named}: there is no such directory, seen from the file.")
+    return os.path.realpath(folder)
+
+
+def _hook_places(project: str) -> Iterator[str]:
+    roots = Roots(project, {"HOME": "/nonexistent"})
+    for name in DIALECTS:
+        for source in dialect(name).find(roots):
+            if source.scope == "project" and Files().look(source.path) is not None:
+                yield source.path

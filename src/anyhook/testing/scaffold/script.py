@@ -1,0 +1,303 @@
+"""The text of a new hook's script, made from its event's row: read the event, decide, answer. It writes no file and
+starts nothing."""
+
+from __future__ import annotations
+
+from anyhook.model import lean_json as json
+from anyhook.model.record import Record
+from anyhook.tables.describe import WORDS
+from anyhook.tables.rows import BLOCKING
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+    from anyhook.tables.rows import Dialect, EventRow, Reply
+
+MARK = "anyhook-demo-block"
+"""The word that a new gate refuses: nobody writes it by accident."""
+
+SAMPLES: dict[str, Json] = {
+    "tool_input": {"command": "ls"},
+    "tool_output": "another output",
+    "prompt": "another prompt",
+    "context": "A note for the model.",
+    "messages": "A note for the user.",
+    "follow_ups": ["Run the tests as well."],
+    "end_turn_unless": False,
+}
+"""What an example answers, by the field of an Outcome that it fills."""
+
+EFFECTS = {
+    "deny_tool": "the tool is not run",
+    "deny_permission": "the permission is denied",
+    "abort": "it goes no further",
+    "end_turn": "the turn ends",
+    "keep_working": "the agent goes on working, with the reason as its next instruction",
+    "skip": "it is skipped",
+    "feedback": "the reason goes to the model",
+}
+
+
+class Script(Record):
+    """What a script is made from."""
+
+    name: str
+    dialect: Dialect
+    row: EventRow
+    compared: tuple[str, ...] = ()
+    """The tools that it is for, where no matcher can say so."""
+    log: str = ""
+    """From the script's folder to its log."""
+
+    @property
+    def gate(self) -> bool:
+        """Whether a block of this event stops or changes anything."""
+        return self.row.block in EFFECTS
+
+    @property
+    def reason(self) -> str:
+        return f"{self.name}: refused, because the event holds the word {MARK}"
+
+
+class Answer(Record):
+    """One thing that a hook may print, and what it does."""
+
+    does: str
+    value: Json
+
+
+def answers(dialect: Dialect, row: EventRow) -> list[Answer]:
+    """What a hook of this event may answer, besides a block and silence."""
+    special = dialect.scaffold.answers if dialect.scaffold else {}
+    found: list[Answer] = []
+    for key in reply_to(dialect, row).keys:
+        if key.on and not set(key.on) & set(row.canonical):
+            continue
+        name = ".".join(key.path)
+        if name in special:
+            found.append(Answer(WORDS.get(key.does, f"use `{name}`"), special[name]))
+        elif key.does in SAMPLES:
+            found.append(Answer(WORDS[key.does], _nested(key.path, SAMPLES[key.does])))
+        for word, verdict, events in key.words:
+            granted = verdict in ("allow", "ask") and (not events or set(events) & set(row.canonical))
+            if granted and row.block in ("deny_tool", "deny_permission"):
+                found.append(Answer("grant it" if verdict == "allow" else "ask the user", _nested(key.path, word)))
+    return found
+
+
+def _nested(path: tuple[str, ...], value: Json) -> Json:
+    for key in reversed(path):
+        value = {key: value}
+    return value
+
+
+def reply_to(dialect: Dialect, row: EventRow) -> Reply:
+    """How an answer to this event is read."""
+    reply = dialect.replies["command"]
+    return reply.on_event.get(row.canonical[0], reply)
+
+
+def refusal(reply: Reply, canonical: str, reason: str) -> tuple[int, Json]:
+    """How a hook blocks: an exit status (then the reason goes to stderr), or 0 and the object to print."""
+    for status, meaning in reply.exits.items():
+        if meaning in BLOCKING:
+            return status, None
+    if reply.otherwise in BLOCKING:
+        return next(status for status in (1, 2) if status not in reply.exits), None
+    heard = [key for key in reply.keys if not key.on or canonical in key.on]
+    answer: dict[str, Json] = {}
+    for key in heard:
+        words = [word for word, verdict, on in key.words if verdict == "block" and (not on or canonical in on)]
+        if key.does == "block" or words:
+            answer[key.path[0]] = _nested(key.path[1:], words[0] if words else True)
+        elif key.does == "reason":
+            answer[key.path[0]] = _nested(key.path[1:], reason)
+    return 0, answer
+
+
+def text(script: Script, lang: str) -> str:
+    return _python(script) if lang == "python" else _bash(script)
+
+
+def _keys(script: Script) -> list[str]:
+    return [field.key for field in (*script.dialect.base, *script.row.payload)]
+
+
+def _telling_key(script: Script) -> str:
+    """The key that a hook of this event most likely looks at."""
+    for field in script.row.payload:
+        if field.cell in ("input", "prompt"):
+            return field.key
+    return (script.row.payload or script.dialect.base)[0].key
+
+
+def _title(script: Script) -> str:
+    return f"{script.name}: a hook of {script.dialect.title} for {script.row.native}."
+
+
+def _failure_rule(script: Script) -> str:
+    reply, failing = reply_to(script.dialect, script.row), script.dialect.failing
+    if reply.otherwise in BLOCKING:
+        late = ", and so does a hook that takes too long" if "timed_out" in failing.blocks else ""
+        return f"Mind: every other status blocks as well, a crash included{late}."
+    return "A crash or any other status blocks nothing: it is reported, and the action goes on."
+
+
+def _decision(script: Script) -> list[str]:
+    """What the example decides, in words."""
+    if script.gate:
+        effect = EFFECTS[script.row.block or ""]
+        return [f"Decide. This example blocks an event that holds the word {MARK}:", f"{effect}. The rest passes."]
+    why = "A block stops nothing here" if script.row.block else "This event cannot be blocked"
+    return [f"{why}, so this example keeps a record:", f"one line per event, in {script.log} from its own folder."]
+
+
+def _tool_key(script: Script) -> str:
+    return next(field.key for field in script.row.payload if field.cell == "tool")
+
+
+# --- bash
+
+
+def _bash(script: Script) -> str:
+    lines = ["#!/usr/bin/env bash", f"# {_title(script)}", ""]
+    if script.dialect.ask_type:
+        lines += [
+            f"# Asked with `{script.dialect.ask_type}`, it says which event it is for.",
+            f'if [ "$1" = {script.dialect.ask_type} ]; then',
+            f"    echo {script.row.native}",
+            "    exit 0",
+            "fi",
+            "",
+        ]
+    key = _telling_key(script)
+    lines += [
+        "# Read. The event is one JSON object on stdin, with the keys:",
+        *(f"#   {row}" for row in _wrapped(_keys(script))),
+        "# `case` finds text in it. To take it apart, with jq:",
+        f"#   value=$(printf '%s' \"$event\" | jq -r '.{key}')",
+        "event=$(cat)",
+        "",
+    ]
+    if script.compared:
+        lines += _bash_tools(script)
+    lines += [f"# {line}" for line in _decision(script)]
+    lines += _bash_gate(script) if script.gate else _bash_record(script)
+    examples = answers(script.dialect, script.row)
+    if examples:
+        lines += ["", "# What else a hook of this event may answer, on stdout and with status 0:"]
+        lines += [f"#   printf '%s\\n' {_quoted(json.dumps(each.value, False))}   # {each.does}" for each in examples]
+    return "\n".join([*lines, "", "# Silence and status 0: no objection.", "exit 0", ""])
+
+
+def _bash_tools(script: Script) -> list[str]:
+    key = _tool_key(script)
+    named = [json.dumps(tool, False) for tool in script.compared]
+    patterns = ["*" + _quoted(f'"{key}":{blank}{tool}') + "*" for tool in named for blank in (" ", "")]
+    return [
+        "# There are no matchers here, so the hook itself looks at the tool's name.",
+        'case "$event" in',
+        f"{' | '.join(patterns)}) ;;",
+        "*) exit 0 ;;",
+        "esac",
+        "",
+    ]
+
+
+def _bash_gate(script: Script) -> list[str]:
+    status, answer = refusal(reply_to(script.dialect, script.row), script.row.canonical[0], script.reason)
+    if status:
+        block = [
+            f"    # Block: status {status}, and the reason on stderr.",
+            f"    # {_failure_rule(script)}",
+            f"    printf '%s\\n' {_quoted(script.reason)} >&2",
+            f"    exit {status}",
+        ]
+    else:
+        block = [
+            "    # Block: this object on stdout, and status 0.",
+            f"    # {_failure_rule(script)}",
+            f"    printf '%s\\n' {_quoted(json.dumps(answer, False))}",
+            "    exit 0",
+        ]
+    return ['case "$event" in', f"*{MARK}*)", *block, "    ;;", "esac"]
+
+
+def _bash_record(script: Script) -> list[str]:
+    return ["umask 077", f'printf \'%s\\n\' "$event" >> "${{0%/*}}/{script.log}"']
+
+
+def _quoted(word: str) -> str:
+    return "'" + word.replace("'", "'\"'\"'") + "'"
+
+
+def _wrapped(words: list[str]) -> list[str]:
+    import textwrap
+
+    return textwrap.wrap(", ".join(words), 100)
+
+
+# --- python
+
+
+def _python(script: Script) -> str:
+    modules = ["json", "sys"] if script.gate else ["json", "os", "sys"]
+    lines = ["#!/usr/bin/env python3", f'"""{_title(script)}"""', "", *(f"import {name}" for name in modules), ""]
+    if script.dialect.ask_type:
+        lines += [
+            f"# Asked with `{script.dialect.ask_type}`, it says which event it is for.",
+            f'if sys.argv[1:] == ["{script.dialect.ask_type}"]:',
+            f'    print("{script.row.native}")',
+            "    sys.exit(0)",
+            "",
+        ]
+    lines += [
+        "# Read. The event is one JSON object on stdin, with the keys:",
+        *(f"#   {row}" for row in _wrapped(_keys(script))),
+        f'# One of them alone is event["{_telling_key(script)}"].',
+        "event = json.load(sys.stdin.buffer)",
+        "",
+    ]
+    if script.compared:
+        lines += [
+            "# There are no matchers here, so the hook itself looks at the tool's name.",
+            f'if event["{_tool_key(script)}"] not in {script.compared!r}:',
+            "    sys.exit(0)",
+            "",
+        ]
+    lines += [f"# {line}" for line in _decision(script)]
+    lines += _python_gate(script) if script.gate else _python_record(script)
+    examples = answers(script.dialect, script.row)
+    if examples:
+        lines += ["", "# What else a hook of this event may answer, on stdout and with status 0:"]
+        lines += [f"#   print(json.dumps({each.value!r}))  # {each.does}" for each in examples]
+    return "\n".join([*lines, "", "# Silence and status 0: no objection.", "sys.exit(0)", ""])
+
+
+def _python_gate(script: Script) -> list[str]:
+    status, answer = refusal(reply_to(script.dialect, script.row), script.row.canonical[0], script.reason)
+    lines = [f'if "{MARK}" in json.dumps(event):']
+    if status:
+        return [
+            *lines,
+            f"    # Block: status {status}, and the reason on stderr.",
+            f"    # {_failure_rule(script)}",
+            f'    print("{script.reason}", file=sys.stderr)',
+            f"    sys.exit({status})",
+        ]
+    return [
+        *lines,
+        "    # Block: this object on stdout, and status 0.",
+        f"    # {_failure_rule(script)}",
+        f"    print(json.dumps({answer!r}))",
+        "    sys.exit(0)",
+    ]
+
+
+def _python_record(script: Script) -> list[str]:
+    return [
+        "os.umask(0o077)",
+        f'log = os.path.join(os.path.dirname(os.path.abspath(__file__)), "{script.log}")',
+        'with open(log, "a", encoding="utf-8") as file:',
+        '    file.write(json.dumps(event) + "\\n")',
+    ]

@@ -1,0 +1,110 @@
+"""What an agent is told when we ourselves fail, or cannot read what it sent: what the posture says about broken hooks.
+The person hears of it through the channel that the host has. It never raises."""
+
+from __future__ import annotations
+
+import os
+
+from anyhook.model.event import GATES
+from anyhook.model.words import MODE, ON_FAILURE
+from anyhook.tables.isolation import told
+from anyhook.walk.express import Answer, express
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from anyhook.cli.options import Values
+    from anyhook.model.decision import Decision
+    from anyhook.model.problem import Problem
+    from anyhook.tables.host_rows import Host, HostEvent, Say
+
+
+class Unusable(Exception):  # noqa: N818 (it says what is wrong)
+    """A payload that cannot be judged."""
+
+
+def failed(table: Host, row: HostEvent, values: Values, error: Exception, refusal: str = "") -> Answer:
+    """A refusal where the user wants broken hooks to refuse and the event can be refused, or where self-protection
+    refuses (`refusal`); else no opinion. Either way the failure is told and written down."""
+    where = f"{table.name} {row.native}"
+    why = str(error) if isinstance(error, Unusable) else told(error)
+    try:
+        return _failed(table, row, values, where, why, refusal)
+    except Exception as second:  # noqa: BLE001 (the last resort: no table, no settings, no journal)
+        closed = refusal or values["on_failure"] == "deny"
+        return Answer(stderr=f"{_sentence(where, why)} ({told(second)})", status=2 if closed else 0)
+
+
+def _failed(table: Host, row: HostEvent, values: Values, where: str, why: str, refusal: str) -> Answer:
+    from anyhook.model.decision import Decision
+    from anyhook.walk.settle import settle
+
+    event = row.canonical[0] if row.canonical else ""
+    mode = _switch(values, "mode", MODE[0])
+    decision = Decision(event, enforced=mode != "shadow")
+    if refusal and _setting("protect", True) is not False:
+        decision = decision.replace(verdict="block", effect="deny_tool", reason=refusal)
+    decision = doubted(decision, row.says, where, why, _switch(values, "on_failure", ON_FAILURE[0]))
+    _record(table, decision, mode)
+    answer = express(settle(decision, row.says, where).effects, row.says)
+    return answer.replace(stderr=answer.stderr or _sentence(where, why))
+
+
+def doubted(decision: Decision, says: Mapping[str, Say], where: str, why: str, posture: str) -> Decision:
+    """The decision about an event that could not be judged as a whole: refused under `deny` where it can be, else the
+    person is told. A block stays what it is."""
+    problem = _problem(where, why)
+    decision = decision.replace(problems=(*decision.problems, problem))
+    if decision.stops:
+        return decision
+    if posture == "deny" and decision.event in GATES and decision.enforced:
+        return decision.replace(verdict="block", effect="deny_tool", reason=f"{problem.what}: {why}")
+    sentence = _sentence(where, why)
+    if "message" in says:
+        return decision.replace(messages=(*decision.messages, sentence))
+    if "context" in says and decision.event:
+        return decision.replace(context=(*decision.context, f"Tell the user: {sentence}"))
+    return decision
+
+
+def _problem(where: str, why: str) -> Problem:
+    from anyhook.model.problem import Problem
+
+    fix = "Report it with this line; on_failure in the settings says what happens meanwhile."
+    return Problem("bridge-failed", "this event could not be judged", where, why, fix)
+
+
+def _sentence(where: str, why: str) -> str:
+    return f"anyhook bridge {where}: this event could not be judged: {why}"
+
+
+def _switch(values: Values, name: str, default: str) -> str:
+    """The call's word, else the user's."""
+    return str(values[name] or _setting(name, default))
+
+
+def _setting(name: str, default: object) -> object:
+    import tomllib
+
+    from anyhook.state.places import config_file
+
+    try:
+        with open(config_file(os.environ), "rb") as file:
+            return tomllib.load(file).get(name, default)
+    except (OSError, ValueError, RecursionError, MemoryError):
+        return default
+
+
+def _record(table: Host, decision: Decision, mode: str) -> None:
+    from anyhook.journal.journal import Journal
+    from anyhook.journal.record import Keeping, about, head_of, record, secrets_of
+    from anyhook.model.event import Event
+    from anyhook.state.places import state_dir
+
+    try:
+        keeping = Keeping(secrets_of(os.environ))
+        head = head_of(Event(decision.event, {}), about(table.name, "", mode, keeping), "", keeping)
+        Journal(state_dir(os.environ)).append(record(head, decision, (), keeping))
+    except Exception:  # noqa: BLE001, S110 (an answer matters more than its record)
+        pass

@@ -1,0 +1,207 @@
+"""The catalog: discover, load, trust and layer, once for a project and a user. Only asking self-describing
+executables for their event starts anything, and only where the caller allows it."""
+
+from __future__ import annotations
+
+from anyhook.documents.files import Files
+from anyhook.model.call import Call
+from anyhook.model.hook import ARMED, BROKEN, DISABLED, Hook, Layer
+from anyhook.model.problem import WARNING
+from anyhook.model.record import Record
+from anyhook.state.ledger import Ledger
+from anyhook.state.places import NOWHERE, believed_dir, config_file, lies_in, state_dir
+from anyhook.state.settings import Config, read_config
+from anyhook.state.switches import Switches
+from anyhook.state.types import Types
+from anyhook.tables.isolation import FAILED, Apart, one_file
+from anyhook.tables.registry import dialect
+from anyhook.tables.rows import Dialect, Roots
+from anyhook.walk.catalog import Catalog, Setup
+from anyhook.walk.discover import discover
+from anyhook.walk.layer import layer
+from anyhook.walk.load import builtins, load
+from anyhook.walk.trust import gated, trust
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from anyhook.model.hook import Source
+
+
+class Loaded(Record):
+    """What lies on disk, before anything is said about trust."""
+
+    roots: Roots
+    config: Config
+    files: Files
+    layers: dict[str, list[Layer]]
+
+
+def read(setup: Setup) -> Loaded:
+    """Discover and load."""
+    files = Files()
+    config = _config(setup, files)
+    roots = setup.roots(config.plugins)
+    layers: dict[str, list[Layer]] = {}
+    for name in setup.dialects:
+        layers[name] = []
+        with _dialect_apart(files, name, roots.project):
+            table = dialect(name)
+            layers[name] = [load(table, source, files) for source in _places(table, roots, files)]
+    return Loaded(roots, config, files, layers)
+
+
+def _dialect_apart(files: Files, name: str, project: str) -> Apart:
+    return Apart(files, project, f"no hook of the dialect {name} is used: reading them failed", name)
+
+
+def _places(table: Dialect, roots: Roots, files: Files) -> list[Source]:
+    """Where hooks may be declared; the user's places alone where the project's cannot be told."""
+    with Apart(files, roots.project, "the hooks of this project are not used", table.name, "project"):
+        return discover(table, roots)
+    return [source for source in discover(table, roots.replace(project=NOWHERE)) if source.scope != "project"]
+
+
+def _config(setup: Setup, files: Files) -> Config:
+    """The user's settings. A file inside the project could name plugins, which run unasked: it is not the user's."""
+    path, home = config_file(setup.env), setup.env.get("HOME", "")
+    with Apart(files, path, "the settings are not used: reading them failed", scope="user"):
+        return _settings(setup, files, path, home)
+    return Config()
+
+
+def _settings(setup: Setup, files: Files, path: str, home: str) -> Config:
+    if lies_in(path, setup.project) and not lies_in(home or "/", setup.project):
+        files.problem(
+            "bad-setting",
+            "the settings lie inside the project; they are ignored",
+            path,
+            "whoever wrote the project could have written them",
+            "Set XDG_CONFIG_HOME to a folder outside the project.",
+            WARNING,
+        )
+        return Config()
+    return read_config(path, files, home)
+
+
+def build(setup: Setup, may_start: bool) -> Catalog:
+    """The whole catalog. With `may_start`, trusted executables are asked for their event."""
+    loaded = read(setup)
+    files, roots = loaded.files, loaded.roots
+    own_dir = believed_dir(setup.env, setup.project)
+    for name in ("trust.json", "switches.json"):
+        files.look(f"{own_dir}/{name}")  # before they are read: a plan must not outlive what was read
+    ledger, switches, types = Ledger(NOWHERE), Switches(NOWHERE), Types(NOWHERE)
+    with Apart(files, own_dir, "no approval of this user counts: reading our own records failed", scope="user"):
+        ledger, switches, types = open_ledger(setup, files), Switches(own_dir), Types(own_dir)
+    off = switches.off(setup.project)
+    hooks: list[Hook] = []
+    for name in setup.dialects:
+        with _dialect_apart(files, name, roots.project):
+            table = dialect(name)
+            layers: list[Layer] = []
+            for each in loaded.layers[name]:
+                with one_file(files, each.source):
+                    (judged,) = trust(table, [each], setup.trust, ledger, roots, files)
+                    layers.append(judged.replace(hooks=tuple(_switched(hook, off) for hook in judged.hooks)))
+            found = [*(_switched(hook, off) for hook in builtins(table)), *joined(table, layers, roots, files)]
+            hooks.extend(with_types(table, found, types, setup, files, may_start) if table.ask_type else found)
+    problems = [*ledger.problems, *switches.problems, *files.problems]
+    # What failed may have failed by chance, for want of memory or the like: it is tried again the next time.
+    failed = any(problem.code == FAILED for problem in problems)
+    complete = not failed and all(hook.native_event or hook.status != ARMED for hook in hooks)
+    return Catalog(hooks, problems, loaded.config, files.stamps, complete)
+
+
+def joined(table: Dialect, layers: Sequence[Layer], roots: Roots, files: Files) -> list[Hook]:
+    """The layers of one dialect as one list. Where joining them fails, those are dropped with which it fails, and the
+    user's stay rather than the project's."""
+    try:
+        return layer(table, layers, files)
+    except Exception:  # noqa: BLE001 (told below, layer by layer)
+        kept: set[int] = set()
+        for place in sorted(range(len(layers)), key=lambda place: gated(layers[place], roots)):
+            with one_file(files, layers[place].source):
+                layer(table, [layers[other] for other in sorted({*kept, place})], Files())
+                kept.add(place)
+        return layer(table, [layers[place] for place in sorted(kept)], files)
+
+
+def open_ledger(setup: Setup, files: Files) -> Ledger:
+    """The approvals. A ledger inside the project, unless the project is the home folder or holds it, is not
+    believed."""
+    own_dir = believed_dir(setup.env, setup.project)
+    if own_dir == NOWHERE:
+        files.problem(
+            "ledger-in-project",
+            "the trust ledger lies inside the project, so no approval counts",
+            state_dir(setup.env),
+            fix="Set XDG_STATE_HOME to a folder outside the project.",
+        )
+    return Ledger(own_dir)
+
+
+def _switched(hook: Hook, off: frozenset[str]) -> Hook:
+    return hook.replace(status=DISABLED, why="turned off; `anyhook enable` turns it on") if hook.id in off else hook
+
+
+def with_types(
+    table: Dialect, hooks: list[Hook], types: Types, setup: Setup, files: Files, may_start: bool
+) -> list[Hook]:
+    """Each executable with the event it names: the answer kept by content, or asked for now."""
+    fresh: dict[str, str] = {}
+    made: list[Hook] = []
+    for hook in hooks:
+        if hook.native_event or hook.status == BROKEN:
+            made.append(hook)
+            continue
+        typed = hook.replace(status=BROKEN, why="it could not be asked for its event")
+        what = f"hook `{hook.name}` is not used: asking for its event failed"
+        with Apart(files, hook.source, what, hook.dialect, hook.scope):
+            digest, _ = files.digest(hook.source)
+            answer = (types.get(digest) or fresh.get(digest)) if digest else None
+            failure = ""
+            if answer is None and may_start and hook.status == ARMED:
+                answer, failure = _ask(table, hook, setup)
+                if answer is not None and digest:
+                    fresh[digest] = answer
+            typed = _typed(table, hook, answer, failure, files)
+        made.append(typed)
+    if fresh:
+        with Apart(files, types.path, "what executables answered could not be kept"):
+            types.keep(fresh)
+    return made
+
+
+def _typed(table: Dialect, hook: Hook, answer: str | None, failure: str, files: Files) -> Hook:
+    row = table.row(answer) if answer is not None else None
+    if row is not None:
+        return hook.replace(native_event=row.native, events=row.canonical)
+    if answer is not None:
+        failure = (
+            f"it says its event is {answer[:60]!r}, which is none of {', '.join(row.native for row in table.events)}"
+        )
+    if not failure or hook.status != ARMED:
+        return hook
+    files.problem(
+        "no-event",
+        "this hook cannot be used",
+        hook.source,
+        failure,
+        f"`{hook.source} {table.ask_type}` must print one of the events and leave with status 0.",
+    )
+    return hook.replace(status=BROKEN, why=failure)
+
+
+def _ask(table: Dialect, hook: Hook, setup: Setup) -> tuple[str | None, str]:
+    """The answer, or why there is none."""
+    from anyhook.process.run import run
+
+    limit_s = table.limits["command"].default_s
+    done = run(Call((hook.source, table.ask_type), b"", dict(setup.env), setup.project, limit_s, ""))
+    if done.ending == "exited" and done.exit_code == 0:
+        return done.stdout.decode("utf-8", "replace").strip(), ""
+    if done.ending == "exited":
+        return None, f"asked for its event, it left with status {done.exit_code}"
+    return None, f"asked for its event, it failed: {done.error or done.ending.replace('_', ' ')}"

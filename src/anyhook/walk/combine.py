@@ -1,0 +1,69 @@
+"""Unite: the decisions about the parts of one call → the decision about the call. One refused part refuses it all, and
+the reason names the part."""
+
+from __future__ import annotations
+
+from anyhook.model.decision import Texts
+from anyhook.model.outcome import STRENGTH
+from anyhook.model.texts import text_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from anyhook.model.decision import Decision
+    from anyhook.model.event import Event
+    from anyhook.model.json_types import Json
+
+    Rejoin = Callable[[dict[str, Json], int, dict[str, Json]], dict[str, Json]]
+
+NAMED = ("command", "path")
+"""The fields by which a part is called."""
+
+
+def unite(
+    parts: Sequence[tuple[Event, Decision]], given: dict[str, Json], rejoin: Rejoin | None
+) -> tuple[Decision, bool]:
+    """One decision, and whether a part's rewrite could not be put back."""
+    strongest = max(parts, key=_strength)
+    event, decision = strongest
+    rewritten, lost = given, False
+    for index, (_, each) in enumerate(parts):
+        if each.tool_input is not None:
+            if rejoin is None:
+                lost = True
+            else:
+                rewritten = rejoin(rewritten, index, each.tool_input)
+    reason = decision.reason
+    if decision.stops or decision.verdict == "ask":
+        reason = f"{_name(event)}: {reason or 'refused by a hook'}"
+    united = decision.replace(
+        reason=reason,
+        tool_input=rewritten if rewritten is not given else None,
+        tool_output=next((each.tool_output for _, each in parts if each.tool_output is not None), None),
+        context=_once(text for _, each in parts for text in each.context),
+        messages=_once(text for _, each in parts for text in each.messages),
+        follow_ups=_once(text for _, each in parts for text in each.follow_ups),
+        end_turn=any(each.end_turn for _, each in parts),
+    )
+    # All must be allowed for the call to be: a part about which nobody said anything is not.
+    if united.verdict == "allow" and any(each.verdict != "allow" for _, each in parts):
+        united = united.replace(verdict="none", reason=None)
+    return united, lost
+
+
+def _strength(part: tuple[Event, Decision]) -> tuple[bool, int]:
+    return part[1].stops, STRENGTH[part[1].verdict]
+
+
+def _name(event: Event) -> str:
+    given = event.data.get("input")
+    for field in NAMED:
+        if isinstance(given, dict) and given.get(field):
+            return text_of(given[field])[:200]
+    return str(event.data.get("tool"))
+
+
+def _once(texts: Iterable[str]) -> Texts:
+    """Without repetitions: every part's hooks say the same."""
+    return Texts(dict.fromkeys(texts))

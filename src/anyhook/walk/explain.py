@@ -1,0 +1,64 @@
+"""Explain: one hook and one event → what would be started, or why it would not. It starts nothing."""
+
+from __future__ import annotations
+
+from anyhook.model.decision import idle_report
+from anyhook.model.hook import ASKING
+from anyhook.model.json_bytes import encode
+from anyhook.model.trace import Trace
+from anyhook.walk.match import match
+from anyhook.walk.present import payload, present
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.event import Event
+    from anyhook.model.json_types import Json
+    from anyhook.tables.rows import Scene
+    from anyhook.walk.routes import Step
+
+
+NAMING = ("callable", "prompt", "url", "file")
+"""What says in one word or line what a handler does that is no command."""
+
+
+def explain(step: Step, event: Event, scene: Scene, where: str, model: str = "") -> dict[str, Json]:
+    """A record as `fire` reports it, with the call in place of the run. `model` is whom the hook would ask. A hook that
+    cannot be explained hides no other."""
+    try:
+        return _explained(step, event, scene, where, model)
+    except Exception as error:  # noqa: BLE001 (one hook's failure, be it ours, is no neighbour's)
+        from anyhook.tables.isolation import told
+
+        made: dict[str, Json] = dict(idle_report(where, step.hook, f"it cannot be explained ({told(error)})").as_dict())
+        made.update(status="broken", would_run=False, limit_ms=None, argv=None, env=[], cwd=scene.project, stdin="")
+        return made
+
+
+def _explained(step: Step, event: Event, scene: Scene, where: str, model: str) -> dict[str, Json]:
+    hook = step.hook
+    why = hook.why if hook.status == "broken" else step.why
+    if why is None:
+        unmatched, failed = match(hook, step.dialect, step.row, event)
+        why = unmatched or failed
+    if not hook.native_event and not why:
+        why = "its event is unknown until it has been asked for it, which only firing does"
+    report = idle_report(where, hook, why).as_dict()
+    made: dict[str, Json] = dict(report)
+    made["would_run"] = not why
+    made["limit_ms"] = round(hook.limit_s * 1000)
+    if not why:
+        made["status"] = "background" if hook.background else "ran"
+    if hook.handler == "command" and hook.native_event:
+        call, missing = present(hook, step.dialect, step.row, scene, "…", Trace(scene.env))
+        made.update(
+            argv=[*call.argv], env=[*sorted(call.env)], cwd=call.cwd, stdin=call.stdin.decode("utf-8", "replace")
+        )
+        if missing and not why:
+            made.update(would_run=False, status="broken", why=missing)
+    else:
+        shown = encode(payload(step.dialect, step.row, scene)).decode() if hook.native_event else ""
+        command = next((str(hook.spec[key]) for key in NAMING if hook.spec.get(key)), hook.name)
+        made.update(argv=None, command=command, env=[], cwd=scene.project, stdin=shown)
+        if hook.handler in ASKING:
+            made["model"] = model or None
+    return made

@@ -1,0 +1,60 @@
+"""Express: settled effects → what the host reads: stdout, stderr and exit status. No effect is no output and status 0;
+nothing is said that the host's table does not have."""
+
+from __future__ import annotations
+
+from anyhook.model import lean_json
+from anyhook.model.record import Record
+from anyhook.tables.host_rows import EFFECTS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from anyhook.model.json_types import Json
+    from anyhook.tables.host_rows import Say
+
+VALUES = {"block": "reason", "end_turn": "reason", "ask": "reason", "allow": "reason"}
+"""The word by which templates call an effect's value, where that is not the effect's own name."""
+
+
+class Answer(Record):
+    """What the host is given."""
+
+    stdout: str = ""
+    stderr: str = ""
+    status: int = 0
+
+
+NO_OPINION = Answer()
+
+
+def express(effects: Mapping[str, Json], says: Mapping[str, Say]) -> Answer:
+    """The answer that says all of it."""
+    made: dict[str, Json] = {}
+    texts: list[str] = []
+    talk: list[str] = []
+    status = 0
+    for effect in EFFECTS:
+        if effect not in effects:
+            continue
+        say, word, value = says[effect], VALUES.get(effect, effect), effects[effect]
+        _put(made, say.json, f"{{{word}}}", value)
+        if say.text:
+            texts.append(say.text.replace(f"{{{word}}}", str(value)))
+        if say.stderr:
+            talk.append(say.stderr.replace(f"{{{word}}}", str(value)))
+        status = status or say.status
+    stdout = lean_json.dumps(made, ensure_ascii=False) if made else "\n\n".join(texts)
+    return Answer(stdout, "\n".join(talk), status)
+
+
+def _put(made: dict[str, Json], template: Mapping[str, Json], mark: str, value: Json) -> None:
+    """Lays a template over what is made so far."""
+    for key, given in template.items():
+        if isinstance(given, dict):
+            inner = made.setdefault(key, {})
+            if isinstance(inner, dict):
+                _put(inner, given, mark, value)
+        else:
+            made[key] = value if given == mark else given

@@ -1,0 +1,222 @@
+"""Inspect: what would go wrong with a hook if its event came. It looks, and never runs, imports or asks."""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+
+from anyhook.documents import documents
+from anyhook.model.event import Event
+from anyhook.model.problem import ERROR, WARNING, Problem
+from anyhook.shell.programs import Fault, Ground, fault_of, shell_signs
+from anyhook.tables.modules import missing_callable
+from anyhook.tables.patterns import BadPattern, PatternTimeout, can_never_match, names_only
+from anyhook.tables.registry import dialect
+from anyhook.tables.rows import Scene
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from anyhook.model.hook import Hook
+    from anyhook.model.json_types import Json
+    from anyhook.tables.rows import Dialect, EventRow, Launch, Roots
+    from anyhook.walk.catalog import Setup
+
+TARGET_VALUES = {"source": ("startup", "resume", "clear", "compact"), "trigger": ("manual", "auto")}
+"""What hosts are known to give for targets that are no names of somebody's choice."""
+MISPLACED_LIMIT = 100
+"""How many files are named that lie in the wrong place."""
+
+
+def missing_program(hook: Hook, setup: Setup) -> str:
+    """Why a command hook's program cannot be started; "" where nothing speaks against it."""
+    if hook.handler != "command" or not hook.native_event:
+        return ""
+    launch = _launch(hook, setup)
+    if launch.missing or not launch.argv:
+        return launch.missing
+    fault = fault_of(launch.argv, _ground(hook, launch))
+    return fault.what if fault else ""
+
+
+def inspect(hook: Hook, setup: Setup) -> list[Problem]:
+    """Everything that can be told about one hook without starting it."""
+    table = dialect(hook.dialect)
+    found = [*_command(hook, table, setup), *_callable(hook, setup), *_limit(hook, table)]
+    row = table.row(hook.native_event)
+    return found if row is None else [*found, *_matcher(hook, table, row)]
+
+
+def _launch(hook: Hook, setup: Setup) -> Launch:
+    table = dialect(hook.dialect)
+    row = table.row(hook.native_event) or table.events[0]
+    event = Event(row.canonical[0], {})
+    return table.launch(hook, Scene(event, row.native, setup.project, "", setup.env, {}))
+
+
+def _ground(hook: Hook, launch: Launch) -> Ground:
+    folder = os.path.dirname(hook.source)
+    return Ground(launch.env, launch.cwd, tuple(dict.fromkeys((folder, hook.root, os.path.dirname(folder)))))
+
+
+def _command(hook: Hook, table: Dialect, setup: Setup) -> list[Problem]:
+    if hook.handler != "command":
+        return []
+    launch = _launch(hook, setup)
+    if launch.missing or not launch.argv:
+        return []  # said on loading
+    signs = shell_signs(_written(hook, launch))
+    if signs and launch.argv[0] in (signs[0], signs[0].strip('"')):
+        return [_no_shell(hook, signs, ERROR)]
+    found = [_no_shell(hook, signs, WARNING)] if signs else []
+    fault = fault_of(launch.argv, _ground(hook, launch))
+    return [*found, _start_problem(hook, table, fault)] if fault else found
+
+
+def _written(hook: Hook, launch: Launch) -> Json:
+    """The command as its author wrote it, where it is split into words without a shell; else nothing."""
+    text = hook.spec.get("exec", hook.spec.get("command", ""))
+    return "" if launch.argv[1:] == ("-c", text) else text
+
+
+def _no_shell(hook: Hook, signs: list[str], severity: str) -> Problem:
+    shown = ", ".join(f"`{sign}`" for sign in signs[:3])
+    return Problem("no-shell", f"`{hook.name}` is started without a shell, which {shown} would need", hook.where(),
+                   fix="Call a shell (sh -c '…'), or put the line into a script.", severity=severity)  # fmt: skip
+
+
+def _start_problem(hook: Hook, table: Dialect, fault: Fault) -> Problem:
+    """With the dialect's own error id, where starting this hook would give that."""
+    code = table.failing.codes.get("not_started", fault.code)
+    return Problem(code, f"hook `{hook.name}` cannot be started", hook.where(), fault.what, fault.fix)
+
+
+def _callable(hook: Hook, setup: Setup) -> list[Problem]:
+    if hook.handler != "python":
+        return []
+    folders = [setup.project] if hook.scope == "project" else []
+    missing = missing_callable(str(hook.spec["callable"]), folders)
+    fix = "Correct the name; a project's hooks find modules in the project and in the interpreter that runs anyhook."
+    what = f"hook `{hook.name}` cannot be called"
+    return [Problem("module-missing", what, hook.where(), missing, fix)] if missing else []
+
+
+def _limit(hook: Hook, table: Dialect) -> list[Problem]:
+    """Limits that are right by their range and wrong by a factor of a thousand."""
+    limits = table.limits.get(hook.handler)
+    raw = _raw_limit(hook)
+    if limits is None or raw is None or raw <= 0:
+        return []
+    unit, other = ("milliseconds", "seconds") if limits.unit_s < 1 else ("seconds", "milliseconds")
+    if limits.unit_s < 1 and raw < 100:
+        meant = f"{raw * 1000:g}"
+    elif limits.unit_s >= 1 and raw >= 1000:
+        meant = f"{raw / 1000:g}"
+    else:
+        return []
+    what = f"the time limit {raw:g} is in {unit} here, and looks like {other}"
+    return [Problem("wrong-unit", what, hook.where(), fix=f"Write {meant} if {other} were meant.", severity=WARNING)]
+
+
+def _raw_limit(hook: Hook) -> float | None:
+    try:
+        declared = json.loads(hook.definition or "{}")
+    except (ValueError, RecursionError):
+        return None
+    handler = declared.get("handler", declared) if isinstance(declared, dict) else None
+    for key, value in handler.items() if isinstance(handler, dict) else ():
+        if key.startswith("timeout") and isinstance(value, (int, float)) and not isinstance(value, bool):
+            return float(value) if abs(value) < 1e15 else None
+    return None
+
+
+def _matcher(hook: Hook, table: Dialect, row: EventRow) -> list[Problem]:
+    matcher = hook.matcher
+    pattern = matcher.get("tool") if isinstance(matcher, dict) else matcher
+    if not isinstance(pattern, str) or pattern.strip() in ("", "*"):
+        return []
+    if row.target is None:
+        return _no_target(hook, table, row) if not isinstance(matcher, dict) else []  # else said on loading
+    why = _never(pattern, row.target, searched=isinstance(matcher, dict))
+    what = f"the matcher {pattern!r} matches no {row.target.replace('_', ' ')}, so the hook never runs"
+    return [Problem("matcher-never-matches", what, hook.where(), why, severity=WARNING)] if why else []
+
+
+def _no_target(hook: Hook, table: Dialect, row: EventRow) -> list[Problem]:
+    """An event that gives matchers nothing: dialects ignore the matcher there, or never match."""
+    try:
+        why = table.match(hook, Event(row.canonical[0], {}), row)
+    except (PatternTimeout, BadPattern):
+        return []
+    if why is None:
+        what = f"{row.native} has nothing to match, so the matcher {hook.matcher!r} is ignored"
+        return [Problem("matcher-ignored", what, hook.where(), severity=WARNING)]
+    what = f"{row.native} gives matchers nothing to match, so this hook never runs"
+    why = f"the matcher {hook.matcher!r} is compared with an empty text"
+    return [Problem("matcher-never-matches", what, hook.where(), why, "Remove the matcher.", WARNING)]
+
+
+def _never(pattern: str, target: str, searched: bool) -> str:
+    if target in TARGET_VALUES:
+        names, known = names_only(pattern), TARGET_VALUES[target]
+        return f"hosts give one of {', '.join(known)}" if names and names.isdisjoint(known) else ""
+    why = can_never_match(pattern) if target == "tool" else None
+    # What is searched rather than compared is found in every name, if it may be empty.
+    return "" if why is None or (searched and "empty name" in why) else why
+
+
+def duplicates(hooks: Iterable[Hook]) -> list[Problem]:
+    """Declarations that are the same in every key."""
+    seen: dict[tuple[str, ...], Hook] = {}
+    found: list[Problem] = []
+    for hook in hooks:
+        if not hook.place or not hook.definition:
+            continue
+        key = (hook.dialect, hook.native_event, hook.definition, hook.label)
+        first = seen.setdefault(key, hook)
+        if first is not hook:
+            what = f"hook `{hook.name}` is declared twice in the same words"
+            same = dialect(hook.dialect).identity
+            why = f"{first.where()} says the same, so it runs {'once' if same(first) == same(hook) else 'twice'}"
+            found.append(Problem("duplicate-hook", what, hook.where(), why, "Remove one of them.", WARNING))
+    return found
+
+
+def misplaced(table: Dialect, roots: Roots, read: Collection[str]) -> list[Problem]:
+    """Files where people put hooks and the dialect does not look. `read` are those that were read all the same."""
+    bases = {
+        "{project}": [roots.project],
+        "{home}": [roots.home],
+        "{config}": [roots.xdg("XDG_CONFIG_HOME", ".config")],
+        "{state}": [roots.xdg("XDG_STATE_HOME", ".local/state")],
+        "{plugin}": list(roots.plugin_dirs),
+    }
+    found: dict[str, Problem] = {}
+    for row in table.misplaced:
+        base, _, rest = row.path.partition("/")
+        for folder in bases[base]:
+            for path in glob.iglob(f"{glob.escape(folder)}/{rest}", include_hidden=True):
+                if len(found) >= MISPLACED_LIMIT:
+                    return list(found.values())
+                if path not in found and path not in read and not _inside(path, read) and _holds(path, row.word):
+                    what = f"{table.title} does not look here, so this file is ignored"
+                    found[path] = Problem("misplaced-file", what, path, "", f"Move it to {row.belongs}.", WARNING)
+    return list(found.values())
+
+
+def _inside(path: str, read: Collection[str]) -> bool:
+    """Whether the file lies below a folder that is a hook itself: then it is that hook's own affair."""
+    folder, name = os.path.split(path)
+    hooks = (os.path.dirname(other) for other in read if os.path.basename(other) == name)
+    return any(folder.startswith(f"{hook}/") for hook in hooks)
+
+
+def _holds(path: str, word: str) -> bool:
+    """Whether there is a regular file of exactly this name, and the word in it."""
+    try:
+        folder, name = os.path.split(path)
+        return name in os.listdir(folder) and word.encode() in documents.read_bytes(path)
+    except (OSError, documents.Unreadable):
+        return False

@@ -1,0 +1,302 @@
+"""Interpret: how a run ended and what it printed → effects, or one failure with its cause. It reads values only, so a
+recorded run can be read again without starting anything."""
+
+from __future__ import annotations
+
+from anyhook.model.outcome import BLOCK, SILENT, Failure, Outcome
+from anyhook.model.problem import WARNING, Problem
+from anyhook.tables.cells import text_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.call import Run
+    from anyhook.model.hook import Hook
+    from anyhook.model.json_types import Json
+    from anyhook.tables.rows import Draft, Key, Reply
+
+ENDINGS = {
+    "timed_out": "it did not end within its limit of {limit:g} s and was killed",
+    "signalled": "signal {signal} ended it",
+    "overflowed": "it printed more than 10 MB and was ended",
+    "cancelled": "it was cancelled",
+}
+
+KNOWN_MOST, KNOWN_SIZE = 500, 4_096
+"""How many answers of hooks are remembered, and up to which length."""
+
+
+def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
+    """What one run asks for."""
+    if run.ending == "not_started":
+        return Outcome(failure=Failure("not_started", run.error or "it could not be started"))
+    if run.ending != "exited":
+        detail = ENDINGS[run.ending].format(limit=hook.limit_s, signal=-(run.exit_code or 0))
+        return Outcome(failure=Failure(run.ending, detail))
+    if run.exit_code is None:  # somebody else took its status: a refusal may be lost, so it is no pass
+        return Outcome(failure=Failure("exit", run.error or "its exit status was lost"))
+    code = run.exit_code
+    reply = reply.on_event.get(event, reply)
+    if reply.stderr_speaks and not run.stdout.strip() and reply.read(run.stderr)[0] == "object":
+        run = run.replace(stdout=run.stderr, stderr=b"")
+    meaning = reply.exits.get(code, reply.otherwise)
+    if meaning == "block_if_said":
+        said = _Reading(hook, reply, event, run).reason(reply.exit_reasons)
+        meaning = "block" if said and not _speaks(reply, run) else "fail"
+    if meaning == "fail" and not _speaks(reply, run):
+        said = stderr_text(run)
+        if hook.handler == "http":
+            return Outcome(failure=Failure("exit", said))
+        return Outcome(failure=Failure("exit", f"it left with status {code}" + (f": {said}" if said else "")))
+    if not run.stdout and meaning == "pass":
+        return SILENT
+    reading = _Reading(hook, reply, event, run)
+    return reading.block_by_exit(code) if meaning == "block" else reading.answer()
+
+
+def _speaks(reply: Reply, run: Run) -> bool:
+    """Whether what it printed counts, its exit status notwithstanding."""
+    return reply.speaks_anyway and reply.read(run.stdout)[0] == "object"
+
+
+class Interpreter:
+    """Interprets, and remembers: most hooks say the same day after day."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str, int | None, bytes, bytes], Outcome] = {}
+
+    def read(self, hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
+        """What `interpret` says of the run of one of a catalog's hooks."""
+        if run.ending != "exited" or len(run.stdout) + len(run.stderr) > KNOWN_SIZE:
+            return interpret(hook, reply, event, run)
+        said = (hook.id, event, run.exit_code, run.stdout, run.stderr)
+        known = self._known.get(said)
+        if known is None:
+            known = interpret(hook, reply, event, run)
+            changeable = (known.tool_input, known.tool_output, known.history, known.recipe)
+            if changeable == (None, None, None, None):  # else one who gets it could change it for the next
+                if len(self._known) >= KNOWN_MOST:
+                    self._known.clear()
+                self._known[said] = known
+        return known
+
+
+def stderr_text(run: Run) -> str:
+    return run.stderr.decode("utf-8", "replace").strip()
+
+
+class _Reading:
+    """Reads one run; exists for the length of it."""
+
+    def __init__(self, hook: Hook, reply: Reply, event: str, run: Run) -> None:
+        self.hook, self.reply, self.event, self.run = hook, reply, event, run
+        self.draft: Draft = {}
+        self.problems: list[Problem] = []
+        self.spoilt: str = ""
+
+    def problem(self, code: str, what: str, fix: str) -> None:
+        self.problems.append(Problem(code, what, self.hook.where(), fix=fix, severity=WARNING))
+
+    def block_by_exit(self, code: int) -> Outcome:
+        if "reason" in self.reply.exit_reasons:
+            kind, value = self.reply.read(self.run.stdout)
+            if kind == "object" and isinstance(value, dict) and isinstance(value.get("reason"), str):
+                self.draft["reason"] = value["reason"]
+        reason = self.reason(self.reply.exit_reasons) or f"{self.hook.name} left with status {code} and gave no reason"
+        return Outcome(verdict=BLOCK, reason=reason)
+
+    def reason(self, sources: tuple[str, ...]) -> str:
+        for source in sources:
+            if source == "stderr":
+                said = stderr_text(self.run)
+            elif source == "stdout":
+                said = self.run.stdout.decode("utf-8", "replace").strip()
+            elif source == "message":
+                said = (*self.texts("messages"), "")[0].strip()
+            else:
+                said = str(self.draft.get("reason") or "").strip()
+            if said:
+                return said
+        return ""
+
+    def texts(self, field: str) -> tuple[str, ...]:
+        value = self.draft.get(field)
+        return tuple([text for each in value if (text := str(each))]) if isinstance(value, list) else ()
+
+    def answer(self) -> Outcome:
+        kind, value = self.reply.read(self.run.stdout)
+        if kind == "garbage":
+            return Outcome(failure=Failure("output", f"its output cannot be used: {value}"))
+        if kind == "blank":
+            self.problem("output-ignored", f"its output says nothing: {value}", "Print one JSON object, or nothing.")
+        if kind == "text":
+            heard = not self.reply.text_on or self.event in self.reply.text_on
+            if str(value).startswith("{"):
+                what = "its output begins like a JSON object, but is none; it is taken as text"
+                self.problem("output-ignored", what, "Print valid JSON, or text that does not begin like it.")
+            said = {self.reply.text_does: (str(value),)} if heard else {}
+            return SILENT.replace(**said, problems=tuple(self.problems))
+        if not isinstance(value, dict):
+            return Outcome(problems=tuple(self.problems))
+        wrong = self.reply.spoils(value, self.event) if self.reply.spoils else ""
+        if wrong:
+            return Outcome(failure=Failure("output", f"its output cannot be used: {wrong}"))
+        self.read_keys(value)
+        blocked = self.draft.get("verdict") == BLOCK
+        if self.spoilt and not blocked:
+            return Outcome(failure=Failure("output", self.spoilt), problems=tuple(self.problems))
+        if self.reply.finish:
+            self.draft = self.reply.finish(self.draft, self.event)
+        return self.outcome()
+
+    def read_keys(self, answer: dict[str, Json]) -> None:
+        answer = {key.lower(): value for key, value in answer.items()} if self.reply.any_case else answer
+        for key in self.reply.keys:
+            if key.path[0] not in answer:
+                continue
+            value = self.fetch(answer, key)
+            if value is None and key.does != "block_unless":  # a consent that is null is none
+                continue
+            wrong = _wrong_type(value, key.kind)
+            if wrong:
+                self.wrong_type(key, wrong)
+            elif key.on and self.event not in key.on:
+                what = f"`{'.'.join(key.path)}` has no effect on {self.event}; it is ignored"
+                self.problem("unsupported-effect", what, f"It counts on: {', '.join(key.on)}.")
+            else:
+                self.apply(key, value)
+        if self.reply.unknown_keys:
+            known = {key.path[0] for key in self.reply.keys}
+            for name in answer:
+                if name not in known:
+                    self.problem("unknown-output-key", f"unknown key `{name}` in its output; it is ignored",
+                                 f"Keys: {', '.join(sorted(known))}.")  # fmt: skip
+
+    def fetch(self, answer: dict[str, Json], key: Key) -> Json:
+        value: Json = answer
+        for depth, step in enumerate(key.path):
+            if not isinstance(value, dict):
+                self.wrong_type(key, f"`{'.'.join(key.path[:depth])}` must be an object")
+                return None
+            value = value.get(step)
+            if value is None:
+                return None
+        return value
+
+    def wrong_type(self, key: Key, wrong: str) -> None:
+        what = f"`{'.'.join(key.path)}` in its output: {wrong}"
+        if self.reply.bad_type == "reply":
+            self.spoilt = self.spoilt or what
+        if not any(problem.what.startswith(what) for problem in self.problems):
+            self.problem("wrong-output-type", f"{what}; it is ignored", "Print the documented type.")
+
+    def apply(self, key: Key, value: Json) -> None:
+        does = key.does
+        if does == "block":
+            if value:
+                self.draft["verdict"] = BLOCK
+        elif does == "block_unless":
+            if not value:
+                self.draft["verdict"] = BLOCK
+        elif does == "end_turn_unless":
+            if not value:
+                self.draft["end_turn"] = True
+        elif does == "verdict":
+            self.take_word(key, str(value))
+        elif does in ("messages", "context"):
+            self.draft[does] = [*self.texts(does), str(value)]
+        elif does == "output_text":
+            self.draft["tool_output"] = text_of(value)
+        elif does == "note":
+            words = [row[0] for row in key.words]
+            if value and words and value not in words:
+                self.unknown_word(key, str(value), words)
+            self.draft[key.path[-1]] = value
+        else:
+            self.draft[does] = value
+
+    def take_word(self, key: Key, word: str) -> None:
+        known = [row for row in key.words if row[0] == (word.lower() if key.any_case else word)]
+        if not known:
+            self.unknown_word(key, word, [row[0] for row in key.words])
+            return
+        for _, verdict, events in known:
+            if not events or self.event in events:
+                self.draft["verdict"] = verdict
+                return
+        if known[0][1] != "allow":
+            self.problem(
+                "unsupported-effect", f"`{key.path[-1]}` {word!r} has no effect on {self.event}", "Use another word."
+            )
+
+    def unknown_word(self, key: Key, word: str, words: list[str]) -> None:
+        what = f"`{key.path[-1]}` {word!r} is not known; it is ignored"
+        self.problem("unknown-decision", what, f"Words: {', '.join(dict.fromkeys(words))}.")
+
+    def outcome(self) -> Outcome:
+        draft = self.draft
+        verdict = str(draft.get("verdict", "none"))
+        reason = self.reason(self.reply.json_reasons) if verdict != "none" else ""
+        if verdict in (BLOCK, "ask") and not reason:
+            reason = f"{self.hook.name} gave no reason"
+        history, recipe, tool_input = draft.get("history"), draft.get("recipe"), draft.get("tool_input")
+        return Outcome(
+            verdict=verdict,
+            reason=reason or None,
+            tool_input=tool_input if isinstance(tool_input, dict) else None,
+            tool_output=draft.get("tool_output"),
+            prompt=str(draft["prompt"]) if "prompt" in draft else None,
+            context=self.texts("context"),
+            messages=self.texts("messages"),
+            follow_ups=self.texts("follow_ups"),
+            history=history if isinstance(history, list) else None,  # type: ignore[arg-type]
+            recipe=recipe if isinstance(recipe, dict) else None,
+            end_turn=bool(draft.get("end_turn")),
+            problems=tuple(self.problems),
+            spoke=True,
+        )
+
+
+DEPTH_LIMIT = 64
+PLAIN_TYPES: dict[str, tuple[type, str]] = {
+    "string": (str, "text"),
+    "bool": (bool, "true or false"),
+    "object": (dict, "an object"),
+}
+
+
+def _too_deep(value: Json) -> bool:
+    """Whether it is nested more deeply than anybody means; whoever passes it on would trip over it."""
+    level: list[Json] = [value]
+    for _ in range(DEPTH_LIMIT):
+        level = [
+            item
+            for each in level
+            if isinstance(each, (dict, list))
+            for item in (each.values() if isinstance(each, dict) else each)
+            if isinstance(item, (dict, list))
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _wrong_type(value: Json, kind: str) -> str:
+    """What the type should have been, or "" where it is right."""
+    if isinstance(value, (dict, list)) and _too_deep(value):
+        return f"it is nested more than {DEPTH_LIMIT} levels deep"
+    if kind == "any":
+        return ""
+    if kind == "strings":
+        right = isinstance(value, list) and all(isinstance(text, str) for text in value)
+        return "" if right else "it must be a list of texts"
+    if kind == "texts by name":
+        right = isinstance(value, dict) and all(isinstance(text, str) for text in value.values())
+        return "" if right else "it must be an object whose values are texts"
+    if kind == "messages":
+        right = isinstance(value, list) and all(
+            isinstance(item, dict) and isinstance(item.get("role"), str) and isinstance(item.get("content"), str)
+            for item in value
+        )
+        return "" if right else "it must be a list of {role, content}"
+    wanted, words = PLAIN_TYPES[kind]
+    return "" if isinstance(value, wanted) else f"it must be {words}"

@@ -1,0 +1,74 @@
+"""Layer: joins what the sources of one dialect hold into one list, by that dialect's rule. An untrusted entry of a
+project neither replaces nor shadows anything of the user's."""
+
+from __future__ import annotations
+
+from anyhook.model.hook import DISABLED, Hook
+from anyhook.model.problem import WARNING
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from anyhook.documents.files import Files
+    from anyhook.model.hook import Layer
+    from anyhook.tables.rows import Dialect
+
+
+def layer(dialect: Dialect, layers: Sequence[Layer], files: Files) -> list[Hook]:
+    """One list of hooks, in the order in which they run."""
+    if dialect.layering == "replace_lists":
+        hooks = _replace_lists(layers, files)
+    elif dialect.layering == "concatenate":
+        hooks = [hook for each in layers for hook in each.hooks]
+    else:
+        hooks = _one_per_name(layers, files, later_wins=dialect.layering == "later_name_wins")
+    off = _switched_off(layers)
+    if off:
+        hooks = [hook.replace(status=DISABLED, why=f"{off} turns all hooks off") for hook in hooks]
+    return sorted(hooks, key=dialect.sort) if dialect.sort else hooks
+
+
+def _switched_off(layers: Sequence[Layer]) -> str:
+    """The last source that says anything about all hooks of the dialect, if it turns them off."""
+    said = [each for each in layers if each.all_off is not None]
+    return said[-1].source.path if said and said[-1].all_off else ""
+
+
+def _replace_lists(layers: Sequence[Layer], files: Files) -> list[Hook]:
+    kept: list[Hook] = []
+    for each in layers:
+        gone = [hook for hook in kept if hook.native_event in each.replaces]
+        for hook in gone:
+            _say_overridden(hook, each.source.path, files)
+        kept = [hook for hook in kept if hook.native_event not in each.replaces]
+        kept.extend(each.hooks)
+    return kept
+
+
+def _one_per_name(layers: Sequence[Layer], files: Files, later_wins: bool) -> list[Hook]:
+    winners: dict[str, Hook] = {}
+    for each in reversed(layers) if later_wins else layers:
+        for hook in each.hooks:
+            if hook.trusted and hook.status != DISABLED:
+                winners.setdefault(hook.name, hook)
+    kept: list[Hook] = []
+    for each in layers:
+        for hook in each.hooks:
+            winner = winners.get(hook.name)
+            if winner is None or winner.scope == hook.scope or not hook.trusted or hook.status == DISABLED:
+                kept.append(hook)
+            else:
+                _say_overridden(hook, winner.source, files)
+    return kept
+
+
+def _say_overridden(hook: Hook, by: str, files: Files) -> None:
+    files.problem(
+        "overridden",
+        f"hook `{hook.name}` of the {hook.scope} does not run",
+        hook.source,
+        f"{by} overrides it",
+        "Rename one of them if both are meant to run.",
+        WARNING,
+    )

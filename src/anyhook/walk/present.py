@@ -1,0 +1,72 @@
+"""Present: a hook and an event → the process to start, with the payload its dialect documents. It starts nothing."""
+
+from __future__ import annotations
+
+from anyhook.model.call import Call
+from anyhook.model.json_bytes import LONG, encode
+from anyhook.model.words import RUN_VARIABLE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.hook import Hook
+    from anyhook.model.json_types import Json
+    from anyhook.model.trace import Trace
+    from anyhook.tables.rows import Dialect, EventRow, Scene
+
+
+def payload(dialect: Dialect, row: EventRow, scene: Scene) -> dict[str, Json]:
+    """The object that the hook reads."""
+    get = scene.event.get
+    made: dict[str, Json] = {}
+    for fields in (dialect.base, row.payload):
+        for field in fields:
+            cell = field.cell
+            value = get(cell) if type(cell) is str else cell(scene)  # type: ignore[operator]
+            if not field.optional or value not in ("", None, 0):
+                made[field.key] = value
+    return made
+
+
+def _has_long_text(data: dict[str, Json]) -> bool:
+    """Whether an event has a file's content or the like in it: a field, or a field of a tool's input or result. Asked
+    of each event that an agent waits for, so it looks no deeper."""
+    for item in data.values():
+        if type(item) is str:
+            if len(item) > LONG:
+                return True
+        elif type(item) is dict:
+            for part in item.values():
+                if type(part) is str and len(part) > LONG:
+                    return True
+    return False
+
+
+def present(
+    hook: Hook, dialect: Dialect, row: EventRow, scene: Scene, run_id: str, trace: Trace | None = None
+) -> tuple[Call, str]:
+    """The call, and why it cannot be made ("" if it can)."""
+    return aim(hook, dialect, scene, run_id, trace, stdin_of(dialect, row, scene))
+
+
+def stdin_of(dialect: Dialect, row: EventRow, scene: Scene) -> bytes:
+    """What the hook reads."""
+    return encode(payload(dialect, row, scene), long=_has_long_text(scene.event.data))
+
+
+def aim(
+    hook: Hook, dialect: Dialect, scene: Scene, run_id: str, trace: Trace | None = None, stdin: bytes = b""
+) -> tuple[Call, str]:
+    """The same with an input that is made already, or is going to be."""
+    if hook.handler != "command":
+        words = (hook.handler, *(str(hook.spec[key]) for key in ("callable", "prompt", "url") if key in hook.spec))
+        return Call(words, stdin, {}, scene.project, hook.limit_s, ""), ""
+    launch = dialect.launch(hook, scene)
+    env = launch.env
+    mark, told = f"{RUN_VARIABLE}={run_id}", ""
+    if dialect.closed_env:
+        mark = ""
+    else:
+        env[RUN_VARIABLE] = run_id
+        if trace is not None:
+            told = trace.enter(env, scene.session)
+    return Call(launch.argv, stdin, env, launch.cwd, hook.limit_s, mark, told), launch.missing

@@ -1,0 +1,104 @@
+"""Receive: a host's payload → canonical events, as the host's table says. One call of a batch or a patch is several
+events. It keeps the host's bytes, fires nothing, and never fails on a payload that lacks what it should have."""
+
+from __future__ import annotations
+
+from anyhook.model.event import FIELDS, Event
+from anyhook.model.record import Record
+from anyhook.model.texts import text_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+    from anyhook.tables.host_rows import Host, HostEvent, HostTool, Taken
+
+
+class Received(Record):
+    """What one payload says."""
+
+    events: tuple[Event, ...]
+    """() where no canonical event stands behind the host's."""
+    input: dict[str, Json] | None
+    """The tool's input as the host gave it."""
+    tool: HostTool | None
+    split: bool
+    """Whether the events are parts of one call."""
+    response: Json
+    """The tool's result as the host gave it."""
+
+
+def receive(host: Host, row: HostEvent, payload: dict[str, Json], raw: bytes) -> Received:
+    """The events of one payload."""
+    data: dict[str, Json] = {}
+    for taken in (*host.base, *row.takes):
+        value = _taken(payload, taken)
+        if value is not None:
+            data[taken.field] = value
+    data.update(row.fixed)
+    response = data.pop("response", None)
+    if not row.canonical:
+        return Received((), None, None, False, response)
+    name = row.canonical[0]
+    error = _first(payload, row.error)
+    if len(row.canonical) > 1 and error:
+        name = row.canonical[-1]
+        data["tool_error"] = text_of(data.get("output", "") if error is True else error)
+    if name == "post_tool_failure":
+        data.setdefault("tool_error", text_of(data.get("output", "")))
+    if "agent_type" in data:
+        data.setdefault("agent_name", data["agent_type"])
+    given = data.get("input")
+    if not isinstance(given, dict):
+        given = None
+        data.pop("input", None)
+    tool = host.tools.get(str(data.get("tool"))) if "tool" in data else None
+    event = Event(name, {key: data[key] for key in data if key in FIELDS}, raw, hosted=True)
+    if tool is None:
+        return Received((event,), given, None, False, response)
+    parts = tool.split(given) if tool.split is not None and given is not None else []
+    if parts:
+        also = (str(data["tool"]),)
+        events = tuple(
+            event.replace(data={**event.data, "tool": ours, "input": part}, also=also) for ours, part in parts
+        )
+        return Received(events, given, tool, True, response)
+    return Received((_in_our_words(event, tool),), given, tool, False, response)
+
+
+def recalled(host: Host, event: Event) -> Event:
+    """A recorded event of the host's, of whose payload only the fields are left, with our words for its tool."""
+    name = str(event.data.get("tool"))
+    if name in host.tools:
+        return _in_our_words(event, host.tools[name])
+    split = {native: tool.ours for native, tool in host.tools.items() if tool.split is not None}
+    return event.replace(also=tuple(native for native, ours in split.items() if ours == name) or (*split,))
+
+
+def _in_our_words(event: Event, tool: HostTool) -> Event:
+    return event.replace(ours=tool.ours, inputs=dict(tool.inputs), also=(tool.ours,))
+
+
+def project_of(host: Host, payload: dict[str, Json]) -> str | None:
+    """The folder that the payload calls the project."""
+    found = _first(payload, host.project)
+    return found if isinstance(found, str) and found else None
+
+
+def _taken(payload: dict[str, Json], taken: Taken) -> Json:
+    value = _first(payload, taken.paths)
+    if value is None or taken.make is None:
+        return value
+    return taken.make(value)
+
+
+def _first(payload: Json, paths: tuple[str, ...]) -> Json:
+    for path in paths:
+        value = payload
+        for name in path.split("."):
+            if isinstance(value, list) and name.isdigit() and int(name) < len(value):
+                value = value[int(name)]
+            else:
+                value = value.get(name) if isinstance(value, dict) else None
+        if value is not None:
+            return value
+    return None

@@ -1,0 +1,141 @@
+"""Review: what in a project wants approval, and how it differs from what was approved. Every file is read once, so that
+what a person is shown is what is approved; it decides nothing and starts nothing."""
+
+from __future__ import annotations
+
+import json
+
+from anyhook.model.record import Record
+from anyhook.state.ledger import Item
+from anyhook.tables.isolation import one_file
+from anyhook.walk.trust import ALL, fingerprints, gated, switches
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from anyhook.documents.files import Files, Print
+    from anyhook.model.hook import Hook, Layer
+    from anyhook.state.ledger import Ledger
+    from anyhook.tables.rows import Dialect, Roots
+
+NEW, CHANGED, APPROVED, REMOVED = "new", "changed", "approved", "removed"
+COMPARED_LINES = 6000
+"""Longer texts are not compared line by line: a hostile pair could take hours."""
+
+
+class Entry(Record):
+    """One thing to approve, as it lies on disk now."""
+
+    item: Item
+    status: str
+    event: str
+    """The dialect's own name; "" where an executable has not been asked."""
+    hook: Hook | None
+    """None for an empty list, and for what is no longer there."""
+    overrides: tuple[str, ...] = ()
+    """Hooks of the user's that do not run once this is approved."""
+    prints: Mapping[str, Print] = {}
+    before: Item | None = None
+
+
+def review(
+    tables: Sequence[tuple[Dialect, Sequence[Layer]]], ledger: Ledger, roots: Roots, files: Files
+) -> list[Entry]:
+    """Everything that wants approval, in the order of the catalog; then what was approved and is gone."""
+    approved = ledger.items(roots.project)
+    entries: list[Entry] = []
+    for table, layers in tables:
+        for layer in layers:
+            with one_file(files, layer.source):  # what cannot be shown is not approved either
+                others = [each for each in layers if not gated(each, roots)]
+                found = list(_entries(table, layer, others, roots, files)) if gated(layer, roots) else []
+                entries.extend(_compared(entry, approved.get(entry.item.id)) for entry in found)
+    there = {entry.item.id for entry in entries}
+    names = {table.name for table, _ in tables}
+    gone = [item for key, item in approved.items() if key not in there and key.partition(":")[0] in names]
+    return [*entries, *(Entry(item, REMOVED, "", None, before=item) for item in gone)]
+
+
+def _entries(table: Dialect, layer: Layer, others: Sequence[Layer], roots: Roots, files: Files) -> Iterator[Entry]:
+    theirs = [hook for each in others for hook in each.hooks]
+    for hook in layer.hooks:
+        if hook.status == "disabled":
+            continue
+        prints = fingerprints(hook, table, roots, files)
+        item = Item(hook.id, hook.definition, {path: seen.digest for path, seen in prints.items()})
+        if table.layering == "replace_lists":
+            overridden = [each.id for each in theirs if each.native_event == hook.native_event]
+        elif table.layering == "concatenate":
+            overridden = []
+        else:
+            overridden = [each.id for each in theirs if each.name == hook.name]
+        yield Entry(item, NEW, hook.native_event, hook, tuple(overridden), prints)
+    for event, item in switches(layer).items():
+        yield Entry(item, NEW, event, None, tuple(each.id for each in theirs if event in (each.native_event, ALL)))
+
+
+def _compared(entry: Entry, before: Item | None) -> Entry:
+    if before is None:
+        return entry
+    return entry.replace(status=APPROVED if before.same_as(entry.item) else CHANGED, before=before)
+
+
+def contents(entries: Sequence[Entry]) -> dict[str, bytes]:
+    """The bytes of the approved files as far as they were kept whole, by digest."""
+    prints = [seen for entry in entries for seen in entry.prints.values()]
+    return {seen.digest: seen.head for seen in prints if seen.digest and seen.size == len(seen.head)}
+
+
+def differences(entry: Entry, ledger: Ledger) -> Iterator[tuple[str, list[str]]]:
+    """What is new or changed, part by part: a title (`definition` or a file's path) and the lines of a unified diff."""
+    before = entry.before
+    if before is not None and before.definition != entry.item.definition:
+        yield "definition", _unified(_pretty(before.definition), _pretty(entry.item.definition), "definition")
+    elif entry.status == REMOVED and before is not None:
+        yield "definition", _unified(_pretty(before.definition), [], "definition")
+    known = before.files if before is not None else {}
+    for path in sorted({*known, *entry.item.files}) if entry.status in (NEW, CHANGED) else ():
+        old, new = known.get(path, ""), entry.item.files.get(path, "")
+        if old != new:
+            yield path, _file_lines(path, old, entry.prints.get(path), ledger)
+
+
+def _file_lines(path: str, old: str, now: Print | None, ledger: Ledger) -> list[str]:
+    kept = ledger.copy(old) if old else b""
+    notes: list[str] = []
+    if now is not None and now.digest.startswith("!"):
+        return [f"! {now.digest[1:]}, so it cannot be pinned"]
+    if now is None or not now.digest:
+        notes.append("! this file is gone" if old else "! there is no such file")
+    elif now.binary:
+        return [f"! a binary of {now.size:,} bytes" + (", other than the approved one" if old else "")]
+    elif now.size > len(now.head):
+        notes.append(f"! only the first {len(now.head):,} of {now.size:,} bytes are shown; look into the file itself")
+    if kept is None:
+        notes.append("! the approved text was not kept, so all of the text of today is shown")
+    text = now.head if now is not None else b""
+    return [*notes, *_unified(_lines(kept or b""), _lines(text), path)]
+
+
+def _lines(data: bytes) -> list[str]:
+    """By line feeds only: a line must not be able to end where a person sees none end."""
+    return data.decode("utf-8", "backslashreplace").removesuffix("\n").split("\n") if data else []
+
+
+def _pretty(definition: str) -> list[str]:
+    try:
+        return json.dumps(json.loads(definition), indent=2, sort_keys=True, ensure_ascii=False).split("\n")
+    except ValueError:
+        return definition.split("\n")
+
+
+def _unified(old: list[str], new: list[str], name: str) -> list[str]:
+    from difflib import unified_diff
+
+    if old == new:
+        return []
+    if max(len(old), len(new)) > COMPARED_LINES:
+        return ["! too long to be compared line by line; all of it as it is now", *(f"+{line}" for line in new)]
+    before = f"approved {name}" if old else "(nothing)"
+    return list(unified_diff(old, new, before, f"now      {name}" if new else "(nothing)", lineterm=""))

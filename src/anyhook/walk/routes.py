@@ -1,0 +1,235 @@
+"""Routes: what an event of one kind and target means for a catalog, decided once and then looked up. It starts nothing
+and keeps nothing of any single event."""
+
+from __future__ import annotations
+
+from anyhook.model.decision import Decision, idle_report
+from anyhook.model.event import EVENTS
+from anyhook.model.hook import ARMED, BROKEN, CHANGED, UNTRUSTED, Hook
+from anyhook.model.problem import WARNING, Problem
+from anyhook.model.record import Record
+from anyhook.model.words import RUN_VARIABLE
+from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.tables.translate import spellings, to_native
+from anyhook.walk.match import match
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from anyhook.model.decision import Report
+    from anyhook.model.event import Event
+    from anyhook.model.json_types import Json
+    from anyhook.model.outcome import Outcome
+    from anyhook.tables.rows import Dialect, EventRow
+    from anyhook.walk.catalog import Catalog, Setup
+
+    Callback = Callable[[Event], Outcome | None]
+
+IN_PROCESS = ("callable", "builtin")
+"""Handlers that are called at once, without anything to start or to wait for."""
+ROUTES_MOST = 10_000
+"""A host that makes up tool names as it goes would fill the memory; past this many, all are forgotten and found
+anew."""
+
+
+class Step(Record):
+    """One hook of an event with its tables, and what is known about it before the event is looked at."""
+
+    hook: Hook
+    dialect: Dialect
+    row: EventRow
+    why: str | None
+    """Why it does not run; "" to run, None where its matcher has to see each event."""
+
+
+class Route(Record):
+    """What an event of one kind and target means for this catalog: decided once, then looked up."""
+
+    steps: tuple[Step, ...]
+    quiet: Decision | None
+    """The whole decision, where no hook can run, or where only callables run and none of them says anything."""
+    problems: tuple[Problem, ...]
+    """What was wrong on loading, and which of the event's hooks wait for their user."""
+    callbacks: tuple[Callback, ...] = ()
+    """What to call, where nothing would run but callables of the embedding program and what a product brings along."""
+    builtins: tuple[Step, ...] = ()
+    """What a product brings along, in that case: they are asked beforehand whether they have anything to say."""
+    speaks: bool = False
+    """Whether there is any of these two; one look is all that an event without hooks can afford."""
+
+
+class Routes:
+    """All routes of one engine."""
+
+    def __init__(self, setup: Setup, catalog: Catalog, enforced: bool) -> None:
+        self.setup, self.catalog, self.enforced = setup, catalog, enforced
+        self._nested = RUN_VARIABLE in setup.env
+        self._callbacks: dict[str, tuple[Hook, Callback]] = {}
+        self._found: dict[tuple[Json, ...], Route] = {}
+        self._where: dict[str, str] = {}
+
+    def find(self, event: Event) -> Route:
+        name, data = event.name, event.data
+        fields = EVENTS[name]
+        key = (name, data.get(fields[0])) if len(fields) == 1 else (name, *[data.get(field) for field in fields])
+        if event.hosted:
+            key = (*key, "hosted", data.get("invoked_by"), event.ours, *event.also)
+        try:
+            return self._found[key]
+        except KeyError:
+            if len(self._found) >= ROUTES_MOST:
+                self._found.clear()
+            route = self._found[key] = self._make(event)
+            return route
+        except TypeError:  # a target that is no plain value
+            return self._make(event)
+
+    def _make(self, event: Event) -> Route:
+        steps = self.steps(event)
+        problems = tuple(self.problems(event.name))
+        runs = [step for step in steps if not step.why]
+        if not runs:
+            return Route(steps, self._idle(event, steps), problems)
+        if self._nested:
+            return Route(steps, self.inside(event, steps, f"{RUN_VARIABLE} is set in the environment"), problems)
+        if not all(step.why or (step.why == "" and step.hook.handler in IN_PROCESS) for step in steps):
+            return Route(steps, None, problems)
+        shown = tuple(step for step in steps if step.why or self.shows(step.hook))
+        silent = self._told(self._idle(event, shown), shown, "ran", "")
+        callbacks = tuple(self.callback(step.hook) for step in runs if step.hook.handler == "callable")
+        builtins = tuple(step for step in runs if step.hook.handler == "builtin")
+        return Route(steps, silent, problems, callbacks, builtins, speaks=True)
+
+    def shows(self, hook: Hook) -> bool:
+        """Whether a hook that had nothing to say is spoken of: what a product brings along stays out of the sight of
+        everyone who writes no hooks of its dialect."""
+        if hook.scope != "builtin" or len(self.setup.dialects) < len(DIALECTS):
+            return True
+        return any(other.dialect == hook.dialect and other.scope != "builtin" for other in self.catalog.hooks)
+
+    def _idle(self, event: Event, steps: tuple[Step, ...]) -> Decision:
+        reports = tuple(idle_report(self.where(step.hook), step.hook, step.why or "") for step in steps)
+        return Decision(event.name, enforced=self.enforced, hooks=reports, problems=tuple(self.problems(event.name)))
+
+    @staticmethod
+    def _told(idle: Decision, steps: tuple[Step, ...], status: str, why: str) -> Decision:
+        """The same with another word about the hooks that would run."""
+
+        def told(step: Step, report: Report) -> Report:
+            if step.why:
+                return report
+            report = report.replace(status=status, why=why)
+            if status == "ran" and step.hook.handler == "builtin":
+                report = report.replace(ending="exited", exit_code=0, duration_ms=0.0)
+            return report
+
+        return idle.replace(hooks=tuple(map(told, steps, idle.hooks)))
+
+    def inside(self, event: Event, steps: tuple[Step, ...], why: str) -> Decision:
+        """The answer to an event that a hook itself caused: nothing runs, or hooks would call hooks without end."""
+        idle = self._told(self._idle(event, steps), steps, "skipped", "fired from inside a hook")
+        problem = Problem(
+            "nested-event",
+            "no hook runs for an event that a hook itself causes",
+            event.name,
+            why,
+            "Let hooks not call the agent or anyhook.",
+            WARNING,
+        )
+        return idle.replace(problems=(*idle.problems, problem))
+
+    def steps(self, event: Event) -> tuple[Step, ...]:
+        """Every hook of the event with its tables, in the order in which they run."""
+        return tuple(step for hook in self.hooks_for(event) if (step := _step(hook, event)) is not None)
+
+    def hooks_for(self, event: Event) -> list[Hook]:
+        callbacks = [hook for hook, _ in self._callbacks.values() if event.name in hook.events]
+        return [*callbacks, *self.catalog.for_event(event.name)]
+
+    def where(self, hook: Hook) -> str:
+        """Where the hook is declared, with its line; looked up when somebody is going to see it."""
+        found = self._where.get(hook.id)
+        if found is None:
+            found = self._where[hook.id] = self.catalog.where(hook)
+        return found
+
+    def problems(self, event: str) -> list[Problem]:
+        """What was wrong on loading, and which of the event's hooks wait for their user."""
+        waiting = [hook for hook in self.catalog.for_event(event) if hook.status in (UNTRUSTED, CHANGED)]
+        if not waiting or self.setup.trust == "none":
+            return list(self.catalog.problems)
+        names = ", ".join(hook.id for hook in waiting[:5]) + (" …" if len(waiting) > 5 else "")
+        problem = Problem(
+            "waiting-for-trust",
+            f"{len(waiting)} hook(s) of this project did not run",
+            self.setup.project,
+            f"not approved: {names}",
+            "Look at them and approve them: anyhook trust",
+            WARNING,
+        )
+        return [*self.catalog.problems, problem]
+
+    def add(self, event: str, callback: Callback, name: str, matcher: str | None) -> None:
+        """A callable of the embedding program, as a hook in front of all others."""
+        from inspect import iscoroutinefunction
+
+        from anyhook.tables.patterns import check_pattern
+
+        name = name or getattr(callback, "__qualname__", "callable")
+        if iscoroutinefunction(callback):
+            raise ValueError(f"{name} is a coroutine function; hooks of the program itself are called, not awaited")
+        wrong = check_pattern(matcher)
+        if wrong:
+            raise ValueError(wrong)
+        identity = f"inprocess:managed:{event}:{name}"
+        if identity in self._callbacks:
+            raise ValueError(f"there is already a callable {name!r} for {event}; give this one another name")
+        hook = Hook(
+            identity, name, "inprocess", "managed", name, (), "", "", event, (event,), matcher, "callable", {}, 0.0
+        )
+        self._callbacks[identity] = (hook, callback)
+        self.forget()
+
+    def forget(self) -> None:
+        """Decide anew what events mean."""
+        self._found.clear()
+
+    def adopt(self, other: Routes) -> None:
+        """The callables of another engine, as they are now and will be."""
+        self._callbacks = other._callbacks
+
+    def callback(self, hook: Hook) -> Callback:
+        return self._callbacks[hook.id][1]
+
+
+def _step(hook: Hook, event: Event) -> Step | None:
+    table = dialect(hook.dialect)
+    row = table.row(hook.native_event) or table.row_for(event.name)
+    return Step(hook, table, row, _known(hook, table, row, event)) if row else None
+
+
+def wanted(hook: Hook, table: Dialect, row: EventRow, native: Event, event: Event) -> tuple[str | None, str]:
+    """What `match` says of the first spelling that matches, else of the last."""
+    why: str | None = None
+    failed = ""
+    for spelled in spellings(native, event):
+        why, failed = match(hook, table, row, spelled)
+        if not why:
+            break
+    return why, failed
+
+
+def _known(hook: Hook, table: Dialect, row: EventRow, event: Event) -> str | None:
+    """Why a hook does not run, as far as that depends on the event's target only; see `Step.why`."""
+    if hook.status == BROKEN and hook.native_event:
+        return None  # what a broken hook means is the posture's business
+    if hook.status != ARMED:
+        return hook.why or hook.status
+    by_content = isinstance(hook.matcher, dict) and "pattern" in hook.matcher
+    if by_content and isinstance(hook.matcher, dict):
+        hook = hook.replace(matcher={key: value for key, value in hook.matcher.items() if key != "pattern"})
+    if event.hosted and not row.in_subagents and event.data.get("invoked_by") == "subagent":
+        return "not for sub-agents"
+    why, failed = wanted(hook, table, row, to_native(event, table), event)
+    return why or (None if by_content or failed else "")

@@ -1,0 +1,144 @@
+"""Settle: a decision and a host's powers → what will really happen. What the host cannot do becomes the nearest thing
+it can, by the rules below, or is lost; either way a problem names it. It decides nothing of its own."""
+
+from __future__ import annotations
+
+from anyhook.model.decision import Decision
+from anyhook.model.outcome import BLOCK
+from anyhook.model.problem import WARNING, Problem
+from anyhook.model.record import Record
+from anyhook.model.texts import text_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from anyhook.model.json_types import Json
+    from anyhook.tables.host_rows import Say
+
+AFTERWARDS = ("post_tool", "post_tool_failure")
+ENDINGS = ("stop", "subagent_stop", "session_end")
+
+# Effect → what it becomes where the host has no such thing: the first that the host has. Nothing becomes weaker
+# without need: what was to be kept from happening is rather blocked than let through.
+RULES: dict[str, tuple[str, ...]] = {
+    "block": ("context", "message"),
+    "end_turn": ("block", "context", "message"),
+    "ask": ("block",),
+    "allow": (),
+    "input": ("block",),
+    "output": ("block", "context"),
+    "prompt": ("context",),
+    "context": (),
+    "message": (),
+    "follow_up": ("block",),
+}
+
+# How the value of an effect reads as another; the first argument is the value, the second the event.
+WORDS: dict[tuple[str, str], str] = {
+    ("block", "context"): "A hook refused this: {}",
+    ("block", "message"): "A hook refused this: {}",
+    ("end_turn", "context"): "A hook wants the turn to end here: {}",
+    ("end_turn", "message"): "A hook wants the turn to end here: {}",
+    ("ask", "block"): "A person has to confirm this first, and cannot be asked here: {}",
+    ("input", "block"): "A hook lets this call through only with other input. Call it again with exactly: {}",
+    ("output", "context"): "A hook replaces this output by: {}",
+    ("prompt", "context"): "A hook rewrote the prompt. Read it as: {}",
+}
+
+
+class Settled(Record):
+    """Effect → value, of what the host will be told, and what was changed or lost on the way."""
+
+    effects: dict[str, Json]
+    problems: tuple[Problem, ...]
+
+
+def settle(decision: Decision, says: Mapping[str, Say], where: str) -> Settled:
+    """What the host can be told of a decision; `where` names host and event."""
+    effects: dict[str, Json] = {}
+    problems: list[Problem] = []
+    for effect, value in _asked(decision):
+        other = next((name for name in (effect, *RULES[effect]) if name in says), None)
+        if effect == "context" and other is None and "block" in effects:
+            other = "block"  # a reason is heard as well as context is
+        if other is None:
+            problems.append(_lost(effect, where))
+            continue
+        said = value
+        if other != effect:
+            said = WORDS.get((effect, other), "{}").format(text_of(value))
+            problems.append(_degraded(effect, other, where))
+        effects[other] = f"{text_of(effects[other])}\n\n{text_of(said)}" if other in effects else said
+    if "block" in effects:
+        for name in ("ask", "allow", "input", "prompt"):
+            effects.pop(name, None)
+    return Settled(effects, tuple(problems))
+
+
+def _asked(decision: Decision) -> list[tuple[str, Json]]:
+    """Every effect that the decision asks for, with its value."""
+    if not decision.enforced:
+        return []
+    reason = decision.reason or (f"refused by {decision.hook}" if decision.hook else "refused by a hook")
+    asked: list[tuple[str, Json]] = []
+    messages = list(decision.messages)
+    if decision.stops:
+        ends = decision.effect == "end_turn" and decision.event in AFTERWARDS
+        asked.append(("end_turn" if ends else "block", reason))
+    elif decision.verdict == BLOCK:
+        messages.append(reason)  # nothing is stopped, but somebody should hear of it
+    elif decision.verdict in ("ask", "allow"):
+        asked.append((decision.verdict, decision.reason or "a hook said so"))
+    # What ends anyway need not be told to; a block in its place would even send the agent on.
+    if decision.end_turn and not decision.stops and decision.event not in ENDINGS:
+        asked.append(("end_turn", reason))
+    for effect, value in (
+        ("input", None if decision.stops else decision.tool_input),
+        ("output", decision.tool_output),
+        ("prompt", None if decision.stops else decision.prompt),
+        ("context", "\n\n".join(decision.context) or None),
+        ("message", "\n".join(messages) or None),
+        ("follow_up", "\n\n".join(decision.follow_ups) or None),
+    ):
+        if value is not None:
+            asked.append((effect, value))
+    return asked
+
+
+def lost_by(decision: Decision, where: str) -> list[Problem]:
+    """What no host at all can be told."""
+    fields = ("history", "recipe") if decision.enforced else ()
+    return [_lost(name, where) for name in fields if getattr(decision, name) is not None]
+
+
+def recorder(says: Mapping[str, Say], where: str) -> Callable[[Decision], Decision]:
+    """Adds to a decision what its host cannot do, so that the journal tells."""
+
+    def note(decision: Decision) -> Decision:
+        found = (*settle(decision, says, where).problems, *lost_by(decision, where))
+        return decision.replace(problems=(*decision.problems, *found)) if found else decision
+
+    return note
+
+
+def _degraded(effect: str, other: str, where: str) -> Problem:
+    return Problem(
+        "effect-degraded",
+        f"`{effect}` became `{other}`",
+        where,
+        f"this agent has no `{effect}` here",
+        "See the agents page for what each agent can do.",
+        WARNING,
+    )
+
+
+def _lost(effect: str, where: str) -> Problem:
+    return Problem(
+        "effect-lost",
+        f"`{effect}` is lost",
+        where,
+        "this agent has nothing like it here",
+        "See the agents page for what each agent can do.",
+        WARNING,
+    )

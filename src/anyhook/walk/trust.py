@@ -1,0 +1,145 @@
+"""Trust: which hooks of a project may run. It pins what would run, compares it with the ledger, and asks nobody."""
+
+from __future__ import annotations
+
+import os
+
+from anyhook.model.hook import CHANGED, DISABLED, UNTRUSTED, Hook, Layer
+from anyhook.shell.named import files_named, on_project_path, within
+from anyhook.state.ledger import Item
+from anyhook.state.places import lies_in
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from anyhook.documents.files import Files, Print
+    from anyhook.model.json_types import Json
+    from anyhook.state.ledger import Ledger
+    from anyhook.tables.rows import Dialect, Roots
+
+LAUNCHERS = ("bash", "env", "python3", "sh")
+"""Programs that a dialect or a first line puts before a script without the declaration's naming them."""
+
+
+def pin(hook: Hook, dialect: Dialect, roots: Roots, files: Files) -> Item:
+    """What an approval of this hook pins: its declaration, and the bytes of the files it names."""
+    prints = fingerprints(hook, dialect, roots, files)
+    return Item(hook.id, hook.definition, {path: seen.digest for path, seen in prints.items()})
+
+
+def fingerprints(hook: Hook, dialect: Dialect, roots: Roots, files: Files) -> dict[str, Print]:
+    """The files that decide what this hook does, each read once: those its declaration names, programs that PATH finds
+    in the project, and the interpreters that first lines name."""
+    words = [*_texts(list(hook.spec.values())), *LAUNCHERS]
+    waiting = [
+        *dialect.names(hook, files, roots.project, roots.home),
+        *on_project_path(words, roots.env.get("PATH", ""), roots.project, files),
+    ]
+    found: dict[str, Print] = {}
+    for path in waiting:  # grows while it is walked
+        if path in found:
+            continue
+        seen = files.fingerprint(path)
+        # A compiled program outside the project is the system's, and changes with its updates.
+        if seen.binary and not within(path, roots.project) and not within(os.path.realpath(path), roots.project):
+            continue
+        found[path] = seen
+        waiting.extend(_interpreters(seen, roots, files))
+    return found
+
+
+def _interpreters(seen: Print, roots: Roots, files: Files) -> list[str]:
+    if not seen.head.startswith(b"#!"):
+        return []
+    words = seen.head[2:4096].split(b"\n", 1)[0].decode("utf-8", "surrogateescape").split()
+    named = files_named(words, roots.project, roots.home, {}, files)
+    return [*named, *on_project_path(words, roots.env.get("PATH", ""), roots.project, files)]
+
+
+def _texts(values: list[Json]) -> list[str]:
+    found: list[str] = []
+    for value in values:
+        if isinstance(value, str):
+            found.append(value)
+        elif isinstance(value, list):
+            found.extend(_texts(value))
+    return found
+
+
+def gated(layer: Layer, roots: Roots) -> bool:
+    """Whether a layer needs approval: the project's own, and one that is the user's by name but lies in the project.
+    (An environment file of the project can say that the user's folders are there.) A project that holds the home
+    folder holds the user's folders by right; a folder that the caller names is the caller's word."""
+    source = layer.source
+    if source.scope == "project":
+        return True
+    if source.scope != "user" or (roots.state_dir and within(source.path, roots.state_dir)):
+        return False
+    return lies_in(source.path, roots.project) and not lies_in(roots.home, roots.project)
+
+
+ALL = "*"
+
+
+def switches(layer: Layer) -> dict[str, Item]:
+    """What a project says about the user's hooks without a hook of its own, by event (`ALL` for all of them): an empty
+    list that replaces theirs, a word that turns them off or on. It has to be approved as well."""
+    source = layer.source
+    listed = {hook.native_event for hook in layer.hooks}
+    owner = f"{source.dialect}:{source.scope}"
+    found = {event: Item(f"{owner}:{event}:[]", "[]", {}) for event in layer.replaces if event not in listed}
+    if layer.all_off is not None:
+        owner = f"{owner}:{source.label}" if source.label else owner
+        found[ALL] = Item(f"{owner}:{ALL}", '"off"' if layer.all_off else '"on"', {})
+    return found
+
+
+def trust(
+    dialect: Dialect, layers: Sequence[Layer], mode: str, ledger: Ledger, roots: Roots, files: Files
+) -> list[Layer]:
+    """The layers, with every hook of the project marked as far as it is not trusted."""
+    return [_judge(dialect, layer, mode, ledger, roots, files) if gated(layer, roots) else layer for layer in layers]
+
+
+def _judge(dialect: Dialect, layer: Layer, mode: str, ledger: Ledger, roots: Roots, files: Files) -> Layer:
+    if mode == "all" or (mode == "native" and not dialect.gated_natively):
+        return layer
+    if mode == "native" and _path_trusted(dialect, ledger, roots, files):
+        return layer
+    if mode != "ask":
+        why = "--trust none" if mode == "none" else "the dialect trusts projects by path, and this one is not trusted"
+        hooks = tuple(_mark(hook, UNTRUSTED, why) for hook in layer.hooks)
+        return layer.replace(hooks=hooks, replaces=(), all_off=None)
+    approved = ledger.items(roots.project)
+    marked: list[Hook] = []
+    waiting: set[str] = set()
+    for hook in layer.hooks:
+        known = approved.get(hook.id)
+        if hook.status == DISABLED or (known is not None and known.same_as(pin(hook, dialect, roots, files))):
+            marked.append(hook)
+            continue
+        waiting.add(hook.native_event)
+        marked.append(
+            _mark(hook, UNTRUSTED, "not approved yet; see `anyhook trust`")
+            if known is None
+            else _mark(hook, CHANGED, "changed since it was approved; see `anyhook trust`")
+        )
+    for event, item in switches(layer).items():
+        known = approved.get(item.id)
+        if known is None or not known.same_as(item):
+            waiting.add(event)
+    return layer.replace(
+        hooks=tuple(marked),
+        replaces=tuple(event for event in layer.replaces if event not in waiting),
+        all_off=None if ALL in waiting else layer.all_off,
+    )
+
+
+def _path_trusted(dialect: Dialect, ledger: Ledger, roots: Roots, files: Files) -> bool:
+    listed = dialect.trusted_natively(roots, files) if dialect.trusted_natively else frozenset()
+    return roots.project in ledger.approvals or roots.project in {os.path.realpath(path) for path in listed}
+
+
+def _mark(hook: Hook, status: str, why: str) -> Hook:
+    return hook.replace(status=status, why=why) if hook.status != DISABLED else hook

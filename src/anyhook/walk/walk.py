@@ -1,0 +1,357 @@
+"""One event's walk through the corridor: match, present, run, interpret, judge, merge, record. It lives as long as
+the event, and yields what has to be waited for, so that callers with and without an event loop share every line."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from anyhook.handlers import inside_hook, start, start_command
+from anyhook.journal.record import call_text, record
+from anyhook.model.call import Call, Run
+from anyhook.model.decision import Report, idle_report
+from anyhook.model.event import GATES
+from anyhook.model.hook import BROKEN, Hook
+from anyhook.model.outcome import BLOCK, SILENT, STOPPING, STRENGTH, Failure, Outcome
+from anyhook.model.problem import WARNING, Problem
+from anyhook.tables.translate import completed, rewritten, to_host, to_native
+from anyhook.walk.judge import judge
+from anyhook.walk.merge import Entry, merge
+from anyhook.walk.present import aim, present, stdin_of
+from anyhook.walk.routes import wanted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from anyhook.handlers import Waitable
+    from anyhook.model.decision import Decision
+    from anyhook.model.event import Event
+    from anyhook.model.json_types import Json
+    from anyhook.tables.rows import EventRow, Scene
+    from anyhook.walk.engine import Engine
+    from anyhook.walk.routes import Step
+
+    Begun = tuple[Call, str, Waitable | Run]
+
+GRACE_S, GRACE_PER_BYTE_S, GRACE_MOST_S = 0.002, 4e-9, 0.01
+"""How long an async caller's loop is held for a hook that is about to answer, more for a large payload: a hop to a
+thread costs more than most native hooks take."""
+LEAST_S = 0.01
+"""What a hook gets where the host's time is up: it is started and ended, and counts as one that took too long."""
+
+
+class Walk:
+    """The state of one event on its way."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        event: Event,
+        problems: tuple[Problem, ...],
+        answers: list[object],
+        on_failure: str | None,
+        mode: str,
+        spent: frozenset[str] = frozenset(),
+    ) -> None:
+        """`answers` are those that the first callables have given already, an exception where one raised it. `spent`
+        are the dialects whose blocks count no more in this turn."""
+        self.engine, self.event, self.problems, self.on_failure, self.mode = engine, event, problems, on_failure, mode
+        self.answers, self.spent = answers, spent
+        self.grace_s = GRACE_S
+        self.current = event
+        """The event with every rewrite so far."""
+        self.seen = event
+        """The same as far as the next hook of this dialect may see it."""
+        self.group = ""
+        self.blocker = self.blocked_in = ""
+        """The hook that ended the row, and the dialect in which it did."""
+        self.ended = self.stopped = False
+        self.entries: list[Entry] = []
+        self.reports: list[Report] = []
+        self.calls: list[tuple[str, Run | None, str]] = []
+        """Each as text, its run, and why it failed."""
+        self.head = ""
+        self.waiting: list[tuple[Hook, Call]] = []
+        self.running: Waitable | None = None
+        """The hook that is being waited for."""
+        self.begun: dict[int, Begun] = {}
+        """Hooks that were started before their turn, by their place in the row."""
+        self.known: dict[int, tuple[str | None, str]] = {}
+        """What their matchers said."""
+        self.twins: dict[int, str] = {}
+        """Hooks that are the same as one before them, and that one."""
+
+    def walk(self, steps: tuple[Step, ...]) -> Generator[Waitable, Run, Decision]:
+        try:
+            yield from self.steps(steps)
+        except GeneratorExit:  # the caller was cancelled: what happened until then is still written down
+            self.waiting.clear()
+            self.end_begun(steps)
+            self.conclude()
+            raise
+        return self.conclude()
+
+    def steps(self, steps: tuple[Step, ...]) -> Generator[Waitable, Run, None]:
+        for position, step in enumerate(steps):
+            try:
+                yield from self.step(position, steps)
+            except Exception as error:  # noqa: BLE001 (one hook's failure, be it ours, is no neighbour's)
+                self.fail(position, step, error)
+
+    def step(self, position: int, steps: tuple[Step, ...]) -> Generator[Waitable, Run, None]:
+        step = steps[position]
+        if step.dialect.name != self.group:
+            self.group, self.seen, self.ended = step.dialect.name, to_native(self.current, step.dialect), False
+            if step.dialect.at_once and not self.stopped:
+                self.look_ahead(position, steps)
+        why, failed = self.known.get(position) or (step.why, "")
+        if step.hook.status == BROKEN:
+            failed = step.hook.why
+        elif why is None:
+            why, failed = wanted(step.hook, step.dialect, step.row, self.seen, self.current)
+        if why:
+            self.reports.append(idle_report(self.engine.routes.where(step.hook), step.hook, why))
+        elif (self.stopped or self.ended) and not (step.dialect.together and self.blocked_in == self.group):
+            self.report(step.hook, "skipped", f"{self.blocker} came first")
+        elif position in self.twins:
+            self.report(step.hook, "skipped", f"{self.twins[position]} is the same")
+        elif failed:
+            self.give_up(position, step, failed)
+        elif step.hook.background:
+            self.later(step)
+        else:
+            yield from self.run(position, step)
+
+    def fail(self, position: int, step: Step, error: Exception) -> None:
+        """Something of ours went wrong with this hook: it counts as broken, and the person is told."""
+        from anyhook.tables.isolation import told
+
+        left, self.running = self.running, None
+        if left is not None:
+            left.end("cancelled")
+            left.wait(None)
+        if not any(entry.position == position for entry in self.entries):
+            why = f"anyhook failed while it was asked ({told(error)})"
+            self.give_up(position, step, why, (f"anyhook: hook `{step.hook.name}` could not be asked: {told(error)}",))
+
+    def run(self, position: int, step: Step) -> Generator[Waitable, Run, None]:
+        hook, table, row = step.hook, step.dialect, step.row
+        posture = self.engine.posture_of(hook, self.on_failure)
+        scene = self.engine.scene(self.seen, table, row)
+        if hook.handler == "callable":
+            outcome, run = self.call_back(hook), None
+            self.report(hook, "ran", verdict=outcome.verdict)
+        else:
+            call, model, started = self.begun.pop(position) if position in self.begun else self.begin(step, scene)
+            self.running = None if isinstance(started, Run) else started
+            # Made while the hook runs: this is time that nobody waits for.
+            self.head = self.head or self.engine.head(self.event, self.mode)
+            text = call_text(hook, call, posture, self.engine.keeping, model)
+            try:
+                run = started if isinstance(started, Run) else (yield started)
+                self.running = None
+            except GeneratorExit:
+                run = started if isinstance(started, Run) else started.wait(0.0)
+                self.calls.append((text, run, "cancelled"))
+                self.report(hook, "ran", run=run)
+                raise
+            had = hook.replace(limit_s=call.limit_s) if run.ending == "timed_out" else hook  # a host may have had less
+            outcome = self.engine.answers.read(had, table.replies[hook.handler], self.event.name, run)
+            self.calls.append((text, run, outcome.failure.cause if outcome.failure else ""))
+            outcome = completed(outcome, self.seen, table)
+        outcome = judge(hook, table, row, outcome, posture, scene.settings)
+        if outcome.verdict == BLOCK and table.name in self.spent:
+            outcome = _let_go(hook, row, outcome)
+        if run is not None and (outcome.spoke or self.engine.routes.shows(hook)):
+            broken = run.ending == "not_started"
+            self.report(hook, "broken" if broken else "ran", (run.error or "") if broken else "", run, outcome.verdict)
+        self.take(position, step, outcome, scene.settings.get("chaining") == "upstream")
+
+    def begin(self, step: Step, scene: Scene) -> Begun:
+        """The call, the model it asks, and what was started."""
+        hook, table, row, engine = step.hook, step.dialect, step.row, self.engine
+
+        def stdin() -> bytes:
+            made = stdin_of(table, row, scene)
+            self.grace_s = min(GRACE_S + len(made) * GRACE_PER_BYTE_S, GRACE_MOST_S)
+            return made
+
+        if hook.handler == "command":
+            call, missing = aim(hook, table, scene, engine.run_id(), engine.trace)
+            call = self.in_time(call)
+            if missing:
+                return call, "", Run("not_started", None, b"", b"", 0, 0.0, missing)
+            return call, "", start_command(call, stdin)
+        call, _ = aim(hook, table, scene, engine.run_id(), engine.trace, stdin())
+        call = self.in_time(call)
+        asked, model = engine.asked(hook, table)
+        return call, model, start(hook, table, call, scene, asked, engine.catalog.config)
+
+    def look_ahead(self, first: int, steps: tuple[Step, ...]) -> None:
+        """Start all hooks of a dialect whose hooks run at once. The first is left to whoever waits for the walk, the
+        others get a thread that waits for them; their answers are still taken in the order of the row."""
+        table = steps[first].dialect
+        seen: dict[tuple[Json, ...], str] = {}
+        ready: list[int] = []
+        for position, step in enumerate(steps[first:], first):
+            hook, why, failed = step.hook, step.why, ""
+            if step.dialect is not table:
+                break
+            if hook.status == BROKEN:
+                continue
+            if why is None:
+                why, failed = wanted(hook, table, step.row, self.seen, self.current)
+            self.known[position] = (why, failed)
+            if why or failed:
+                continue
+            twin = seen.setdefault(table.identity(hook), hook.id)
+            if twin != hook.id:
+                self.twins[position] = twin
+            elif not hook.background:
+                ready.append(position)
+        if len(ready) < 2 or any(map(table.in_turn, (steps[position].hook for position in ready))):
+            return
+        from anyhook.process.watching import Watched
+
+        for position in ready:
+            scene = self.engine.scene(self.seen, table, steps[position].row)
+            call, model, started = self.begin(steps[position], scene)
+            if position != ready[0] and not isinstance(started, Run):
+                started = Watched(started)
+            self.begun[position] = call, model, started
+
+    def end_begun(self, steps: tuple[Step, ...]) -> None:
+        """End what was started before its turn and will not get it."""
+        for position, (call, model, started) in self.begun.items():
+            hook = steps[position].hook
+            if not isinstance(started, Run):
+                started.end("cancelled")
+            run = started if isinstance(started, Run) else started.wait(None)
+            posture = self.engine.posture_of(hook, self.on_failure)
+            self.calls.append((call_text(hook, call, posture, self.engine.keeping, model), run, "cancelled"))
+            self.report(hook, "ran", run=run)
+
+    def in_time(self, call: Call) -> Call:
+        """The call with no more time than the host has left for all of us."""
+        by_s = self.engine.answer_by_s
+        return call if by_s is None else call.replace(limit_s=min(call.limit_s, max(by_s - monotonic(), LEAST_S)))
+
+    def give_up(self, position: int, step: Step, why: str, messages: tuple[str, ...] = ()) -> None:
+        """Its matcher failed, so it cannot be said whether it wanted the event: a broken hook."""
+        outcome = Outcome(failure=Failure("not_started", why), messages=messages)
+        posture = self.engine.posture_of(step.hook, self.on_failure)
+        outcome = judge(step.hook, step.dialect, step.row, outcome, posture, {})
+        self.report(step.hook, "broken", why, verdict=outcome.verdict)
+        self.take(position, step, outcome, upstream=False)
+
+    def call_back(self, hook: Hook) -> Outcome:
+        """An embedding program's own callable; whatever it raises is its own failure."""
+        answer = self.answers.pop(0) if self.answers else self.ask(hook)
+        if answer is None:
+            return SILENT
+        if isinstance(answer, Exception):
+            return Outcome(failure=Failure("exit", f"it raised {type(answer).__name__}: {answer}"))
+        if not isinstance(answer, Outcome):
+            return Outcome(failure=Failure("output", f"it returned {type(answer).__name__}, not an Outcome or None"))
+        if answer.verdict not in STRENGTH:
+            return Outcome(failure=Failure("output", f"it returned the verdict {answer.verdict!r}"))
+        return answer
+
+    def ask(self, hook: Hook) -> object:
+        token = inside_hook.set(True)
+        try:
+            return self.engine.routes.callback(hook)(self.seen)
+        except Exception as error:  # noqa: BLE001 (one hook's failure is a value, whatever it is)
+            return error
+        finally:
+            inside_hook.reset(token)
+
+    def take(self, position: int, step: Step, outcome: Outcome, upstream: bool) -> None:
+        """Let one outcome count: for the hooks to come, and for the decision."""
+        if outcome.problems:
+            outcome = outcome.replace(problems=tuple(self.engine.once(outcome.problems)))
+        plain = to_host(outcome, self.event, step.dialect)
+        self.entries.append(Entry(position, step.hook, step.dialect, step.row, plain, upstream))
+        chains = () if upstream else step.dialect.chains
+        self.current, self.seen = rewritten(self.current, self.seen, outcome, plain, chains)
+        if outcome.verdict == BLOCK:
+            if not self.ended:
+                self.ended, self.blocker, self.blocked_in = True, f"a block by {step.hook.id}", step.dialect.name
+            self.stopped = self.stopped or (self.event.name in GATES and step.row.block in STOPPING)
+        elif step.hook.scope == "builtin" and outcome.recipe is not None:
+            self.ended, self.blocker = True, step.hook.id
+
+    def later(self, step: Step) -> None:
+        """Background hooks start after everything else, if nothing was stopped."""
+        scene = self.engine.scene(self.seen, step.dialect, step.row)
+        call, missing = present(step.hook, step.dialect, step.row, scene, self.engine.run_id(), self.engine.trace)
+        if missing:
+            self.report(step.hook, "broken", missing)
+        else:
+            self.waiting.append((step.hook, call))
+            self.report(step.hook, "background", "runs in the background and decides nothing")
+
+    def report(self, hook: Hook, status: str, why: str = "", run: Run | None = None, verdict: str = "none") -> None:
+        start = (hook.id, hook.name, hook.dialect, hook.scope, self.engine.routes.where(hook), status, why)
+        if run is None:
+            self.reports.append(Report(*start, verdict=verdict))
+            return
+        stdout, stderr = run.stdout.decode("utf-8", "replace"), run.stderr.decode("utf-8", "replace")
+        taken_ms = int(run.duration_s * 1_000_000 + 0.5) / 1000  # `round` takes many times as long
+        self.reports.append(Report(*start, run.ending, run.exit_code, taken_ms, stdout, stderr, verdict))
+
+    def conclude(self) -> Decision:
+        engine = self.engine
+        if self.waiting:
+            self.start_background()
+        enforced = self.mode != "shadow"
+        decision = merge(self.event.name, self.entries, tuple(self.reports), self.problems, enforced)
+        if engine.note is not None:
+            decision = engine.note(decision)
+        try:
+            return self.keep(decision)
+        except Exception as error:  # noqa: BLE001 (what was decided counts, written down or not)
+            from anyhook.tables.isolation import told
+
+            what = "this event could not be written down"
+            problem = Problem("journal-failed", what, self.event.name, told(error), severity=WARNING)
+            return decision.replace(problems=(*decision.problems, problem))
+
+    def keep(self, decision: Decision) -> Decision:
+        """Write the decision down."""
+        engine = self.engine
+        if engine.recording is not None:
+            engine.recording.add(self.event, decision, engine.who(self.mode), engine.session, self.calls)
+        journal = engine.journal
+        if journal is not None:
+            head = self.head or engine.head(self.event, self.mode)
+            line = record(head, decision, self.calls, engine.keeping)
+            if not journal.append(line):
+                decision = decision.replace(problems=(*decision.problems, *engine.journal_problem()))
+        return decision
+
+    def start_background(self) -> None:
+        for hook, call in self.waiting:
+            if self.stopped:
+                places = [index for index, report in enumerate(self.reports) if report.id == hook.id]
+                for place in places:
+                    self.reports[place] = self.reports[place].replace(
+                        status="skipped", why=f"{self.blocker} came first"
+                    )
+            else:
+                posture = self.engine.posture_of(hook, self.on_failure)
+                self.calls.append((call_text(hook, call, posture, self.engine.keeping), None, ""))
+                self.engine.start_in_background(hook, call)
+
+
+def _let_go(hook: Hook, row: EventRow, outcome: Outcome) -> Outcome:
+    """The block of a hook that has kept the agent working as often as its dialect allows."""
+    problem = Problem(
+        "bound-reached",
+        f"`{hook.name}` has kept the agent working {row.bound} times in this turn; its block is ignored",
+        hook.where(),
+        outcome.reason or "",
+        "Let the hook accept what the agent can reach, or the agent ends its turn without it.",
+        WARNING,
+    )
+    return outcome.replace(verdict="none", reason=None, context=(), problems=(*outcome.problems, problem))
