@@ -318,6 +318,12 @@ CODES = {
         "The file that remembers which hooks were turned off cannot be read, so they run again.",
         "Remove the file, and turn the hooks off again.",
     ),
+    "cases-not-searched": Code(
+        OWN,
+        WARNING,
+        "The project has too many folders for all of it to be searched for case files.",
+        "Run `anyhook trust` in the folder that holds the case files.",
+    ),
     "ledger-refused": Code(
         OWN,
         ERROR,
