@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import os
 import sys
-from time import monotonic
 
 from anyhook.cli.failure import BLOCKED, BadCall
 from anyhook.cli.fire import key_of, open_engine, silence
+from anyhook.cli.watchdog import Overdue, Watchdog, begun_s
 from anyhook.guard.guard import NAME, guard, refusal
 from anyhook.hosts import HOSTS, host
 from anyhook.model import lean_json
@@ -38,14 +38,28 @@ MARGIN, MARGIN_LEAST_S = 0.1, 0.4
 def bridge(agent: str, native: str, values: Values) -> int:
     """Answer one call of an agent; the exit status that it expects."""
     table, row = named(agent, native)
-    begun_s = monotonic()
+    begun = begun_s()
+    margin_s = max(row.limit_s * MARGIN, MARGIN_LEAST_S)
+    # No hook runs beyond the moment from which on the margin is ours, so this ends none before its time.
+    watchdog = Watchdog(begun + row.limit_s - margin_s / 2, lambda refusal: _overdue(table, row, values, refusal))
+    watchdog.start()
     try:
-        answer = _answer(table, row, values, begun_s)
+        answer = _answer(table, row, values, begun, watchdog)
     except Exception as error:  # noqa: BLE001 (whatever it was: the agent gets an answer that it understands)
         from anyhook.walk.bridge_failure import failed
 
         answer = failed(table, row, values, error)
+    watchdog.stop()
     return _tell(answer)
+
+
+def _overdue(table: Host, row: HostEvent, values: Values, refusal: str) -> int:
+    """In the watchdog's thread: what the agent gets where there is no decision in time."""
+    from anyhook.process.run import end_all
+    from anyhook.walk.bridge_failure import failed
+
+    end_all(for_good=True)
+    return _tell(failed(table, row, values, Overdue(f"there was no decision within {row.limit_s:g} s"), refusal))
 
 
 def named(agent: str, native: str) -> tuple[Host, HostEvent]:
@@ -64,7 +78,7 @@ def named(agent: str, native: str) -> tuple[Host, HostEvent]:
     return table, row
 
 
-def _answer(table: Host, row: HostEvent, values: Values, begun_s: float) -> Answer:
+def _answer(table: Host, row: HostEvent, values: Values, begun: float, watchdog: Watchdog) -> Answer:
     raw = sys.stdin.buffer.read() if sys.stdin is not None else b""
     text, doubts = _decoded(raw)
     payload = _parsed(text, row)
@@ -72,9 +86,9 @@ def _answer(table: Host, row: HostEvent, values: Values, begun_s: float) -> Answ
     if not received.events:
         return NO_OPINION
     project = _project(table, payload, values)
-    reason = _own_refusal(received, project, doubts)
+    reason = watchdog.refusal = _own_refusal(received, project, doubts)
     try:
-        return _asked(table, row, values, begun_s, payload, received, project, reason, doubts)
+        return _asked(table, row, values, begun, payload, received, project, reason, doubts)
     except Exception as error:
         if not reason:
             raise
@@ -99,7 +113,7 @@ def _asked(
     table: Host,
     row: HostEvent,
     values: Values,
-    begun_s: float,
+    begun: float,
     payload: dict[str, Json],
     received: Received,
     project: str,
@@ -122,7 +136,7 @@ def _asked(
     from anyhook.walk.settle import recorder
 
     with OnDuty():
-        engine = open_engine(project, values, table.name)
+        engine = open_engine(project, values, table.name, begun + row.limit_s / 2)
         engine.outlived = True
         engine.leave_to_host(table.reads, table.title)
         if reason and engine.catalog.config.protect:
@@ -131,7 +145,7 @@ def _asked(
         engine.note = recorder(row.says, where)
         if doubts:
             engine.note = _doubting(engine.note, row, where, "; ".join(doubts), engine.on_failure)
-        engine.answer_by_s = begun_s + row.limit_s - max(row.limit_s * MARGIN, MARGIN_LEAST_S)
+        engine.answer_by_s = begun + row.limit_s - max(row.limit_s * MARGIN, MARGIN_LEAST_S)
         decision, again = once(table.name, engine, received, lambda: _fire(engine, received, where))
         if again:
             _note_twice(table, received, engine, values)

@@ -133,6 +133,7 @@ def _hook(source: Source, file_name: str, files: Files) -> Hook | None:
     broken = link and not files.is_executable(path)
     if broken:
         files.problem("not-executable", "this link does not lead to an executable file", path, fix="Mend or remove it.")
+    files.made_hook()
     return Hook(
         id=f"kodelet:{source.scope}:{slug(name)}",
         name=name,
@@ -156,7 +157,7 @@ def _hook(source: Source, file_name: str, files: Files) -> Hook | None:
 
 def _warn_if_meant(path: str, mode: int, files: Files) -> None:
     """A script without its execute bit is most likely a hook that was forgotten; a README is not."""
-    if stat.S_ISREG(mode) and not path.endswith(OFF) and (files.content(path) or b"").startswith(b"#!"):
+    if stat.S_ISREG(mode) and not path.endswith(OFF) and files.head(path).startswith(b"#!"):
         import shlex  # where something is wrong only: it costs every start of the command
 
         files.problem(

@@ -71,7 +71,7 @@ def _front_matter(path: str, text: str, files: Files) -> dict[str, Json] | None:
         return None
     yaml_text, offset = split
     try:
-        value = documents.parse_yaml(yaml_text)
+        value = files.yaml(yaml_text)
     except documents.Unreadable as error:
         mended = documents.mend_backslashes(yaml_text)
         value = None if mended == yaml_text else files.parse(path, mended, "yaml", offset)
@@ -129,6 +129,7 @@ class _Declaration:
         if complaint:
             self.say("wrong-limit", f"`timeout`: {complaint}; {limit_s:g} s apply", "timeout", "Give 100 to 600000 ms.")
         background = self.background(front, trigger)
+        self.files.made_hook()
         return Hook(
             id=f"{self.source.dialect}:{self.source.scope}:{slug(name)}",
             name=name,

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     Place = tuple[str | int, ...]
 
+LONGEST_GUESSED = 100
+"""Longer words are no slip of the pen, and comparing them takes long."""
 MAX_LIMIT_S = 1e9
 """The longest time limit: more than ten times that and no lock can wait for it."""
 STARTERS = INTERPRETERS | {"uv", "npx", "env"}
@@ -63,6 +65,8 @@ def guess(word: str, known: Iterable[str]) -> str:
     """` Did you mean …?` where one is likely, else nothing."""
     import difflib
 
+    if len(word) > LONGEST_GUESSED:
+        return ""
     near = difflib.get_close_matches(word, list(known), 1, 0.6) or [
         name for name in known if name.lower().replace("_", "") == word.lower().replace("_", "")
     ]
@@ -345,6 +349,7 @@ class Entries:
         source = self.source
         owner = f"{source.scope}:{source.label}" if source.label else source.scope
         definition = canonical({"event": event, "matcher": matcher, "handler": handler})
+        self.files.made_hook()
         self.hooks.append(
             Hook(
                 id=f"{source.dialect}:{owner}:{event}:{slug(name)}",

@@ -1,8 +1,10 @@
 """The catalog: discover, load, trust and layer, once for a project and a user. Only asking self-describing
-executables for their event starts anything, and only where the caller allows it."""
+executables for their event starts anything, and only where the caller allows it. A project that is too large to be read
+has no hooks here, in any dialect; the user's hooks are as without it."""
 
 from __future__ import annotations
 
+from anyhook.documents.budget import Budget, TooLarge
 from anyhook.documents.files import Files
 from anyhook.model.call import Call
 from anyhook.model.hook import ARMED, BROKEN, DISABLED, Hook, Layer
@@ -24,9 +26,12 @@ from anyhook.walk.trust import gated, trust
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import TypeVar
 
     from anyhook.model.hook import Source
+
+    Made = TypeVar("Made")
 
 
 class Loaded(Record):
@@ -36,20 +41,72 @@ class Loaded(Record):
     config: Config
     files: Files
     layers: dict[str, list[Layer]]
+    budget: Budget | None
+    """What the project may cost, for all that follows; None where its layers were dropped."""
+    too_large: TooLarge | None = None
+    """Why the project's layers are empty, where they were dropped."""
+
+    def pay(self, place: str) -> None:
+        """Whatever `files` reads from here on is read for the project."""
+        self.files.budget = self.budget
+        if self.budget is not None:
+            self.budget.place = place
+
+    def pay_no_more(self) -> None:
+        self.files.budget = None
+        if self.budget is not None and self.budget.exceeded is not None:
+            raise self.budget.exceeded
 
 
 def read(setup: Setup) -> Loaded:
     """Discover and load."""
+    return within_budget(setup, lambda loaded: loaded)
+
+
+def within_budget(setup: Setup, work: Callable[[Loaded], Made], budget: Budget | None = None) -> Made:
+    """Read everything and do some work with it. Where the project turns out to be too large, on the way or in the work,
+    both are done once more without its layers; so the work must be fit to be done twice."""
+    budget = Budget(setup.read_by_s) if budget is None else budget
     files = Files()
+    try:
+        made = work(_read(setup, files, budget, None))
+        if budget.exceeded is None:
+            return made
+        error = budget.exceeded
+    except TooLarge as raised:
+        error = raised
+    rest = Files()
+    rest.stamps.update(files.stamps)  # what it depends on: as long as they stay, the project is too large
+    return work(_read(setup, rest, None, error))
+
+
+def _read(setup: Setup, files: Files, budget: Budget | None, too_large: TooLarge | None) -> Loaded:
     config = _config(setup, files)
     roots = setup.roots(config.plugins)
-    layers: dict[str, list[Layer]] = {}
+    loaded = Loaded(roots, config, files, {}, budget, too_large)
     for name in setup.dialects:
-        layers[name] = []
+        loaded.layers[name] = []
         with _dialect_apart(files, name, roots.project):
             table = dialect(name)
-            layers[name] = [load(table, source, files) for source in _places(table, roots, files)]
-    return Loaded(roots, config, files, layers)
+            loaded.layers[name] = [_load(table, source, loaded) for source in _places(table, roots, files)]
+    if too_large is not None:
+        problem = too_large.problem()
+        where = problem.where or setup.project
+        files.problem(problem.code, problem.what, where, problem.why, problem.fix, scope="project")
+    return loaded
+
+
+def _load(table: Dialect, source: Source, loaded: Loaded) -> Layer:
+    """What one source holds; a project's is paid for, and empty where the project was dropped."""
+    empty, loaded.files.budget = Layer(source, ()), None
+    if not gated(empty, loaded.roots):
+        return load(table, source, loaded.files)
+    if loaded.too_large is not None:
+        return empty
+    loaded.pay(source.path)
+    layer = load(table, source, loaded.files)
+    loaded.pay_no_more()
+    return layer
 
 
 def _dialect_apart(files: Files, name: str, project: str) -> Apart:
@@ -87,7 +144,10 @@ def _settings(setup: Setup, files: Files, path: str, home: str) -> Config:
 
 def build(setup: Setup, may_start: bool) -> Catalog:
     """The whole catalog. With `may_start`, trusted executables are asked for their event."""
-    loaded = read(setup)
+    return within_budget(setup, lambda loaded: _build(setup, loaded, may_start))
+
+
+def _build(setup: Setup, loaded: Loaded, may_start: bool) -> Catalog:
     files, roots = loaded.files, loaded.roots
     own_dir = believed_dir(setup.env, setup.project)
     for name in ("trust.json", "switches.json"):
@@ -103,13 +163,17 @@ def build(setup: Setup, may_start: bool) -> Catalog:
             layers: list[Layer] = []
             for each in loaded.layers[name]:
                 with one_file(files, each.source):
+                    loaded.pay(each.source.path)
                     (judged,) = trust(table, [each], setup.trust, ledger, roots, files)
+                    loaded.pay_no_more()
                     layers.append(judged.replace(hooks=tuple(_switched(hook, off) for hook in judged.hooks)))
+            files.budget = None  # what is joined is the user's as well
             found = [*(_switched(hook, off) for hook in builtins(table)), *joined(table, layers, roots, files)]
-            hooks.extend(with_types(table, found, types, setup, files, may_start) if table.ask_type else found)
+            hooks.extend(with_types(table, found, types, setup, loaded, may_start) if table.ask_type else found)
     problems = [*ledger.problems, *switches.problems, *files.problems]
-    # What failed may have failed by chance, for want of memory or the like: it is tried again the next time.
+    # What failed may have failed by chance, for want of memory or time or the like: it is tried again the next time.
     failed = any(problem.code == FAILED for problem in problems)
+    failed = failed or (loaded.too_large is not None and not loaded.too_large.lasting)
     complete = not failed and all(hook.native_event or hook.status != ARMED for hook in hooks)
     return Catalog(hooks, problems, loaded.config, files.stamps, complete)
 
@@ -147,10 +211,10 @@ def _switched(hook: Hook, off: frozenset[str]) -> Hook:
 
 
 def with_types(
-    table: Dialect, hooks: list[Hook], types: Types, setup: Setup, files: Files, may_start: bool
+    table: Dialect, hooks: list[Hook], types: Types, setup: Setup, loaded: Loaded, may_start: bool
 ) -> list[Hook]:
     """Each executable with the event it names: the answer kept by content, or asked for now."""
-    fresh: dict[str, str] = {}
+    files, fresh = loaded.files, dict[str, str]()
     made: list[Hook] = []
     for hook in hooks:
         if hook.native_event or hook.status == BROKEN:
@@ -159,7 +223,10 @@ def with_types(
         typed = hook.replace(status=BROKEN, why="it could not be asked for its event")
         what = f"hook `{hook.name}` is not used: asking for its event failed"
         with Apart(files, hook.source, what, hook.dialect, hook.scope):
+            if lies_in(hook.source, setup.project):
+                loaded.pay(hook.source.rpartition("/")[0])
             digest, _ = files.digest(hook.source)
+            loaded.pay_no_more()
             answer = (types.get(digest) or fresh.get(digest)) if digest else None
             failure = ""
             if answer is None and may_start and hook.status == ARMED:
@@ -167,6 +234,7 @@ def with_types(
                 if answer is not None and digest:
                     fresh[digest] = answer
             typed = _typed(table, hook, answer, failure, files)
+        files.budget = None
         made.append(typed)
     if fresh:
         with Apart(files, types.path, "what executables answered could not be kept"):

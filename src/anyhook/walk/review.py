@@ -32,11 +32,13 @@ class Entry(Record):
     event: str
     """The dialect's own name; "" where an executable has not been asked."""
     hook: Hook | None
-    """None for an empty list, and for what is no longer there."""
+    """None for an empty list, for a case file, and for what is no longer there."""
     overrides: tuple[str, ...] = ()
     """Hooks of the user's that do not run once this is approved."""
     prints: Mapping[str, Print] = {}
     before: Item | None = None
+    runs: Mapping[str, str] = {}
+    """Of a case file: what it would run, by word."""
 
 
 def review(
