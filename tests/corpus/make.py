@@ -21,9 +21,10 @@ from corpus_scenes import DIALECTS, OWN, answers, scenes
 from corpus_vectors import vector_cases
 
 ROOT = Path(__file__).parents[2]
-VECTORS = ROOT / "src/anyhook/conformance/vectors"
+VECTORS = next(ROOT.glob("src/**/vectors/kode/interpret.json")).parents[1]
 PAYLOADS = ROOT / "tests/data/payloads"
 VECTORS_PER_DIALECT = 24
+ENDS = {"session_end", "SessionEnd", "sessionEnd", "SessionShutdown", "event.session.deleted"}
 
 
 def planned() -> tuple[dict[str, dict[str, Any]], list[Case]]:
@@ -42,7 +43,7 @@ def planned() -> tuple[dict[str, dict[str, Any]], list[Case]]:
     for case in [*cases, *copied]:
         prefix = f"{case['scene']}-{case['argv'][0]}"
         numbers[prefix] += 1
-        if not left_out(case, numbers[prefix]):
+        if not (left_out(case, numbers[prefix]) or hurried(case)):
             fresh = {"fresh": True} if past_counts(case) else {}
             named.append({"id": f"{prefix}-{numbers[prefix]}", **case, **fresh})
     return {"scenes": {**found, **more}, "answers": texts, "stdin": {**stdin, **made_up}}, named
@@ -64,6 +65,13 @@ def left_out(case: Case, number: int) -> bool:
     if verb == "fire" and name in OWN:
         return number % 2 == 0 and str(case["behave"][name]) not in OWN[name]
     return verb == "list" and scene.startswith("settings-") and scene != "settings-odd"
+
+
+def hurried(case: Case) -> bool:
+    """Two agents give their hooks 1 to 3 s when a session ends: too little on a busy machine."""
+    ends = ENDS.intersection(case["argv"][1:3])
+    fast = {"claude", "codex"}.intersection([*case["dialects"], case.get("host")])
+    return bool(ends and fast and case["argv"][0] in ("fire", "bridge"))
 
 
 def past_counts(case: Case) -> bool:
