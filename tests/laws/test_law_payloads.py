@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from law_strategies import TABLES, objects, texts, values
 
 from anyhook.cli.event_input import event_of
-from anyhook.cli.options import FIRE
+from anyhook.cli.options import EventOptions
 from anyhook.dialects.goose import FACETS
 from anyhook.model.event import FIELDS, Event
+from anyhook.model.json_bytes import encode
 from anyhook.model.json_types import Json
 from anyhook.tables.rows import Scene
 from anyhook.walk import present
-from anyhook.walk.present import encode, payload
+from anyhook.walk.present import payload
 
 if TYPE_CHECKING:
     from conftest import World
@@ -309,8 +310,7 @@ def test_made_values(dialect: str, native: str, canonical: str, data: st.DataObj
 
 
 def read_back(native: str, data: dict[str, Json]) -> tuple[Event, list[str]]:
-    options: dict[str, str | list[str] | bool | None] = {option.key: [] if option.many else None for option in FIRE}
-    return event_of(native, {**options, "data": json.dumps(data)})
+    return event_of(native, EventOptions(data=json.dumps(data)))
 
 
 @each_case
