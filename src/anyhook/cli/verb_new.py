@@ -18,10 +18,10 @@ from anyhook.tables.registry import DIALECTS, dialect
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.hook import Hook
-    from anyhook.testing.scaffold.planning import Order, Plan
+    from anyhook.testing.scaffold.plan import Order, Plan, Scope
+    from anyhook.testing.scaffold.script import Lang
 
 INTERPRETERS = {"bash": "bash", "python": "python3"}
-TURNS = 20
 EXAMPLE = "anyhook new guard --dialect kodik --event PreToolUse --tool Bash"
 
 
@@ -43,7 +43,8 @@ def new(name: str, options: NewOptions) -> int:
     NAME becomes the name of its script. A new gate refuses what holds the word anyhook-demo-block, and other hooks
     keep a record of their events: a start to be changed. Files that are there keep everything they hold.
     """
-    from anyhook.testing.scaffold.planning import CannotScaffold
+    from anyhook.testing.scaffold.plan import CannotScaffold
+    from anyhook.testing.scaffold.write import write
 
     try:
         order, canonical = _order(name, options)
@@ -70,8 +71,8 @@ def new(name: str, options: NewOptions) -> int:
 
 def _check_cases(order: Order) -> None:
     """Whether cases can be written, before anything else is."""
-    from anyhook.testing.scaffold.cases import case_file
-    from anyhook.testing.scaffold.planning import plan
+    from anyhook.testing.scaffold.plan import plan
+    from anyhook.testing.scaffold.try_out import case_file
 
     if order.scope != "project":
         raise BadCall("--with-test: cases run in a project, with a home of their own. Use it with --scope project.")
@@ -81,7 +82,7 @@ def _check_cases(order: Order) -> None:
 
 
 def _write_cases(order: Order, canonical: str, made: Plan, hook: Hook) -> str:
-    from anyhook.testing.scaffold.cases import case_file, first_cases
+    from anyhook.testing.scaffold.try_out import case_file, first_cases
 
     path = case_file(order, made)
     try:
@@ -92,27 +93,8 @@ def _write_cases(order: Order, canonical: str, made: Plan, hook: Hook) -> str:
     return path
 
 
-def write(order: Order, written: str = "") -> tuple[Plan, Hook]:
-    """Plan, write, and look whether the dialect takes it; several who write at once get their turns."""
-    from anyhook.testing.scaffold.disk import Writing
-    from anyhook.testing.scaffold.planning import Overtaken, find_hook, plan
-
-    for turn in range(TURNS):
-        made, writing = plan(order, written), Writing()
-        try:
-            writing.write(made.pieces)
-            return made, find_hook(order, made)
-        except Overtaken:
-            if turn == TURNS - 1:
-                raise
-        except BaseException:
-            writing.undo()
-            raise
-    raise AssertionError("the last turn returns or raises")
-
-
 def _order(name: str, options: NewOptions) -> tuple[Order, str]:
-    from anyhook.testing.scaffold.planning import Order, find_row
+    from anyhook.testing.scaffold.plan import Order, find_row
 
     chosen = options.dialect
     if len(chosen) != 1:
@@ -123,14 +105,15 @@ def _order(name: str, options: NewOptions) -> tuple[Order, str]:
         raise BadCall(f"--event: name the event. Events of {table.name}: {known}.")
     roots = setup_of(options).roots(())
     row, canonical = find_row(table, options.event)
-    scope, lang = options.scope or "project", options.lang or "bash"
+    scope: Scope = "user" if options.scope == "user" else "project"
+    lang: Lang = "python" if options.lang == "python" else "bash"
     return Order(name, table, row, scope, lang, options.tool or "", roots), canonical
 
 
 def _trials(order: Order, canonical: str, options: NewOptions) -> list[tuple[str, str]]:
     """Command lines, and what each of them shows."""
-    from anyhook.testing.scaffold.script import EFFECTS
-    from anyhook.testing.scaffold.trial import trial
+    from anyhook.testing.scaffold.answers import EFFECTS
+    from anyhook.testing.scaffold.try_out import trial
 
     tool = _tool(order)
     where = ["--project", options.project] if options.project else []

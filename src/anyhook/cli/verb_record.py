@@ -175,7 +175,7 @@ def _tried(cases: list[dict[str, Json]], project: str) -> list[dict[str, Json]]:
 
 
 def _write(path: str | None, cases: list[dict[str, Json]], project: str) -> None:
-    from anyhook.documents.yaml_text import to_yaml
+    from anyhook.documents.dump_yaml import to_yaml
     from anyhook.testing.kit.approval import approve_written
     from anyhook.testing.kit.sandbox import project_of
 
