@@ -1,8 +1,9 @@
 """Records the corpus: writes `inputs.json` and `cases.jsonl` from the command as it answers now.
 
-    python tests/corpus/make.py
+    python tests/corpus/make.py [WORD…]
 
 Only for a change of answers that is meant, or for more cases; the diff of `cases.jsonl` is then to be reviewed.
+With words, only cases that have one of them in their id or in the name of what they read; the rest is kept.
 Every call is made twice, in other rooms and another order, and has to give the same answer.
 """
 
@@ -15,7 +16,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from corpus_box import COMMAND, Case, differences, run_cases, save
+from corpus_box import COMMAND, Case, about, answer_of, differences, load, run_cases, save
 from corpus_cases import HOSTS, bridged, fired, mixed, payloads, postured, unseen, varied
 from corpus_scenes import DIALECTS, OWN, answers, scenes
 from corpus_vectors import vector_cases
@@ -82,12 +83,16 @@ def past_counts(case: Case) -> bool:
 
 
 def main() -> int:
+    words = sys.argv[1:]
     inputs, cases = planned()
-    sys.stderr.write(f"{len(cases)} cases, each twice\n")
-    recorded = [{**case, **answer} for case, answer in zip(cases, run_cases(inputs, cases), strict=True)]
+    kept = {case["id"]: answer_of(case) for case in load()[1] if not about(case, words)} if words else {}
+    wanted = [case for case in cases if case["id"] not in kept]
+    sys.stderr.write(f"{len(wanted)} of {len(cases)} cases, each twice\n")
+    recorded = [{**case, **answer} for case, answer in zip(wanted, run_cases(inputs, wanted), strict=True)]
     again = run_cases(inputs, recorded[::-1])[::-1]
     unsteady = [line for case, answer in zip(recorded, again, strict=True) for line in differences(case, answer)]
-    save(inputs, recorded)
+    answered = {case["id"]: answer_of(case) for case in recorded} | kept
+    save(inputs, [{**case, **answered[case["id"]]} for case in cases])
     sys.stderr.write("\n".join([*unsteady, f"{len(unsteady)} answers are not steady", ""]))
     return 1 if unsteady else 0
 
