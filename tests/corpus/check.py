@@ -2,8 +2,8 @@
 
     python tests/corpus/check.py [--sample] [--workers N] [WORD…]
 
-With words, only cases that have one of them in their id or in the name of what they read (`.cut`). Exit status 0 where every answer is the recorded one, byte for
-byte, and 1 otherwise.
+With words, only cases that have one of them in their id or in the name of what they read (`.cut`). Exit status 0 where
+every answer is the recorded one, byte for byte, and 1 otherwise.
 """
 
 from __future__ import annotations
