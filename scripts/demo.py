@@ -366,7 +366,7 @@ def main() -> int:
         shutil.rmtree(folder, ignore_errors=True)
     left = f"; {len(SCENES) - played} were left out" if played < len(SCENES) else ""
     say(f"\n{'─' * WIDTH}\nAll {played} scenes came out as promised{left}.")
-    say(NEXT.format(folder=Path(sys.executable).parent).rstrip())
+    say(NEXT.format(folder=f"{Path(sys.prefix).name}/bin").rstrip())
     return 0
 
 
