@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from law_strategies import TABLES
 
 from anyhook.cli import fire as cli_fire
-from anyhook.cli.options import FIRE, parse
+from anyhook.cli.options import FireOptions, parse
 from anyhook.model.event import EVENTS, Event
 from anyhook.state.plans import read_plan
 from anyhook.state.switches import Switches
@@ -239,10 +239,10 @@ def test_the_quick_answer_is_the_engines(
         raise AssertionError("the engine was opened")
 
     for event in EVENTS:
-        parsed = parse([event, "--project", str(world.project), "--json", *options], FIRE)
+        parsed = parse([event, "--project", str(world.project), "--json", *options], FireOptions, 1)
         assert parsed is not None
         values = parsed[1]
-        engine = cli_fire.open_engine(str(world.project), values, "fire")
+        engine = cli_fire.open_engine(str(world.project), values, "fire", values.session)
         expected = engine.fire_sync(Event(event, {}))
         engine.close_sync(0.0)
         if engine.routes.hooks_for(Event(event, {})):

@@ -10,7 +10,7 @@ import click
 
 from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import DONE, BadCall
-from anyhook.cli.options import JSON, WHERE, Option
+from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.hosts import HOSTS, host
@@ -22,24 +22,25 @@ from anyhook.tables.shapes import guess
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.cli.options import Values
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Entry, Host
 
 SCOPES = ("user", "project")
-OPTIONS = (
-    Option("--scope", "Whose config: the user's (the default) or the project's.", "SCOPE", choices=SCOPES),
-    WHERE[0],
-    Option("--dry-run", "Show what would change, and change nothing."),
-    JSON,
-)
 AGENT = [click.Argument(["agent"])]
 EXAMPLE = "anyhook install claude --dry-run"
 TAKEN_OUT = "anyhook uninstall claude"
 
 
-@verb("install", OPTIONS, EXAMPLE, AGENT)
-def install(agent: str, values: Values) -> int:
+class InstallOptions(JsonOptions):
+    scope: str | None = option(
+        "--scope", "Whose config: the user's (the default) or the project's.", "SCOPE", choices=SCOPES
+    )
+    project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
+    dry_run: bool = switch("--dry-run", "Show what would change, and change nothing.")
+
+
+@verb("install", InstallOptions, EXAMPLE, AGENT)
+def install(agent: str, options: InstallOptions) -> int:
     """Let an agent call anyhook, so that your hooks of every dialect run in it.
 
     One entry per event goes into the agent's own config, for every tool; which hooks run, and whether they may, stays
@@ -49,11 +50,11 @@ def install(agent: str, values: Values) -> int:
     \b
     Exit status: 0 done, 3 bad call or a file that cannot be changed.
     """
-    return _carry_out(agent, values, True)
+    return _carry_out(agent, options, True)
 
 
-@verb("uninstall", OPTIONS, TAKEN_OUT, AGENT)
-def uninstall(agent: str, values: Values) -> int:
+@verb("uninstall", InstallOptions, TAKEN_OUT, AGENT)
+def uninstall(agent: str, options: InstallOptions) -> int:
     """Take anyhook's entry out of an agent's config again.
 
     Where nobody else changed the file since, it is put back byte for byte.
@@ -61,13 +62,13 @@ def uninstall(agent: str, values: Values) -> int:
     \b
     Exit status: 0 done, 3 bad call or a file that cannot be changed.
     """
-    return _carry_out(agent, values, False)
+    return _carry_out(agent, options, False)
 
 
-def _carry_out(agent: str, values: Values, install: bool) -> int:
+def _carry_out(agent: str, options: InstallOptions, install: bool) -> int:
     table, entry = _named(agent)
-    scope = str(values["scope"] or SCOPES[0])
-    project = os.path.realpath(project_of({**values, "plugin_dir": None}))
+    scope = options.scope or SCOPES[0]
+    project = os.path.realpath(project_of(options.project))
     kept = Installs(state_dir(os.environ))
     launcher = _launcher(scope)
     try:
@@ -75,7 +76,7 @@ def _carry_out(agent: str, values: Values, install: bool) -> int:
         changes = (
             to_install(table, entry, paths, launcher, kept) if install else to_uninstall(table, entry, paths, kept)
         )
-        backups = [] if values["dry_run"] else write(changes, table, scope, kept, install)
+        backups = [] if options.dry_run else write(changes, table, scope, kept, install)
     except CannotChange as why:
         raise BadCall(str(why)) from None
     needed = [change for change in changes if change.needed]
@@ -84,9 +85,9 @@ def _carry_out(agent: str, values: Values, install: bool) -> int:
         notes.append(
             "The entry calls `anyhook`, which is not on your PATH: everybody who uses this project needs it there."
         )
-    if values["json"]:
-        _as_json(table, scope, needed, changes, backups, notes, bool(values["dry_run"]))
-    elif values["dry_run"]:
+    if options.json:
+        _as_json(table, scope, needed, changes, backups, notes, options.dry_run)
+    elif options.dry_run:
         _show_diff(needed)
     else:
         _tell(table, needed, backups, notes, install)
