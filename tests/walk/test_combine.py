@@ -41,8 +41,8 @@ def test_what_every_part_says_is_said_once() -> None:
     said: dict[str, Json] = {"context": Texts(["read this"]), "messages": Texts(["m"]), "follow_ups": Texts(["f"])}  # type: ignore[dict-item]
     more: dict[str, Json] = {**said, "context": Texts(["and that", "read this"])}  # type: ignore[dict-item]
     decision, _ = unite(parts(said, more), {}, None)
-    assert decision.context == ["read this", "and that"]
-    assert (decision.messages, decision.follow_ups) == (["m"], ["f"])
+    assert [*decision.context] == ["read this", "and that"]
+    assert [*decision.messages, *decision.follow_ups] == ["m", "f"]
 
 
 def test_one_part_may_end_the_turn() -> None:
