@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH = 78
-AGENT_SIZE = "170 MB"
+AGENT_SIZE = "160 MB"
 BACKGROUND_LIMIT_S = 60.0
 
 
