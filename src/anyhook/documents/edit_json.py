@@ -9,7 +9,7 @@ from anyhook.documents.line_ends import line_end
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:
-    from anyhook.documents.documents import Place
+    from anyhook.documents.parse import Place
     from anyhook.model.json_types import Json
 
 BLANKS = " \t\r\n"

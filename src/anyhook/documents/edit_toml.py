@@ -11,7 +11,7 @@ from anyhook.documents.line_ends import line_end, with_last_line_end
 from anyhook.documents.toml_layout import TomlLayout
 
 if TYPE_CHECKING:
-    from anyhook.documents.documents import Place
+    from anyhook.documents.parse import Place
     from anyhook.documents.toml_layout import Statement
     from anyhook.model.json_types import Json
 

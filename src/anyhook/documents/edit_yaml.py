@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import yaml
 from yaml.nodes import MappingNode, SequenceNode
 
-from anyhook.documents.documents import Unreadable, parse_yaml
 from anyhook.documents.line_ends import line_end, with_last_line_end
+from anyhook.documents.parse import parse_yaml
+from anyhook.documents.read import Unreadable
 
 if TYPE_CHECKING:
     from yaml.nodes import Node
 
-    from anyhook.documents.documents import Place
+    from anyhook.documents.parse import Place
     from anyhook.model.json_types import Json
 
 STEP = 2
@@ -103,9 +104,10 @@ def scalar(value: str) -> str:
 def _compose(text: str) -> Node | None:
     # The pure reader: its marks count characters. The text has been read before, so it is shallow.
     try:
-        return yaml.compose(text, Loader=yaml.SafeLoader)
+        root: Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:  # the two readers differ in a few things
         raise ValueError(str(error)) from None
+    return root
 
 
 def _find(node: Node, place: Place) -> _Spot | None:

@@ -138,7 +138,7 @@ def _beside(entry: Entry, path: str) -> str:
 
 
 def _read(path: str) -> bytes | None:
-    from anyhook.documents.documents import Unreadable, read_bytes
+    from anyhook.documents.read import Unreadable, read_bytes
 
     try:
         return read_bytes(path)

@@ -8,7 +8,7 @@ import shlex
 import shutil
 
 from anyhook.documents import edit
-from anyhook.documents.documents import FOREIGN_LIMIT, Unreadable, read_bytes
+from anyhook.documents.read import MAX_FOREIGN_BYTES, Unreadable, read_bytes
 from anyhook.install.changes import places
 from anyhook.install.entries import is_ours, is_own_text
 from anyhook.model.record import Record
@@ -57,7 +57,7 @@ def diagnose(host: Host, home: str, project: str, env: Mapping[str, str]) -> Dia
 
 def _text(path: str) -> str | None:
     try:
-        return read_bytes(path, FOREIGN_LIMIT).decode()
+        return read_bytes(path, MAX_FOREIGN_BYTES).decode()
     except (OSError, UnicodeDecodeError, Unreadable):
         return None
 

@@ -17,7 +17,7 @@ from anyhook.documents.line_ends import line_end
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from anyhook.documents.documents import Place
+    from anyhook.documents.parse import Place
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Entry, Host, HostEvent
 
@@ -257,8 +257,9 @@ def _without_tables(text: str, host: Host) -> str:
         hooks = edit.at(edit.read(text, "toml"), ("hooks",))
     except Refused:
         return text  # then the whole text is not valid either, and that is said
-    for index in reversed(range(len(hooks))) if isinstance(hooks, list) else ():
-        if _is_our_handler(hooks[index], host):
+    listed = hooks if isinstance(hooks, list) else []
+    for index in reversed(range(len(listed))):
+        if _is_our_handler(listed[index], host):
             text = edit.remove(text, "toml", ("hooks", index))
     return text
 

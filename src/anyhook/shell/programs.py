@@ -10,7 +10,7 @@ import shutil
 import stat
 import sys
 
-from anyhook.documents.documents import head as first_bytes
+from anyhook.documents.read import head as first_bytes
 from anyhook.model.record import Record
 from anyhook.shell.commands import INTERPRETERS, SHELLS, loose_words
 

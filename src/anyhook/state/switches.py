@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 
-from anyhook.documents.documents import Unreadable, read_bytes
+from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.model.problem import Problem
 from anyhook.state.places import write_private
 

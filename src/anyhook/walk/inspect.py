@@ -6,7 +6,7 @@ import glob
 import json
 import os
 
-from anyhook.documents import documents
+from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.model.event import Event
 from anyhook.model.problem import ERROR, WARNING, Problem
 from anyhook.shell.programs import Fault, Ground, fault_of, shell_signs
@@ -217,6 +217,6 @@ def _holds(path: str, word: str) -> bool:
     """Whether there is a regular file of exactly this name, and the word in it."""
     try:
         folder, name = os.path.split(path)
-        return name in os.listdir(folder) and word.encode() in documents.read_bytes(path)
-    except (OSError, documents.Unreadable):
+        return name in os.listdir(folder) and word.encode() in read_bytes(path)
+    except (OSError, Unreadable):
         return False
