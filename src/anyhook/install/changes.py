@@ -115,7 +115,7 @@ def write(changes: Sequence[Change], host: Host, scope: str, kept: Installs, ins
     made: list[str] = []
     try:
         for change in changes:
-            folders = _write(change)
+            folders = tuple(_write(change))
             done.append(change)
             if not install:
                 made += kept.folders(change.path)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.model.record import Record
-from anyhook.state.places import locked, write_private
+from anyhook.state.locks import locked
+from anyhook.state.places import write_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
