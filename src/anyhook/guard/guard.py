@@ -7,7 +7,7 @@ import os
 
 from anyhook.model import lean_json
 from anyhook.model.xdg import home_of
-from anyhook.state.places import config_file, real_path, state_dir
+from anyhook.state.places import config_file, installs_index, real_path, state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def own_folders(env: Mapping[str, str]) -> tuple[str, str]:
 def _entries(env: Mapping[str, str]) -> list[str]:
     """The files of agents that hold our entry."""
     try:
-        with open(f"{state_dir(env)}/installs/index.json", "rb") as file:
+        with open(installs_index(state_dir(env)), "rb") as file:
             found = lean_json.loads(file.read().decode())
     except (OSError, ValueError, RecursionError):
         return []

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.model.record import Record
 from anyhook.state.locks import locked
-from anyhook.state.places import write_private
+from anyhook.state.places import installs_index, write_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +61,7 @@ class Installs:
 
     def __init__(self, state_dir: str) -> None:
         self.folder = f"{state_dir}/installs"
-        self.path = f"{self.folder}/index.json"
+        self.path = installs_index(state_dir)
         self._known = self._read()
 
     @classmethod

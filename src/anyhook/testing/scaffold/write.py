@@ -9,6 +9,7 @@ import stat
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from anyhook.documents.write import replace_file, write_beside
 from anyhook.state.locks import locked
 from anyhook.testing.scaffold.plan import CannotScaffold, Overtaken, find_hook, plan
 
@@ -83,7 +84,7 @@ class _Writing:
         for path, old, new in reversed(self._replaced):
             with suppress(OSError), locked(os.path.dirname(path)):
                 if _bytes(path) == new:
-                    self._put(path, old, stat.S_IMODE(os.stat(path).st_mode))
+                    replace_file(path, old, stat.S_IMODE(os.stat(path).st_mode))
         for path in reversed(self._files):
             with suppress(OSError):
                 os.unlink(path)
@@ -105,7 +106,7 @@ class _Writing:
         self._folders.append(folder)
 
     def _create(self, piece: Piece) -> None:
-        temporary = self._temporary(piece.path, piece.text.encode(), 0o600)
+        temporary = write_beside(piece.path, piece.text.encode(), 0o600)
         try:
             try:
                 os.link(temporary, piece.path)
@@ -130,27 +131,5 @@ class _Writing:
             now = _bytes(path)
             if now != piece.old:
                 raise Overtaken(f"{piece.path} was changed meanwhile. Nothing was written; try again.")
-            self._put(path, new, stat.S_IMODE(os.stat(path).st_mode))
+            replace_file(path, new, stat.S_IMODE(os.stat(path).st_mode))
         self._replaced.append((path, now, new))
-
-    def _put(self, path: str, data: bytes, mode: int) -> None:
-        temporary = self._temporary(path, data, mode)
-        try:
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-
-    @staticmethod
-    def _temporary(path: str, data: bytes, mode: int) -> str:
-        folder, name = os.path.split(path)
-        temporary = f"{folder}/.{name}.{os.urandom(6).hex()}"
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-            os.chmod(temporary, mode)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-        return temporary
