@@ -46,21 +46,24 @@ def _fast(verb: str, words: list[str]) -> int | None:
     """The exit status of a plain call of a verb that an agent waits for; None where the full command line has to look
     at it."""
     from anyhook.cli.failure import BAD_CALL, BadCall
-    from anyhook.cli.options import BRIDGE, FIRE, parse
+    from anyhook.cli.options import BridgeOptions, FireOptions, parse
     from anyhook.tables.registry import DIALECTS
 
-    options, count = (FIRE, 1) if verb == "fire" else (BRIDGE, 2)
-    parsed = parse(words, options)
-    if parsed is None or len(parsed[0]) != count or any(name not in DIALECTS for name in parsed[1]["dialect"] or ()):  # type: ignore[union-attr]
-        return None
+    def known(options: FireOptions | BridgeOptions) -> bool:
+        return all(name in DIALECTS for name in options.dialect)
+
     try:
         if verb == "fire":
+            if (fired := parse(words, FireOptions, 1)) is None or not known(fired[1]):
+                return None
             from anyhook.cli.fire import fire
 
-            return fire(parsed[0][0], parsed[1])
+            return fire(fired[0][0], fired[1])
+        if (bridged := parse(words, BridgeOptions, 2)) is None or not known(bridged[1]):
+            return None
         from anyhook.cli.bridge import bridge
 
-        return bridge(parsed[0][0], parsed[0][1], parsed[1])
+        return bridge(bridged[0][0], bridged[0][1], bridged[1])
     except BadCall as error:
         from anyhook.cli.view import render
 

@@ -45,7 +45,7 @@ def payload(world: World, given: str, tool: str = "Bash") -> str:
 def bridge(world: World, stdin: bytes, *words: str, agent: str = "claude", event: str = "PreToolUse") -> Any:
     done = subprocess.run(
         [sys.executable, "-m", "anyhook", "bridge", agent, event, *words],
-        input=stdin, env=world.env, cwd=world.project, capture_output=True, check=False, timeout=60,
+        input=stdin, env=world.env, cwd=world.project, capture_output=True, check=False, timeout=240,
     )  # fmt: skip
     assert b"Traceback" not in done.stderr
     said = json.loads(done.stdout) if done.stdout.startswith(b"{") else done.stdout.decode()

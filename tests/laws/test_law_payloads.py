@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from law_strategies import TABLES, objects, texts, values
 
 from anyhook.cli.event_input import event_of
-from anyhook.cli.options import FIRE
+from anyhook.cli.options import EventOptions
 from anyhook.dialects.goose import FACETS
 from anyhook.model.event import FIELDS, Event
 from anyhook.model.json_bytes import encode
@@ -310,8 +310,7 @@ def test_made_values(dialect: str, native: str, canonical: str, data: st.DataObj
 
 
 def read_back(native: str, data: dict[str, Json]) -> tuple[Event, list[str]]:
-    options: dict[str, str | list[str] | bool | None] = {option.key: [] if option.many else None for option in FIRE}
-    return event_of(native, {**options, "data": json.dumps(data)})
+    return event_of(native, EventOptions(data=json.dumps(data)))
 
 
 @each_case

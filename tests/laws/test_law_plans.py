@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from law_strategies import TABLES
 
 from anyhook.cli import fire as cli_fire
-from anyhook.cli.options import FIRE, parse
+from anyhook.cli.options import FireOptions, parse
 from anyhook.model.event import EVENTS, Event
 from anyhook.state.plans import read_plan
 from anyhook.state.switches import Switches
@@ -72,7 +72,7 @@ def fresh(world: World) -> Catalog:
 
 def keep_a_plan(world: World) -> None:
     """Open until a plan is kept: files have to be a moment old for that."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + 120
     while time.monotonic() < until:
         world.engine()
         if read_plan(str(world.state), key_of(world.setup())) is not None:
@@ -238,16 +238,16 @@ def test_the_quick_answer_is_the_engines(
         raise AssertionError("the engine was opened")
 
     for event in EVENTS:
-        parsed = parse([event, "--project", str(world.project), "--json", *options], FIRE)
+        parsed = parse([event, "--project", str(world.project), "--json", *options], FireOptions, 1)
         assert parsed is not None
         values = parsed[1]
-        engine = cli_fire.open_engine(str(world.project), values, "fire")
+        engine = cli_fire.open_engine(str(world.project), values, "fire", values.session)
         expected = engine.fire_sync(Event(event, {}))
         engine.close_sync(0.0)
         if engine.routes.hooks_for(Event(event, {})):
             continue
         quick += 1
-        until = time.monotonic() + 20
+        until = time.monotonic() + 120
         while read_plan(str(world.state), key_of(engine.setup)) is None and time.monotonic() < until:
             time.sleep(0.02)
             cli_fire.open_engine(str(world.project), values, "fire")

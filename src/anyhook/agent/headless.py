@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from anyhook.adapters.moments import Announcer
     from anyhook.adapters.tool_calls import ToolRecord
-    from anyhook.agent.options import Options
+    from anyhook.agent.options import SessionOptions
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
@@ -30,7 +30,7 @@ class Headless:
 
     def __init__(
         self,
-        options: Options,
+        options: SessionOptions,
         say: Callable[[str], None],
         watch: Callable[[Event, Decision], None],
         keep: bool = True,

@@ -19,7 +19,7 @@ from anyhook.adapters.moments import Moments
 from anyhook.adapters.pydantic_ai import Hooked, Refused, TurnsExhausted
 from anyhook.agent.failure import BadSetup, Failed
 from anyhook.agent.models import SCRIPT, model_name, open_model, spoken_name
-from anyhook.agent.options import CONTEXT_WINDOW, Options
+from anyhook.agent.options import CONTEXT_WINDOW, SessionOptions
 from anyhook.agent.permission import Permission
 from anyhook.agent.recipes import COMPACT, cook, folders, recipe_text
 from anyhook.agent.settings import read_settings
@@ -73,7 +73,7 @@ class Turn:
 class Session:
     """A conversation with its engine, its model and its hooks."""
 
-    options: Options
+    options: SessionOptions
     observe: Observer | None = None
     log: Callable[[ToolRecord], None] = lambda record: None
     tell: Callable[[str], None] = lambda text: None
@@ -291,7 +291,7 @@ class Session:
             return ""
 
 
-def _facts(options: Options, name: str) -> dict[str, Json]:
+def _facts(options: SessionOptions, name: str) -> dict[str, Json]:
     provider, _, model = name.partition(":")
     return {
         "provider": provider,
@@ -302,7 +302,7 @@ def _facts(options: Options, name: str) -> dict[str, Json]:
     }
 
 
-def _engine(options: Options, config: Config, session: str | None) -> Engine:
+def _engine(options: SessionOptions, config: Config, session: str | None) -> Engine:
     if options.hooks:
         return Engine.open(
             options.project,

@@ -6,17 +6,18 @@ import os
 import re
 import sys
 
-from anyhook.cli.catalog_input import setup_of
+from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import BadCall
 from anyhook.model.digest import hasher
 from anyhook.model.lean_json import every_text
 from anyhook.model.xdg import home_of
+from anyhook.walk.catalog import Setup
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from anyhook.cli.options import Values
+    from anyhook.cli.verb_backtest import BacktestOptions
     from anyhook.journal.search import Wanted
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook
@@ -30,22 +31,23 @@ ABSOLUTE = re.compile(r"/[^\s\"'`;|&<>()=:,]+")
 
 
 def prepared(
-    folder: str, names: tuple[str, ...], values: Values, wanted: Wanted
+    folder: str, names: tuple[str, ...], options: BacktestOptions, wanted: Wanted
 ) -> tuple[Backtest, tuple[str, ...], list[str]]:
     """The backtest, the sandbox's words, and the hooks' ids."""
     from anyhook.replay.backtest import Backtest
     from anyhook.walk.engine import Engine
     from anyhook.walk.plan import open_catalog
 
-    setup = setup_of({**values, "state_dir": None})
+    project = project_of(options.project, options.plugin_dir)
+    setup = Setup.of(project, dict(os.environ), options.dialect, options.trust or "ask", options.plugin_dir)
     catalog = open_catalog(setup)
-    posture = str(values["on_failure"]) if values["on_failure"] else None
+    posture = options.on_failure or None
     engine = Engine(setup, catalog, on_failure=posture, mode="shadow", session=None, host="backtest")
     engine.outlived = True
     chosen = [_chosen(engine, name) for name in names]
-    kind = str(values["sandbox"] or "bwrap")
+    kind = options.sandbox or "bwrap"
     subjects = {hook.id: _subject(engine, hook, kind) for hook in chosen}
-    if not values["everywhere"]:
+    if not options.everywhere:
         wanted = wanted.replace(project=setup.project)
     needed = [sys.prefix, sys.base_prefix, os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
     needed += [home_of(setup.env), *(path for hook in chosen for path in _places(hook))]

@@ -12,7 +12,7 @@ import click
 
 from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import BadCall
-from anyhook.cli.options import JSON, RUN, WHERE, Option
+from anyhook.cli.options import ModeOption, ProjectJsonOptions, TrustOption, option, repeated, switch
 from anyhook.cli.signals import AnswerOnly, fill_streams
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from anyhook.adapters.tool_calls import ToolRecord
-    from anyhook.agent.options import Options
+    from anyhook.agent.options import SessionOptions
     from anyhook.agent.session import Turn
-    from anyhook.cli.options import Values
     from anyhook.cli.view.spinner import Life
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
@@ -37,23 +36,23 @@ NOT_INSTALLED = "the agent is not installed ({}). Install it: pip install 'anyho
 CREATE_HOOK = "/create-hook"
 SHORT = 60
 """How much of a tool's input is shown of each field."""
-OPTIONS = (
-    *WHERE,
-    JSON,
-    Option("--model", "The model: PROVIDER:NAME or script:FILE.", "NAME"),
-    Option("--permission", "Who lets tools run; default: ask.", "MODE", choices=("ask", "auto", "deny")),
-    Option("--resume", "Go on with this session.", "ID"),
-    Option("--follow", "Go on with the latest session of this project."),
-    Option("--recipe", "Run a recipe; `compact` is built in.", "NAME", short="-r"),
-    Option("--arg", "An argument of the recipe; may be repeated.", "K=V", many=True),
-    Option("--max-turns", "How often the model may answer; default: 50.", "N"),
-    Option("--no-hooks", "Run no hook, the built-in ones included."),
-    Option("--trust-hooks", "Approve the project's hooks as they are now, then run."),
-    *(option for option in RUN if option.flag in ("--trust", "--mode")),
-    Option("--web-fetch", "Let the agent fetch pages, as the setting `web_fetch` does."),
-    Option("--debug", "Show every hook that runs, on stderr."),
-)
 EXAMPLE = 'anyhook agent run "Add a test for the parser" --model anthropic:NAME --permission auto'
+
+
+class AgentOptions(ModeOption, TrustOption, ProjectJsonOptions):
+    model: str | None = option("--model", "The model: PROVIDER:NAME or script:FILE.", "NAME")
+    permission: str | None = option(
+        "--permission", "Who lets tools run; default: ask.", "MODE", choices=("ask", "auto", "deny")
+    )
+    resume: str | None = option("--resume", "Go on with this session.", "ID")
+    follow: bool = switch("--follow", "Go on with the latest session of this project.")
+    recipe: str | None = option("--recipe", "Run a recipe; `compact` is built in.", "NAME", short="-r")
+    arg: tuple[str, ...] = repeated("--arg", "An argument of the recipe; may be repeated.", "K=V")
+    max_turns: str | None = option("--max-turns", "How often the model may answer; default: 50.", "N")
+    no_hooks: bool = switch("--no-hooks", "Run no hook, the built-in ones included.")
+    trust_hooks: bool = switch("--trust-hooks", "Approve the project's hooks as they are now, then run.")
+    web_fetch: bool = switch("--web-fetch", "Let the agent fetch pages, as the setting `web_fetch` does.")
+    debug: bool = switch("--debug", "Show every hook that runs, on stderr.")
 
 
 @click.group(
@@ -65,28 +64,28 @@ def agent() -> None:
     """A coding agent in whose loop every event happens."""
 
 
-@verb("run", OPTIONS, EXAMPLE, [click.Argument(["prompt"], required=False)])
-def run(prompt: str | None, values: Values) -> int:
+@verb("run", AgentOptions, EXAMPLE, [click.Argument(["prompt"], required=False)])
+def run(prompt: str | None, call: AgentOptions) -> int:
     """Carry out one prompt, and end. PROMPT may be `-`: then it is read from stdin.
 
     The answer goes to stdout, everything else to stderr. Leaves with 0 when done, 1 where the run failed, 2 where a
     hook refused the session or the prompt, 130 when interrupted."""
-    options = options_of(values)
-    text = (sys.stdin.read() if sys.stdin is not None else "") if prompt == "-" else prompt or ""
-    if not text.strip() and options.recipe is None:
+    options = session_options(call)
+    prompt_text = (sys.stdin.read() if sys.stdin is not None else "") if prompt == "-" else prompt or ""
+    if not prompt_text.strip() and options.recipe is None:
         raise BadCall("there is no prompt. Give one, or `-` to read it from stdin.")
-    if text.split(maxsplit=1)[:1] == [CREATE_HOOK]:
+    if prompt_text.split(maxsplit=1)[:1] == [CREATE_HOOK]:
         raise BadCall(
             f"{CREATE_HOOK} shows what it wrote and asks before it saves it, which needs a person. Use it in "
             "`anyhook agent chat`; `anyhook new` writes a hook without asking."
         )
-    if values["trust_hooks"]:
+    if call.trust_hooks:
         from anyhook.cli.verb_trust import approve_all
 
-        approve_all(values)
+        approve_all(call, call.trust)
     fill_streams()
     with Keeper():
-        return _run(text, options, values)
+        return _run(prompt_text, options, call)
 
 
 @contextmanager
@@ -103,55 +102,49 @@ def loading() -> Iterator[None]:
         gc.enable()
 
 
-def options_of(values: Values) -> Options:
+def session_options(call: AgentOptions) -> SessionOptions:
     """The checked values of a call."""
     with loading():
-        from anyhook.agent.options import MAX_TURNS, Options
-    most = str(values["max_turns"] or MAX_TURNS)
+        from anyhook.agent.options import MAX_TURNS, SessionOptions
+    most = call.max_turns or str(MAX_TURNS)
     if not most.isdigit():
         raise BadCall(f"--max-turns {most}: must be a number, 0 for no bound.")
-    pairs = [str(pair).partition("=") for pair in values["arg"] or ()]  # type: ignore[union-attr]
+    pairs = [pair.partition("=") for pair in call.arg]
     if bad := [key for key, equals, _ in pairs if not equals or not key]:
         raise BadCall(f"--arg {bad[0]}: must be K=V.")
-    if values["resume"] == "":
+    if call.resume == "":
         raise BadCall("--resume: the id of a session is missing. `--follow` goes on with the latest.")
-    if values["resume"] and values["follow"]:
+    if call.resume and call.follow:
         raise BadCall("--resume and --follow exclude each other. Give one of them.")
-    return Options(
-        project=os.path.realpath(project_of(values)),
+    return SessionOptions(
+        project=os.path.realpath(project_of(call.project, call.plugin_dir)),
         env=dict(os.environ),
-        model=_text(values, "model"),
-        permission=_text(values, "permission") or "ask",
-        resume=_text(values, "resume"),
-        follow=bool(values["follow"]),
-        recipe=_text(values, "recipe"),
+        model=call.model or None,
+        permission=call.permission or "ask",
+        resume=call.resume or None,
+        follow=call.follow,
+        recipe=call.recipe or None,
         arguments={key: value for key, _, value in pairs},
         max_turns=int(most),
-        hooks=not values["no_hooks"],
-        trust=_text(values, "trust") or "ask",
-        dialects=tuple(str(name) for name in values["dialect"] or ()),  # type: ignore[union-attr]
-        plugin_dirs=tuple(str(folder) for folder in values["plugin_dir"] or ()),  # type: ignore[union-attr]
-        state_dir=_text(values, "state_dir"),
-        web_fetch=bool(values["web_fetch"]),
-        mode=_text(values, "mode"),
+        hooks=not call.no_hooks,
+        trust=call.trust or "ask",
+        dialects=call.dialect,
+        plugin_dirs=call.plugin_dir,
+        state_dir=call.state_dir or None,
+        web_fetch=call.web_fetch,
+        mode=call.mode or None,
     )
 
 
-def _text(values: Values, key: str) -> str | None:
-    return str(values[key]) if values[key] else None
-
-
-def _run(prompt: str, options: Options, values: Values) -> int:
+def _run(prompt: str, options: SessionOptions, call: AgentOptions) -> int:
     with loading():
         import asyncio
 
         from anyhook.agent.failure import BadSetup, Failed
         from anyhook.agent.headless import STATUS, Headless
         from anyhook.cli.view.spinner import Life
-    talk = Talk(bool(values["debug"]), Life(sys.stderr, {} if values["json"] else options.env))
-    headless = Headless(
-        options, talk.show, talk.event, keep=bool(values["json"]), called=talk.call, announce=talk.life.begins
-    )
+    talk = Talk(call.debug, Life(sys.stderr, {} if call.json else options.env))
+    headless = Headless(options, talk.show, talk.event, keep=call.json, called=talk.call, announce=talk.life.begins)
 
     async def watched() -> Turn:
         async with talk.life.shown():
@@ -167,7 +160,7 @@ def _run(prompt: str, options: Options, values: Values) -> int:
             return FAILED
     if turn.why:
         render.say(f"{turn.stop}: {turn.why}")
-    if values["json"]:
+    if call.json:
         render.json_out(headless.report(turn))
     elif turn.text:
         render.out(turn.text)
@@ -236,35 +229,35 @@ def debug_lines(event: Event, decision: Decision) -> list[str]:
 CHAT_EXAMPLE = "anyhook agent chat --model anthropic:NAME"
 
 
-@verb("chat", OPTIONS, CHAT_EXAMPLE, [click.Argument(["prompt"], required=False)])
-def chat(prompt: str | None, values: Values) -> int:
+@verb("chat", AgentOptions, CHAT_EXAMPLE, [click.Argument(["prompt"], required=False)])
+def chat(prompt: str | None, call: AgentOptions) -> int:
     """Talk with the agent in the terminal; /help there lists commands. PROMPT is the first prompt.
 
     Shows what the project's hooks would run and asks, before any of them runs. Leaves with 0, with 2 where a hook
     refused the session, with 130 when ended by a signal."""
-    if values["json"]:
+    if call.json:
         raise BadCall("--json: a chat is for people. `anyhook agent run --json` is for programs.")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise BadCall("a chat needs a terminal. Without one, use `anyhook agent run`.")
     if prompt == "-":
         raise BadCall("-: a chat's stdin is the terminal. Write the prompt itself, or nothing.")
-    options = options_of(values)
+    options = session_options(call)
     with Keeper():
-        return _chat(prompt or "", options, values)
+        return _chat(prompt or "", options, call)
 
 
-def _chat(prompt: str, options: Options, values: Values) -> int:
+def _chat(prompt: str, options: SessionOptions, call: AgentOptions) -> int:
     with loading():
         import asyncio
 
         from anyhook.agent.failure import BadSetup, Failed
         from anyhook.cli.chat.loop import Chat
-    if values["trust_hooks"]:
+    if call.trust_hooks:
         from anyhook.cli.verb_trust import approve_all
 
-        approve_all(values)
+        approve_all(call, call.trust)
     try:
-        return asyncio.run(Chat(options, values, prompt).run())
+        return asyncio.run(Chat(options, call, prompt).run())
     except BadSetup as error:
         raise BadCall(str(error)) from None
     except Failed as error:

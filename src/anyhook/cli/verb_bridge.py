@@ -5,19 +5,14 @@ from __future__ import annotations
 import click
 
 from anyhook.cli import bridge as fast
-from anyhook.cli.options import BRIDGE
+from anyhook.cli.options import BridgeOptions
 from anyhook.cli.verbs import verb
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.cli.options import Values
-
 
 EXAMPLE = "anyhook bridge claude PreToolUse < payload.json"
 
 
-@verb("bridge", BRIDGE, EXAMPLE, [click.Argument(["agent"]), click.Argument(["event"])])
-def bridge(agent: str, event: str, values: Values) -> int:
+@verb("bridge", BridgeOptions, EXAMPLE, [click.Argument(["agent"]), click.Argument(["event"])])
+def bridge(agent: str, event: str, options: BridgeOptions) -> int:
     """Answer an agent that calls its hooks.
 
     This is what `anyhook install AGENT` writes into the agent's own config: the agent gives its payload on stdin, the
@@ -27,4 +22,4 @@ def bridge(agent: str, event: str, values: Values) -> int:
     \b
     Exit status: the agent's own; 3 for an agent or an event that there is not.
     """
-    return fast.bridge(agent, event, values)
+    return fast.bridge(agent, event, options)

@@ -6,37 +6,41 @@ import click
 
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
-from anyhook.cli.options import WHERE, Option
+from anyhook.cli.options import ProjectOptions, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.model.problem import ERROR
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.cli.options import Values
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
     from anyhook.walk.check import Findings
 
-FORMAT = Option("--format", "How to print the findings; default: text.", "FORMAT", choices=("text", "json", "sarif"))
-JSON = Option("--json", "The same as --format json.")
 PATHS = click.Argument(["paths"], nargs=-1, metavar="[PATH]...")
 
 
-@verb("check", (*WHERE, FORMAT, JSON), "anyhook check .kodik/hooks/hooks.json", [PATHS])
-def check(paths: tuple[str, ...], values: Values) -> int:
+class CheckOptions(ProjectOptions):
+    format: str | None = option(
+        "--format", "How to print the findings; default: text.", "FORMAT", choices=("text", "json", "sarif")
+    )
+    json: bool = switch("--json", "The same as --format json.")
+
+
+@verb("check", CheckOptions, "anyhook check .kodik/hooks/hooks.json", [PATHS])
+def check(paths: tuple[str, ...], options: CheckOptions) -> int:
     """Read every hook file, or those in PATH only, and report what is wrong: with file, line, cause and cure.
 
     Nothing is started. Leaves with status 1 where there are errors, with 0 where there are none or only warnings.
     """
     from anyhook.walk.check import UnknownFile, checkup
 
-    setup = setup_of(values, trust="all")
+    setup = setup_of(options, trust="all")
     try:
         findings = checkup(setup, paths)
     except UnknownFile as error:
         raise BadCall(str(error)) from None
-    form = str(values["format"] or ("json" if values["json"] else "text"))
+    form = options.format or ("json" if options.json else "text")
     if form == "json":
         found: list[Json] = [{**problem.as_dict(), "severity": problem.severity} for problem in findings.problems]
         render.json_out({"problems": found}, indent=2)

@@ -11,7 +11,7 @@ import click
 
 from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
-from anyhook.cli.options import JSON, WHERE, Option
+from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.hosts import HOSTS, host
@@ -24,24 +24,23 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
 
-    from anyhook.cli.options import Values
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Host
 
-OPTIONS = (
-    WHERE[0],
-    Option("--live", "Drive the agents themselves, offline, and see whether a refusal holds."),
-    Option("--limit", "How long one agent may take with --live (default 120).", "SECONDS"),
-    JSON,
-)
 EXAMPLE = "anyhook doctor claude"
 LIMIT_S, LONGEST_S = 120.0, 3600.0
 MARKS = {"INERT": "✗", "UNKNOWN": "?", "NOT_INSTALLED": "-", "ARMED": "✓"}
 
 
-@verb("doctor", OPTIONS, EXAMPLE, [click.Argument(["agents"], nargs=-1)])
-def doctor(agents: tuple[str, ...], values: Values) -> int:
+class DoctorOptions(JsonOptions):
+    project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
+    live: bool = switch("--live", "Drive the agents themselves, offline, and see whether a refusal holds.")
+    limit: str | None = option("--limit", "How long one agent may take with --live (default 120).", "SECONDS")
+
+
+@verb("doctor", DoctorOptions, EXAMPLE, [click.Argument(["agents"], nargs=-1)])
+def doctor(agents: tuple[str, ...], options: DoctorOptions) -> int:
     """Look at agents: which are there, where anyhook is installed, and what keeps it from working.
 
     Nothing is changed, and no hook of yours is started. Without names, all agents are looked at.
@@ -57,12 +56,12 @@ def doctor(agents: tuple[str, ...], values: Values) -> int:
     for name in agents:
         if name not in HOSTS:
             raise BadCall(f"there is no agent `{name}`.{guess(name, HOSTS)} Agents: {', '.join(HOSTS)}.")
-    project = os.path.realpath(project_of({**values, "plugin_dir": None}))
+    project = os.path.realpath(project_of(options.project))
     names = agents or tuple(name for name in HOSTS if host(name).entry is not None)
-    limit_s = _limit_s(values) if values["live"] else None
+    limit_s = _limit_s(options.limit) if options.live else None
     hooks = _hooks(project)
     found: dict[str, Json] = {name: _look(host(name), project, hooks, limit_s) for name in names}
-    if values["json"]:
+    if options.json:
         render.json_out(found)
     else:
         for name, row in found.items():
@@ -77,10 +76,9 @@ def _hooks(project: str) -> list[Hook]:
     return build(Setup.of(project, dict(os.environ)), may_start=False).hooks
 
 
-def _limit_s(values: Values) -> float:
-    given = values["limit"]
+def _limit_s(given: str | None) -> float:
     try:
-        limit_s = float(str(given)) if given is not None else LIMIT_S
+        limit_s = float(given) if given is not None else LIMIT_S
     except ValueError:
         limit_s = 0.0
     if not 0 < limit_s <= LONGEST_S:

@@ -8,7 +8,7 @@ import os
 import click
 
 from anyhook.cli.event_input import event_of
-from anyhook.cli.options import FIRE
+from anyhook.cli.options import FireOptions
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 
@@ -16,7 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from anyhook.cli.options import Values
     from anyhook.model.json_types import Json
 
 NUMBER_MOST = 20
@@ -25,28 +24,27 @@ NUMBER_MOST = 20
 
 @verb(
     "explain",
-    FIRE,
+    FireOptions,
     """anyhook explain PreToolUse --tool Bash --input '{"command": "ls"}'""",
     [click.Argument(["event"], metavar="EVENT|RECORD")],
 )
-def explain(event: str, values: Values) -> int:
+def explain(event: str, options: FireOptions) -> int:
     """Show which hooks an event would run, in what order, with what argv, env names, cwd, stdin and limit; and which it
     would not run, and why. Or, with the number of a record of the journal (`anyhook log` shows it; or `last`), what
     that event did. Starts nothing."""
     if event.isdecimal() or event == "last":
-        return _recorded(event, values)
+        return _recorded(event, options)
     from anyhook.cli.catalog_input import setup_of
     from anyhook.walk.build import build
     from anyhook.walk.engine import Engine
 
-    setup = setup_of(values)
+    setup = setup_of(options, options.trust)
     catalog = build(setup, may_start=False).with_lines()
-    session = str(values["session"]) if values["session"] else None
-    engine = Engine(setup, catalog, on_failure=None, mode="enforce", session=session, host="explain")
-    engine.model = str(values["model"]) if values["model"] else None
-    made, _ = event_of(event, values)
+    engine = Engine(setup, catalog, on_failure=None, mode="enforce", session=options.session or None, host="explain")
+    engine.model = options.model or None
+    made, _ = event_of(event, options)
     records = engine.explain(made)
-    if values["json"]:
+    if options.json:
         hooks: list[Json] = list(records)
         render.json_out({"event": made.name, "hooks": hooks}, indent=2)
         return 0
@@ -57,7 +55,7 @@ def explain(event: str, values: Values) -> int:
     return 0
 
 
-def _recorded(name: str, values: Values) -> int:
+def _recorded(name: str, options: FireOptions) -> int:
     from anyhook.cli.failure import BadCall
     from anyhook.cli.view.colours import TONES, colourful
     from anyhook.cli.view.record_text import record_page, tone
@@ -69,7 +67,7 @@ def _recorded(name: str, values: Values) -> int:
         raise BadCall(f"the journal has no record {name[:NUMBER_MOST]}. `anyhook log` shows the number of each.")
     if found.record is None:
         raise BadCall(f"record {name} of the journal is damaged. `anyhook verify` shows what is.")
-    if values["json"]:
+    if options.json:
         render.json_out(found.record, indent=2)
         return 0
     colour = colourful(os.environ)

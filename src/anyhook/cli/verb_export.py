@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from anyhook.cli.failure import BadCall
-from anyhook.cli.journal_input import WANTED, check_not_journal, sound, wanted_of
-from anyhook.cli.options import JSON, Option
+from anyhook.cli.journal_input import RecordFilter, check_not_journal, sound, wanted_of
+from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.progress import progress
@@ -17,48 +17,46 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from anyhook.cli.options import Values
     from anyhook.journal.search import Found
     from anyhook.model.json_types import Json
 
 FORMATS = ("jsonl", "parquet", "otlp")
 LOGGED_MOST = 100
-OPTIONS = (
-    *WANTED,
-    Option("--format", "jsonl (default), parquet or otlp.", "FORMAT", choices=FORMATS),
-    Option("--output", "The file to write; default for jsonl: stdout.", "FILE", short="-o"),
-    Option("--endpoint", "The collector, for otlp; default: OTEL_EXPORTER_OTLP_ENDPOINT.", "URL"),
-    JSON,
-)
 
 
-@verb("export", OPTIONS, "anyhook export --since 30d --format parquet -o hooks.parquet")
-def export(values: Values) -> int:
+class ExportOptions(JsonOptions, RecordFilter):
+    format: str | None = option("--format", "jsonl (default), parquet or otlp.", "FORMAT", choices=FORMATS)
+    output: str | None = option("--output", "The file to write; default for jsonl: stdout.", "FILE", short="-o")
+    endpoint: str | None = option("--endpoint", "The collector, for otlp; default: OTEL_EXPORTER_OTLP_ENDPOINT.", "URL")
+
+
+@verb("export", ExportOptions, "anyhook export --since 30d --format parquet -o hooks.parquet")
+def export(options: ExportOptions) -> int:
     """Write records of the journal for other programs: as JSON Lines, as Parquet with one row per event (needs
     `anyhook[analytics]`), or as OpenTelemetry traces and metrics to a collector (needs `anyhook[otel]`)."""
     from anyhook.journal.search import search
 
-    kind, path = str(values["format"] or "jsonl"), values["output"]
+    kind, path = options.format or "jsonl", options.output
     if kind == "parquet" and path is None:
         raise BadCall("--format parquet needs a file: --output FILE.")
     if kind == "otlp" and path is not None:
         raise BadCall("--format otlp goes to a collector (--endpoint URL), not into a file.")
-    if kind != "otlp" and values["endpoint"] is not None:
+    if kind != "otlp" and options.endpoint is not None:
         raise BadCall("--endpoint is for --format otlp.")
     folder = state_dir(os.environ)
     if path is not None:
-        check_not_journal("--output", str(path), folder)
-    found = sound(search(folder, wanted_of(values)))
+        check_not_journal("--output", path, folder)
+    found = sound(search(folder, wanted_of(options)))
     if kind == "otlp" or path is not None:
         found = _with_a_bar(found, folder)
     if kind == "otlp":
-        count = _otlp(_records(found), str(values["endpoint"] or os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or ""))
+        count = _otlp(_records(found), options.endpoint or os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or "")
     elif path is None:
         render.many_out(each.line.decode("utf-8", "replace").rstrip("\n") for each in found)
         return 0
     else:
-        count = _to_file(kind, found, str(path))
-    if values["json"]:
+        count = _to_file(kind, found, path)
+    if options.json:
         render.json_out({"format": kind, "exported": count})
     else:
         render.say(f"{count} {'spans' if kind == 'otlp' else 'records'} exported")

@@ -5,21 +5,17 @@ from __future__ import annotations
 import click
 
 from anyhook.cli import fire as fast
-from anyhook.cli.options import FIRE
+from anyhook.cli.options import FireOptions
 from anyhook.cli.verbs import verb
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.cli.options import Values
 
 
 @verb(
     "fire",
-    FIRE,
+    FireOptions,
     """anyhook fire PreToolUse --tool Bash --input '{"command": "ls"}' --json""",
     [click.Argument(["event"])],
 )
-def fire(event: str, values: Values) -> int:
+def fire(event: str, options: FireOptions) -> int:
     """Run the hooks of one event, as an agent would.
 
     EVENT is a canonical name or any dialect's own: pre_tool, PreToolUse, before_tool and tool_call_pre are the same.
@@ -28,4 +24,4 @@ def fire(event: str, values: Values) -> int:
     \b
     Exit status: 0 nothing stopped, 2 blocked, 3 bad call.
     """
-    return fast.fire(event, values)
+    return fast.fire(event, options)

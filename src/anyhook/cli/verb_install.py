@@ -10,7 +10,7 @@ import click
 
 from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import DONE, BadCall
-from anyhook.cli.options import JSON, WHERE, Option
+from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.hosts import HOSTS, host
@@ -24,24 +24,25 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from anyhook.cli.options import Values
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Entry, Host
 
 SCOPES = ("user", "project")
-OPTIONS = (
-    Option("--scope", "Whose config: the user's (the default) or the project's.", "SCOPE", choices=SCOPES),
-    WHERE[0],
-    Option("--dry-run", "Show what would change, and change nothing."),
-    JSON,
-)
 AGENT = [click.Argument(["agent"])]
 EXAMPLE = "anyhook install claude --dry-run"
 TAKEN_OUT = "anyhook uninstall claude"
 
 
-@verb("install", OPTIONS, EXAMPLE, AGENT)
-def install(agent: str, values: Values) -> int:
+class InstallOptions(JsonOptions):
+    scope: str | None = option(
+        "--scope", "Whose config: the user's (the default) or the project's.", "SCOPE", choices=SCOPES
+    )
+    project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
+    dry_run: bool = switch("--dry-run", "Show what would change, and change nothing.")
+
+
+@verb("install", InstallOptions, EXAMPLE, AGENT)
+def install(agent: str, options: InstallOptions) -> int:
     """Let an agent call anyhook, so that your hooks of every dialect run in it.
 
     One entry per event goes into the agent's own config, for every tool; which hooks run, and whether they may, stays
@@ -51,11 +52,11 @@ def install(agent: str, values: Values) -> int:
     \b
     Exit status: 0 done, 3 bad call or a file that cannot be changed.
     """
-    return _carry_out(agent, values, True)
+    return _carry_out(agent, options, True)
 
 
-@verb("uninstall", OPTIONS, TAKEN_OUT, AGENT)
-def uninstall(agent: str, values: Values) -> int:
+@verb("uninstall", InstallOptions, TAKEN_OUT, AGENT)
+def uninstall(agent: str, options: InstallOptions) -> int:
     """Take anyhook's entry out of an agent's config again.
 
     Where nobody else changed the file since, it is put back byte for byte.
@@ -63,18 +64,18 @@ def uninstall(agent: str, values: Values) -> int:
     \b
     Exit status: 0 done, 3 bad call or a file that cannot be changed.
     """
-    return _carry_out(agent, values, False)
+    return _carry_out(agent, options, False)
 
 
-def _carry_out(agent: str, values: Values, install: bool) -> int:
+def _carry_out(agent: str, options: InstallOptions, install: bool) -> int:
     table, entry = _named(agent)
-    scope = str(values["scope"] or SCOPES[0])
-    project = os.path.realpath(project_of({**values, "plugin_dir": None}))
+    scope = options.scope or SCOPES[0]
+    project = os.path.realpath(project_of(options.project))
     state = state_dir(os.environ)
     backups: list[str] = []
     try:
         paths = places(table, entry, scope, home_of(os.environ), project, os.environ)
-        if values["dry_run"]:
+        if options.dry_run:
             changes = _changes(table, entry, paths, _launcher(scope), Installs(state), install)
         else:
             with Installs.changing(state) as installs:
@@ -90,9 +91,9 @@ def _carry_out(agent: str, values: Values, install: bool) -> int:
         notes.append(
             "The entry calls `anyhook`, which is not on your PATH: everybody who uses this project needs it there."
         )
-    if values["json"]:
-        _as_json(table, scope, needed, changes, backups, notes, bool(values["dry_run"]))
-    elif values["dry_run"]:
+    if options.json:
+        _as_json(table, scope, needed, changes, backups, notes, options.dry_run)
+    elif options.dry_run:
         _show_diff(needed)
     else:
         _tell(table, needed, backups, notes, install)

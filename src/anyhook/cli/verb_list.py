@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anyhook.cli.catalog_input import catalog_of, setup_of
-from anyhook.cli.options import JSON, WHERE
+from anyhook.cli.options import ProjectJsonOptions
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.model.hook import ARMED, BROKEN, CHANGED, UNTRUSTED, Hook
@@ -12,24 +12,23 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from anyhook.cli.options import Values
     from anyhook.model.json_types import Json
 
 
-@verb("list", (*WHERE, JSON), "anyhook list --dialect kodik")
-def list_(values: Values) -> int:
+@verb("list", ProjectJsonOptions, "anyhook list --dialect kodik")
+def list_(options: ProjectJsonOptions) -> int:
     """Show every hook, in the order in which they run: which are armed, which wait for approval, which are broken."""
     from anyhook.walk.inspect import missing_program
 
-    setup = setup_of(values)
-    catalog = catalog_of(values)
+    setup = setup_of(options)
+    catalog = catalog_of(options)
     hooks = []
     # What a product brings along is no news to those who never use it; whoever names the dialect sees it in the row.
-    apart = [] if values["dialect"] else [hook for hook in catalog.hooks if hook.scope == "builtin"]
+    apart = [] if options.dialect else [hook for hook in catalog.hooks if hook.scope == "builtin"]
     for hook in [hook for hook in catalog.hooks if hook not in apart]:
         why = missing_program(hook, setup) if hook.status == ARMED else ""
         hooks.append(hook.replace(status=BROKEN, why=why) if why else hook)
-    if values["json"]:
+    if options.json:
         problems: list[Json] = [dict(problem.as_dict()) for problem in catalog.problems]
         listed: list[Json] = [as_dict(hook) for hook in hooks]
         built_in: list[Json] = [as_dict(hook) for hook in apart]

@@ -7,8 +7,8 @@ import time
 from itertools import chain, islice
 
 from anyhook.cli.failure import BadCall
-from anyhook.cli.journal_input import WANTED, count_of, sound, wanted_of
-from anyhook.cli.options import Option
+from anyhook.cli.journal_input import RecordFilter, count_of, sound, wanted_of
+from anyhook.cli.options import option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.colours import colourful
@@ -21,13 +21,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from anyhook.cli.options import Values
     from anyhook.journal.search import Wanted
 
-LAST = Option("--last", "Only the last so many.", "N", short="-n")
-FOLLOW = Option("--follow", "Go on with what comes, after the last ten; Ctrl-C ends it.", short="-f")
-SEARCH = Option("--search", "Only where all these words are found, in any order.", "WORDS")
-RECORDS = Option("--json", "Print the records as they are, one JSON object per line.")
 TEXT_MOST = 2_000
 """How much of one text a line has, where no terminal cuts it earlier."""
 SEARCH_MOST = 10_000
@@ -35,22 +30,29 @@ LOOK_S = 0.2
 """How often a follower looks for more."""
 
 
-@verb("log", (*WANTED, SEARCH, LAST, FOLLOW, RECORDS), "anyhook log --since 2h --verdict block")
-def log(values: Values) -> int:
+class LogOptions(RecordFilter):
+    search: str | None = option("--search", "Only where all these words are found, in any order.", "WORDS")
+    last: str | None = option("--last", "Only the last so many.", "N", short="-n")
+    follow: bool = switch("--follow", "Go on with what comes, after the last ten; Ctrl-C ends it.", short="-f")
+    json: bool = switch("--json", "Print the records as they are, one JSON object per line.")
+
+
+@verb("log", LogOptions, "anyhook log --since 2h --verdict block")
+def log(options: LogOptions) -> int:
     """Print the journal of fired events; with --json one record per line."""
-    wanted, folder, as_json = wanted_of(values), state_dir(os.environ), bool(values["json"])
-    if values["follow"]:
-        if values["search"] is not None:
+    wanted, folder, as_json = wanted_of(options), state_dir(os.environ), options.json
+    if options.follow:
+        if options.search is not None:
             raise BadCall("--search looks through what is there, --follow waits for more. Use --text with --follow.")
-        for found in follow(folder, wanted, count_of(values, "last", 10)):
+        for found in follow(folder, wanted, count_of("--last", options.last, 10)):
             if found is None:
                 time.sleep(LOOK_S)
             elif not _show([found], as_json):
                 return 0
-    most = count_of(values, "last", 0)
+    most = count_of("--last", options.last, 0)
     records: Iterable[Found]
-    if values["search"] is not None:
-        records = _with_words(folder, wanted, str(values["search"]), most)
+    if options.search is not None:
+        records = _with_words(folder, wanted, options.search, most)
     else:
         records = newest(folder, wanted, most) if most else search(folder, wanted)
     first = next(iter(records := iter(records)), None)

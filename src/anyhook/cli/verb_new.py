@@ -10,36 +10,34 @@ import click
 
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.failure import BadCall
-from anyhook.cli.options import JSON, WHERE, Option
+from anyhook.cli.options import ProjectJsonOptions, option, repeated, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.tables.registry import DIALECTS, dialect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.cli.options import Values
     from anyhook.model.hook import Hook
     from anyhook.testing.scaffold.plan import Order, Plan, Scope
     from anyhook.testing.scaffold.script import Lang
-
-OPTIONS = (
-    Option("--dialect", "The dialect to write the hook in.", "NAME", many=True),
-    Option("--event", "The event: a canonical name or any dialect's own.", "EVENT"),
-    Option("--tool", "Only for this tool.", "NAME"),
-    Option("--lang", "The script's language; default: bash.", "LANG", choices=("bash", "python")),
-    Option("--scope", "For this project (the default) or for the user.", "SCOPE", choices=("project", "user")),
-    Option("--with-test", "Write its first cases as well, for `anyhook test`."),
-    *(option for option in WHERE if option.flag != "--dialect"),
-    JSON,
-)
-
 
 INTERPRETERS = {"bash": "bash", "python": "python3"}
 EXAMPLE = "anyhook new guard --dialect kodik --event PreToolUse --tool Bash"
 
 
-@verb("new", OPTIONS, EXAMPLE, [click.Argument(["name"])])
-def new(name: str, values: Values) -> int:
+class NewOptions(ProjectJsonOptions):
+    dialect: tuple[str, ...] = repeated("--dialect", "The dialect to write the hook in.", "NAME")
+    event: str | None = option("--event", "The event: a canonical name or any dialect's own.", "EVENT")
+    tool: str | None = option("--tool", "Only for this tool.", "NAME")
+    lang: str | None = option("--lang", "The script's language; default: bash.", "LANG", choices=("bash", "python"))
+    scope: str | None = option(
+        "--scope", "For this project (the default) or for the user.", "SCOPE", choices=("project", "user")
+    )
+    with_test: bool = switch("--with-test", "Write its first cases as well, for `anyhook test`.")
+
+
+@verb("new", NewOptions, EXAMPLE, [click.Argument(["name"])])
+def new(name: str, options: NewOptions) -> int:
     """Write a working hook and say how to try it.
 
     NAME becomes the name of its script. A new gate refuses what holds the word anyhook-demo-block, and other hooks
@@ -49,8 +47,8 @@ def new(name: str, values: Values) -> int:
     from anyhook.testing.scaffold.write import write
 
     try:
-        order, canonical = _order(name, values)
-        if values["with_test"]:
+        order, canonical = _order(name, options)
+        if options.with_test:
             _check_cases(order)
         made, hook = write(order)
     except CannotScaffold as error:
@@ -62,12 +60,12 @@ def new(name: str, values: Values) -> int:
         render.say(f"note: there is no {program} on PATH, and the script needs it.")
     if canonical != order.row.canonical[0]:
         render.say(f"note: {order.row.native} comes after every tool, whether it succeeded or failed.")
-    trials = _trials(order, canonical, values)
+    trials = _trials(order, canonical, options)
     cases = ""
-    if values["with_test"]:
+    if options.with_test:
         cases = _write_cases(order, canonical, made, hook)
         trials.append((shlex.join(["anyhook", "test", render.short_path(cases)]), "run its cases"))
-    _report(made, hook, trials, cases, bool(values["json"]))
+    _report(made, hook, trials, cases, options.json)
     return 0
 
 
@@ -95,31 +93,31 @@ def _write_cases(order: Order, canonical: str, made: Plan, hook: Hook) -> str:
     return path
 
 
-def _order(name: str, values: Values) -> tuple[Order, str]:
+def _order(name: str, options: NewOptions) -> tuple[Order, str]:
     from anyhook.testing.scaffold.plan import Order, find_row
 
-    chosen = values["dialect"]
-    if not isinstance(chosen, list) or len(chosen) != 1:
+    chosen = options.dialect
+    if len(chosen) != 1:
         raise BadCall(f"--dialect: name the one dialect to write the hook in: {', '.join(DIALECTS)}.")
     table = dialect(chosen[0])
-    if not values["event"]:
+    if not options.event:
         known = ", ".join(row.native for row in table.events)
         raise BadCall(f"--event: name the event. Events of {table.name}: {known}.")
-    roots = setup_of(values).roots(())
-    row, canonical = find_row(table, str(values["event"]))
-    scope: Scope = "user" if values["scope"] == "user" else "project"
-    lang: Lang = "python" if values["lang"] == "python" else "bash"
-    return Order(name, table, row, scope, lang, str(values["tool"] or ""), roots), canonical
+    roots = setup_of(options).roots(())
+    row, canonical = find_row(table, options.event)
+    scope: Scope = "user" if options.scope == "user" else "project"
+    lang: Lang = "python" if options.lang == "python" else "bash"
+    return Order(name, table, row, scope, lang, options.tool or "", roots), canonical
 
 
-def _trials(order: Order, canonical: str, values: Values) -> list[tuple[str, str]]:
+def _trials(order: Order, canonical: str, options: NewOptions) -> list[tuple[str, str]]:
     """Command lines, and what each of them shows."""
     from anyhook.testing.scaffold.answers import EFFECTS
     from anyhook.testing.scaffold.try_out import trial
 
     tool = _tool(order)
-    where = ["--project", str(values["project"])] if values["project"] else []
-    more = ["--state-dir", str(values["state_dir"])] if values["state_dir"] else []
+    where = ["--project", options.project] if options.project else []
+    more = ["--state-dir", options.state_dir] if options.state_dir else []
     found: list[tuple[str, str]] = []
     if order.scope == "project":
         found.append((shlex.join(["anyhook", "trust", *where]), "look at it and approve it"))

@@ -12,10 +12,9 @@ import tempfile
 import click
 
 from anyhook.cli.failure import BadCall
-from anyhook.cli.journal_input import WANTED, count_of, wanted_of
-from anyhook.cli.options import Option
+from anyhook.cli.journal_input import RecordFilter, count_of, wanted_of
+from anyhook.cli.options import option, switch
 from anyhook.cli.signals import Unwinding
-from anyhook.cli.verb_log import LAST
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.model.words import RECORD
@@ -25,33 +24,32 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from anyhook.cli.options import Values
     from anyhook.journal.search import Found, Wanted
     from anyhook.model.json_types import Json
 
-OPTIONS = (
-    *WANTED,
-    LAST,
-    Option("--output", "The case file to write; default: stdout.", "FILE", short="-o"),
-    Option("--untried", "Write the cases without running each of them once."),
-)
 EXAMPLE = "anyhook record --since 1h --tool Bash -o .kodik/hooks/recorded.hooktest.yaml"
 
 
-@verb("record", OPTIONS, EXAMPLE, [click.Argument(["command"], nargs=-1, type=click.UNPROCESSED)])
-def record(command: tuple[str, ...], values: Values) -> int:
+class RecordOptions(RecordFilter):
+    last: str | None = option("--last", "Only the last so many.", "N", short="-n")
+    output: str | None = option("--output", "The case file to write; default: stdout.", "FILE", short="-o")
+    untried: bool = switch("--untried", "Write the cases without running each of them once.")
+
+
+@verb("record", RecordOptions, EXAMPLE, [click.Argument(["command"], nargs=-1, type=click.UNPROCESSED)])
+def record(command: tuple[str, ...], options: RecordOptions) -> int:
     """Make cases for `anyhook test` of events that happened.
 
     Without COMMAND they come from the journal, as far as it keeps payloads. With `-- COMMAND…` they are the events that
     are fired while the command runs, kept whole, and the exit status is the command's own. They are of one project:
     --project, or the current directory. Each case is run once; one that does not hold is written with `skip` and why.
     """
-    path = _checked(values)
-    wanted = wanted_of({**values, "project": values["project"] or "."})
+    path = _checked(options.output)
+    wanted = wanted_of(options.replace(project=options.project or "."))
     if command:
         status, records = _while_running(command, wanted)
     else:
-        status, records = 0, _from_journal(wanted, count_of(values, "last", 0))
+        status, records = 0, _from_journal(wanted, count_of("--last", options.last, 0))
     cases = _cases(records)
     if not cases:
         render.say(
@@ -60,16 +58,16 @@ def record(command: tuple[str, ...], values: Values) -> int:
         )
         return status
     project = str(wanted.project)
-    if not values["untried"]:
+    if not options.untried:
         cases = _tried(cases, project)
     _write(path, cases, project)
     return status
 
 
-def _checked(values: Values) -> str | None:
+def _checked(output: str | None) -> str | None:
     from anyhook.testing.kit import ENDINGS, is_case_file
 
-    path = str(values["output"]) if values["output"] else None
+    path = output or None
     if path is not None and not is_case_file(os.path.basename(path)):
         raise BadCall(f"--output {path}: the name of a case file ends with {' or '.join(ENDINGS)}.")
     if path is not None and not os.access(os.path.dirname(path) or ".", os.W_OK | os.X_OK):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from anyhook.cli.journal_input import WANTED, look_for_cycles_seldom, wanted_of
-from anyhook.cli.options import JSON, Option
+from anyhook.cli.journal_input import RecordFilter, look_for_cycles_seldom, wanted_of
+from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.difference import difference
@@ -16,24 +16,27 @@ from anyhook.state.places import state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.cli.options import Values
     from anyhook.model.json_types import Json
     from anyhook.replay.replay import Change
 
-POSTURE = Option("--on-failure", "Judge broken hooks by this rule, not the recorded one.", "RULE", choices=ON_FAILURE)
+
+class ReplayOptions(JsonOptions, RecordFilter):
+    on_failure: str | None = option(
+        "--on-failure", "Judge broken hooks by this rule, not the recorded one.", "RULE", choices=ON_FAILURE
+    )
 
 
-@verb("replay", (*WANTED, POSTURE, JSON), "anyhook replay --since 30d --on-failure deny")
-def replay(values: Values) -> int:
+@verb("replay", ReplayOptions, "anyhook replay --since 30d --on-failure deny")
+def replay(options: ReplayOptions) -> int:
     """Judge recorded runs again with today's tables and settings, without starting anything, and show which events
     would be decided differently."""
     from anyhook.replay import replayed
 
     look_for_cycles_seldom()
-    posture = str(values["on_failure"]) if values["on_failure"] else None
+    posture = options.on_failure or None
     tell = progress("judging again")
-    found = replayed.replay(state_dir(os.environ), wanted_of(values), _settings(), posture, tell)
-    if values["json"]:
+    found = replayed.replay(state_dir(os.environ), wanted_of(options), _settings(), posture, tell)
+    if options.json:
         shown: list[Json] = [change.as_dict() for change in found.changes]
         counted: dict[str, Json] = dict(found.not_judged)
         made: dict[str, Json] = {"judged": found.judged, "changed": found.changed, "changes": shown}

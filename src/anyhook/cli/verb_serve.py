@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from anyhook.cli.failure import BadCall
-from anyhook.cli.options import Option
+from anyhook.cli.options import Options, option
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.state.places import state_dir
@@ -14,16 +14,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
 
-    from anyhook.cli.options import Values
 
-PORT = Option("--port", "The port; default: one that is free.", "N")
+class ServeOptions(Options):
+    port: str | None = option("--port", "The port; default: one that is free.", "N")
 
 
-@verb("serve", (PORT,), "anyhook serve --port 8080")
-def serve(values: Values) -> int:
+@verb("serve", ServeOptions, "anyhook serve --port 8080")
+def serve(options: ServeOptions) -> int:
     """Show the journal as a page: live activity, search, one record in full, charts per hook. It answers on this
     machine only, to those who have the address that is printed; Ctrl-C ends it."""
-    port = _port(values)
+    port = _port(options.port or "0")
     try:
         from anyhook.cli.web import server
     except ImportError as error:
@@ -38,8 +38,7 @@ def serve(values: Values) -> int:
     return 0
 
 
-def _port(values: Values) -> int:
-    given = str(values["port"] or "0")
+def _port(given: str) -> int:
     if not (given.isascii() and given.isdecimal() and int(given) <= 65_535):
         raise BadCall(f"--port {given}: this must be a number from 1 to 65535, or 0 for one that is free.")
     return int(given)

@@ -6,8 +6,8 @@ import os
 import time
 
 from anyhook.cli.failure import BadCall
-from anyhook.cli.journal_input import WANTED, look_for_cycles_seldom, wanted_of
-from anyhook.cli.options import JSON
+from anyhook.cli.journal_input import JournalFilter, look_for_cycles_seldom, wanted_of
+from anyhook.cli.options import JsonOptions
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.bars import bar, sparkline
@@ -19,11 +19,9 @@ from anyhook.state.places import state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.cli.options import Values
     from anyhook.journal.figures import HookFigures
     from anyhook.journal.search import Wanted
 
-OPTIONS = tuple(option for option in WANTED if option.flag != "--text")
 BAR = 12
 COLUMNS = ("runs", "p50", "p95", "blocks", "failed", "timeout", "waited", "")
 """Then comes how the runs lie in time."""
@@ -34,19 +32,23 @@ NAME_LEAST = 24
 """Letters of a hook's name that are worth more than another column."""
 
 
-@verb("stats", (*OPTIONS, JSON), "anyhook stats --since 30d --project .")
-def stats(values: Values) -> int:
+class StatsOptions(JsonOptions, JournalFilter):
+    """`anyhook stats`."""
+
+
+@verb("stats", StatsOptions, "anyhook stats --since 30d --project .")
+def stats(options: StatsOptions) -> int:
     """Show what each hook did: runs, median and 95th percentile, blocks, failures, timeouts, and how long it kept the
     agent waiting; the last seven days, unless --since says otherwise."""
-    found = _figures(state_dir(os.environ), wanted_of(values, since="7d"))
-    if values["json"]:
+    found = _figures(state_dir(os.environ), wanted_of(options, since="7d"))
+    if options.json:
         render.json_out({"hooks": [hook.as_dict() for hook in found]}, indent=2)
     elif not found:
-        narrowed = any(values[option.key] for option in OPTIONS if option.key not in ("since", "until"))
-        time_meant = "in this time" if values["since"] or values["until"] else "in the last seven days"
+        narrowed = any(getattr(options, row.key) for row in JournalFilter.rows if row.key not in ("since", "until"))
+        time_meant = "in this time" if options.since or options.until else "in the last seven days"
         render.say(f"No run {time_meant} is one of these." if narrowed else f"No hook ran {time_meant}.")
     else:
-        for line in filter(None, (*_table(found, str(values["since"] or "7d"), render.columns()), _in_shadow(found))):
+        for line in filter(None, (*_table(found, options.since or "7d", render.columns()), _in_shadow(found))):
             render.out(line)
     return 0
 

@@ -9,7 +9,7 @@ import click
 
 from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import count_of
-from anyhook.cli.options import JSON, Option
+from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.signals import Unwinding
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
@@ -18,21 +18,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from anyhook.cli.options import Values
     from anyhook.testing.kit.cases import Case
     from anyhook.testing.kit.run import Result
 
-OPTIONS = (
-    Option("--project", "The project directory; default: the nearest one above each case file that has hooks.", "DIR"),
-    Option("--only", "Only cases whose file and name have this in them.", "TEXT", short="-k"),
-    Option(
-        "--trust", "all: also case files and hooks that you never approved, as in CI.", "MODE", choices=("ask", "all")
-    ),
-    Option("--jobs", "How many cases run at once; default: one for each processor.", "N", short="-j"),
-    Option("--junit", "Write the results as JUnit XML as well.", "FILE"),
-    Option("--schema", "Print the JSON Schema of case files, for your editor, and run nothing."),
-    JSON,
-)
 MARKS = {"passed": "✓", "failed": "✗", "skipped": "-"}
 EXAMPLE = "anyhook test .kodik/hooks -k 'rm -rf' --junit hooks.xml"
 HOW = """There are no cases. A case file is named NAME.hooktest.yaml and lies anywhere in the project:
@@ -47,8 +35,21 @@ HOW = """There are no cases. A case file is named NAME.hooktest.yaml and lies an
 `anyhook record` makes cases of what happened, `anyhook new … --with-test` writes some with a new hook."""
 
 
-@verb("test", OPTIONS, EXAMPLE, [click.Argument(["paths"], nargs=-1)])
-def test(paths: tuple[str, ...], values: Values) -> int:
+class TestOptions(JsonOptions):
+    project: str | None = option(
+        "--project", "The project directory; default: the nearest one above each case file that has hooks.", "DIR"
+    )
+    only: str | None = option("--only", "Only cases whose file and name have this in them.", "TEXT", short="-k")
+    trust: str | None = option(
+        "--trust", "all: also in a project that you never approved, as in CI.", "MODE", choices=("ask", "all")
+    )
+    jobs: str | None = option("--jobs", "How many cases run at once; default: one for each processor.", "N", short="-j")
+    junit: str | None = option("--junit", "Write the results as JUnit XML as well.", "FILE")
+    schema: bool = switch("--schema", "Print the JSON Schema of case files, for your editor, and run nothing.")
+
+
+@verb("test", TestOptions, EXAMPLE, [click.Argument(["paths"], nargs=-1)])
+def test(paths: tuple[str, ...], options: TestOptions) -> int:
     """Run the cases of hook folders.
 
     PATHS are case files (NAME.hooktest.yaml) or folders to look for them in; default: the current folder. Each case
@@ -56,25 +57,25 @@ def test(paths: tuple[str, ...], values: Values) -> int:
     comes of it. Only case files and hooks run that `anyhook trust` has approved. Leaves with 0 where all passed, 1
     where one did not, 3 where there is none, or a file cannot be used or is not approved.
     """
-    if values["schema"]:
+    if options.schema:
         from anyhook.testing.kit.keys import schema
 
         render.json_out(schema(), indent=2)
         return 0
     from anyhook.testing.kit.run import FAILED, PASSED, run_all
 
-    chosen = _chosen(_read(paths or (".",)), values)
-    jobs = count_of(values, "jobs", os.cpu_count() or 1)
+    chosen = _chosen(_read(paths or (".",)), options)
+    jobs = count_of("--jobs", options.jobs, os.cpu_count() or 1)
     shown: list[Result] = []
     with Unwinding():
-        for result in run_all(chosen, jobs, str(values["trust"] or "ask")):
-            if not values["json"]:
+        for result in run_all(chosen, jobs, options.trust or "ask"):
+            if not options.json:
                 _show(result, shown[-1] if shown else None)
             shown.append(result)
-    if values["junit"]:
-        _write_junit(str(values["junit"]), shown)
+    if options.junit:
+        _write_junit(options.junit, shown)
     counts = {status: sum(result.status == status for result in shown) for status in MARKS}
-    if values["json"]:
+    if options.json:
         render.json_out({**counts, "cases": [result.as_dict() for result in shown]}, indent=2)
     else:
         skipped = f", {counts['skipped']} skipped" if counts["skipped"] else ""
@@ -105,18 +106,18 @@ def _read(paths: Sequence[str]) -> list[Case]:
     return cases
 
 
-def _chosen(cases: list[Case], values: Values) -> list[tuple[Case, str]]:
+def _chosen(cases: list[Case], options: TestOptions) -> list[tuple[Case, str]]:
     """The cases that are asked for, each with its project."""
     from anyhook.cli.event_input import project_of
     from anyhook.testing.kit.sandbox import NoGround, project_for
 
-    wanted = str(values["only"] or "").lower()
+    wanted = (options.only or "").lower()
     chosen = [case for case in cases if wanted in case.id.lower()]
     if not chosen:
-        raise BadCall(f"-k {values['only']}: none of the {len(cases)} cases has this in its file or name.")
-    given = os.path.realpath(project_of(values)) if values["project"] else None
+        raise BadCall(f"-k {options.only}: none of the {len(cases)} cases has this in its file or name.")
+    given = os.path.realpath(project_of(options.project)) if options.project else None
     try:
-        if values["trust"] == "all":
+        if options.trust == "all":
             return [(case, given or project_for(case.file, case.project, os.getcwd())) for case in chosen]
         folders = _approving({case.file: [each for each in cases if each.file == case.file] for case in chosen}, given)
         pairs = [(case, given or project_for(case.file, case.project, folders[case.file])) for case in chosen]

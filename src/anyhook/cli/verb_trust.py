@@ -8,7 +8,7 @@ import sys
 
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
-from anyhook.cli.options import JSON, WHERE, Option
+from anyhook.cli.options import ProjectJsonOptions, ProjectOptions, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.review_text import entry_lines, summary
@@ -25,20 +25,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from anyhook.cli.options import Values
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
     from anyhook.state.settings import Config
     from anyhook.walk.catalog import Setup
     from anyhook.walk.review import Entry
 
-OPTIONS = (
-    *WHERE,
-    JSON,
-    Option("--list", "Show every approval of yours."),
-    Option("--yes", "Approve without asking."),
-    Option("--revoke", "Forget this project's approval."),
-)
+
+class TrustOptions(ProjectJsonOptions):
+    list: bool = switch("--list", "Show every approval of yours.")
+    yes: bool = switch("--yes", "Approve without asking.")
+    revoke: bool = switch("--revoke", "Forget this project's approval.")
 
 
 class Found(Record):
@@ -62,23 +59,23 @@ class Found(Record):
         return [entry for entry in self.entries if entry.status != REMOVED and not entry.item.pinnable]
 
 
-@verb("trust", OPTIONS, "anyhook trust --project ~/src/someone-elses-repository")
-def trust(values: Values) -> int:
+@verb("trust", TrustOptions, "anyhook trust --project ~/src/someone-elses-repository")
+def trust(options: TrustOptions) -> int:
     """Show what the hooks and the case files of a project would run and what changed since they were approved, ask, and
     approve them. Without a terminal only --yes approves."""
-    other = next((flag for flag in ("yes", "revoke") if values["list"] and values[flag]), None)
+    other = next((flag for flag in ("yes", "revoke") if options.list and getattr(options, flag)), None)
     if other:
         raise BadCall(f"--list and --{other} exclude each other. Give one of them.")
-    if values["list"]:
-        return _list(bool(values["json"]))
-    if values["revoke"]:
-        return _revoke(values)
-    found = look(values, with_cases=not values["dialect"])
-    as_json = bool(values["json"])
+    if options.list:
+        return _list(options.json)
+    if options.revoke:
+        return _revoke(options)
+    found = look(options, with_cases=not options.dialect)
+    as_json = options.json
     items = [_as_dict(entry, found.ledger) for entry in found.entries] if as_json else []
     if not as_json:
         show(found)
-    approved = not found.too_large and (not found.waiting or _approve(found, bool(values["yes"]), as_json))
+    approved = not found.too_large and (not found.waiting or _approve(found, options.yes, as_json))
     events = _asked_for_events(found) if approved else {}
     if as_json:
         _json(found, approved and not found.refused, items, events)
@@ -88,9 +85,9 @@ def trust(values: Values) -> int:
     return DONE if approved and not found.refused else FINDINGS
 
 
-def look(values: Values, with_cases: bool = False) -> Found:
+def look(options: ProjectOptions, trust: str | None = None, with_cases: bool = False) -> Found:
     """What wants approval: hooks; case files too where somebody is about to be shown them."""
-    setup = setup_of(values)
+    setup = setup_of(options, trust)
     return within_budget(setup, lambda loaded: _found(setup, loaded, with_cases))
 
 
@@ -184,9 +181,9 @@ def refuse_own_ledger(setup: Setup) -> None:
         raise BadCall(f"{visible(folder)}: the trust ledger lies inside the project. Set XDG_STATE_HOME elsewhere.")
 
 
-def approve_all(values: Values) -> None:
+def approve_all(options: ProjectOptions, trust: str | None = None) -> None:
     """Approve a project's hooks as they are, because its user said so in the call; shows what was approved."""
-    found = look({**values, "json": False})
+    found = look(options, trust)
     if found.too_large:
         for line in render.problem_lines(found.problems):
             render.say(visible(line))
@@ -285,17 +282,17 @@ def _list(as_json: bool) -> int:
     return DONE
 
 
-def _revoke(values: Values) -> int:
+def _revoke(options: TrustOptions) -> int:
     """A project that is gone can be forgotten as well."""
-    project = os.path.realpath(str(values["project"] or "."))
+    project = os.path.realpath(options.project or ".")
     ledger = Ledger(believed_dir(os.environ, project))
     if project not in ledger.approvals and not os.path.isdir(project):
         raise BadCall(f"--project {visible(project)}: there is no such directory, and no approval of it. See --list.")
     try:
-        known = ledger.revoke(project, [str(name) for name in values["dialect"] or ()])  # type: ignore[union-attr]
+        known = ledger.revoke(project, options.dialect)
     except OSError as error:
         raise _unwritable(ledger, error) from None
-    if values["json"]:
+    if options.json:
         _ascii_out({"project": project, "revoked": known})
     else:
         render.out(f"{visible(project)}: " + ("no longer approved." if known else "was not approved."))

@@ -8,19 +8,19 @@ import sys
 import click
 
 from anyhook.cli.failure import BadCall
+from anyhook.cli.options import Options
 from anyhook.cli.verbs import verb
 from anyhook.state.places import state_dir
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.cli.options import Values
-
 
 INSTEAD = "`anyhook log --follow` prints the same line by line."
 
 
-@verb("watch", (), "anyhook watch verdict:block", [click.Argument(["filter"], nargs=-1)])
-def watch(words: tuple[str, ...], _values: Values) -> int:
+class WatchOptions(Options):
+    """`anyhook watch`."""
+
+
+@verb("watch", WatchOptions, "anyhook watch verdict:block", [click.Argument(["filter"], nargs=-1)])
+def watch(words: tuple[str, ...], _options: WatchOptions) -> int:
     """Watch events as agents fire them. FILTER is what could be typed behind `/`: options of `anyhook log` as
     name:value, and any text. Enter shows a record in full, p pauses, q quits."""
     from anyhook.cli.web.query import wanted_by

@@ -23,7 +23,7 @@ async def ask_about_hooks(chat: Chat) -> None:
     """At the start of a session, where the user's word decides and has not been given yet."""
     if not chat.options.hooks or chat.options.trust != "ask":
         return
-    found = look(chat.values)
+    found = look(chat.call, chat.call.trust)
     if not found.waiting or found.ledger.has_declined(found.setup.project, [entry.item for entry in found.waiting]):
         return
     screen, count = chat.screen, len(found.waiting)
@@ -36,7 +36,7 @@ async def ask_about_hooks(chat: Chat) -> None:
 
 async def review(chat: Chat) -> bool:
     """`/trust`: all of it, whatever was said before; whether something was approved now."""
-    found = look(chat.values)
+    found = look(chat.call, chat.call.trust)
     if found.too_large:
         for problem in found.problems:
             chat.screen.line(visible(problem.sentence()), BAD)

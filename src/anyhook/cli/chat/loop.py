@@ -14,6 +14,7 @@ from anyhook.agent.headless import SIGNALS, STATUS
 from anyhook.agent.permission import ALWAYS, NO, ONCE
 from anyhook.agent.recipes import COMPACT
 from anyhook.agent.session import BLOCKED, DONE, INTERRUPTED, REFUSED, Session
+from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.chat import commands, first_sight
 from anyhook.cli.chat.activity import Activity
 from anyhook.cli.chat.keyboard import ENDED, Keyboard
@@ -27,10 +28,11 @@ from anyhook.state.places import state_dir
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    from anyhook.agent.options import Options
+    from anyhook.agent.options import SessionOptions
     from anyhook.agent.session import Turn
-    from anyhook.cli.options import Values
+    from anyhook.cli.verb_agent import AgentOptions
     from anyhook.model.json_types import Json
+    from anyhook.walk.catalog import Setup
 
 T = TypeVar("T")
 USER_EXIT, RESUME = "user_exit", "resume"
@@ -39,12 +41,12 @@ USER_EXIT, RESUME = "user_exit", "resume"
 class Chat:
     """One conversation in a terminal."""
 
-    def __init__(self, options: Options, values: Values, prompt: str) -> None:
-        self.options, self.values, self.prompt = options, values, prompt
+    def __init__(self, options: SessionOptions, call: AgentOptions, prompt: str) -> None:
+        self.options, self.call, self.prompt = options, call, prompt
         colour = colourful(options.env)
         self.screen = Screen(colour, options.env)
         self.keyboard = Keyboard(f"{state_dir(options.env)}/agent/history", colour)
-        self.activity = Activity(self.screen, bool(values["debug"]))
+        self.activity = Activity(self.screen, call.debug)
         self.session: Session | None = None
         self.leaving = False
         self.ended_by = ""
@@ -82,6 +84,10 @@ class Chat:
             except (AttributeError, NotImplementedError, RuntimeError, ValueError):
                 pass  # a system without this signal, or a thread that gets none
 
+    def setup(self) -> Setup:
+        """Where the hooks of the call are."""
+        return setup_of(self.call, self.call.trust)
+
     # -- the session
 
     async def _talk(self) -> int:
@@ -112,7 +118,7 @@ class Chat:
         self.screen.line(f"> {self.prompt or f'recipe {recipe}'}")
         await self.take_turn(session.run(self.prompt))
 
-    def make(self, options: Options) -> Session:
+    def make(self, options: SessionOptions) -> Session:
         return Session(
             options,
             observe=self.activity.ends,

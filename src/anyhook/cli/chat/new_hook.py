@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from anyhook.agent.failure import Failed
 from anyhook.agent.hook_writer import write_hook
-from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.chat.rehearsal import Rehearsal, order_of, rehearse
 from anyhook.cli.chat.screen import INDENT
 from anyhook.cli.failure import BadCall
@@ -25,7 +24,6 @@ from anyhook.testing.scaffold.write import write
 if TYPE_CHECKING:
     from anyhook.agent.hook_writer import Draft
     from anyhook.cli.chat.loop import Chat
-    from anyhook.cli.options import Values
     from anyhook.model.hook import Hook
     from anyhook.tables.rows import Dialect
     from anyhook.testing.scaffold.plan import Order, Plan, Scope
@@ -43,7 +41,7 @@ async def create_hook(chat: Chat, rest: str) -> None:
         chat.screen.line(USAGE)
         return
     assert chat.session is not None  # noqa: S101 (commands are read in a session)
-    setup, last = setup_of(chat.values), list[Rehearsal]()
+    setup, last = chat.setup(), list[Rehearsal]()
 
     def examine(draft: Draft) -> list[str]:
         last[:] = [rehearse(draft, table, setup, scope)]
@@ -95,7 +93,7 @@ async def _offer(chat: Chat, draft: Draft, table: Dialect, scope: Scope, tried: 
     """Show it for one scope, and ask; a person may want to see it for the other one."""
     while True:
         try:
-            order = order_of(draft, table, setup_of(chat.values).roots(()), scope)
+            order = order_of(draft, table, chat.setup().roots(()), scope)
             made = plan(order, draft.script)
         except CannotScaffold as error:
             chat.screen.line(f"It cannot be saved for the {scope}: {error}", BAD)
@@ -109,7 +107,7 @@ async def _offer(chat: Chat, draft: Draft, table: Dialect, scope: Scope, tried: 
             chat.screen.line("Not saved.", FAINT)
             return
         scope = OTHER[scope]
-        tried = rehearse(draft, table, setup_of(chat.values), scope)
+        tried = rehearse(draft, table, chat.setup(), scope)
     try:
         made, hook = write(order, draft.script)
     except CannotScaffold as error:
@@ -120,7 +118,7 @@ async def _offer(chat: Chat, draft: Draft, table: Dialect, scope: Scope, tried: 
     if scope == "project":
         _approve(chat, hook, made)
     chat.screen.line("It takes effect in a new session. To try it before:", indent=INDENT)
-    chat.screen.line(_trial(order, draft, chat.values), FAINT, INDENT * 2)
+    chat.screen.line(_trial(order, draft, chat.call.project), FAINT, INDENT * 2)
 
 
 def _show(chat: Chat, draft: Draft, order: Order, made: Plan, tried: Rehearsal) -> None:
@@ -146,14 +144,14 @@ def _show(chat: Chat, draft: Draft, order: Order, made: Plan, tried: Rehearsal) 
 
 def _approve(chat: Chat, hook: Hook, made: Plan) -> None:
     """Its user has just been shown all of it and said yes; nobody needs to be asked again when it first runs."""
-    found = look({**chat.values, "dialect": [hook.dialect]})
+    found = look(chat.call.replace(dialect=(hook.dialect,)), chat.call.trust)
     if approve_one(found, hook.id, {piece.path: piece.text.encode() for piece in made.pieces if piece.executable}):
         chat.screen.line(f"approved {hook.id}", GOOD, INDENT)
     else:
         chat.screen.line(f"{hook.id} waits for approval: /trust", WARN, INDENT)
 
 
-def _trial(order: Order, draft: Draft, values: Values) -> str:
-    where = ["--project", str(values["project"])] if values["project"] else []
+def _trial(order: Order, draft: Draft, project: str | None) -> str:
+    where = ["--project", project] if project else []
     words = ["fire", order.row.native, "--dialect", order.dialect.name, *where, "--data", json.dumps(draft.sample)]
     return shlex.join(["anyhook", *words])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from anyhook.cli.event_input import event_of
 from anyhook.cli.failure import BadCall
-from anyhook.cli.options import EVENT
+from anyhook.cli.options import EventOptions
 from anyhook.cli.verb_explain import lines
 from anyhook.model.problem import ERROR
 from anyhook.tables.registry import VARIABLES
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from anyhook.agent.hook_writer import Draft
-    from anyhook.cli.options import Values
     from anyhook.tables.rows import Dialect, Roots
     from anyhook.testing.scaffold.plan import Scope
 
@@ -110,8 +109,7 @@ def _syntax(draft: Draft) -> list[str]:
 
 def _explained(draft: Draft, order: Order, place: Setup) -> tuple[list[str], str]:
     """What `anyhook explain` shows for the sample, and why the hook would not run; "" where it would."""
-    values: Values = {option.key: None for option in EVENT}
-    event, _ = event_of(order.row.native, {**values, "data": json.dumps(draft.sample)})
+    event, _ = event_of(order.row.native, EventOptions(data=json.dumps(draft.sample)))
     engine = Engine(place, build(place, may_start=False), on_failure=None, mode="enforce", session=None, host="explain")
     records = engine.explain(event)
     # A hook that says its own event can only be asked by starting it.

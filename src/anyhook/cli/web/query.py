@@ -4,21 +4,20 @@ are the options of `anyhook log`; the rest is a text to be found. Nothing is rea
 from __future__ import annotations
 
 from anyhook.cli.failure import BadCall
-from anyhook.cli.journal_input import WANTED, wanted_of
+from anyhook.cli.journal_input import RecordFilter, wanted_of
 from anyhook.cli.view.record_text import table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.cli.options import Values
     from anyhook.journal.search import Wanted
     from anyhook.model.json_types import Json
 
-NAMED = {option.key: option for option in WANTED if option.key != "text"}
+NAMED = {row.key: row for row in RecordFilter.rows if row.key != "text"}
 
 
 def wanted_by(query: str) -> Wanted:
     """BadCall with a sentence where a value cannot be."""
-    values: Values = {option.key: None for option in WANTED}
+    values: dict[str, str | None] = {}
     words: list[str] = []
     for word in query.split():
         name, colon, value = word.partition(":")
@@ -30,7 +29,7 @@ def wanted_by(query: str) -> Wanted:
             raise BadCall(f"{name}:{value}: one of {', '.join(choices)} is needed.")
         values[name] = value or None  # a value that is just being typed
     values["text"] = " ".join(words) or None
-    return wanted_of(values)
+    return wanted_of(RecordFilter.of(values))
 
 
 def like(record: dict[str, Json]) -> list[str]:

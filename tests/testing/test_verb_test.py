@@ -267,7 +267,7 @@ def test_ended_in_the_middle(box: Box, tmp_path: Path, number: int, status: int)
     while len([*temporary.glob("begun-*")]) < 2:
         time.sleep(0.05)
     child.send_signal(number)
-    out, err = child.communicate(timeout=40)
+    out, err = child.communicate(timeout=240)
     assert (child.returncode, out) == (status, "")
     assert "Traceback" not in err
     assert [*temporary.glob("anyhook-test-*")] == []

@@ -154,7 +154,7 @@ def test_a_recording_that_is_ended(box: Box, tmp_path: Path, number: int) -> Non
         time.sleep(0.05)
     child.send_signal(number)
     (box.project / "go").touch()
-    _, err = child.communicate(timeout=60)
+    _, err = child.communicate(timeout=240)
     assert child.returncode == status, err
     assert "1 case written" in err
     assert "rm -rf x" in (box.project / "x.hooktest.yaml").read_text()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from test_bridge_payloads import DATA, PAYLOADS, named, received
 
 from anyhook.dialects.codex_replies import ALLOWED
 from anyhook.hosts import host
@@ -27,7 +28,6 @@ from anyhook.walk.judge import judge
 from anyhook.walk.present import payload
 from anyhook.walk.receive import receive
 from anyhook.walk.settle import settle
-from test_bridge_payloads import DATA, PAYLOADS, named, received
 
 AGENTS = ("claude", "codex", "gemini", "qwen", "copilot", "goose")
 CAPTURED = [path for path in PAYLOADS if path.parent.name in AGENTS and path.stem != "_env"]

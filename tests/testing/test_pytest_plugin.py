@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from test_bridge_payloads import PAYLOADS, named, received
 
 from anyhook.hosts import HOSTS, host
 from anyhook.model.event import FIELDS
@@ -18,7 +19,6 @@ from anyhook.testing.kit.cases import cases_in
 from anyhook.testing.kit.events import Events, payload_of_agent
 from anyhook.testing.kit.recorded import case_of
 from anyhook.walk.receive import receive
-from test_bridge_payloads import PAYLOADS, named, received
 
 pytest_plugins = ["pytester"]
 
