@@ -55,9 +55,9 @@ def refusal(event: Event, env: Mapping[str, str], project: str) -> str | None:
         return _writes(ours, env, project, entries)
     if not isinstance(ours.get("command"), str):
         return _changes(tool, ours, env, project, entries)
-    from anyhook.guard.shell import Ground, runs
+    from anyhook.guard.shell import Protected, runs
 
-    return runs(str(ours["command"]), Ground(env, project, own_folders(env), tuple(entries)))
+    return runs(str(ours["command"]), Protected(env, project, own_folders(env), tuple(entries)))
 
 
 def _may_matter(given: dict[str, Json], env: Mapping[str, str], entries: list[str]) -> bool:
