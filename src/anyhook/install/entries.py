@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from anyhook.documents import edit
 from anyhook.documents.edit import Refused
 from anyhook.documents.edit_toml import tables
-from anyhook.documents.line_ends import line_end
+from anyhook.documents.lines import in_lines_of, line_end
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -231,7 +231,7 @@ def _checked(text: str, host: Host, kept: Json) -> str:
 def _with_block(text: str, host: Host, hooks: Sequence[Json]) -> str:
     """The text with our block, at the end or where it was."""
     end, kept = line_end(text), _other_tables(text, host)
-    block = f"{BEGIN}\n{tables(('hooks',), list(hooks))}{END}\n".replace("\n", end)
+    block = in_lines_of(text, f"{BEGIN}\n{tables(('hooks',), list(hooks))}{END}\n")
     before, after = _around_block(text, host)
     return _checked_tables(before + (end if before or after else "") + block + after, host, kept)
 
