@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anyhook.documents.documents import line_of, lines_of, parse_json, parse_yaml
+from anyhook.documents.locate import line_of, lines_of
+from anyhook.documents.parse import parse_json, parse_yaml
 from anyhook.model.json_types import Json
 from examples import examples
 
