@@ -12,7 +12,8 @@ from anyhook.cli.journal_input import EventFilter, TextFilter, count_of, look_fo
 from anyhook.cli.options import HookOptions, JsonOptions, PostureOption, TrustOption, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
-from anyhook.cli.view.backtest_text import finding_lines, table_lines
+from anyhook.cli.view.backtest_text import finding_lines, tally_table
+from anyhook.cli.view.console import show
 from anyhook.cli.view.progress import progress
 from anyhook.state.places import make_private_dir, state_dir
 
@@ -63,9 +64,10 @@ def backtest(hooks: tuple[str, ...], options: BacktestOptions) -> int:
     try:
         test, sandbox, names = prepared(folder, hooks, options, wanted)
         jobs = count_of("--jobs", options.jobs, os.cpu_count() or 1)
-        with _workers(options, jobs) as executor:
-            test.run(executor, jobs, sandbox, progress("running the hooks"))
-        tallies, findings, count = test.tally(progress("counting"))
+        with _workers(options, jobs) as executor, progress("running the hooks") as tell:
+            test.run(executor, jobs, sandbox, tell)
+        with progress("counting") as tell:
+            tallies, findings, count = test.tally(tell)
     except WorkerLost as error:
         raise BadCall(
             f"a process that ran the hooks is gone ({error}). What ran before is kept: call it again, and it goes on."
@@ -138,8 +140,9 @@ def _tell(
         render.say(f"{hook} went otherwise in a living interpreter, so each of its events got a process of its own.")
     for why, left in test.left_out.items():
         render.say(f"{left} event(s) left out: {why}")
-    for line in table_lines([name for name in names if name in tallies], tallies):
-        render.out(line)
+    ran = {name: tallies[name] for name in names if name in tallies}
+    if ran:
+        show(tally_table(ran))
     elsewhere = "" if test.wanted.project is None else "; --everywhere looks at other projects as well"
     for name in names:
         if name not in tallies:

@@ -9,6 +9,7 @@ from anyhook.cli.failure import DONE, FINDINGS, BadCall
 from anyhook.cli.options import ProjectOptions, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
+from anyhook.cli.view.console import wrapped
 from anyhook.model.problem import ERROR
 
 TYPE_CHECKING = False
@@ -79,10 +80,10 @@ def _rows(line: int | None, problem: Problem) -> list[str]:
     """One problem: what it is, then cause and cure below."""
     filled = problem.as_dict()
     place = f"line {line}: " if line else ""
-    rows = render.wrapped(f"{place}{problem.what} [{problem.code}]", f"  {problem.severity}: ", " " * 6)
+    rows = wrapped(f"{place}{problem.what} [{problem.code}]", f"  {problem.severity}: ", " " * 6)
     for word in ("why", "fix"):
         if filled[word]:
-            rows.extend(render.wrapped(filled[word], f"      {word}: ", " " * 11))
+            rows.extend(wrapped(filled[word], f"      {word}: ", " " * 11))
     return rows
 
 

@@ -57,8 +57,8 @@ def explain(event: str, options: FireOptions) -> int:
 
 def _recorded(name: str, options: FireOptions) -> int:
     from anyhook.cli.failure import BadCall
-    from anyhook.cli.view.colours import TONES, colourful
     from anyhook.cli.view.record_text import record_page, tone
+    from anyhook.cli.view.styles import TONES, wants_colour
     from anyhook.journal.search import record_of
     from anyhook.state.places import state_dir
 
@@ -70,7 +70,7 @@ def _recorded(name: str, options: FireOptions) -> int:
     if options.json:
         render.json_out(found.record, indent=2)
         return 0
-    colour = colourful(os.environ)
+    colour = wants_colour(os.environ)
     for line in record_page(found.record):
         render.out(line, TONES[tone(line)] if colour else "")
     return 0

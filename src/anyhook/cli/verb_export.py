@@ -67,13 +67,13 @@ def _with_a_bar(found: Iterator[Found], folder: str) -> Iterator[Found]:
     """The same records; how far they have come is shown by their numbers."""
     from anyhook.journal.search import record_of
 
-    tell, newest = progress("exporting"), record_of(folder, "last")
+    newest = record_of(folder, "last")
     last, first = newest.number if newest is not None else 0, None
-    for each in found:
-        first = each.number if first is None else first
-        tell(each.number - first, last + 1 - first)
-        yield each
-    tell(last, last)
+    with progress("exporting") as tell:
+        for each in found:
+            first = each.number if first is None else first
+            tell(each.number - first, last + 1 - first)
+            yield each
 
 
 def _records(found: Iterator[Found]) -> Iterator[dict[str, Json]]:

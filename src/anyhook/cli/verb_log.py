@@ -11,9 +11,9 @@ from anyhook.cli.journal_input import RecordFilter, count_of, sound, wanted_of
 from anyhook.cli.options import option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
-from anyhook.cli.view.colours import colourful
 from anyhook.cli.view.log_line import log_line
 from anyhook.cli.view.rows import row_of
+from anyhook.cli.view.styles import wants_colour
 from anyhook.journal.search import Found, follow, newest, parsed, search
 from anyhook.state.places import state_dir
 
@@ -74,7 +74,7 @@ def _with_words(folder: str, wanted: Wanted, words: str, most: int) -> Iterator[
     from anyhook.journal.words import WordSearch
 
     looking = WordSearch(folder, words, wanted)
-    with closing(looking.lines(progress("looking through the journal"))) as found:
+    with progress("looking through the journal") as tell, closing(looking.lines(tell)) as found:
         lines = [*islice(found, most or SEARCH_MOST)]
         if not most and next(found, None) is not None:
             render.say(f"More than {SEARCH_MOST} records have these words; the newest are shown. -n shows more.")
@@ -93,6 +93,6 @@ def _as_written(records: Iterable[Found]) -> Iterator[str]:
 
 
 def _for_people(records: Iterable[Found]) -> Iterator[str]:
-    room, colour = render.columns(), colourful(os.environ)
+    room, colour = render.columns(), wants_colour(os.environ)
     lines = (log_line(row_of(found, TEXT_MOST), room, colour) for found in sound(records))
     return map(render.legible, lines) if render.only_ascii() else lines

@@ -34,8 +34,8 @@ def replay(options: ReplayOptions) -> int:
 
     look_for_cycles_seldom()
     posture = options.on_failure or None
-    tell = progress("judging again")
-    found = replayed.replay(state_dir(os.environ), wanted_of(options), _settings(), posture, tell)
+    with progress("judging again") as tell:
+        found = replayed.replay(state_dir(os.environ), wanted_of(options), _settings(), posture, tell)
     if options.json:
         shown: list[Json] = [change.as_dict() for change in found.changes]
         counted: dict[str, Json] = dict(found.not_judged)

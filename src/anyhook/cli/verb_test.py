@@ -13,6 +13,7 @@ from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.signals import Unwinding
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
+from anyhook.cli.view.styles import BAD, FAINT, PLAIN, wants_colour
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from anyhook.testing.kit.run import Result
 
 MARKS = {"passed": "✓", "failed": "✗", "skipped": "-"}
+STYLES = {"passed": PLAIN, "failed": BAD, "skipped": FAINT}
 EXAMPLE = "anyhook test .kodik/hooks -k 'rm -rf' --junit hooks.xml"
 HOW = """There are no cases. A case file is named NAME.hooktest.yaml and lies anywhere in the project:
 
@@ -141,7 +143,8 @@ def _show(result: Result, before: Result | None) -> None:
     if before is None or before.case.file != case.file:
         render.out(render.short_path(case.file))
     why = f": {case.skip}" if case.skip else f" ({result.seconds * 1000:.0f} ms)"
-    render.out(f"  {MARKS[result.status]} {case.name}{why}")
+    style = STYLES[result.status] if wants_colour(os.environ) else PLAIN
+    render.out(f"  {MARKS[result.status]} {case.name}{why}", style)
     if result.failures:
         render.out(f"      {case.file}:{case.line}")
     for failure in result.failures:

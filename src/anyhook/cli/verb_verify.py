@@ -32,7 +32,8 @@ def verify(options: VerifyOptions) -> int:
     if options.export_head is not None:
         check_not_journal("--export-head", options.export_head, folder)
     expected = _expected(options.head) if options.head is not None else None
-    proof = check(folder, expected, progress("checking the journal"))
+    with progress("checking the journal") as tell:
+        proof = check(folder, expected, tell)
     if options.export_head is not None:
         _export(options.export_head, proof.head)
     if options.json:

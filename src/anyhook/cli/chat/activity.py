@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from anyhook.cli.chat.screen import INDENT, call_line
 from anyhook.cli.verb_agent import debug_lines
-from anyhook.cli.view.colours import BAD, FAINT, WARN
+from anyhook.cli.view.styles import BAD, FAINT, WARN
 
 if TYPE_CHECKING:
     from anyhook.cli.chat.screen import Screen

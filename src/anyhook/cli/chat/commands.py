@@ -12,8 +12,9 @@ from anyhook.agent.recipes import folders, recipe_names, recipe_text
 from anyhook.agent.session import BLOCKED, DONE
 from anyhook.cli.chat import first_sight
 from anyhook.cli.chat.screen import INDENT, Screen, tilde
-from anyhook.cli.verb_list import lines as hook_lines
-from anyhook.cli.view.colours import BAD, BOLD, FAINT, WARN
+from anyhook.cli.verb_list import hook_table
+from anyhook.cli.view.console import drawn
+from anyhook.cli.view.styles import BAD, BOLD, FAINT, WARN
 from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ async def _hooks(chat: Chat, _rest: str) -> None:
         return
     catalog = _session(chat).engine.catalog.with_lines()
     hooks = [hook for hook in catalog.hooks if hook.scope != "builtin"]
-    for line, hook in zip_longest(hook_lines(hooks), hooks):
+    for line, hook in zip_longest(drawn(hook_table(hooks)), hooks):
         chat.screen.line(line.replace("anyhook trust", "/trust"), indent=INDENT)
         if hook is not None:
             chat.screen.line(_about(chat, hook), FAINT, f"{INDENT}{'':<10}")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from anyhook.cli.chat.keyboard import ENDED, INTERRUPTED
 from anyhook.cli.chat.screen import INDENT
 from anyhook.cli.verb_trust import approve, look, refuse_own_ledger
-from anyhook.cli.view.colours import BAD, BOLD, FAINT, WARN
 from anyhook.cli.view.review_text import entry_lines, summary, what_it_runs
+from anyhook.cli.view.styles import BAD, BOLD, FAINT, WARN
 from anyhook.cli.view.visible import visible
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from anyhook.cli.chat.keyboard import ENDED, Keyboard
 from anyhook.cli.chat.keyboard import INTERRUPTED as CTRL_C
 from anyhook.cli.chat.screen import INDENT, Screen, call_line, tilde
 from anyhook.cli.failure import BadCall
-from anyhook.cli.view.colours import BAD, FAINT, WARN, colourful
+from anyhook.cli.view.styles import BAD, FAINT, WARN, wants_colour
 from anyhook.model.hook import ARMED, CHANGED, UNTRUSTED
 from anyhook.state.places import state_dir
 
@@ -43,7 +43,7 @@ class Chat:
 
     def __init__(self, options: SessionOptions, call: AgentOptions, prompt: str) -> None:
         self.options, self.call, self.prompt = options, call, prompt
-        colour = colourful(options.env)
+        colour = wants_colour(options.env)
         self.screen = Screen(colour, options.env)
         self.keyboard = Keyboard(f"{state_dir(options.env)}/agent/history", colour)
         self.activity = Activity(self.screen, call.debug)

@@ -15,7 +15,7 @@ from anyhook.cli.chat.screen import INDENT
 from anyhook.cli.failure import BadCall
 from anyhook.cli.verb_new import write
 from anyhook.cli.verb_trust import approve_one, look
-from anyhook.cli.view.colours import BAD, BOLD, FAINT, GOOD, WARN
+from anyhook.cli.view.styles import BAD, BOLD, FAINT, GOOD, WARN
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.tables.shapes import guess
 from anyhook.testing.scaffold.brief import brief

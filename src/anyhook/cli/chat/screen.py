@@ -23,8 +23,8 @@ from anyhook.adapters.moments import SUBAGENT
 from anyhook.adapters.plain_values import text_of
 from anyhook.adapters.pydantic_ai import running
 from anyhook.cli.view import render
-from anyhook.cli.view.colours import BAD, BOLD, FAINT, PLAIN
 from anyhook.cli.view.spinner import Life
+from anyhook.cli.view.styles import BAD, BOLD, FAINT, PLAIN
 from anyhook.cli.view.visible import visible
 from anyhook.model import lean_json
 
