@@ -59,9 +59,11 @@ class Options:
         rows: ClassVar[tuple[Option, ...]]
         """The table, in the order in which help shows it."""
 
+    debug: bool = switch("--debug", "Show every step with its time, and the traceback of a failure, on stderr.")
+
     def __init_subclass__(cls) -> None:
         rows: dict[str, Option] = {}
-        for owner in reversed(cls.__mro__):
+        for owner in (*cls.__mro__[-3::-1], Options):  # what all verbs have comes last
             rows.update({name: row for name, row in vars(owner).items() if isinstance(row, Option)})
         cls.rows = tuple(rows.values())
 

@@ -52,7 +52,9 @@ class AgentOptions(ModeOption, TrustOption, ProjectJsonOptions):
     no_hooks: bool = switch("--no-hooks", "Run no hook, the built-in ones included.")
     trust_hooks: bool = switch("--trust-hooks", "Approve the project's hooks as they are now, then run.")
     web_fetch: bool = switch("--web-fetch", "Let the agent fetch pages, as the setting `web_fetch` does.")
-    debug: bool = switch("--debug", "Show every hook that runs, on stderr.")
+    debug: bool = switch(
+        "--debug", "Show every hook that runs, every step with its time, and the traceback of a failure."
+    )
 
 
 @click.group(
