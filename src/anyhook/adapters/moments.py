@@ -4,12 +4,12 @@ context until the model can hear it. It knows no framework and decides nothing t
 from __future__ import annotations
 
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from anyhook.model.decision import Decision
 from anyhook.model.event import Event
 from anyhook.tables.registry import dialect
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -3,13 +3,14 @@ sentence."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from anyhook import __version__
 from anyhook.cli.failure import BAD_CALL, BadCall
 from anyhook.journal.files import Unreadable
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

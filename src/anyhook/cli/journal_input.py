@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from anyhook.cli.failure import BadCall
 from anyhook.cli.options import Options, option
@@ -14,8 +15,8 @@ from anyhook.journal.search import Wanted
 from anyhook.journal.timespec import moment
 from anyhook.model.event import EVENTS
 from anyhook.model.outcome import STRENGTH
+from anyhook.tables.registry import UnknownEvent, canonical_event
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -96,8 +97,6 @@ def sound(records: Iterable[Found]) -> Iterator[Found]:
 def _event(name: str | None) -> str | None:
     if name is None or name in EVENTS:
         return name
-    from anyhook.tables.registry import UnknownEvent, canonical_event
-
     try:
         return canonical_event(name, failed=False)
     except UnknownEvent as error:

@@ -7,6 +7,7 @@ import gc
 import os
 import sys
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,12 +15,13 @@ from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import BadCall
 from anyhook.cli.options import ModeOption, ProjectJsonOptions, TrustOption, option, repeated, switch
 from anyhook.cli.signals import AnswerOnly, fill_streams
+from anyhook.cli.verb_trust import approve_all
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.model import lean_json
 from anyhook.process.keeper import Keeper
+from anyhook.tables.registry import dialect
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -82,8 +84,6 @@ def run(prompt: str | None, call: AgentOptions) -> int:
             "`anyhook agent chat`; `anyhook new` writes a hook without asking."
         )
     if call.trust_hooks:
-        from anyhook.cli.verb_trust import approve_all
-
         approve_all(call, call.trust)
     fill_streams()
     with Keeper():
@@ -210,8 +210,6 @@ def _short(value: Json) -> str:
 
 def debug_lines(event: Event, decision: Decision) -> list[str]:
     """What `--debug` shows of one event, in the words of the document that has this flag."""
-    from anyhook.tables.registry import dialect
-
     lines: list[str] = []
     for report in decision.hooks:
         row = dialect(report.dialect).row_for(event.name)
@@ -255,8 +253,6 @@ def _chat(prompt: str, options: SessionOptions, call: AgentOptions) -> int:
         from anyhook.agent.failure import BadSetup, Failed
         from anyhook.cli.chat.loop import Chat
     if call.trust_hooks:
-        from anyhook.cli.verb_trust import approve_all
-
         approve_all(call, call.trust)
     try:
         return asyncio.run(Chat(options, call, prompt).run())

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from multiprocessing import get_context
+from typing import TYPE_CHECKING
 
 import click
 
+from anyhook.cli.backtest_input import prepared
 from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import EventFilter, TextFilter, count_of, look_for_cycles_seldom, wanted_of
 from anyhook.cli.options import HookOptions, JsonOptions, PostureOption, TrustOption, option, switch
@@ -15,9 +20,10 @@ from anyhook.cli.view import render
 from anyhook.cli.view.backtest_text import finding_lines, tally_table
 from anyhook.cli.view.console import show
 from anyhook.cli.view.progress import progress
+from anyhook.replay.backtest import WorkerLost
+from anyhook.replay.trial import end_with
 from anyhook.state.places import make_private_dir, state_dir
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from concurrent.futures import Executor
@@ -46,11 +52,6 @@ def backtest(hooks: tuple[str, ...], options: BacktestOptions) -> int:
     """Run hooks, as they are today, over recorded events of this project, and show what they would have blocked,
     rewritten or cost. Hooks run in a sandbox that can write nothing and has no network. Results are kept: what has
     run once does not run again, and an interrupted backtest goes on."""
-    import sqlite3
-
-    from anyhook.cli.backtest_input import prepared
-    from anyhook.replay.backtest import WorkerLost
-
     look_for_cycles_seldom()
     folder = state_dir(os.environ)
     try:
@@ -95,11 +96,6 @@ def _workers(options: BacktestOptions, jobs: int) -> Iterator[Executor]:
         with _cluster(options.dask) as executor:
             yield executor
         return
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
-    from anyhook.replay.trial import end_with
-
     context = get_context("spawn")
     theirs, ours = context.Pipe(duplex=False)
     pool = ProcessPoolExecutor(jobs, context, end_with, (theirs,))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from anyhook.cli.catalog_input import setup_of
@@ -10,9 +12,11 @@ from anyhook.cli.options import ProjectOptions, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.console import wrapped
+from anyhook.cli.view.sarif import sarif
+from anyhook.model.codes import CODES
 from anyhook.model.problem import ERROR
+from anyhook.walk.check import UnknownFile, checkup, split_place
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
@@ -34,8 +38,6 @@ def check(paths: tuple[str, ...], options: CheckOptions) -> int:
 
     Nothing is started. Leaves with status 1 where there are errors, with 0 where there are none or only warnings.
     """
-    from anyhook.walk.check import UnknownFile, checkup
-
     setup = setup_of(options, trust="all")
     try:
         findings = checkup(setup, paths)
@@ -53,16 +55,11 @@ def check(paths: tuple[str, ...], options: CheckOptions) -> int:
 
 
 def _sarif(findings: Findings, project: str) -> None:
-    from anyhook.cli.view.sarif import sarif
-    from anyhook.model.codes import CODES
-
     helps = {code: f"{entry.meaning} {entry.cure}" for code, entry in CODES.items()}
     render.json_out(sarif(findings.problems, project, helps), indent=2)
 
 
 def _text(findings: Findings) -> None:
-    from anyhook.walk.check import split_place
-
     by_file: dict[str, list[tuple[int | None, Problem]]] = {}
     for problem in findings.problems:
         path, line = split_place(problem.where)

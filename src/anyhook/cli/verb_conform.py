@@ -7,6 +7,7 @@ import click
 from anyhook.cli.options import JsonOptions, repeated
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
+from anyhook.testing.conformance.runner import conform as run_vectors
 
 
 class ConformOptions(JsonOptions):
@@ -16,8 +17,6 @@ class ConformOptions(JsonOptions):
 @verb("conform", ConformOptions, "anyhook conform --dialect kode", [click.Argument(["directory"], required=False)])
 def conform(directory: str | None, options: ConformOptions) -> int:
     """Run the conformance vectors that come along, or those in DIRECTORY. The last line counts them."""
-    from anyhook.testing.conformance.runner import conform as run_vectors
-
     said: list[str] = []
     passed, failed, skipped = run_vectors(options.dialect, directory, said.append if options.json else render.out)
     if options.json:

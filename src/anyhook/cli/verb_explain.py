@@ -4,15 +4,24 @@ nothing."""
 from __future__ import annotations
 
 import os
+import shlex
+from typing import TYPE_CHECKING
 
 import click
 
+from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.event_input import event_of
+from anyhook.cli.failure import BadCall
 from anyhook.cli.options import FireOptions
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
+from anyhook.cli.view.record_text import record_page, tone
+from anyhook.cli.view.styles import TONES, wants_colour
+from anyhook.journal.search import record_of
+from anyhook.state.places import state_dir
+from anyhook.walk.build import build
+from anyhook.walk.engine import Engine
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -34,10 +43,6 @@ def explain(event: str, options: FireOptions) -> int:
     that event did. Starts nothing."""
     if event.isdecimal() or event == "last":
         return _recorded(event, options)
-    from anyhook.cli.catalog_input import setup_of
-    from anyhook.walk.build import build
-    from anyhook.walk.engine import Engine
-
     setup = setup_of(options, options.trust)
     catalog = build(setup, may_start=False).with_lines()
     engine = Engine(setup, catalog, on_failure=None, mode="enforce", session=options.session or None, host="explain")
@@ -56,12 +61,6 @@ def explain(event: str, options: FireOptions) -> int:
 
 
 def _recorded(name: str, options: FireOptions) -> int:
-    from anyhook.cli.failure import BadCall
-    from anyhook.cli.view.record_text import record_page, tone
-    from anyhook.cli.view.styles import TONES, wants_colour
-    from anyhook.journal.search import record_of
-    from anyhook.state.places import state_dir
-
     found = record_of(state_dir(os.environ), name) if len(name) < NUMBER_MOST else None
     if found is None:
         raise BadCall(f"the journal has no record {name[:NUMBER_MOST]}. `anyhook log` shows the number of each.")
@@ -102,6 +101,4 @@ def lines(event: str, records: list[dict[str, Json]]) -> Iterator[str]:
 
 
 def _quoted(word: str) -> str:
-    import shlex
-
     return shlex.quote(word)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+from logging import WARNING, getLogger
+from logging.handlers import BufferingHandler
+from typing import TYPE_CHECKING
 
 from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import RecordFilter, check_not_journal, sound, wanted_of
@@ -10,10 +13,12 @@ from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.progress import progress
+from anyhook.journal.export_otlp import NotSent, send
 from anyhook.journal.files import Unreadable
+from anyhook.journal.redact import redacted
+from anyhook.journal.search import record_of, search
 from anyhook.state.places import state_dir
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -34,8 +39,6 @@ class ExportOptions(JsonOptions, RecordFilter):
 def export(options: ExportOptions) -> int:
     """Write records of the journal for other programs: as JSON Lines, as Parquet with one row per event (needs
     `anyhook[analytics]`), or as OpenTelemetry traces and metrics to a collector (needs `anyhook[otel]`)."""
-    from anyhook.journal.search import search
-
     kind, path = options.format or "jsonl", options.output
     if kind == "parquet" and path is None:
         raise BadCall("--format parquet needs a file: --output FILE.")
@@ -65,8 +68,6 @@ def export(options: ExportOptions) -> int:
 
 def _with_a_bar(found: Iterator[Found], folder: str) -> Iterator[Found]:
     """The same records; how far they have come is shown by their numbers."""
-    from anyhook.journal.search import record_of
-
     newest = record_of(folder, "last")
     last, first = newest.number if newest is not None else 0, None
     with progress("exporting") as tell:
@@ -103,12 +104,6 @@ def _to_file(kind: str, found: Iterator[Found], path: str) -> int:
 def _otlp(records: Iterator[dict[str, Json]], endpoint: str) -> int:
     if not endpoint.startswith(("http://", "https://")):
         raise BadCall(f"--endpoint {endpoint or '(none)'}: name a collector, such as http://localhost:4318.")
-    from logging import WARNING, getLogger
-    from logging.handlers import BufferingHandler
-
-    from anyhook.journal.export_otlp import NotSent, send
-    from anyhook.journal.redact import redacted
-
     told = BufferingHandler(LOGGED_MOST)  # what the exporter would say on stderr, again and again
     told.setLevel(WARNING)
     getLogger().addHandler(told)

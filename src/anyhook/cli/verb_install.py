@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import os
+import shutil
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,7 +22,6 @@ from anyhook.state.installs import Installs
 from anyhook.state.places import state_dir
 from anyhook.tables.shapes import guess
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Entry, Host
@@ -114,8 +115,6 @@ def _launcher(scope: str) -> list[str]:
 
 
 def _on_path() -> bool:
-    import shutil
-
     return shutil.which("anyhook") is not None
 
 

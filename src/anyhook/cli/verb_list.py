@@ -13,6 +13,7 @@ from anyhook.cli.view import render
 from anyhook.cli.view.console import cell, grid, show
 from anyhook.cli.view.styles import BAD, FAINT, GOOD, WARN
 from anyhook.model.hook import ARMED, BROKEN, CHANGED, DISABLED, UNTRUSTED, Hook
+from anyhook.walk.inspect import missing_program
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -26,8 +27,6 @@ STYLES = {ARMED: GOOD, BROKEN: BAD, UNTRUSTED: WARN, CHANGED: WARN, DISABLED: FA
 @verb("list", ProjectJsonOptions, "anyhook list --dialect kodik")
 def list_(options: ProjectJsonOptions) -> int:
     """Show every hook, in the order in which they run: which are armed, which wait for approval, which are broken."""
-    from anyhook.walk.inspect import missing_program
-
     setup = setup_of(options)
     catalog = catalog_of(options)
     hooks = []

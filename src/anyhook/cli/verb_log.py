@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import closing
 from itertools import chain, islice
+from typing import TYPE_CHECKING
 
 from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import RecordFilter, count_of, sound, wanted_of
@@ -12,12 +14,14 @@ from anyhook.cli.options import option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.log_line import log_line
+from anyhook.cli.view.progress import progress
 from anyhook.cli.view.rows import row_of
 from anyhook.cli.view.styles import wants_colour
 from anyhook.journal.search import Found, follow, newest, parsed, search
+from anyhook.journal.word_index import WORTH, make_elsewhere
+from anyhook.journal.words import WordSearch
 from anyhook.state.places import state_dir
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -65,14 +69,8 @@ def log(options: LogOptions) -> int:
 
 def _with_words(folder: str, wanted: Wanted, words: str, most: int) -> Iterator[Found]:
     """The last so many records that have these words, oldest first."""
-    from contextlib import closing
-
     if not words.split():
         raise BadCall("--search: name at least one word.")
-    from anyhook.cli.view.progress import progress
-    from anyhook.journal.word_index import WORTH, make_elsewhere
-    from anyhook.journal.words import WordSearch
-
     looking = WordSearch(folder, words, wanted)
     with progress("looking through the journal") as tell, closing(looking.lines(tell)) as found:
         lines = [*islice(found, most or SEARCH_MOST)]

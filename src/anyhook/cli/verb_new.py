@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from shutil import which
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,9 +14,14 @@ from anyhook.cli.failure import BadCall
 from anyhook.cli.options import ProjectJsonOptions, option, repeated, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
+from anyhook.tables.patterns import names_only
 from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.testing.scaffold.cases import case_file, first_cases
+from anyhook.testing.scaffold.disk import Writing
+from anyhook.testing.scaffold.planning import CannotScaffold, Order, Overtaken, find_hook, find_row, plan
+from anyhook.testing.scaffold.script import EFFECTS
+from anyhook.testing.scaffold.trial import trial
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.hook import Hook
     from anyhook.testing.scaffold.planning import Order, Plan
@@ -43,8 +49,6 @@ def new(name: str, options: NewOptions) -> int:
     NAME becomes the name of its script. A new gate refuses what holds the word anyhook-demo-block, and other hooks
     keep a record of their events: a start to be changed. Files that are there keep everything they hold.
     """
-    from anyhook.testing.scaffold.planning import CannotScaffold
-
     try:
         order, canonical = _order(name, options)
         if options.with_test:
@@ -70,9 +74,6 @@ def new(name: str, options: NewOptions) -> int:
 
 def _check_cases(order: Order) -> None:
     """Whether cases can be written, before anything else is."""
-    from anyhook.testing.scaffold.cases import case_file
-    from anyhook.testing.scaffold.planning import plan
-
     if order.scope != "project":
         raise BadCall("--with-test: cases run in a project, with a home of their own. Use it with --scope project.")
     path = case_file(order, plan(order))
@@ -81,8 +82,6 @@ def _check_cases(order: Order) -> None:
 
 
 def _write_cases(order: Order, canonical: str, made: Plan, hook: Hook) -> str:
-    from anyhook.testing.scaffold.cases import case_file, first_cases
-
     path = case_file(order, made)
     try:
         with open(path, "x", encoding="utf-8") as file:
@@ -94,9 +93,6 @@ def _write_cases(order: Order, canonical: str, made: Plan, hook: Hook) -> str:
 
 def write(order: Order, written: str = "") -> tuple[Plan, Hook]:
     """Plan, write, and look whether the dialect takes it; several who write at once get their turns."""
-    from anyhook.testing.scaffold.disk import Writing
-    from anyhook.testing.scaffold.planning import Overtaken, find_hook, plan
-
     for turn in range(TURNS):
         made, writing = plan(order, written), Writing()
         try:
@@ -112,8 +108,6 @@ def write(order: Order, written: str = "") -> tuple[Plan, Hook]:
 
 
 def _order(name: str, options: NewOptions) -> tuple[Order, str]:
-    from anyhook.testing.scaffold.planning import Order, find_row
-
     chosen = options.dialect
     if len(chosen) != 1:
         raise BadCall(f"--dialect: name the one dialect to write the hook in: {', '.join(DIALECTS)}.")
@@ -129,9 +123,6 @@ def _order(name: str, options: NewOptions) -> tuple[Order, str]:
 
 def _trials(order: Order, canonical: str, options: NewOptions) -> list[tuple[str, str]]:
     """Command lines, and what each of them shows."""
-    from anyhook.testing.scaffold.script import EFFECTS
-    from anyhook.testing.scaffold.trial import trial
-
     tool = _tool(order)
     where = ["--project", options.project] if options.project else []
     more = ["--state-dir", options.state_dir] if options.state_dir else []
@@ -147,8 +138,6 @@ def _trials(order: Order, canonical: str, options: NewOptions) -> list[tuple[str
 
 def _tool(order: Order) -> str:
     """A tool that the hook is for."""
-    from anyhook.tables.patterns import names_only
-
     known = order.dialect.scaffold.tool if order.dialect.scaffold else ""
     names = sorted(names_only(order.tool) or ()) if order.tool else [known]
     return names[0] if names else order.tool

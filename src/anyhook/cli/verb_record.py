@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,12 +16,21 @@ from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import RecordFilter, count_of, wanted_of
 from anyhook.cli.options import option, switch
 from anyhook.cli.signals import Unwinding
+from anyhook.cli.verb_test import check_approved
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
+from anyhook.documents.yaml_text import to_yaml
+from anyhook.journal.record import Keeping, clean, secrets_of
+from anyhook.journal.search import Wanted, newest, search
+from anyhook.model import lean_json
 from anyhook.model.words import RECORD
 from anyhook.state.places import state_dir
+from anyhook.testing.kit import ENDINGS, is_case_file
+from anyhook.testing.kit.cases import cases_in
+from anyhook.testing.kit.recorded import cases_of
+from anyhook.testing.kit.run import FAILED, run_all
+from anyhook.testing.kit.sandbox import project_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -65,8 +75,6 @@ def record(command: tuple[str, ...], options: RecordOptions) -> int:
 
 
 def _checked(output: str | None) -> str | None:
-    from anyhook.testing.kit import ENDINGS, is_case_file
-
     path = output or None
     if path is not None and not is_case_file(os.path.basename(path)):
         raise BadCall(f"--output {path}: the name of a case file ends with {' or '.join(ENDINGS)}.")
@@ -78,15 +86,11 @@ def _checked(output: str | None) -> str | None:
 
 
 def _from_journal(wanted: Wanted, most: int) -> list[dict[str, Json]]:
-    from anyhook.journal.search import newest, search
-
     folder = state_dir(os.environ)
     return _whole(newest(folder, wanted, most) if most else search(folder, wanted))
 
 
 def _while_running(command: Sequence[str], wanted: Wanted) -> tuple[int, list[dict[str, Json]]]:
-    from anyhook.journal.search import Wanted, search
-
     folder = tempfile.mkdtemp(prefix="anyhook-record-")
     try:
         status = _run(command, {**os.environ, RECORD: folder})
@@ -137,8 +141,6 @@ def _whole(found: Iterable[Found]) -> list[dict[str, Json]]:
 
 
 def _cases(records: list[dict[str, Json]]) -> list[dict[str, Json]]:
-    from anyhook.testing.kit.recorded import cases_of
-
     cases, left_out = cases_of(records)
     for why, count in left_out.items():
         render.say(f"{count} left out: {why}")
@@ -147,12 +149,6 @@ def _cases(records: list[dict[str, Json]]) -> list[dict[str, Json]]:
 
 def _tried(cases: list[dict[str, Json]], project: str) -> list[dict[str, Json]]:
     """The cases, those that do not hold marked; as they are, where the project may not be run."""
-    from anyhook.cli.verb_test import check_approved
-    from anyhook.journal.record import Keeping, clean, secrets_of
-    from anyhook.model import lean_json
-    from anyhook.testing.kit.cases import cases_in
-    from anyhook.testing.kit.run import FAILED, run_all
-
     try:
         if not os.path.isdir(project):
             raise BadCall(f"{project} is not there any more.")
@@ -175,9 +171,6 @@ def _tried(cases: list[dict[str, Json]], project: str) -> list[dict[str, Json]]:
 
 
 def _write(path: str | None, cases: list[dict[str, Json]], project: str) -> None:
-    from anyhook.documents.yaml_text import to_yaml
-    from anyhook.testing.kit.sandbox import project_of
-
     document: dict[str, Json] = {"cases": [*cases]}
     if path is not None:
         folder = os.path.dirname(os.path.abspath(path))

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import socket
+from secrets import token_urlsafe
+from typing import TYPE_CHECKING
 
 from anyhook.cli.failure import BadCall
 from anyhook.cli.options import Options, option
@@ -10,7 +13,6 @@ from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.state.places import state_dir
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
 
@@ -28,8 +30,6 @@ def serve(options: ServeOptions) -> int:
         from anyhook.cli.web import server
     except ImportError as error:
         raise BadCall(f"the page is not installed ({error}). Install it: pip install 'anyhook[web]'") from None
-    from secrets import token_urlsafe
-
     at, token = _bound(port), token_urlsafe(24)
     with at:
         render.out(f"http://127.0.0.1:{at.getsockname()[1]}/{token}/")
@@ -46,8 +46,6 @@ def _port(given: str) -> int:
 
 def _bound(port: int) -> socket.socket:
     """Listening before the address is printed, so that whoever reads it can call at once."""
-    import socket
-
     at = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     at.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import time
+from sqlite3 import Error
+from typing import TYPE_CHECKING
 
 from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import JournalFilter, look_for_cycles_seldom, wanted_of
@@ -13,9 +15,11 @@ from anyhook.cli.view import render
 from anyhook.cli.view.console import show
 from anyhook.cli.view.progress import progress
 from anyhook.cli.view.stats_table import stats_table
+from anyhook.journal.figures import figures
+from anyhook.journal.files import Unreadable
+from anyhook.journal.index import index_path, known_runs
 from anyhook.state.places import state_dir
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.journal.figures import HookFigures
     from anyhook.journal.search import Wanted
@@ -44,12 +48,6 @@ def stats(options: StatsOptions) -> int:
 
 
 def _figures(folder: str, wanted: Wanted) -> list[HookFigures]:
-    from sqlite3 import Error
-
-    from anyhook.journal.figures import figures
-    from anyhook.journal.files import Unreadable
-    from anyhook.journal.index import index_path, known_runs
-
     look_for_cycles_seldom()
     try:
         with progress("reading the journal") as tell, known_runs(folder, tell, wanted.since_ns) as runs:

@@ -4,9 +4,11 @@ anything of the user's."""
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import click
 
+from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import count_of
 from anyhook.cli.options import JsonOptions, option, switch
@@ -14,8 +16,14 @@ from anyhook.cli.signals import Unwinding
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.styles import BAD, FAINT, PLAIN, wants_colour
+from anyhook.state.ledger import Ledger
+from anyhook.state.places import believed_dir
+from anyhook.testing.kit.cases import BadCases, find_files, read_cases
+from anyhook.testing.kit.junit import junit
+from anyhook.testing.kit.keys import schema
+from anyhook.testing.kit.run import FAILED, PASSED, run_all
+from anyhook.testing.kit.sandbox import LEFT_OUT, NoGround, project_for
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -59,12 +67,8 @@ def test(paths: tuple[str, ...], options: TestOptions) -> int:
     comes of it. Leaves with 0 where all passed, 1 where one did not, 3 where there is none or a file cannot be used.
     """
     if options.schema:
-        from anyhook.testing.kit.keys import schema
-
         render.json_out(schema(), indent=2)
         return 0
-    from anyhook.testing.kit.run import FAILED, PASSED, run_all
-
     chosen = _chosen(_read(paths or (".",)), options)
     shown: list[Result] = []
     with Unwinding():
@@ -85,9 +89,6 @@ def test(paths: tuple[str, ...], options: TestOptions) -> int:
 
 def _read(paths: Sequence[str]) -> list[Case]:
     """The cases of all files; every file that cannot be used is told of."""
-    from anyhook.testing.kit.cases import BadCases, find_files, read_cases
-    from anyhook.testing.kit.sandbox import LEFT_OUT
-
     try:
         files = find_files(paths, LEFT_OUT)
     except BadCases as error:
@@ -108,9 +109,6 @@ def _read(paths: Sequence[str]) -> list[Case]:
 
 def _chosen(cases: list[Case], options: TestOptions) -> list[tuple[Case, str]]:
     """The cases that are asked for, each with its project."""
-    from anyhook.cli.event_input import project_of
-    from anyhook.testing.kit.sandbox import NoGround, project_for
-
     wanted = (options.only or "").lower()
     chosen = [case for case in cases if wanted in case.id.lower()]
     if not chosen:
@@ -128,9 +126,6 @@ def _chosen(cases: list[Case], options: TestOptions) -> list[tuple[Case, str]]:
 
 def check_approved(project: str) -> None:
     """Cases run what the project brings along, so its user must have said yes to the project once."""
-    from anyhook.state.ledger import Ledger
-    from anyhook.state.places import believed_dir
-
     if project not in Ledger(believed_dir(os.environ, project)).approvals:
         raise BadCall(
             f"cases run the hooks of {project}, and you never approved any of them. Look at them with `anyhook trust`, "
@@ -153,8 +148,6 @@ def _show(result: Result, before: Result | None) -> None:
 
 
 def _write_junit(path: str, results: list[Result]) -> None:
-    from anyhook.testing.kit.junit import junit
-
     try:
         with open(path, "wb") as file:
             file.write(junit(results))

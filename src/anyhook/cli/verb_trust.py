@@ -3,12 +3,16 @@ never approves without a person's yes, and starts nothing of a project that is n
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
 from anyhook.cli.options import ProjectJsonOptions, ProjectOptions, switch
+from anyhook.cli.signals import OnDuty
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.review_text import entry_lines, summary
@@ -21,7 +25,6 @@ from anyhook.walk.build import build, open_ledger, read
 from anyhook.walk.catalog import Catalog
 from anyhook.walk.review import APPROVED, REMOVED, contents, differences, review
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -137,8 +140,6 @@ def approve(found: Found, say: Callable[[str], None], quiet: bool = False) -> No
 
 def approve_one(found: Found, identity: str, written: dict[str, bytes]) -> bool:
     """Approve one hook more, as long as its files hold exactly what its user was shown; whether it is approved."""
-    import hashlib
-
     entry = next((entry for entry in found.entries if entry.item.id == identity), None)
     if entry is None or believed_dir(found.setup.env, found.setup.project) == NOWHERE:
         return False
@@ -193,8 +194,6 @@ def _asked_for_events(found: Found) -> dict[str, str]:
     ids = {entry.item.id for entry in found.entries if entry.hook and dialect(entry.hook.dialect).ask_type}
     if not ids:
         return {}
-    from anyhook.cli.signals import OnDuty
-
     with OnDuty():
         catalog = build(found.setup, may_start=True)
     for line in render.problem_lines([problem for problem in catalog.problems if problem.code == "no-event"]):
@@ -230,8 +229,6 @@ def _json(found: Found, approved: bool, items: list[dict[str, Json]], events: di
 
 def _ascii_out(value: Json) -> None:
     """In ASCII: JSON's own escapes keep what a project wrote from steering a terminal."""
-    import json
-
     render.exact_out(json.dumps(value, indent=2))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
 from anyhook.cli.journal_input import check_not_journal
@@ -10,9 +11,11 @@ from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.progress import progress
+from anyhook.journal.verify import head_of
+from anyhook.journal.verify import verify as check
+from anyhook.model import lean_json
 from anyhook.state.places import state_dir
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.journal.chain import Link
 
@@ -26,8 +29,6 @@ class VerifyOptions(JsonOptions):
 def verify(options: VerifyOptions) -> int:
     """Check that no record of the journal was edited, deleted or moved since it was written. What was cut off at the
     end shows only against a head that was exported before. Exit status 1 where something is wrong."""
-    from anyhook.journal.verify import verify as check
-
     folder = state_dir(os.environ)
     if options.export_head is not None:
         check_not_journal("--export-head", options.export_head, folder)
@@ -59,8 +60,6 @@ def verify(options: VerifyOptions) -> int:
 
 
 def _expected(path: str) -> Link:
-    from anyhook.journal.verify import head_of
-
     try:
         with open(path, encoding="utf-8") as file:
             return head_of(file.read())
@@ -71,8 +70,6 @@ def _expected(path: str) -> Link:
 
 
 def _export(path: str, head: object) -> None:
-    from anyhook.model import lean_json
-
     if not isinstance(head, dict):
         raise BadCall("the journal has no records, so it has no head to export.")
     try:

@@ -10,6 +10,7 @@ import click
 from anyhook.cli.failure import BadCall
 from anyhook.cli.options import Options
 from anyhook.cli.verbs import verb
+from anyhook.cli.web.query import wanted_by
 from anyhook.state.places import state_dir
 
 INSTEAD = "`anyhook log --follow` prints the same line by line."
@@ -23,8 +24,6 @@ class WatchOptions(Options):
 def watch(words: tuple[str, ...], _options: WatchOptions) -> int:
     """Watch events as agents fire them. FILTER is what could be typed behind `/`: options of `anyhook log` as
     name:value, and any text. Enter shows a record in full, p pauses, q quits."""
-    from anyhook.cli.web.query import wanted_by
-
     query = " ".join(words)
     wanted_by(query)  # what is wrong with it is said before anything is drawn
     if not (sys.stdin.isatty() and sys.stdout.isatty()):

@@ -11,6 +11,7 @@ from anyhook.agent.earlier import earlier_sessions
 from anyhook.agent.recipes import folders, recipe_names, recipe_text
 from anyhook.agent.session import BLOCKED, DONE
 from anyhook.cli.chat import first_sight
+from anyhook.cli.chat.new_hook import create_hook
 from anyhook.cli.chat.screen import INDENT, Screen, tilde
 from anyhook.cli.verb_list import hook_table
 from anyhook.cli.view.console import drawn
@@ -148,8 +149,6 @@ async def _resume(chat: Chat, rest: str) -> None:
 
 
 async def _create_hook(chat: Chat, rest: str) -> None:
-    from anyhook.cli.chat.new_hook import create_hook
-
     await create_hook(chat, rest)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import difflib
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from anyhook.model import lean_json
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -3,13 +3,14 @@ has no room for both. It prints nothing."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rich.cells import cell_len
 
 from anyhook.cli.view.fit import cut, padded
 from anyhook.cli.view.record_text import short_time, span, when
 from anyhook.cli.view.styles import BAD, FAINT, GOOD, WARN, styled
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.cli.view.rows import Row
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shlex
 import time
+from typing import TYPE_CHECKING
 
 from anyhook.journal.numbers import seconds
+from anyhook.model import lean_json
+from anyhook.replay.asked import asked_for
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.replay.asked import Asked
@@ -72,8 +74,6 @@ def tone(line: str) -> str:
 
 
 def _page(record: dict[str, Json]) -> list[str]:
-    from anyhook.replay.asked import asked_for
-
     lines = [f"record {record.get('n', '-')}, {when(record.get('at'), '%Y-%m-%d %H:%M:%S %Z')}"]
     if "background" in record:
         call: dict[str, Json] = {**record, "hook": record["background"]}
@@ -177,7 +177,5 @@ def _decision_lines(decision: dict[str, Json], host: str) -> list[str]:
 
 
 def _short(value: Json) -> str:
-    from anyhook.model import lean_json
-
     text = value if isinstance(value, str) else lean_json.dumps(value, False)
     return text if len(text) <= LINE_MOST else f"{text[:LINE_MOST]}… ({len(text):,} characters)"

@@ -3,11 +3,14 @@ project sent raw to the terminal. It prints nothing itself."""
 
 from __future__ import annotations
 
+import json
+import shlex
+from typing import TYPE_CHECKING
+
 from anyhook.cli.view.visible import visible
 from anyhook.walk.review import APPROVED, CHANGED, NEW, REMOVED, differences
 from anyhook.walk.trust import ALL
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -66,9 +69,6 @@ def _facts(entry: Entry, hook: Hook) -> Iterator[str]:
 
 
 def _value(value: Json) -> str:
-    import json
-    import shlex
-
     if isinstance(value, list) and all(isinstance(word, str) for word in value):
         text = shlex.join([str(word) for word in value])
     else:

@@ -3,6 +3,8 @@ is made harmless here, once for every view; nothing is printed."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from anyhook.cli.view.record_text import record_page, rows, table
 from anyhook.cli.view.visible import visible
 from anyhook.journal.about import about
@@ -10,7 +12,6 @@ from anyhook.journal.numbers import seconds, whole_number
 from anyhook.journal.search import reached, record_of
 from anyhook.model.record import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.journal.search import Found
     from anyhook.model.json_types import Json

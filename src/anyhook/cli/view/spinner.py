@@ -7,8 +7,8 @@ import asyncio
 import shutil
 from contextlib import asynccontextmanager
 from time import monotonic
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
     from typing import TextIO

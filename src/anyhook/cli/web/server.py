@@ -4,6 +4,7 @@ answers on the loopback alone, to those who have the token, and changes nothing.
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
 import sqlite3
 import time
@@ -227,8 +228,6 @@ def _ago(record: dict[str, Json]) -> str:
 
 
 def _readable(record: dict[str, Json]) -> str:
-    import json
-
     return visible(json.dumps(record, indent=2, ensure_ascii=False), keep="\n")
 
 
