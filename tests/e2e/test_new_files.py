@@ -173,7 +173,7 @@ def test_many_at_once_lose_nothing(place: Place, name: str) -> None:
     words = [sys.executable, "-m", "anyhook", "new", "--dialect", name, "--event", "pre_tool"]
     started = [subprocess.Popen([*words, f"n{number}"], stdout=subprocess.PIPE) for number in range(6)]
     for each in started:
-        each.communicate(timeout=60)
+        each.communicate(timeout=240)
     assert [each.returncode for each in started] == [0] * 6
     hooks = place.json("list", "--json")[1]["hooks"]
     assert isinstance(hooks, list)

@@ -479,7 +479,7 @@ def test_interrupted_and_gone_on_with(world: World, number: int) -> None:
     while not ran.exists() or len(ran.read_text().split()) < 70:  # more than two batches: some of it is kept
         time.sleep(0.05)
     child.send_signal(number)
-    _, err = child.communicate(timeout=60)
+    _, err = child.communicate(timeout=240)
     assert child.returncode == (130 if number == signal.SIGINT else -number)
     assert b"Traceback" not in err
     settled = _settled(ran)

@@ -29,7 +29,7 @@ def kept(world: World) -> dict[str, bytes]:
 
 def settled(world: World, count: int) -> None:
     """Wait until so many records are written, those of background hooks included."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while len(world.journal()) < count:
         assert time.monotonic() < deadline
         time.sleep(0.02)

@@ -47,7 +47,7 @@ def watched(box: Box, steps: Steps, query: str = "") -> None:
 
 
 async def until(pilot: Pilot[None], true: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not true():
         assert time.monotonic() < deadline, shown(pilot)
         await pilot.pause(0.05)

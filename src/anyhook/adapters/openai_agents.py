@@ -19,7 +19,6 @@ from agents import (
     ToolOutputImage,
     ToolOutputText,
 )
-
 from anyhook.adapters.conversation import Conversation, ToolCall, Turn
 from anyhook.adapters.moments import Refused
 

@@ -12,6 +12,7 @@ from pydantic_ai import Agent
 from anyhook.adapters.messages import transcript
 from anyhook.agent.failure import BadSetup
 from anyhook.agent.script import RECIPE, asked_apart
+from anyhook.documents.documents import Unreadable, read_bytes
 from anyhook.state.places import config_file
 from anyhook.tables.registry import DIALECTS, dialect
 
@@ -66,8 +67,8 @@ def recipe_text(name: str, arguments: Mapping[str, Json], places: Sequence[str])
 
 def _read(path: Path) -> str | None:
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+        return read_bytes(str(path)).decode("utf-8")
+    except (OSError, UnicodeDecodeError, Unreadable):
         return None
 
 

@@ -59,7 +59,9 @@ def key_of(project: str, options: RunOptions) -> tuple[object, ...]:
     )
 
 
-def open_engine(project: str, options: RunOptions, host: str, session: str | None = None) -> Engine:
+def open_engine(
+    project: str, options: RunOptions, host: str, session: str | None = None, read_by_s: float | None = None
+) -> Engine:
     from anyhook.walk.engine import Engine
 
     return Engine.open(
@@ -73,6 +75,7 @@ def open_engine(project: str, options: RunOptions, host: str, session: str | Non
         session=session or None,
         model=options.model or None,
         host=host,
+        read_by_s=read_by_s,
     )
 
 

@@ -26,6 +26,7 @@ from anyhook.model import lean_json
 from anyhook.model.words import RECORD
 from anyhook.state.places import state_dir
 from anyhook.testing.kit import ENDINGS, is_case_file
+from anyhook.testing.kit.approval import approve_written
 from anyhook.testing.kit.cases import cases_in
 from anyhook.testing.kit.recorded import cases_of
 from anyhook.testing.kit.run import FAILED, run_all
@@ -185,7 +186,12 @@ def _write(path: str | None, cases: list[dict[str, Json]], project: str) -> None
             file.write(text)
     except OSError as error:
         raise BadCall(f"--output {path}: the file cannot be written ({error.strerror}).") from None
-    render.say(f"{_counted(len(cases), 'case')} written to {path}. To run: anyhook test {path}")
+    told = f"{_counted(len(cases), 'case')} written to {path}"
+    approving = approve_written(path, text, os.environ)
+    if approving is None:
+        render.say(f"{told}. To run: anyhook trust, then anyhook test {path}")
+    else:
+        render.say(f"{told} and approved in {approving}. To run: anyhook test {path}")
 
 
 def _counted(number: int, what: str) -> str:

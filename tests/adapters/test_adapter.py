@@ -191,7 +191,7 @@ def test_many_runs_at_once(world: World) -> None:
     assert kinds == ["main"] * 5
 
 
-EXAMPLE = Path(__file__).resolve().parents[1] / "examples/own-agent"
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples/own-agent"
 
 
 def test_the_example(world: World) -> None:

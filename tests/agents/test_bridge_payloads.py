@@ -19,7 +19,7 @@ from anyhook.walk.express import NO_OPINION, Answer, express
 from anyhook.walk.receive import Received, receive
 from anyhook.walk.settle import RULES, settle
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parents[1] / "data"
 PAYLOADS = sorted((DATA / "payloads").glob("*/*.json"))
 AGENTS = {"claude_agent_sdk": "claude", "kimicode": "kimi"}
 """Folders whose agent goes by another name."""

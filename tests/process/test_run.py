@@ -22,6 +22,7 @@ from anyhook.process import spawn
 from anyhook.process.child import OUTPUT_LIMIT
 from anyhook.process.process_tree import Process, Tree, processes
 from anyhook.process.run import Child, end_all, run, start
+from living import kill, lives
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,14 +48,6 @@ def started(call: Call) -> Child:
     child = start(call)
     assert isinstance(child, Child), child
     return child
-
-
-def lives(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state not in "ZX"
 
 
 def wait_for(path: Path, lines: int = 1) -> list[str]:
@@ -311,7 +304,7 @@ def test_a_background_child_that_holds_the_pipes_is_not_waited_for() -> None:
         assert (got.ending, got.exit_code, answer) == ("exited", 6, b"answer")
         assert lives(int(pid))
     finally:
-        os.kill(int(pid), signal.SIGKILL)
+        kill(int(pid))
 
 
 @both_ways
@@ -322,7 +315,7 @@ def test_a_background_child_that_goes_on_writing_is_left_to_it() -> None:
         assert (got.ending, lives(pid)) == ("exited", True)
         assert set(got.stdout) <= set(b"y\n")
     finally:
-        os.kill(pid, signal.SIGKILL)
+        kill(pid)
 
 
 def test_draining_ends_with_what_a_pipe_can_hold() -> None:
@@ -449,7 +442,7 @@ def test_what_is_not_the_hooks_is_left_alone() -> None:
         child.wait()
         assert (lives(neighbour.pid), lives(own_group)) == (True, True)
     finally:
-        os.kill(own_group, signal.SIGKILL)
+        kill(own_group)
         os.waitpid(own_group, 0)
         neighbour.end()
         neighbour.wait()

@@ -16,7 +16,7 @@ NOWHERE = {"L-43"}
 
 
 def functions_of(file: str) -> set[str]:
-    tree = ast.parse((HERE / file).read_text())
+    tree = ast.parse((HERE.parent / file).read_text())
     return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +16,9 @@ import pytest
 
 from anyhook.testing.conformance import runner
 from anyhook.testing.conformance.coverage import coverage, report
-from anyhook.testing.conformance.runner import conform, run_all, run_vector
+from anyhook.testing.conformance.runner import Result, conform, run_all, run_vector
 from anyhook.testing.conformance.vectors import Vector, VectorError, load_suite, read_vector
+from command import CORE, LIMIT_S, MODELS, call_of_a_vector, servers
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
@@ -23,9 +26,65 @@ if TYPE_CHECKING:
 SUITE = load_suite()
 
 
-@pytest.mark.parametrize("vector", SUITE.all(), ids=lambda vector: vector.id)
+FIRST = {vector.source: vector.id for vector in reversed(SUITE.all())}
+"""The first vector of each dialect and topic."""
+
+
+def asks(vector: Vector) -> bool:
+    """Whether it has a model server, on a port that all these vectors share."""
+    return "python:pydantic_ai" in vector.needs
+
+
+def waits(vector: Vector) -> bool:
+    """Whether it spends its time asleep, up to the 30 s that a document names, and hardly any of the machine's."""
+    return asks(vector) or "sleep" in json.dumps(vector.raw)
+
+
+def judge(vector: Vector) -> Result:
+    """The first of each dialect and topic is judged by commands that are started anew; `--cold` starts all so."""
+    caller = None
+    if not servers.is_cold and FIRST[vector.source] != vector.id:
+        caller = call_of_a_vector(MODELS if asks(vector) else CORE)
+    return run_vector(vector, step_limit_s=LIMIT_S, caller=caller)
+
+
+class Waiting:
+    """Judges at the same time all vectors of this session that wait; those that share a port one after the other."""
+
+    def __init__(self, vectors: Sequence[Vector]) -> None:
+        self._pools = ThreadPoolExecutor(max_workers=8), ThreadPoolExecutor(max_workers=1)
+        self._results = {vector.id: self._pools[asks(vector)].submit(judge, vector) for vector in vectors}
+
+    def result(self, vector: Vector) -> Result:
+        return self._results[vector.id].result()
+
+    def end(self) -> None:
+        for pool in self._pools:
+            pool.shutdown(cancel_futures=True)
+
+
+@pytest.fixture(scope="session")
+def waiting(request: pytest.FixtureRequest) -> Iterator[Waiting]:
+    items = [item for item in request.session.items if item.get_closest_marker("waits")]
+    vectors = [item.callspec.params["vector"] for item in items if isinstance(item, pytest.Function)]
+    made = Waiting(vectors)
+    yield made
+    made.end()
+
+
+@pytest.mark.waits
+@pytest.mark.timeout(0)  # its own limits do, and it stands in line
+@pytest.mark.parametrize("vector", [*filter(waits, SUITE.all())], ids=lambda vector: vector.id)
+def test_vector_that_waits(vector: Vector, waiting: Waiting) -> None:
+    check(vector, waiting.result(vector))
+
+
+@pytest.mark.parametrize("vector", [*itertools.filterfalse(waits, SUITE.all())], ids=lambda vector: vector.id)
 def test_vector(vector: Vector) -> None:
-    result = run_vector(vector)
+    check(vector, judge(vector))
+
+
+def check(vector: Vector, result: Result) -> None:
     if result.skipped_reason is not None:
         pytest.skip(result.skipped_reason)
     assert result.passed, "\n".join([f"{vector.source}: {vector.title}", *result.failures])

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from command import as_text, run
 from conftest import World
 
 if TYPE_CHECKING:
@@ -36,11 +36,7 @@ class Box:
         return self.world.write(self.project / ".kodik" / "hooks" / name, text)
 
     def call(self, *words: str, cwd: Path | None = None, **env: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-P", "-m", "anyhook", *words],
-            env={**self.world.env, **env}, cwd=cwd or self.project, capture_output=True, text=True, check=False,
-            timeout=110,
-        )  # fmt: skip
+        return as_text(run(words, env={**self.world.env, **env}, cwd=cwd or self.project, safe=True))
 
     def run(self, text: str, *words: str) -> dict[str, Any]:
         """The cases of a text, run; what `--json` says of them."""

@@ -83,6 +83,9 @@ def test_another_projects_events_are_not_mixed_in(box: Box, tmp_path: Path) -> N
     done = box.call("record", "--project", str(box.project), "-o", "x.hooktest.yaml", cwd=other)
     assert done.returncode == 0
     assert 'project: "../project"' in (other / "x.hooktest.yaml").read_text()
+    assert "To run: anyhook trust, then anyhook test" in done.stderr
+    assert box.call("test", cwd=other).returncode == 3, "nothing of this folder was ever approved"
+    assert box.call("trust", "--yes", cwd=other).returncode == 0
     assert box.call("test", cwd=other).returncode == 0
 
 
@@ -151,7 +154,7 @@ def test_a_recording_that_is_ended(box: Box, tmp_path: Path, number: int) -> Non
         time.sleep(0.05)
     child.send_signal(number)
     (box.project / "go").touch()
-    _, err = child.communicate(timeout=60)
+    _, err = child.communicate(timeout=240)
     assert child.returncode == status, err
     assert "1 case written" in err
     assert "rm -rf x" in (box.project / "x.hooktest.yaml").read_text()

@@ -16,6 +16,7 @@ import pytest
 
 from anyhook import Decision, Engine, Event, Outcome
 from conftest import World
+from living import lives
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,21 +36,12 @@ def plain(decision: Decision) -> dict[str, Any]:
     return made
 
 
-def until(true: Callable[[], object], limit_s: float = 20.0) -> None:
+def until(true: Callable[[], object], limit_s: float = 120.0) -> None:
     """Wait for something that another process does."""
     deadline = time.monotonic() + limit_s
     while not true():
         assert time.monotonic() < deadline, "it never came true"
         time.sleep(0.01)
-
-
-def alive(pid: int) -> bool:
-    """Whether a process is there and not merely unburied."""
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 def pids_in(path: Path) -> list[int]:
@@ -169,7 +161,7 @@ def test_cancelling_ends_the_hooks_processes_and_nothing_else(world: World) -> N
         assert (await engine.fire(Event.stop())).context == ("here",)
 
     asyncio.run(cancel())
-    until(lambda: not any(alive(pid) for pid in pids_in(pids)))
+    until(lambda: not any(lives(pid) for pid in pids_in(pids)))
     assert engine.fire_sync(Event.stop()).context == ("here",)
     engine.close_sync()
     cancelled, *others = world.journal()
@@ -192,7 +184,7 @@ def test_ctrl_c_ends_the_hook_of_a_waiting_caller(world: World) -> None:
     with pytest.raises(KeyboardInterrupt):
         engine.fire_sync(SHELL)
     thread.join()
-    until(lambda: not any(alive(pid) for pid in pids_in(pids)))
+    until(lambda: not any(lives(pid) for pid in pids_in(pids)))
     engine.close_sync()
     assert [line["event"] for line in world.journal()] == ["pre_tool"]
 
@@ -245,7 +237,7 @@ def test_close_ends_what_outlives_its_bound(world: World) -> None:
     engine.fire_sync(Event.post_tool("Bash", {}, "out"))
     until(lambda: len(pids_in(pids)) == 2)
     engine.close_sync(limit_s=0.05)
-    until(lambda: not any(alive(pid) for pid in pids_in(pids)))
+    until(lambda: not any(lives(pid) for pid in pids_in(pids)))
     assert world.journal()[-1]["run"]["ending"] == "cancelled"
     assert engine.fire_sync(Event.stop()).verdict == "none"
 

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from living import kill, lives
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -36,14 +38,6 @@ def tell(**what):
 """
 
 KERNEL_KEEPS_STATUS = tuple(map(int, platform.release().split("-")[0].split(".")[:2])) >= (6, 15)
-
-
-def lives(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state not in "ZX"
 
 
 class Host:
@@ -94,14 +88,6 @@ class Host:
 @pytest.fixture
 def host(tmp_path: Path) -> Host:
     return Host(tmp_path)
-
-
-def kill_all(pids: list[int]) -> None:
-    for pid in pids:
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            continue
 
 
 # --- told to end
@@ -309,7 +295,7 @@ def test_in_someone_elses_process_no_orphan_is_claimed_without_proof(host: Host)
     try:
         assert (got, [lives(pid) for pid in pids]) == ({"ending": "timed_out"}, [True])
     finally:
-        kill_all(pids)
+        kill(*pids)
 
 
 def test_a_normal_exit_leaves_background_children_alone_in_our_own_process_too(host: Host) -> None:
@@ -324,7 +310,7 @@ def test_a_normal_exit_leaves_background_children_alone_in_our_own_process_too(h
         assert got == {"first": 3, "late": "timed_out"}
         assert [lives(pid) for pid in pids] == [True, True]
     finally:
-        kill_all(pids)
+        kill(*pids)
 
 
 def test_beside_another_hook_an_orphan_is_ended_only_by_its_pipes(host: Host) -> None:
@@ -341,7 +327,7 @@ def test_beside_another_hook_an_orphan_is_ended_only_by_its_pipes(host: Host) ->
     try:
         assert (got, lives(quiet), lives(loud)) == ({"endings": ["timed_out", "exited"]}, True, False)
     finally:
-        kill_all([quiet])
+        kill(quiet)
 
 
 def test_what_was_started_elsewhere_is_left_alone(host: Host) -> None:
@@ -359,7 +345,7 @@ def test_what_was_started_elsewhere_is_left_alone(host: Host) -> None:
     try:
         assert (got["ending"], [lives(pid) for pid in pids]) == ("timed_out", [True, True])
     finally:
-        kill_all(pids)
+        kill(*pids)
 
 
 def test_an_inherited_indifference_to_sigchld_is_undone_in_our_own_process(host: Host) -> None:

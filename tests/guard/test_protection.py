@@ -12,7 +12,7 @@ import pytest
 from anyhook.guard.guard import refusal
 from anyhook.model.event import Event
 
-TABLE: list[dict[str, Any]] = json.loads((Path(__file__).parent / "data" / "protection.json").read_text())
+TABLE: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "data" / "protection.json").read_text())
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from test_bridge_payloads import DATA, PAYLOADS, named, received
 
 from anyhook.dialects.codex_replies import ALLOWED
 from anyhook.hosts import host
@@ -15,6 +16,7 @@ from anyhook.model.call import Run
 from anyhook.model.decision import Decision
 from anyhook.model.event import Event
 from anyhook.model.hook import Hook
+from anyhook.model.json_bytes import encode
 from anyhook.model.json_types import Json
 from anyhook.tables.host_rows import EFFECTS
 from anyhook.tables.registry import dialect
@@ -23,10 +25,9 @@ from anyhook.tables.translate import to_native
 from anyhook.walk.express import express
 from anyhook.walk.interpret import interpret
 from anyhook.walk.judge import judge
-from anyhook.walk.present import encode, payload
+from anyhook.walk.present import payload
 from anyhook.walk.receive import receive
 from anyhook.walk.settle import settle
-from test_bridge_payloads import DATA, PAYLOADS, named, received
 
 AGENTS = ("claude", "codex", "gemini", "qwen", "copilot", "goose")
 CAPTURED = [path for path in PAYLOADS if path.parent.name in AGENTS and path.stem != "_env"]
