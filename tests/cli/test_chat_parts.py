@@ -34,8 +34,7 @@ from anyhook.model.decision import Decision, Report
 from anyhook.state.conversations import Conversation, Conversations
 from anyhook.state.ledger import Item, Ledger
 from anyhook.tables.registry import DIALECTS, dialect
-from anyhook.testing.scaffold.brief import brief
-from anyhook.testing.scaffold.script import Script, text
+from anyhook.testing.scaffold.script import Script, brief, text
 from anyhook.walk.review import review
 from conftest import World
 

@@ -259,8 +259,8 @@ def test_another_launcher_replaces_the_old_one_in_tables(world: World) -> None:
 
 
 REFUSED = {
-    "no JSON": ('{"a": }', "line 1: it is no JSON"), "a list": ("[]", "no JSON object"),
-    "hooks of another kind": ('{"hooks": {"Stop": {}}}', "`hooks.Stop` is no list"),
+    "no JSON": ('{"a": }', "line 1: it is not valid JSON"), "a list": ("[]", "does not hold an object"),
+    "hooks of another kind": ('{"hooks": {"Stop": {}}}', "`hooks.Stop` is not a list"),
     "not UTF-8": ("\udcff", "not UTF-8"),
 }  # fmt: skip
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from anyhook.documents.documents import parse_yaml
-from anyhook.documents.yaml_text import to_yaml
+from anyhook.documents.dump_yaml import to_yaml
 from anyhook.testing.kit.cases import BadCases, Case, cases_in, find_files, read_cases
 from anyhook.testing.kit.keys import schema
 from anyhook.testing.kit.sandbox import LEFT_OUT

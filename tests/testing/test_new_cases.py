@@ -26,11 +26,11 @@ def test_the_first_cases_of_a_gate_hold(world: World, name: str, native: str) ->
 
 
 def test_every_event_gets_cases_that_can_be_read(world: World) -> None:
-    from anyhook.cli.verb_new import write
     from anyhook.documents.documents import parse_yaml
     from anyhook.testing.kit.cases import cases_in
-    from anyhook.testing.scaffold.cases import first_cases
-    from anyhook.testing.scaffold.planning import Order, find_row
+    from anyhook.testing.scaffold.plan import Order, find_row
+    from anyhook.testing.scaffold.try_out import first_cases
+    from anyhook.testing.scaffold.write import write
 
     for number, (name, native) in enumerate(PAIRS):
         table = dialect(name)

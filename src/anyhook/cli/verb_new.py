@@ -16,18 +16,17 @@ from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.tables.patterns import names_only
 from anyhook.tables.registry import DIALECTS, dialect
-from anyhook.testing.scaffold.cases import case_file, first_cases
-from anyhook.testing.scaffold.disk import Writing
-from anyhook.testing.scaffold.planning import CannotScaffold, Order, Overtaken, find_hook, find_row, plan
-from anyhook.testing.scaffold.script import EFFECTS
-from anyhook.testing.scaffold.trial import trial
+from anyhook.testing.scaffold.answers import EFFECTS
+from anyhook.testing.scaffold.plan import CannotScaffold, Order, find_row, plan
+from anyhook.testing.scaffold.try_out import case_file, first_cases, trial
+from anyhook.testing.scaffold.write import write
 
 if TYPE_CHECKING:
     from anyhook.model.hook import Hook
-    from anyhook.testing.scaffold.planning import Order, Plan
+    from anyhook.testing.scaffold.plan import Order, Plan, Scope
+    from anyhook.testing.scaffold.script import Lang
 
 INTERPRETERS = {"bash": "bash", "python": "python3"}
-TURNS = 20
 EXAMPLE = "anyhook new guard --dialect kodik --event PreToolUse --tool Bash"
 
 
@@ -91,22 +90,6 @@ def _write_cases(order: Order, canonical: str, made: Plan, hook: Hook) -> str:
     return path
 
 
-def write(order: Order, written: str = "") -> tuple[Plan, Hook]:
-    """Plan, write, and look whether the dialect takes it; several who write at once get their turns."""
-    for turn in range(TURNS):
-        made, writing = plan(order, written), Writing()
-        try:
-            writing.write(made.pieces)
-            return made, find_hook(order, made)
-        except Overtaken:
-            if turn == TURNS - 1:
-                raise
-        except BaseException:
-            writing.undo()
-            raise
-    raise AssertionError("the last turn returns or raises")
-
-
 def _order(name: str, options: NewOptions) -> tuple[Order, str]:
     chosen = options.dialect
     if len(chosen) != 1:
@@ -117,7 +100,8 @@ def _order(name: str, options: NewOptions) -> tuple[Order, str]:
         raise BadCall(f"--event: name the event. Events of {table.name}: {known}.")
     roots = setup_of(options).roots(())
     row, canonical = find_row(table, options.event)
-    scope, lang = options.scope or "project", options.lang or "bash"
+    scope: Scope = "user" if options.scope == "user" else "project"
+    lang: Lang = "python" if options.lang == "python" else "bash"
     return Order(name, table, row, scope, lang, options.tool or "", roots), canonical
 
 

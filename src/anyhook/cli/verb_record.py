@@ -19,7 +19,7 @@ from anyhook.cli.signals import Unwinding
 from anyhook.cli.verb_test import check_approved
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
-from anyhook.documents.yaml_text import to_yaml
+from anyhook.documents.dump_yaml import to_yaml
 from anyhook.journal.record import Keeping, clean, secrets_of
 from anyhook.journal.search import Wanted, newest, search
 from anyhook.model import lean_json

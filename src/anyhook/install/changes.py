@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 
-from anyhook.documents.toml_text import Refused
+from anyhook.documents.edit import Refused
 from anyhook.install.entries import is_own_text, own_text, with_ours, without_ours
 from anyhook.model.record import Record
 

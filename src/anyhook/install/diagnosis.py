@@ -7,7 +7,7 @@ import os
 import shlex
 import shutil
 
-from anyhook.documents import json_text
+from anyhook.documents import edit
 from anyhook.documents.documents import FOREIGN_LIMIT, Unreadable, read_bytes
 from anyhook.install.changes import places
 from anyhook.install.entries import is_ours, is_own_text
@@ -17,13 +17,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Entry, Host
 
 INERT, UNKNOWN, NOT_INSTALLED = "INERT", "UNKNOWN", "NOT_INSTALLED"
-SWITCHES = (("disableAllHooks", True), ("hooksConfig.enabled", False))
+SWITCHES = ((("disableAllHooks",), True), (("hooksConfig", "enabled"), False))
 """Settings of agents that turn all hooks off."""
-LISTED_OFF = "hooksConfig.disabled"
+LISTED_OFF = ("hooksConfig", "disabled")
 """A setting that names hooks to be left out, as our handlers are named in such agents."""
 
 
@@ -83,21 +82,16 @@ def _dead(text: str, commands: list[str], entry: Entry, env: Mapping[str, str]) 
 def turned_off(text: str, ours: str) -> Iterator[str]:
     """What in an agent's config keeps it from running any hooks, or the one with our name."""
     try:
-        document = json_text.scan(text).value
-    except json_text.Malformed:
+        document = edit.read(text, "json")
+    except edit.Refused:
         return
-    for name, value in SWITCHES:
-        if _at(document, name) is value:
+    for place, value in SWITCHES:
+        if edit.at(document, place) is value:
+            name = ".".join(place)
             yield f"`{name}` is {str(value).lower()}, so the agent runs no hooks; take that out, or set it otherwise"
-    off = _at(document, LISTED_OFF)
+    off = edit.at(document, LISTED_OFF)
     if isinstance(off, list) and ours in off:
-        yield f"`{LISTED_OFF}` names `{ours}`, so the agent leaves our entry out; take the name out"
-
-
-def _at(document: Json, name: str) -> Json:
-    for key in name.split("."):
-        document = document.get(key) if isinstance(document, dict) else None
-    return document
+        yield f"`{'.'.join(LISTED_OFF)}` names `{ours}`, so the agent leaves our entry out; take the name out"
 
 
 def version_of(program: str, limit_s: float = 15.0) -> str | None:

@@ -13,23 +13,23 @@ from anyhook.agent.hook_writer import write_hook
 from anyhook.cli.chat.rehearsal import Rehearsal, order_of, rehearse
 from anyhook.cli.chat.screen import INDENT
 from anyhook.cli.failure import BadCall
-from anyhook.cli.verb_new import write
 from anyhook.cli.verb_trust import approve_one, look
 from anyhook.cli.view.styles import BAD, BOLD, FAINT, GOOD, WARN
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.tables.shapes import guess
-from anyhook.testing.scaffold.brief import brief
-from anyhook.testing.scaffold.planning import CannotScaffold, plan
+from anyhook.testing.scaffold.plan import CannotScaffold, plan
+from anyhook.testing.scaffold.script import brief
+from anyhook.testing.scaffold.write import write
 
 if TYPE_CHECKING:
     from anyhook.agent.hook_writer import Draft
     from anyhook.cli.chat.loop import Chat
     from anyhook.model.hook import Hook
     from anyhook.tables.rows import Dialect
-    from anyhook.testing.scaffold.planning import Order, Plan
+    from anyhook.testing.scaffold.plan import Order, Plan, Scope
 
-SCOPES = ("project", "user")
-OTHER = {"project": "user", "user": "project"}
+SCOPES: tuple[Scope, ...] = ("project", "user")
+OTHER: dict[Scope, Scope] = {"project": "user", "user": "project"}
 USAGE = "Say what the hook should do: /create-hook [--dialect NAME] [--scope project|user] DESCRIPTION"
 
 
@@ -64,7 +64,7 @@ async def create_hook(chat: Chat, rest: str) -> None:
     await _offer(chat, draft, table, scope, last[0])
 
 
-def _asked_for(chat: Chat, rest: str) -> tuple[Dialect, str, str]:
+def _asked_for(chat: Chat, rest: str) -> tuple[Dialect, Scope, str]:
     """The dialect, the scope, and the description behind them."""
     chosen = chat.options.dialects
     name = chosen[0] if len(chosen) == 1 else _from_chat()
@@ -75,7 +75,8 @@ def _asked_for(chat: Chat, rest: str) -> tuple[Dialect, str, str]:
         known = DIALECTS if flag == "--dialect" else SCOPES
         if value not in known:
             raise BadCall(f"{flag} {value}: must be one of {', '.join(known)}.{guess(value, known)}")
-        name, scope = (value, scope) if flag == "--dialect" else (name, value)
+        name = value if flag == "--dialect" else name
+        scope = next((each for each in SCOPES if each == value), scope)
         rest = words[2] if len(words) > 2 else ""
         words = rest.split(maxsplit=2)
     return dialect(name), scope, rest.strip()
@@ -88,7 +89,7 @@ def _from_chat() -> str:
 # -- showing and saving
 
 
-async def _offer(chat: Chat, draft: Draft, table: Dialect, scope: str, tried: Rehearsal) -> None:
+async def _offer(chat: Chat, draft: Draft, table: Dialect, scope: Scope, tried: Rehearsal) -> None:
     """Show it for one scope, and ask; a person may want to see it for the other one."""
     while True:
         try:

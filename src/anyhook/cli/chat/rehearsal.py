@@ -15,10 +15,10 @@ from anyhook.cli.event_input import event_of
 from anyhook.cli.failure import BadCall
 from anyhook.cli.options import EventOptions
 from anyhook.cli.verb_explain import lines
-from anyhook.cli.verb_new import write
 from anyhook.model.problem import ERROR
 from anyhook.tables.registry import VARIABLES
-from anyhook.testing.scaffold.planning import CannotScaffold, Order, find_row
+from anyhook.testing.scaffold.plan import CannotScaffold, Order, find_row
+from anyhook.testing.scaffold.write import write
 from anyhook.walk.build import build
 from anyhook.walk.catalog import Setup
 from anyhook.walk.check import checkup
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from anyhook.agent.hook_writer import Draft
     from anyhook.tables.rows import Dialect, Roots
+    from anyhook.testing.scaffold.plan import Scope
 
 SYNTAX_LIMIT_S = 10
 
@@ -43,13 +44,13 @@ class Rehearsal:
     explained: list[str]
 
 
-def order_of(draft: Draft, table: Dialect, roots: Roots, scope: str) -> Order:
+def order_of(draft: Draft, table: Dialect, roots: Roots, scope: Scope) -> Order:
     """What `anyhook new` would be asked for; CannotScaffold where it could not be."""
     row, _ = find_row(table, draft.event)
     return Order(draft.name, table, row, scope, draft.lang, draft.tool, roots)
 
 
-def rehearse(draft: Draft, table: Dialect, setup: Setup, scope: str) -> Rehearsal:
+def rehearse(draft: Draft, table: Dialect, setup: Setup, scope: Scope) -> Rehearsal:
     """Write it where nothing else is, and look at it from all sides."""
     with _empty_place(setup, table) as place:
         try:

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
+from typing import TYPE_CHECKING, Literal
 
-from anyhook.documents import documents
+from anyhook.documents import documents, edit
+from anyhook.documents.edit_yaml import scalar
 from anyhook.documents.files import Files
 from anyhook.model.hook import ARMED, Hook, Source
 from anyhook.model.record import Record
 from anyhook.tables.matchers import everything
 from anyhook.tables.patterns import check_pattern
-from anyhook.testing.scaffold import declare
-from anyhook.testing.scaffold.script import Script, text
+from anyhook.testing.scaffold.script import Lang, Script, text
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from anyhook.documents.edit import Syntax
     from anyhook.model.json_types import Json
     from anyhook.tables.rows import Dialect, EventRow, Roots, Scaffold
 
-ENDINGS = {"bash": ".sh", "python": ".py"}
-LONGEST_NAME = 64
+Scope = Literal["project", "user"]
+ENDINGS: dict[Lang, str] = {"bash": ".sh", "python": ".py"}
+MAX_NAME_LENGTH = 64
 
 
 class CannotScaffold(Exception):  # noqa: N818 - it says what cannot be done
@@ -37,9 +42,10 @@ class Order(Record):
     name: str
     dialect: Dialect
     row: EventRow
-    scope: str
-    lang: str
+    scope: Scope
+    lang: Lang
     tool: str
+    """"" for every tool."""
     roots: Roots
 
     @property
@@ -98,10 +104,10 @@ def check(order: Order) -> Scaffold:
     """The dialect's way to write hooks, once the order makes sense."""
     name, off = order.name, order.dialect.off_suffix
     fit = all(char.isascii() and (char.isalnum() or char in "-_.") for char in name)
-    if not name or not fit or name[0] in "-." or name[-1] == "." or len(name) > LONGEST_NAME:
+    if not name or not fit or name[0] in "-." or name[-1] == "." or len(name) > MAX_NAME_LENGTH:
         raise CannotScaffold(
             f"{name!r} is no name for a hook. "
-            f"Use up to {LONGEST_NAME} letters, digits, dashes, underscores, and dots inside."
+            f"Use up to {MAX_NAME_LENGTH} letters, digits, dashes, underscores, and dots inside."
         )
     if off and name.endswith(off):
         raise CannotScaffold(f"a hook whose name ends in {off} is turned off. Choose another name than {name!r}.")
@@ -189,15 +195,14 @@ def _look_around(order: Order, source: Source, folder: str, file: str) -> list[s
 
 
 def _front_matter(order: Order) -> str:
-    quoted = declare.yaml_scalar
     lines = [
         "---",
-        f"name: {quoted(order.name)}",
+        f"name: {scalar(order.name)}",
         f"description: A hook for {order.row.native}. Say here what it is for.",
         f"trigger: {order.row.native}",
     ]
     if order.matched:
-        lines += ["matcher:", f"  tool: {quoted(order.tool)}"]
+        lines += ["matcher:", f"  tool: {scalar(order.tool)}"]
     return "\n".join([*lines, "---", "", f"# {order.name}", "", "What the hook does, and why.", ""])
 
 
@@ -219,15 +224,30 @@ def _declaration(order: Order, scaffold: Scaffold, source: Source, command: str)
         raise CannotScaffold(f"{path} is not UTF-8 text, so nothing is added to it. Save it as UTF-8.") from None
     except documents.Unreadable as error:
         raise CannotScaffold(f"{path}: {error}.") from None
-    syntax = declare.syntax_of(path, content)
+    syntax, place = edit.syntax_of(path, content), ("hooks", order.row.native)
     try:
-        new = declare.add(content, syntax, order.row.native, handler, scaffold.top)
-    except declare.Untouchable as error:
-        by_hand = declare.snippet(syntax, order.row.native, handler, scaffold.top)
+        _check_document(content, syntax)
+        new = edit.append(content or _begun(syntax, scaffold.top), syntax, place, handler)
+    except (edit.Refused, documents.Unreadable) as error:
+        by_hand = edit.append(_begun(syntax, scaffold.top), syntax, place, handler)
         raise CannotScaffold(
             f"{path} is left as it is: {error}. Correct it, or write the hook's script and add this by hand:\n{by_hand}"
         ) from None
     return Piece(path, new, old=old)
+
+
+def _begun(syntax: Syntax, top: Mapping[str, Json]) -> str:
+    """The text of a file before its first hook."""
+    return json.dumps(top, indent=2, ensure_ascii=False) + "\n" if syntax == "json" else ""
+
+
+def _check_document(text: str, syntax: Syntax) -> None:
+    """Refuses what the dialect itself would not read: the editor is more lenient."""
+    if syntax != "json" or edit.is_blank(text):
+        return
+    twice = documents.repeated_key(text, documents.parse_json(text))
+    if twice is not None:
+        raise edit.Refused(f"line {twice[1]}: the key `{twice[0]}` stands in it twice")
 
 
 def find_hook(order: Order, made: Plan) -> Hook:

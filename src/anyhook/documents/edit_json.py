@@ -1,24 +1,23 @@
-"""JSON with comments as text: where each value stands, and edits that leave every other byte alone. It reads what
-agents read: comments and trailing commas as well."""
+"""Edits of JSON texts. It reads what agents read: comments and trailing commas as well. `edit` is the door."""
 
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
+from anyhook.documents.line_ends import line_end
 from anyhook.model.record import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from anyhook.documents.documents import Place
     from anyhook.model.json_types import Json
 
-    Path = tuple[str | int, ...]
-
 BLANKS = " \t\r\n"
-DEEPEST = 200
+MAX_DEPTH = 200
 
 
 class Malformed(Exception):  # noqa: N818 (it says what is wrong)
-    """No JSON: why, and on which line."""
+    """Not valid JSON: why, and on which line."""
 
     def __init__(self, what: str, text: str, position: int) -> None:
         super().__init__(what)
@@ -36,17 +35,17 @@ class Node(Record):
     comma: bool = False
     """Whether a comma follows the last item."""
 
-    def at(self, path: Path) -> Node | None:
-        """The node at a path of keys and indexes; of several members of one name the last, as readers do."""
+    def at(self, place: Place) -> Node | None:
+        """The node at a place; of several members of one name the last, as readers do."""
         node: Node | None = self
-        for key in path:
+        for key in place:
             found = [child for name, child, _ in node.items if name == key] if node is not None else []
             node = found[-1] if found else None
         return node
 
 
 def scan(text: str) -> Node:
-    """The whole text; Malformed where it is none."""
+    """The whole text as nodes; raises Malformed."""
     reader = _Reader(text)
     position = reader.skip(1 if text.startswith("\ufeff") else 0)
     node = reader.value(position, 0)
@@ -81,7 +80,7 @@ class _Reader:
 
     def value(self, position: int, depth: int) -> Node:
         text = self.text
-        if depth > DEEPEST:
+        if depth > MAX_DEPTH:
             raise Malformed("it is nested too deeply", text, position)
         if text.startswith("{", position):
             return self.container(position, depth, "}")
@@ -120,80 +119,87 @@ class _Reader:
         return Node(value, start, position + 1, tuple(items), comma)
 
 
-def added(text: str, path: Path, key: str | None, value: Json) -> str:
-    """The text with a value added at the end of the object (by a key) or list at the path."""
-    container = _there(text, path)
-    unit = _unit(text)
-    said = (f"{json.dumps(key, ensure_ascii=False)}: " if key is not None else "") + json.dumps(
-        value, indent=unit, ensure_ascii=False
-    )
+def insert(text: str, place: Place, key: str | None, value: Json) -> str:
+    """Adds a value at the end of the object (with a key) or list at the place."""
+    container = _node(text, place)
+    unit = _indent_unit(text)
+    name = f"{json.dumps(key, ensure_ascii=False)}: " if key is not None else ""
+    lines = name + json.dumps(value, indent=unit, ensure_ascii=False)
     inner = text[container.start + 1 : container.end - 1]
-    outside = _indent_of(text, container.start)
-    if not container.items and not inner.strip():
+    outside = _indent_at(text, container.start)
+    if not container.items and not inner.strip(BLANKS):
         inside = outside + unit
-        body = _in_lines_of(text, f"\n{inside}{_deeper(said, inside)}\n{outside}")
+        body = _with_line_ends_of(text, f"\n{inside}{_indented(lines, inside)}\n{outside}")
         return text[: container.start + 1] + body + text[container.end - 1 :]
     if "\n" not in inner:
-        said = said.split(": ", 1)[0] + ": " if key is not None else ""
-        said += json.dumps(value, ensure_ascii=False)
         last = container.items[-1][1].end if container.items else container.start + 1
-        glue = "" if container.comma or not container.items else ","
-        rest = text[last : container.end - 1].rstrip()
-        return f"{text[:last]}{glue}{rest} {said}{_tail(text, container)}{text[container.end - 1 :]}"
-    inside = _indent_of(text, container.items[0][2]) if container.items else outside + unit
-    end = len(text[: container.end - 1].rstrip())
-    comma = container.items[-1][1].end if container.items and not container.comma else None
-    body = _in_lines_of(text, f"\n{inside}{_deeper(said, inside)}{',' if container.comma else ''}")
+        comma = "" if container.comma or not container.items else ","
+        rest = text[last : container.end - 1].rstrip(BLANKS)
+        line = name + json.dumps(value, ensure_ascii=False)
+        blank = " " if text[container.end - 2] == " " else ""
+        return f"{text[:last]}{comma}{rest} {line}{blank}{text[container.end - 1 :]}"
+    inside = _indent_at(text, container.items[0][2]) if container.items else outside + unit
+    end = len(text[: container.end - 1].rstrip(BLANKS))
+    body = _with_line_ends_of(text, f"\n{inside}{_indented(lines, inside)}{',' if container.comma else ''}")
     made = text[:end] + body + text[end:]
-    return made if comma is None else made[:comma] + "," + made[comma:]
+    if container.comma or not container.items:
+        return made
+    last = container.items[-1][1].end
+    return made[:last] + "," + made[last:]
 
 
-def removed(text: str, path: Path) -> str:
-    """The text without the member or item at the path, its comma and its line."""
-    container = _there(text, path[:-1])
-    index = max(place for place, (key, _, _) in enumerate(container.items) if key == path[-1])
-    _, node, begun = container.items[index]
-    if len(container.items) == 1:
-        inner = text[container.start + 1 : begun].rstrip() + text[_after(text, node.end) : container.end - 1].rstrip()
-        return text[: container.start + 1] + inner + text[container.end - 1 :]
-    if index:  # with the comma before it
-        start = container.items[index - 1][1].end
-        if index == len(container.items) - 1 and not container.comma:
-            between = text[start:begun]
-            kept = between.replace(",", "", 1).rstrip() if between.lstrip().startswith(",") else between.rstrip()
-            return text[:start] + kept + text[node.end :]
-        kept = text[start:begun].rstrip()
-        return text[:start] + kept + text[_after(text, node.end) :]
-    following = container.items[1][2]
-    return text[:begun] + text[following:]
+def remove(text: str, place: Place) -> str:
+    """Takes out the member or item at the place, with its comma and its lines. Comments stay."""
+    container = _node(text, place[:-1])
+    index = max(number for number, (key, _, _) in enumerate(container.items) if key == place[-1])
+    _, node, start = container.items[index]
+    after = _Reader(text).skip(node.end)
+    cuts = [(start, node.end)]
+    if text.startswith(",", after):
+        cuts = [(start, after + 1)] if not text[node.end : after].strip(BLANKS) else [*cuts, (after, after + 1)]
+    elif index:
+        comma = _Reader(text).skip(container.items[index - 1][1].end)
+        cuts.append((comma, comma + 1))
+    cuts[0] = _with_blanks(text, *cuts[0])
+    for begin, end in sorted(cuts, reverse=True):
+        text = text[:begin] + text[end:]
+    left = _node(text, place[:-1])
+    if not left.items and not text[left.start + 1 : left.end - 1].strip(BLANKS):
+        text = text[: left.start + 1] + text[left.end - 1 :]
+    return text
 
 
-def replaced(text: str, path: Path, value: Json) -> str:
-    """The text with another value at the path."""
-    node = _there(text, path)
-    said = _deeper(json.dumps(value, indent=_unit(text), ensure_ascii=False), _indent_of(text, node.start))
-    return text[: node.start] + _in_lines_of(text, said) + text[node.end :]
+def _with_blanks(text: str, start: int, end: int) -> tuple[int, int]:
+    """A cut widened by the blanks that would be left over: its whole lines, or the blanks on one side of it."""
+    first = text.rfind("\n", 0, start) + 1
+    newline = text.find("\n", end)
+    alone_before = not text[first:start].strip(BLANKS)
+    alone_after = newline >= 0 and not text[end:newline].strip(BLANKS)
+    if alone_before and alone_after:
+        return first, newline + 1
+    closes = text[end:].lstrip(" \t")[:1] in ("]", "}")
+    if alone_before and closes and "//" not in text[text.rfind("\n", 0, first - 1) + 1 : first]:
+        return len(text[:start].rstrip(BLANKS)), end
+    if not alone_before and (alone_after or closes):
+        return len(text[:start].rstrip(BLANKS)), end
+    return start, len(text) - len(text[end:].lstrip(" \t"))
 
 
-def _there(text: str, path: Path) -> Node:
-    node = scan(text).at(path)
+def replace(text: str, place: Place, value: Json) -> str:
+    """Puts another value at the place."""
+    node = _node(text, place)
+    lines = _indented(json.dumps(value, indent=_indent_unit(text), ensure_ascii=False), _indent_at(text, node.start))
+    return text[: node.start] + _with_line_ends_of(text, lines) + text[node.end :]
+
+
+def _node(text: str, place: Place) -> Node:
+    node = scan(text).at(place)
     if node is None:
-        raise KeyError(path)
+        raise KeyError(place)
     return node
 
 
-def _after(text: str, position: int) -> int:
-    """Past a comma that follows."""
-    rest = text[position:].lstrip(" \t")
-    return len(text) - len(rest) + 1 if rest.startswith(",") else position
-
-
-def _tail(text: str, container: Node) -> str:
-    """The blank that a one-line container has before its end."""
-    return " " if text[container.end - 2] == " " else ""
-
-
-def _unit(text: str) -> str:
+def _indent_unit(text: str) -> str:
     """The text's own step of indentation."""
     for line in text.splitlines():
         blank = line[: len(line) - len(line.lstrip(" \t"))]
@@ -202,22 +208,15 @@ def _unit(text: str) -> str:
     return "  "
 
 
-def _indent_of(text: str, position: int) -> str:
+def _indent_at(text: str, position: int) -> str:
     """The indentation of the line that a position is on."""
     line = text[text.rfind("\n", 0, position) + 1 :]
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-def _deeper(said: str, indent: str) -> str:
-    return said.replace("\n", f"\n{indent}")
+def _indented(lines: str, indent: str) -> str:
+    return lines.replace("\n", f"\n{indent}")
 
 
-def _in_lines_of(text: str, said: str) -> str:
-    """What is put in, with the ends of lines that the text has."""
-    return said.replace("\n", line_end(text))
-
-
-def line_end(text: str) -> str:
-    """How the lines of a text end; as the first does."""
-    end = text.find("\n")
-    return "\r\n" if end > 0 and text[end - 1] == "\r" else "\n"
+def _with_line_ends_of(text: str, lines: str) -> str:
+    return lines.replace("\n", line_end(text))

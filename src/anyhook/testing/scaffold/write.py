@@ -7,19 +7,40 @@ import errno
 import os
 import stat
 from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
-from anyhook.testing.scaffold.planning import CannotScaffold, Overtaken
+from anyhook.testing.scaffold.plan import CannotScaffold, Overtaken, find_hook, plan
 
 try:
     import fcntl
 except ImportError:  # a system without such locks
     fcntl = None  # type: ignore[assignment]
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from anyhook.testing.scaffold.planning import Piece
+    from anyhook.model.hook import Hook
+    from anyhook.testing.scaffold.plan import Order, Piece, Plan
+
+MAX_TRIES = 20
+"""How often a plan is made anew because somebody else has written meanwhile."""
+
+
+def write(order: Order, script: str = "") -> tuple[Plan, Hook]:
+    """Plans the hook, writes it, and looks whether the dialect takes it. `script` is its text; "" for one that is made
+    from the event's row."""
+    for attempt in range(MAX_TRIES):
+        made, writing = plan(order, script), _Writing()
+        try:
+            writing.write(made.pieces)
+            return made, find_hook(order, made)
+        except Overtaken:
+            if attempt == MAX_TRIES - 1:
+                raise
+        except BaseException:
+            writing.undo()
+            raise
+    raise AssertionError("the last attempt returns or raises")
 
 
 def _bytes(path: str) -> bytes:
@@ -41,7 +62,7 @@ def _locked(folder: str) -> Iterator[None]:
         os.close(descriptor)
 
 
-class Writing:
+class _Writing:
     """Writes that can be taken back. It exists for the length of one new hook."""
 
     def __init__(self) -> None:
