@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from anyhook.adapters.tool_calls import ToolRecord
     from anyhook.agent.options import SessionOptions
-    from anyhook.agent.session import Turn
+    from anyhook.agent.session import TurnResult
     from anyhook.cli.view.spinner import Life
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
@@ -148,7 +148,7 @@ def _run(prompt: str, options: SessionOptions, call: AgentOptions) -> int:
     talk = Talk(call.debug, Life(sys.stderr, {} if call.json else options.env))
     headless = Headless(options, talk.show, talk.event, keep=call.json, called=talk.call, announce=talk.life.begins)
 
-    async def watched() -> Turn:
+    async def watched() -> TurnResult:
         async with talk.life.shown():
             return await headless.run(prompt)
 

@@ -42,7 +42,7 @@ class TrustOptions(ProjectJsonOptions):
     revoke: bool = switch("--revoke", "Forget this project's approval.")
 
 
-class Found(Record):
+class ProjectReview(Record):
     """One look at a project: nothing is read again between showing and approving."""
 
     setup: Setup
@@ -89,16 +89,16 @@ def trust(options: TrustOptions) -> int:
     return DONE if approved and not found.refused else FINDINGS
 
 
-def look(options: ProjectOptions, trust: str | None = None, with_cases: bool = False) -> Found:
+def look(options: ProjectOptions, trust: str | None = None, with_cases: bool = False) -> ProjectReview:
     """What wants approval: hooks; case files too where somebody is about to be shown them."""
     setup = setup_of(options, trust)
     return within_budget(setup, lambda loaded: _found(setup, loaded, with_cases))
 
 
-def _found(setup: Setup, loaded: Loaded, with_cases: bool) -> Found:
+def _found(setup: Setup, loaded: Loaded, with_cases: bool) -> ProjectReview:
     ledger = open_ledger(setup, loaded.files)
     if loaded.too_large is not None:
-        return Found(setup, ledger, [], [*ledger.problems, *loaded.files.problems], too_large=True)
+        return ProjectReview(setup, ledger, [], [*ledger.problems, *loaded.files.problems], too_large=True)
     tables = [(dialect(name), loaded.layers[name]) for name in setup.dialects]
     loaded.pay(setup.project)
     reviewed = review(tables, ledger, loaded.roots, loaded.files)
@@ -106,9 +106,9 @@ def _found(setup: Setup, loaded: Loaded, with_cases: bool) -> Found:
     entries = _with_lines(reviewed, loaded.config)
     problems = [*ledger.problems, *loaded.files.problems]
     if not with_cases:
-        return Found(setup, ledger, entries, problems, kinds=setup.dialects)
+        return ProjectReview(setup, ledger, entries, problems, kinds=setup.dialects)
     cases, more = review_cases(setup.project, ledger, setup.env)
-    return Found(setup, ledger, [*entries, *cases], [*problems, *more], kinds=(*setup.dialects, CASES))
+    return ProjectReview(setup, ledger, [*entries, *cases], [*problems, *more], kinds=(*setup.dialects, CASES))
 
 
 def _with_lines(entries: list[Entry], config: Config) -> list[Entry]:
@@ -117,7 +117,7 @@ def _with_lines(entries: list[Entry], config: Config) -> list[Entry]:
     return [entry.replace(hook=next(hooks)) if entry.hook else entry for entry in entries]
 
 
-def show(found: Found) -> None:
+def show(found: ProjectReview) -> None:
     for line in render.problem_lines(found.problems):
         render.say(visible(line))
     if found.too_large:
@@ -134,7 +134,7 @@ def show(found: Found) -> None:
     render.out(summary(found.setup.project, found.entries, found.ledger))
 
 
-def _approve(found: Found, yes: bool, as_json: bool) -> bool:
+def _approve(found: ProjectReview, yes: bool, as_json: bool) -> bool:
     """Whether everything shown is approved now."""
     refuse_own_ledger(found.setup)
     if not yes and not (not as_json and _answered()):
@@ -143,7 +143,7 @@ def _approve(found: Found, yes: bool, as_json: bool) -> bool:
     return True
 
 
-def approve(found: Found, say: Callable[[str], None], quiet: bool = False) -> None:
+def approve(found: ProjectReview, say: Callable[[str], None], quiet: bool = False) -> None:
     """Approve what was shown; a person has said yes to it."""
     entries = [entry for entry in found.entries if entry.status != REMOVED and entry.item.pinnable]
     project, refused = found.setup.project, bool(found.ledger.problems)
@@ -159,7 +159,7 @@ def approve(found: Found, say: Callable[[str], None], quiet: bool = False) -> No
         say(f"Approved: {len(entries)} in {visible(project)}.")
 
 
-def approve_one(found: Found, identity: str, written: dict[str, bytes]) -> bool:
+def approve_one(found: ProjectReview, identity: str, written: dict[str, bytes]) -> bool:
     """Approve one hook more, as long as its files hold exactly what its user was shown; whether it is approved."""
     entry = next((entry for entry in found.entries if entry.item.id == identity), None)
     if entry is None or believed_dir(found.setup.env, found.setup.project) == NOWHERE:
@@ -213,7 +213,7 @@ def _answered() -> bool:
     return False
 
 
-def _asked_for_events(found: Found) -> dict[str, str]:
+def _asked_for_events(found: ProjectReview) -> dict[str, str]:
     """Now that they are trusted, executables are asked for their event; by id."""
     ids = {entry.item.id for entry in found.entries if entry.hook and dialect(entry.hook.dialect).ask_type}
     if not ids:
@@ -245,7 +245,7 @@ def _as_dict(entry: Entry, ledger: Ledger) -> dict[str, Json]:
     }
 
 
-def _json(found: Found, approved: bool, items: list[dict[str, Json]], events: dict[str, str]) -> None:
+def _json(found: ProjectReview, approved: bool, items: list[dict[str, Json]], events: dict[str, str]) -> None:
     listed: list[Json] = [{**item, "event": events.get(str(item["id"]), item["event"])} for item in items]
     problems: list[Json] = [dict(problem.as_dict()) for problem in found.problems]
     _ascii_out({"project": found.setup.project, "approved": approved, "items": listed, "problems": problems})

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from anyhook.agent.earlier import earlier_sessions
+from anyhook.agent.history import past_sessions
 from anyhook.agent.recipes import folders, recipe_names, recipe_text
 from anyhook.agent.session import BLOCKED, DONE
 from anyhook.cli.chat import first_sight
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Command:
+class SlashCommand:
     """One command: what may follow it, what it does in words, and what does it."""
 
     words: str
@@ -71,7 +71,7 @@ async def _help(chat: Chat, _rest: str) -> None:
     rows += [(f"/{name} [K=V]… [TEXT]", "Run this recipe.") for name in _recipes(chat)]
     rows += [
         ("Alt-Enter", "Break the line."),
-        ("Up, Down, Ctrl-R", "Earlier prompts."),
+        ("Up, Down, Ctrl-R", "PastSession prompts."),
         ("Ctrl-C", "Stop the turn."),
         ("Ctrl-D", "The same as /exit."),
     ]
@@ -129,7 +129,7 @@ async def _trust(chat: Chat, _rest: str) -> None:
 
 async def _resume(chat: Chat, rest: str) -> None:
     here = _session(chat)
-    others = [each for each in earlier_sessions(here.kept) if each.id != here.id]
+    others = [each for each in past_sessions(here.kept) if each.id != here.id]
     if not others:
         chat.screen.line("There is no other session of this project.", indent=INDENT)
         return
@@ -153,13 +153,13 @@ async def _create_hook(chat: Chat, rest: str) -> None:
 
 
 COMMANDS = {
-    "help": Command("", "List the commands.", _help),
-    "hooks": Command("", "List the hooks of this session, and which wait for approval.", _hooks),
-    "trust": Command("", "Show what the project's hooks would run, and approve it.", _trust),
-    "create-hook": Command("DESCRIPTION", "Let the model write a hook.", _create_hook),
-    "compact": Command("", "Replace the conversation with a summary of it.", _compact),
-    "resume": Command("[ID]", "Go on with another session of this project.", _resume),
-    "exit": Command("", "End the session.", _exit),
+    "help": SlashCommand("", "List the commands.", _help),
+    "hooks": SlashCommand("", "List the hooks of this session, and which wait for approval.", _hooks),
+    "trust": SlashCommand("", "Show what the project's hooks would run, and approve it.", _trust),
+    "create-hook": SlashCommand("DESCRIPTION", "Let the model write a hook.", _create_hook),
+    "compact": SlashCommand("", "Replace the conversation with a summary of it.", _compact),
+    "resume": SlashCommand("[ID]", "Go on with another session of this project.", _resume),
+    "exit": SlashCommand("", "End the session.", _exit),
 }
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine
 
     from anyhook.agent.options import SessionOptions
-    from anyhook.agent.session import Turn
+    from anyhook.agent.session import TurnResult
     from anyhook.cli.verb_agent import AgentOptions
     from anyhook.model.json_types import Json
     from anyhook.walk.catalog import Setup
@@ -188,7 +188,7 @@ class Chat:
         elif line and self.session is not None:
             await self.take_turn(self.session.turn(line))
 
-    async def take_turn(self, turn: Coroutine[Any, Any, Turn]) -> None:
+    async def take_turn(self, turn: Coroutine[Any, Any, TurnResult]) -> None:
         """One turn, and how it ended where that is not plain to see."""
         try:
             ended = await self.work(turn)

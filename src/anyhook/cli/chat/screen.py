@@ -19,7 +19,7 @@ from pydantic_ai.messages import (
     TextPartDelta,
 )
 
-from anyhook.adapters.moments import SUBAGENT
+from anyhook.adapters.lifecycle import SUBAGENT
 from anyhook.adapters.plain_values import text_of
 from anyhook.adapters.pydantic_ai import running
 from anyhook.cli.view import render

@@ -18,7 +18,7 @@ MOST = 20
 
 
 @dataclass
-class Earlier:
+class PastSession:
     """One session that can be taken up again."""
 
     id: str
@@ -28,9 +28,9 @@ class Earlier:
     """The first words of its user."""
 
 
-def earlier_sessions(kept: Conversations) -> list[Earlier]:
+def past_sessions(kept: Conversations) -> list[PastSession]:
     """The latest first; what cannot be read is left out, for it cannot be taken up either."""
-    found: list[Earlier] = []
+    found: list[PastSession] = []
     for when_s, identity in kept.by_time()[:MOST]:
         conversation = kept.load(identity)
         if conversation is None:
@@ -40,5 +40,5 @@ def earlier_sessions(kept: Conversations) -> list[Earlier]:
         except ValidationError:
             continue
         began = next((message["content"] for message in said if message["role"] == "user"), "")
-        found.append(Earlier(identity, when_s, conversation.turns, " ".join(began.split())))
+        found.append(PastSession(identity, when_s, conversation.turns, " ".join(began.split())))
     return found
