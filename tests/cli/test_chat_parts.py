@@ -27,7 +27,7 @@ from anyhook.agent.hook_writer import Draft, write_hook
 from anyhook.agent.permission import ALWAYS, NO, ONCE, Permission
 from anyhook.cli.chat.activity import lines
 from anyhook.cli.chat.commands import is_command
-from anyhook.cli.chat.rehearsal import rehearse
+from anyhook.cli.chat.draft_check import check_draft
 from anyhook.cli.chat.screen import Screen, call_line
 from anyhook.cli.verb_trust import ProjectReview, approve_one
 from anyhook.model.decision import Decision, Report
@@ -188,7 +188,7 @@ def test_a_draft_in_every_dialect(world: World, name: str, lang: str, scope: str
     sample = {field.key: {"command": "ls"} if field.cell == "input" else "x" for field in row.payload}
     written = text(Script("it", table, row), lang)
     draft = Draft(name="it", event=row.native, lang=lang, script=written, explanation="", sample=sample)  # type: ignore[arg-type]
-    tried = rehearse(draft, table, world.setup(), scope)
+    tried = check_draft(draft, table, world.setup(), scope)
     assert (tried.errors, tried.warnings) == ([], [])
     assert any(name in line for line in tried.explained)
     assert not any("anyhook-" in line for line in tried.explained)
@@ -217,8 +217,8 @@ def test_drafts_with_faults(world: World, wrong: dict[str, Any], said: str) -> N
         "name": "it", "event": "PreToolUse", "tool": "Bash", "lang": "bash", "explanation": "",
         "script": "#!/usr/bin/env bash\nexit 0\n", "sample": {"tool_name": "Bash", "tool_input": {"command": "ls"}},
     }  # fmt: skip
-    assert rehearse(Draft(**good), dialect("kodik"), world.setup(), "project").errors == []
-    errors = rehearse(Draft(**{**good, **wrong}), dialect("kodik"), world.setup(), "project").errors
+    assert check_draft(Draft(**good), dialect("kodik"), world.setup(), "project").errors == []
+    errors = check_draft(Draft(**{**good, **wrong}), dialect("kodik"), world.setup(), "project").errors
     assert said in "; ".join(errors)
 
 

@@ -20,10 +20,10 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from anyhook.cli.failure import BadCall
+from anyhook.cli.journal_query import wanted_by
 from anyhook.cli.tui import terminal
 from anyhook.cli.tui.terminal import InFull, Watch
 from anyhook.cli.view.rows import CELL_MOST, DAMAGED, row_of
-from anyhook.cli.web.query import wanted_by
 from anyhook.journal.search import Found
 from anyhook.journal.writer import Bounds, JournalWriter
 from conftest import World

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from anyhook.adapters.tool_calls import ToolRecord
     from anyhook.agent.options import SessionOptions
     from anyhook.agent.session import TurnResult
-    from anyhook.cli.view.spinner import Life
+    from anyhook.cli.view.status_line import StatusLine
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
@@ -144,12 +144,12 @@ def _run(prompt: str, options: SessionOptions, call: AgentOptions) -> int:
 
         from anyhook.agent.failure import BadSetup, Failed
         from anyhook.agent.headless import STATUS, Headless
-        from anyhook.cli.view.spinner import Life
-    talk = Talk(call.debug, Life(sys.stderr, {} if call.json else options.env))
-    headless = Headless(options, talk.show, talk.event, keep=call.json, called=talk.call, announce=talk.life.begins)
+        from anyhook.cli.view.status_line import StatusLine
+    talk = Talk(call.debug, StatusLine(sys.stderr, {} if call.json else options.env))
+    headless = Headless(options, talk.show, talk.event, keep=call.json, called=talk.call, announce=talk.status.begins)
 
     async def watched() -> TurnResult:
-        async with talk.life.shown():
+        async with talk.status.shown():
             return await headless.run(prompt)
 
     with AnswerOnly():
@@ -172,16 +172,16 @@ def _run(prompt: str, options: SessionOptions, call: AgentOptions) -> int:
 class Talk:
     """What a person hears of the hooks while the agent works."""
 
-    def __init__(self, debug: bool, life: Life) -> None:
-        self.debug, self.life = debug, life
+    def __init__(self, debug: bool, status: StatusLine) -> None:
+        self.debug, self.status = debug, status
         self.told: set[tuple[str, str]] = set()
 
     def show(self, text: str) -> None:
-        self.life.wipe()
+        self.status.wipe()
         render.say(text)
 
     def event(self, event: Event, decision: Decision) -> None:
-        self.life.ends(event, decision)
+        self.status.ends(event, decision)
         if self.debug:
             for line in debug_lines(event, decision):
                 self.show(line)

@@ -8,9 +8,9 @@ import sys
 import click
 
 from anyhook.cli.failure import BadCall
+from anyhook.cli.journal_query import wanted_by
 from anyhook.cli.options import Options
 from anyhook.cli.verbs import verb
-from anyhook.cli.web.query import wanted_by
 from anyhook.state.places import state_dir
 
 INSTEAD = "`anyhook log --follow` prints the same line by line."

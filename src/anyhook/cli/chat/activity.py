@@ -47,7 +47,7 @@ class Activity:
         self._told: set[tuple[str, str]] = set()
 
     def ends(self, event: Event, decision: Decision) -> None:
-        self.screen.life.ends(event, decision)
+        self.screen.status.ends(event, decision)
         self._count(decision)
         if decision.effect == "deny_tool":
             self.screen.explained = decision.reason or ""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from anyhook.agent.history import past_sessions
 from anyhook.agent.recipes import folders, recipe_names, recipe_text
 from anyhook.agent.session import BLOCKED, DONE
-from anyhook.cli.chat import first_sight
+from anyhook.cli.chat import approval
 from anyhook.cli.chat.new_hook import create_hook
 from anyhook.cli.chat.screen import INDENT, Screen, tilde
 from anyhook.cli.verb_list import hook_table
@@ -122,7 +122,7 @@ async def _compact(chat: Chat, _rest: str) -> None:
 
 
 async def _trust(chat: Chat, _rest: str) -> None:
-    if await first_sight.review(chat) and chat.options.hooks:
+    if await approval.review(chat) and chat.options.hooks:
         await _session(chat).reread_hooks()
         chat.screen.line("They run from now on; those of the session's start, in the next session.", FAINT)
 

@@ -15,7 +15,7 @@ from anyhook.agent.permission import ALWAYS, NO, ONCE
 from anyhook.agent.recipes import COMPACT
 from anyhook.agent.session import BLOCKED, DONE, INTERRUPTED, REFUSED, Session
 from anyhook.cli.catalog_input import setup_of
-from anyhook.cli.chat import commands, first_sight
+from anyhook.cli.chat import approval, commands
 from anyhook.cli.chat.activity import Activity
 from anyhook.cli.chat.keyboard import ENDED, Keyboard
 from anyhook.cli.chat.keyboard import INTERRUPTED as CTRL_C
@@ -94,7 +94,7 @@ class Chat:
         session = self.make(self.options)
         session.look()
         try:
-            await first_sight.ask_about_hooks(self)
+            await approval.ask_about_hooks(self)
         except BadCall as error:
             self.screen.line(str(error), BAD)
         session.assemble()
@@ -122,7 +122,7 @@ class Chat:
         return Session(
             options,
             observe=self.activity.ends,
-            announce=self.screen.life.begins,
+            announce=self.screen.status.begins,
             tell=lambda text: self.screen.line(text, WARN, INDENT),
             ask=self.ask,
             stream=self.screen.stream,
@@ -166,7 +166,7 @@ class Chat:
         session = self.session
         if session is None:
             return
-        async with self.screen.life.shown():
+        async with self.screen.status.shown():
             await session.end(reason, sweep=bool(self.ended_by))
         if session.history:
             self.screen.line(f"To go on with this session: anyhook agent chat --resume {session.id}", FAINT)
@@ -207,7 +207,7 @@ class Chat:
         task = asyncio.ensure_future(work)
         self._working = task
         try:
-            async with self.screen.life.shown():
+            async with self.screen.status.shown():
                 return await task
         except asyncio.CancelledError:
             if self.ended_by:

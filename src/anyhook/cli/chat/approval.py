@@ -1,4 +1,4 @@
-"""Trust at first sight: what the project wants to run is shown before anything of it runs, and its user is asked once.
+"""Approval in the chat: what the project wants to run is shown before anything of it runs, and its user is asked once.
 A no is kept as well: the same hooks are not asked about again, changed ones are."""
 
 from __future__ import annotations
