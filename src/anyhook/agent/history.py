@@ -13,7 +13,7 @@ from anyhook.adapters.messages import plain
 if TYPE_CHECKING:
     from anyhook.state.conversations import Conversations
 
-MOST = 20
+MAX_SESSIONS = 20
 """A longer list is not read."""
 
 
@@ -31,7 +31,7 @@ class PastSession:
 def past_sessions(kept: Conversations) -> list[PastSession]:
     """The latest first; what cannot be read is left out, for it cannot be taken up either."""
     found: list[PastSession] = []
-    for when_s, identity in kept.by_time()[:MOST]:
+    for when_s, identity in kept.by_time()[:MAX_SESSIONS]:
         conversation = kept.load(identity)
         if conversation is None:
             continue

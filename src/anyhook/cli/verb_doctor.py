@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from anyhook.tables.host_rows import Host
 
 EXAMPLE = "anyhook doctor claude"
-LIMIT_S, LONGEST_S = 120.0, 3600.0
+LIMIT_S, MAX_LIMIT_S = 120.0, 3600.0
 MARKS = {"INERT": "✗", "UNKNOWN": "?", "NOT_INSTALLED": "-", "ARMED": "✓"}
 STYLES = {"INERT": BAD, "UNKNOWN": WARN, "ARMED": GOOD}
 INDENT = " " * 4
@@ -86,8 +86,8 @@ def _limit_s(given: str | None) -> float:
         limit_s = float(given) if given is not None else LIMIT_S
     except ValueError:
         limit_s = 0.0
-    if not 0 < limit_s <= LONGEST_S:
-        raise BadCall(f"--limit {given}: it must be a number of seconds, at most {LONGEST_S:g}.")
+    if not 0 < limit_s <= MAX_LIMIT_S:
+        raise BadCall(f"--limit {given}: it must be a number of seconds, at most {MAX_LIMIT_S:g}.")
     return limit_s
 
 

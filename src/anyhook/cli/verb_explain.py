@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from anyhook.model.json_types import Json
 
-NUMBER_MOST = 20
+MAX_NUMBER = 20
 """No journal has numbers of so many digits."""
 
 
@@ -61,9 +61,9 @@ def explain(event: str, options: FireOptions) -> int:
 
 
 def _recorded(name: str, options: FireOptions) -> int:
-    found = record_of(state_dir(os.environ), name) if len(name) < NUMBER_MOST else None
+    found = record_of(state_dir(os.environ), name) if len(name) < MAX_NUMBER else None
     if found is None:
-        raise BadCall(f"the journal has no record {name[:NUMBER_MOST]}. `anyhook log` shows the number of each.")
+        raise BadCall(f"the journal has no record {name[:MAX_NUMBER]}. `anyhook log` shows the number of each.")
     if found.record is None:
         raise BadCall(f"record {name} of the journal is damaged. `anyhook verify` shows what is.")
     if options.json:

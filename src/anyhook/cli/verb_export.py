@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 FORMATS = ("jsonl", "parquet", "otlp")
-LOGGED_MOST = 100
+MAX_LOGGED = 100
 
 
 class ExportOptions(JsonOptions, RecordFilter):
@@ -104,7 +104,7 @@ def _to_file(kind: str, found: Iterator[Found], path: str) -> int:
 def _otlp(records: Iterator[dict[str, Json]], endpoint: str) -> int:
     if not endpoint.startswith(("http://", "https://")):
         raise BadCall(f"--endpoint {endpoint or '(none)'}: name a collector, such as http://localhost:4318.")
-    told = BufferingHandler(LOGGED_MOST)  # what the exporter would say on stderr, again and again
+    told = BufferingHandler(MAX_LOGGED)  # what the exporter would say on stderr, again and again
     told.setLevel(WARNING)
     getLogger().addHandler(told)
     try:

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
     from anyhook.journal.search import Wanted
 
-TEXT_MOST = 2_000
+MAX_TEXT = 2_000
 """How much of one text a line has, where no terminal cuts it earlier."""
-SEARCH_MOST = 10_000
+MAX_SEARCH = 10_000
 LOOK_S = 0.2
 """How often a follower looks for more."""
 
@@ -73,9 +73,9 @@ def _with_words(folder: str, wanted: Wanted, words: str, most: int) -> Iterator[
         raise BadCall("--search: name at least one word.")
     looking = WordSearch(folder, words, wanted)
     with progress("looking through the journal") as tell, closing(looking.lines(tell)) as found:
-        lines = [*islice(found, most or SEARCH_MOST)]
+        lines = [*islice(found, most or MAX_SEARCH)]
         if not most and next(found, None) is not None:
-            render.say(f"More than {SEARCH_MOST} records have these words; the newest are shown. -n shows more.")
+            render.say(f"More than {MAX_SEARCH} records have these words; the newest are shown. -n shows more.")
     if looking.missed >= WORTH and make_elsewhere(folder):
         render.say("An index for the next searches is being made in the background.")
     return (Found(line, parsed(line)) for line in reversed(lines))
@@ -92,5 +92,5 @@ def _as_written(records: Iterable[Found]) -> Iterator[str]:
 
 def _for_people(records: Iterable[Found]) -> Iterator[str]:
     room, colour = render.columns(), wants_colour(os.environ)
-    lines = (log_line(row_of(found, TEXT_MOST), room, colour) for found in sound(records))
+    lines = (log_line(row_of(found, MAX_TEXT), room, colour) for found in sound(records))
     return map(render.legible, lines) if render.only_ascii() else lines

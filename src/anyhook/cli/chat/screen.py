@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 INDENT = "  "
 RESULT_LINES = 4
 """Of a tool's result; the model has the rest, and the person can ask for it."""
-ARGUMENT_MOST = 60
+MAX_ARGUMENT = 60
 STDOUT_MARK = "[stdout]"
 """By which the shell tool tells the model which stream follows; a person sees that."""
 
@@ -163,7 +163,7 @@ def call_line(tool: str, given: Mapping[str, Json]) -> str:
         if number == 0:
             words.append(text)
         else:
-            words.append(f"{key}={text if len(text) <= ARGUMENT_MOST else text[:ARGUMENT_MOST] + '…'}")
+            words.append(f"{key}={text if len(text) <= MAX_ARGUMENT else text[:MAX_ARGUMENT] + '…'}")
     return "  ".join([tool, *words])
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from anyhook.replay.backtest import Finding, Tally
 
-ABOUT_MOST = 200
+MAX_ABOUT = 200
 """How much is shown of what an event was about."""
 COUNTS = ("events", "runs", "blocks", "asks", "rewrites", "failures")
 
@@ -26,7 +26,7 @@ def finding_lines(finding: Finding) -> list[str]:
     """The event, then what was (-) and what would be (+)."""
     tool = f" {finding.tool}" if finding.tool else ""
     head = f"{finding.n!s:>7}  {when(finding.at)}  {finding.event}{tool}  {finding.hook} {finding.kind}"
-    about = finding.about if len(finding.about) <= ABOUT_MOST else f"{finding.about[:ABOUT_MOST]}…"
+    about = finding.about if len(finding.about) <= MAX_ABOUT else f"{finding.about[:MAX_ABOUT]}…"
     if finding.kind == "rewrites":
         changes = difference(finding.before, finding.after)
         return [f"{head} the {finding.what}", *(f"    {line}" for line in changes)]

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 ASKED_FOR = ("tool_input", "tool_output", "prompt", "context", "messages", "follow_ups", "history", "recipe")
 OURS = ("fire", "library")
 """Who fires for a program that we do not know by name."""
-OUTPUT_MOST = 20
+MAX_OUTPUT = 20
 """How many lines of a hook's output are shown."""
 GOES_ON = "\n" + " " * 11
-LINE_MOST = 400
+MAX_LINE = 400
 """How much of one text is shown; `--json` has the rest."""
 
 
@@ -145,10 +145,8 @@ def _call_lines(call: dict[str, Json]) -> list[str]:
 
 def _output_lines(stream: str, text: str) -> list[str]:
     said = text.rstrip("\n").split("\n") if text.strip() else []
-    shown = [
-        f"      {stream if not number else '':<7} {_short(line)}" for number, line in enumerate(said[:OUTPUT_MOST])
-    ]
-    rest = len(said) - OUTPUT_MOST
+    shown = [f"      {stream if not number else '':<7} {_short(line)}" for number, line in enumerate(said[:MAX_OUTPUT])]
+    rest = len(said) - MAX_OUTPUT
     return [*shown, f"              … {rest} more lines"] if rest > 0 else shown
 
 
@@ -178,4 +176,4 @@ def _decision_lines(decision: dict[str, Json], host: str) -> list[str]:
 
 def _short(value: Json) -> str:
     text = value if isinstance(value, str) else lean_json.dumps(value, False)
-    return text if len(text) <= LINE_MOST else f"{text[:LINE_MOST]}… ({len(text):,} characters)"
+    return text if len(text) <= MAX_LINE else f"{text[:MAX_LINE]}… ({len(text):,} characters)"

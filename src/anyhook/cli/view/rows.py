@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from anyhook.journal.search import Found
     from anyhook.model.json_types import Json
 
-CELL_MOST = 200
+MAX_CELL = 200
 """Longer texts are cut in a row; the record in full has them."""
 DAMAGED = "damaged"
 MARKS = {"block": "✗", "allow": "✓", "ask": "?", DAMAGED: "!"}
@@ -77,7 +77,7 @@ class Row(Record):
         return {**{field: getattr(self, field) for field in self.fields}, "said": self.said}
 
 
-def row_of(found: Found, most: int = CELL_MOST) -> Row:
+def row_of(found: Found, most: int = MAX_CELL) -> Row:
     """Texts are cut after `most` characters."""
 
     def cell(value: Json) -> str:
