@@ -91,11 +91,11 @@ WRONG = {
     "--since soon": "--since: 'soon' is no moment",
     "--until 2026-13-01": "--until: '2026-13-01' is no moment",
     "--event Nope": "--event: ",
-    "--last 0": "--last 0: this must be a whole number",
-    "--last x": "--last x: this must be a whole number",
+    "--last 0": "--last 0: must be a whole number",
+    "--last x": "--last x: must be a whole number",
     "-f --search x": "--search looks through what is there",
     "--since=": "--since: '' is no moment",
-    "--search=": "--search: name at least one word",
+    "--search=": "--search: give at least one word",
 }
 
 

@@ -125,7 +125,7 @@ class Hooked:
         async def invoke(context: Any, arguments: str) -> Any:
             given = _object(arguments)
             if given is None:  # a tool may make sense of it all the same, in a way that no hook can know
-                return f"{tool.name} was not called: its arguments are no JSON object."
+                return f"{tool.name} was not called: its arguments are not a JSON object."
             call = ToolCall(tool.name, given, context.tool_call_id)
             if not await play(call.before()):
                 return call.refusal

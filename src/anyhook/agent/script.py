@@ -162,12 +162,12 @@ def _read(path: str) -> dict[str, Any]:
     except OSError as error:
         raise BadSetup(f"{path}: the script cannot be read: {error.strerror}") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise BadSetup(f"{path}: the script is no valid YAML: {error}") from None
+        raise BadSetup(f"{path}: the script is not valid YAML: {error}") from None
     if not isinstance(document, dict):
         raise BadSetup(f"{path}: the script must be a mapping with `steps`")
     for key in document:
         if key not in TOP:
-            raise BadSetup(f"{path}: `{key}` is no key of a script; keys: {', '.join(TOP)}")
+            raise BadSetup(f"{path}: `{key}` is not a key of a script; keys: {', '.join(TOP)}")
     return document
 
 
@@ -177,7 +177,7 @@ def _step(path: str, number: int, step: Any) -> ScriptStep:
         raise BadSetup(f"{where} must be a mapping of {', '.join(KEYS)}")
     unknown = [str(key) for key in step if key not in KEYS]
     if unknown:
-        raise BadSetup(f"{where}: `{unknown[0]}` is no key of a step; keys: {', '.join(KEYS)}")
+        raise BadSetup(f"{where}: `{unknown[0]}` is not a key of a step; keys: {', '.join(KEYS)}")
     by = step.get("by", "main")
     if by not in WHO:
         raise BadSetup(f"{where}: `by` must be one of {', '.join(WHO)}")

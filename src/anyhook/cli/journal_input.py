@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 class EventFilter(Options):
     """Which events of the journal are meant."""
 
-    since: str | None = option("--since", "Not before this: 2h, 3d, today, 2026-11-15T10:30.", "TIME")
-    until: str | None = option("--until", "Only before this.", "TIME")
+    since: str | None = option("--since", "Only from this time on: 2h, 3d, today, 2026-11-15T10:30.", "TIME")
+    until: str | None = option("--until", "Only before this time.", "TIME")
     session: str | None = option("--session", "Only this session.", "ID")
-    agent: str | None = option("--agent", "Only what this one fired: fire, library, agent, or a bridged agent.", "NAME")
-    event: str | None = option("--event", "Only this event, by any of its names.", "EVENT")
+    agent: str | None = option("--agent", "Only events from this agent; also fire, library, agent.", "NAME")
+    event: str | None = option("--event", "Only this event; any of its names.", "EVENT")
     tool: str | None = option("--tool", "Only this tool.", "NAME")
     verdict: str | None = option("--verdict", "Only this verdict.", "VERDICT", choices=tuple(STRENGTH))
 
@@ -39,11 +39,11 @@ class JournalFilter(EventFilter):
     """The same, in whatever project, with whatever hook."""
 
     project: str | None = option("--project", "Only this project.", "DIR")
-    hook: str | None = option("--hook", "Only where a hook was reached whose id has this in it.", "ID")
+    hook: str | None = option("--hook", "Only where a hook was reached whose id contains this.", "ID")
 
 
 class TextFilter(Options):
-    text: str | None = option("--text", "Only where this text is found, in upper or lower case.", "TEXT")
+    text: str | None = option("--text", "Only records that contain this text, in any case.", "TEXT")
 
 
 class RecordFilter(TextFilter, JournalFilter):
@@ -108,5 +108,5 @@ def count_of(flag: str, given: str | None, default: int) -> int:
     if given is None:
         return default
     if not given.isdecimal() or not 0 < int(given) < 10**12:
-        raise BadCall(f"{flag} {given}: this must be a whole number, 1 or more.")
+        raise BadCall(f"{flag} {given}: must be a whole number, 1 or more.")
     return int(given)

@@ -127,17 +127,19 @@ class EventOptions(Options):
 
 
 class TrustOption(Options):
-    trust: str | None = option("--trust", "Which project hooks may run; default: ask.", "MODE", choices=TRUST)
+    trust: str | None = option(
+        "--trust", "Which project hooks may run; default: ask (only approved ones).", "MODE", choices=TRUST
+    )
 
 
 class PostureOption(Options):
     on_failure: str | None = option(
-        "--on-failure", "What a broken hook means; default: native.", "RULE", choices=ON_FAILURE
+        "--on-failure", "What to do when a hook breaks; default: native.", "RULE", choices=ON_FAILURE
     )
 
 
 class ModeOption(Options):
-    mode: str | None = option("--mode", "shadow runs everything and enforces nothing.", "MODE", choices=MODE)
+    mode: str | None = option("--mode", "shadow runs all hooks and enforces nothing.", "MODE", choices=MODE)
 
 
 class RunOptions(ModeOption, PostureOption, TrustOption, ProjectOptions):

@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 
 class BacktestOptions(JsonOptions, PostureOption, TrustOption, HookOptions, TextFilter, EventFilter):
-    everywhere: bool = switch("--everywhere", "Events of every project, not of this one only.")
+    everywhere: bool = switch("--everywhere", "Use events of every project, not only of this one.")
     sandbox: str | None = option(
-        "--sandbox", "bwrap (default) or none: then hooks may do what they do.", "KIND", choices=("bwrap", "none")
+        "--sandbox", "bwrap (default), or none to run hooks without a sandbox.", "KIND", choices=("bwrap", "none")
     )
-    jobs: str | None = option("--jobs", "How many processes; default: one per core.", "N")
+    jobs: str | None = option("--jobs", "How many processes to use; default: one per core.", "N")
     dask: str | None = option("--dask", "Run on this cluster of dask.distributed instead.", "ADDRESS")
     last: str | None = option("--last", "Show this many of the events that differ; default: 20.", "N", short="-n")
 
@@ -49,9 +49,9 @@ class BacktestOptions(JsonOptions, PostureOption, TrustOption, HookOptions, Text
     [click.Argument(["hooks"], nargs=-1, required=True, metavar="HOOK...")],
 )
 def backtest(hooks: tuple[str, ...], options: BacktestOptions) -> int:
-    """Run hooks, as they are today, over recorded events of this project, and show what they would have blocked,
-    rewritten or cost. Hooks run in a sandbox that can write nothing and has no network. Results are kept: what has
-    run once does not run again, and an interrupted backtest goes on."""
+    """Run hooks, as they are today, on recorded events of this project, and show what they would have blocked,
+    rewritten or cost. Hooks run in a sandbox without a network, where they can write nothing. Results are kept: no
+    event runs twice, and an interrupted backtest continues where it stopped."""
     look_for_cycles_seldom()
     folder = state_dir(os.environ)
     try:

@@ -34,9 +34,9 @@ class CheckOptions(ProjectOptions):
 
 @verb("check", CheckOptions, "anyhook check .kodik/hooks/hooks.json", [PATHS])
 def check(paths: tuple[str, ...], options: CheckOptions) -> int:
-    """Read every hook file, or those in PATH only, and report what is wrong: with file, line, cause and cure.
+    """Read every hook file, or only those in PATH, and report what is wrong: file, line, cause and fix.
 
-    Nothing is started. Leaves with status 1 where there are errors, with 0 where there are none or only warnings.
+    Starts nothing. Exits with status 1 if there are errors, and with 0 if there are none or only warnings.
     """
     setup = setup_of(options, trust="all")
     try:
@@ -74,7 +74,7 @@ def _text(findings: Findings) -> None:
 
 
 def _rows(line: int | None, problem: Problem) -> list[str]:
-    """One problem: what it is, then cause and cure below."""
+    """One problem: what it is, then cause and fix below."""
     filled = problem.as_dict()
     place = f"line {line}: " if line else ""
     rows = wrapped(f"{place}{problem.what} [{problem.code}]", f"  {problem.severity}: ", " " * 6)

@@ -43,20 +43,20 @@ INDENT = " " * 4
 
 class DoctorOptions(JsonOptions):
     project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
-    live: bool = switch("--live", "Drive the agents themselves, offline, and see whether a refusal holds.")
-    limit: str | None = option("--limit", "How long one agent may take with --live (default 120).", "SECONDS")
+    live: bool = switch("--live", "Run the agents themselves, offline, and check that a refusal holds.")
+    limit: str | None = option("--limit", "Time limit per agent with --live; default: 120.", "SECONDS")
 
 
 @verb("doctor", DoctorOptions, EXAMPLE, [click.Argument(["agents"], nargs=-1)])
 def doctor(agents: tuple[str, ...], options: DoctorOptions) -> int:
-    """Look at agents: which are there, where anyhook is installed, and what keeps it from working.
+    """Check your agents: which are installed, which call anyhook, and what keeps it from working.
 
-    Nothing is changed, and no hook of yours is started. Without names, all agents are looked at.
+    Changes nothing and runs none of your hooks. Without names, it checks all agents.
 
-    With --live every agent that has our entry is started once in a throw-away home and project, with copies of your
-    entry and of the settings and approvals that decide about it, without a network where the system allows that,
-    against a model that we play. It is asked to run a harmless command that a hook refuses. ARMED: it called the entry
-    and obeyed. INERT: it did not. UNKNOWN: it could not be told, and why.
+    With --live, it starts every agent that has our entry once, in a throw-away home and project. It copies your entry
+    and the settings and approvals that affect it, uses a scripted model, and turns the network off where the system
+    allows that. The agent is told to run a harmless command that a hook refuses. ARMED: it called the entry and obeyed.
+    INERT: it did not. UNKNOWN: the check could not tell, and says why.
 
     \b
     Exit status: 0 nothing wrong, 1 an entry that cannot work (INERT), 3 bad call.
@@ -87,7 +87,7 @@ def _limit_s(given: str | None) -> float:
     except ValueError:
         limit_s = 0.0
     if not 0 < limit_s <= MAX_LIMIT_S:
-        raise BadCall(f"--limit {given}: it must be a number of seconds, at most {MAX_LIMIT_S:g}.")
+        raise BadCall(f"--limit {given}: must be a number of seconds, at most {MAX_LIMIT_S:g}.")
     return limit_s
 
 

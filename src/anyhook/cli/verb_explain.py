@@ -38,9 +38,9 @@ MAX_NUMBER = 20
     [click.Argument(["event"], metavar="EVENT|RECORD")],
 )
 def explain(event: str, options: FireOptions) -> int:
-    """Show which hooks an event would run, in what order, with what argv, env names, cwd, stdin and limit; and which it
-    would not run, and why. Or, with the number of a record of the journal (`anyhook log` shows it; or `last`), what
-    that event did. Starts nothing."""
+    """Show which hooks an event would run: in what order, with what argv, environment, directory, stdin and time limit.
+    Also shows which hooks would not run, and why. With the number of a record (see `anyhook log`), or with `last`, it
+    shows what that event did. Starts nothing."""
     if event.isdecimal() or event == "last":
         return _recorded(event, options)
     setup = setup_of(options, options.trust)

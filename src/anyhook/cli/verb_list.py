@@ -26,11 +26,11 @@ STYLES = {ARMED: GOOD, BROKEN: BAD, UNTRUSTED: WARN, CHANGED: WARN, DISABLED: FA
 
 @verb("list", ProjectJsonOptions, "anyhook list --dialect kodik")
 def list_(options: ProjectJsonOptions) -> int:
-    """Show every hook, in the order in which they run: which are armed, which wait for approval, which are broken."""
+    """List every hook, in the order they run: which are armed, which wait for approval, which are broken."""
     setup = setup_of(options)
     catalog = catalog_of(options)
     hooks = []
-    # What a product brings along is no news to those who never use it; whoever names the dialect sees it in the row.
+    # Built-in hooks of a product are listed apart, unless its dialect is named.
     apart = [] if options.dialect else [hook for hook in catalog.hooks if hook.scope == "builtin"]
     for hook in [hook for hook in catalog.hooks if hook not in apart]:
         why = missing_program(hook, setup) if hook.status == ARMED else ""

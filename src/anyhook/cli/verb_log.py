@@ -35,15 +35,15 @@ LOOK_S = 0.2
 
 
 class LogOptions(RecordFilter):
-    search: str | None = option("--search", "Only where all these words are found, in any order.", "WORDS")
-    last: str | None = option("--last", "Only the last so many.", "N", short="-n")
-    follow: bool = switch("--follow", "Go on with what comes, after the last ten; Ctrl-C ends it.", short="-f")
-    json: bool = switch("--json", "Print the records as they are, one JSON object per line.")
+    search: str | None = option("--search", "Only records that contain all these words, in any order.", "WORDS")
+    last: str | None = option("--last", "Only the last N.", "N", short="-n")
+    follow: bool = switch("--follow", "Print the last ten, then new records as they come; Ctrl-C stops it.", short="-f")
+    json: bool = switch("--json", "Print the raw records, one JSON object per line.")
 
 
 @verb("log", LogOptions, "anyhook log --since 2h --verdict block")
 def log(options: LogOptions) -> int:
-    """Print the journal of fired events; with --json one record per line."""
+    """Print the journal of fired events, oldest first."""
     wanted, folder, as_json = wanted_of(options), state_dir(os.environ), options.json
     if options.follow:
         if options.search is not None:
@@ -70,7 +70,7 @@ def log(options: LogOptions) -> int:
 def _with_words(folder: str, wanted: Wanted, words: str, most: int) -> Iterator[Found]:
     """The last so many records that have these words, oldest first."""
     if not words.split():
-        raise BadCall("--search: name at least one word.")
+        raise BadCall("--search: give at least one word.")
     looking = WordSearch(folder, words, wanted)
     with progress("looking through the journal") as tell, closing(looking.lines(tell)) as found:
         lines = [*islice(found, most or MAX_SEARCH)]

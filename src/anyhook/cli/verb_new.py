@@ -38,15 +38,15 @@ class NewOptions(ProjectJsonOptions):
     scope: str | None = option(
         "--scope", "For this project (the default) or for the user.", "SCOPE", choices=("project", "user")
     )
-    with_test: bool = switch("--with-test", "Write its first cases as well, for `anyhook test`.")
+    with_test: bool = switch("--with-test", "Also write its first test cases, for `anyhook test`.")
 
 
 @verb("new", NewOptions, EXAMPLE, [click.Argument(["name"])])
 def new(name: str, options: NewOptions) -> int:
     """Write a working hook and say how to try it.
 
-    NAME becomes the name of its script. A new gate refuses what holds the word anyhook-demo-block, and other hooks
-    keep a record of their events: a start to be changed. Files that are there keep everything they hold.
+    NAME becomes the name of its script. A new gate refuses calls that contain the word anyhook-demo-block; any other
+    new hook logs its events. Change it from there. Existing files keep everything they hold.
     """
     try:
         order, canonical = _order(name, options)
@@ -59,7 +59,7 @@ def new(name: str, options: NewOptions) -> int:
         render.say(f"note: {note}")
     program = INTERPRETERS[order.lang]
     if which(program) is None:
-        render.say(f"note: there is no {program} on PATH, and the script needs it.")
+        render.say(f"note: the script needs {program}, which is not on your PATH.")
     if canonical != order.row.canonical[0]:
         render.say(f"note: {order.row.native} comes after every tool, whether it succeeded or failed.")
     trials = _trials(order, canonical, options)

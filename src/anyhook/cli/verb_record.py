@@ -42,18 +42,18 @@ EXAMPLE = "anyhook record --since 1h --tool Bash -o .kodik/hooks/recorded.hookte
 
 
 class RecordOptions(RecordFilter):
-    last: str | None = option("--last", "Only the last so many.", "N", short="-n")
+    last: str | None = option("--last", "Only the last N.", "N", short="-n")
     output: str | None = option("--output", "The case file to write; default: stdout.", "FILE", short="-o")
-    untried: bool = switch("--untried", "Write the cases without running each of them once.")
+    untried: bool = switch("--untried", "Write the cases without trying them first.")
 
 
 @verb("record", RecordOptions, EXAMPLE, [click.Argument(["command"], nargs=-1, type=click.UNPROCESSED)])
 def record(command: tuple[str, ...], options: RecordOptions) -> int:
-    """Make cases for `anyhook test` of events that happened.
+    """Turn recorded events into cases for `anyhook test`.
 
-    Without COMMAND they come from the journal, as far as it keeps payloads. With `-- COMMAND…` they are the events that
-    are fired while the command runs, kept whole, and the exit status is the command's own. They are of one project:
-    --project, or the current directory. Each case is run once; one that does not hold is written with `skip` and why.
+    Without COMMAND, the events come from the journal, as far as it keeps payloads. With `-- COMMAND…`, they are the
+    events fired while the command runs, and the exit status is the command's own. All of them belong to one project:
+    --project, or the current directory. Each case runs once; one that fails is written with `skip` and the reason.
     """
     path = _checked(options.output)
     wanted = wanted_of(options.replace(project=options.project or "."))
@@ -80,9 +80,9 @@ def _checked(output: str | None) -> str | None:
     if path is not None and not is_case_file(os.path.basename(path)):
         raise BadCall(f"--output {path}: the name of a case file ends with {' or '.join(ENDINGS)}.")
     if path is not None and not os.access(os.path.dirname(path) or ".", os.W_OK | os.X_OK):
-        raise BadCall(f"--output {path}: there is no such folder, or you may not write to it. Make it first.")
+        raise BadCall(f"--output {path}: this folder does not exist, or you cannot write to it. Create it first.")
     if path is not None and os.path.lexists(path):
-        raise BadCall(f"--output {path}: there is such a file already. Name another, or remove it first.")
+        raise BadCall(f"--output {path}: this file already exists. Name another one, or remove it first.")
     return path
 
 
@@ -125,7 +125,7 @@ def _run(command: Sequence[str], env: dict[str, str]) -> int:
             child.send_signal(number)
         status = child.wait()
     except OSError as error:
-        raise BadCall(f"{command[0]}: it cannot be started ({error.strerror}).") from None
+        raise BadCall(f"{command[0]}: the command cannot be started ({error.strerror}).") from None
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -32,8 +32,8 @@ class ReplayOptions(JsonOptions, RecordFilter):
 
 @verb("replay", ReplayOptions, "anyhook replay --since 30d --on-failure deny")
 def replay(options: ReplayOptions) -> int:
-    """Judge recorded runs again with today's tables and settings, without starting anything, and show which events
-    would be decided differently."""
+    """Judge recorded runs again by today's rules and settings, and show which events would be decided differently.
+    Starts nothing."""
     look_for_cycles_seldom()
     posture = options.on_failure or None
     with progress("judging again") as tell:

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 class ServeOptions(Options):
-    port: str | None = option("--port", "The port; default: one that is free.", "N")
+    port: str | None = option("--port", "The port; default: any free one.", "N")
 
 
 @verb("serve", ServeOptions, "anyhook serve --port 8080")
 def serve(options: ServeOptions) -> int:
-    """Show the journal as a page: live activity, search, one record in full, charts per hook. It answers on this
-    machine only, to those who have the address that is printed; Ctrl-C ends it."""
+    """Show the journal in the browser: events as they happen, search, single records, charts per hook. The page is
+    served on this machine only, and only to those who have the printed address. Ctrl-C stops it."""
     port = _port(options.port or "0")
     try:
         from anyhook.cli.web import server
@@ -33,7 +33,7 @@ def serve(options: ServeOptions) -> int:
     at, token = _bound(port), token_urlsafe(24)
     with at:
         render.out(f"http://127.0.0.1:{at.getsockname()[1]}/{token}/")
-        render.say("The page is there as long as this runs. Ctrl-C ends it.")
+        render.say("Serving the page. Ctrl-C stops it.")
         server.serve(state_dir(os.environ), token, at)
     return 0
 

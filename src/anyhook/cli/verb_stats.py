@@ -32,7 +32,7 @@ class StatsOptions(JsonOptions, JournalFilter):
 @verb("stats", StatsOptions, "anyhook stats --since 30d --project .")
 def stats(options: StatsOptions) -> int:
     """Show what each hook did: runs, median and 95th percentile, blocks, failures, timeouts, and how long it kept the
-    agent waiting; the last seven days, unless --since says otherwise."""
+    agent waiting. Covers the last seven days, unless --since says otherwise."""
     found = _figures(state_dir(os.environ), wanted_of(options, since="7d"))
     if options.json:
         render.json_out({"hooks": [hook.as_dict() for hook in found]}, indent=2)

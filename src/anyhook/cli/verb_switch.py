@@ -67,11 +67,11 @@ def _rename(hook: Hook, suffix: str, on: bool) -> None:
 
 @verb("enable", ProjectJsonOptions, "anyhook enable kodelet:project:audit_logger", [click.Argument(["hook"])])
 def enable(hook: str, options: ProjectJsonOptions) -> int:
-    """Turn a hook on again. HOOK is an id, or a name that only one hook has."""
+    """Turn a hook on again. HOOK is its id, or its name if no other hook has it."""
     return _turn(hook, options, on=True)
 
 
 @verb("disable", ProjectJsonOptions, "anyhook disable kodelet:project:audit_logger", [click.Argument(["hook"])])
 def disable(hook: str, options: ProjectJsonOptions) -> int:
-    """Turn a hook off without deleting it. HOOK is an id, or a name that only one hook has."""
+    """Turn a hook off without deleting it. HOOK is its id, or its name if no other hook has it."""
     return _turn(hook, options, on=False)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 MARKS = {"passed": "✓", "failed": "✗", "skipped": "-"}
 STYLES = {"passed": PLAIN, "failed": BAD, "skipped": FAINT}
 EXAMPLE = "anyhook test .kodik/hooks -k 'rm -rf' --junit hooks.xml"
-HOW = """There are no cases. A case file is named NAME.hooktest.yaml and lies anywhere in the project:
+HOW = """There are no cases. A case file is named NAME.hooktest.yaml and can be anywhere in the project:
 
   cases:
     - name: what it shows
@@ -44,30 +44,32 @@ HOW = """There are no cases. A case file is named NAME.hooktest.yaml and lies an
       input: {command: ls}
       expect: {verdict: none}
 
-`anyhook record` makes cases of what happened, `anyhook new … --with-test` writes some with a new hook."""
+`anyhook record` turns recorded events into cases; `anyhook new … --with-test` writes some with a new hook."""
 
 
 class TestOptions(JsonOptions):
     project: str | None = option(
         "--project", "The project directory; default: the nearest one above each case file that has hooks.", "DIR"
     )
-    only: str | None = option("--only", "Only cases whose file and name have this in them.", "TEXT", short="-k")
+    only: str | None = option("--only", "Only cases whose file or name contains this text.", "TEXT", short="-k")
     trust: str | None = option(
-        "--trust", "all: also in a project that you never approved, as in CI.", "MODE", choices=("ask", "all")
+        "--trust", "all: run cases and hooks that are not approved, too, as in CI.", "MODE", choices=("ask", "all")
     )
-    jobs: str | None = option("--jobs", "How many cases run at once; default: one for each processor.", "N", short="-j")
-    junit: str | None = option("--junit", "Write the results as JUnit XML as well.", "FILE")
+    jobs: str | None = option("--jobs", "How many cases run in parallel; default: one per processor.", "N", short="-j")
+    junit: str | None = option("--junit", "Also write the results as JUnit XML.", "FILE")
     schema: bool = switch("--schema", "Print the JSON Schema of case files, for your editor, and run nothing.")
 
 
 @verb("test", TestOptions, EXAMPLE, [click.Argument(["paths"], nargs=-1)])
 def test(paths: tuple[str, ...], options: TestOptions) -> int:
-    """Run the cases of hook folders.
+    """Run the test cases of your hooks.
 
-    PATHS are case files (NAME.hooktest.yaml) or folders to look for them in; default: the current folder. Each case
-    fires one event at the hooks of a copy of its project, in real processes, with a home of its own, and compares what
-    comes of it. Only case files and hooks run that `anyhook trust` has approved. Leaves with 0 where all passed, 1
-    where one did not, 3 where there is none, or a file cannot be used or is not approved.
+    PATHS are case files (NAME.hooktest.yaml), or folders to search for them; default: the current folder. Each case
+    fires one event at the hooks of a copy of its project, in real processes with a home directory of their own, and
+    compares the result. Only case files and hooks that `anyhook trust` has approved run.
+
+    \b
+    Exit status: 0 all passed, 1 a case failed, 3 no cases, or a file that is not valid or not approved.
     """
     if options.schema:
         render.json_out(schema(), indent=2)
@@ -92,7 +94,7 @@ def test(paths: tuple[str, ...], options: TestOptions) -> int:
 
 
 def _read(paths: Sequence[str]) -> list[Case]:
-    """The cases of all files; every file that cannot be used is told of."""
+    """The cases of all files; one error names every file that is not valid."""
     try:
         files = find_files(paths, LEFT_OUT)
     except BadCases as error:
@@ -107,7 +109,7 @@ def _read(paths: Sequence[str]) -> list[Case]:
         except BadCases as error:
             wrong.append(str(error))
     if wrong:
-        raise BadCall("these cases cannot be run.\n" + "\n".join(wrong))
+        raise BadCall("these case files are not valid.\n" + "\n".join(wrong))
     return cases
 
 
@@ -116,7 +118,7 @@ def _chosen(cases: list[Case], options: TestOptions) -> list[tuple[Case, str]]:
     wanted = (options.only or "").lower()
     chosen = [case for case in cases if wanted in case.id.lower()]
     if not chosen:
-        raise BadCall(f"-k {options.only}: none of the {len(cases)} cases has this in its file or name.")
+        raise BadCall(f"-k {options.only}: no case contains this text in its file or name ({len(cases)} cases).")
     given = os.path.realpath(project_of(options.project)) if options.project else None
     try:
         if options.trust == "all":

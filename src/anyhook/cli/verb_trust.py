@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 
 class TrustOptions(ProjectJsonOptions):
-    list: bool = switch("--list", "Show every approval of yours.")
+    list: bool = switch("--list", "List everything you have approved.")
     yes: bool = switch("--yes", "Approve without asking.")
-    revoke: bool = switch("--revoke", "Forget this project's approval.")
+    revoke: bool = switch("--revoke", "Withdraw the approval of this project.")
 
 
 class ProjectReview(Record):
@@ -66,7 +66,7 @@ class ProjectReview(Record):
 @verb("trust", TrustOptions, "anyhook trust --project ~/src/someone-elses-repository")
 def trust(options: TrustOptions) -> int:
     """Show what the hooks and the case files of a project would run and what changed since they were approved, ask, and
-    approve them. Without a terminal only --yes approves."""
+    approve them. Without a terminal, only --yes approves."""
     other = next((flag for flag in ("yes", "revoke") if options.list and getattr(options, flag)), None)
     if other:
         raise BadCall(f"--list and --{other} exclude each other. Give one of them.")

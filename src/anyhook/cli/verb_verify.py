@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 class VerifyOptions(JsonOptions):
-    head: str | None = option("--head", "A head that was exported earlier: the journal must still hold it.", "FILE")
-    export_head: str | None = option("--export-head", "Write the head to this file, to be kept elsewhere.", "FILE")
+    head: str | None = option("--head", "A head exported earlier: the journal must still contain it.", "FILE")
+    export_head: str | None = option("--export-head", "Write the head to this file, to keep it elsewhere.", "FILE")
 
 
 @verb("verify", VerifyOptions, "anyhook verify --export-head /media/usb/journal-head.json")
 def verify(options: VerifyOptions) -> int:
-    """Check that no record of the journal was edited, deleted or moved since it was written. What was cut off at the
-    end shows only against a head that was exported before. Exit status 1 where something is wrong."""
+    """Check that no record of the journal was edited, deleted or moved since it was written. Records cut off at the end
+    are noticed only with a head that was exported before. Exits with status 1 if something is wrong."""
     folder = state_dir(os.environ)
     if options.export_head is not None:
         check_not_journal("--export-head", options.export_head, folder)

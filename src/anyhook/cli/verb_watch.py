@@ -22,7 +22,7 @@ class WatchOptions(Options):
 
 @verb("watch", WatchOptions, "anyhook watch verdict:block", [click.Argument(["filter"], nargs=-1)])
 def watch(words: tuple[str, ...], _options: WatchOptions) -> int:
-    """Watch events as agents fire them. FILTER is what could be typed behind `/`: options of `anyhook log` as
+    """Watch events as agents fire them. FILTER is what you can type after `/`: options of `anyhook log` as
     name:value, and any text. Enter shows a record in full, p pauses, q quits."""
     query = " ".join(words)
     wanted_by(query)  # what is wrong with it is said before anything is drawn

@@ -58,6 +58,4 @@ def _option(option: Option) -> click.Option:
 def check_dialects(names: Sequence[str]) -> None:
     for name in names:
         if name not in DIALECTS:
-            raise BadCall(
-                f"--dialect {name}: there is no such dialect.{guess(name, DIALECTS)} Known: {', '.join(DIALECTS)}."
-            )
+            raise BadCall(f"--dialect {name}: no such dialect.{guess(name, DIALECTS)} Known: {', '.join(DIALECTS)}.")

@@ -158,7 +158,7 @@ COMMANDS = {
     "trust": SlashCommand("", "Show what the project's hooks would run, and approve it.", _trust),
     "create-hook": SlashCommand("DESCRIPTION", "Let the model write a hook.", _create_hook),
     "compact": SlashCommand("", "Replace the conversation with a summary of it.", _compact),
-    "resume": SlashCommand("[ID]", "Go on with another session of this project.", _resume),
+    "resume": SlashCommand("[ID]", "Continue another session of this project.", _resume),
     "exit": SlashCommand("", "End the session.", _exit),
 }
 

@@ -95,7 +95,7 @@ def _syntax(draft: Draft) -> list[str]:
         try:
             compile(draft.script, draft.name, "exec")
         except (SyntaxError, ValueError) as error:
-            return [f"the script is no valid Python: {error}"]
+            return [f"the script is not valid Python: {error}"]
         return []
     try:
         looked = subprocess.run(
@@ -104,7 +104,7 @@ def _syntax(draft: Draft) -> list[str]:
     except (OSError, subprocess.TimeoutExpired):
         return []  # a system without bash: `check` has told that it is missing
     said = looked.stderr.decode("utf-8", "replace").strip()
-    return [f"the script is no valid bash: {said}"] if looked.returncode else []
+    return [f"the script is not valid bash: {said}"] if looked.returncode else []
 
 
 def _explained(draft: Draft, order: Order, place: Setup) -> tuple[list[str], str]:

@@ -169,7 +169,7 @@ class Chat:
         async with self.screen.status.shown():
             await session.end(reason, sweep=bool(self.ended_by))
         if session.history:
-            self.screen.line(f"To go on with this session: anyhook agent chat --resume {session.id}", FAINT)
+            self.screen.line(f"To continue this session: anyhook agent chat --resume {session.id}", FAINT)
 
     # -- prompts and turns
 
