@@ -57,9 +57,9 @@ def _settings() -> dict[str, dict[str, str]]:
     from anyhook.documents.files import Files
     from anyhook.model.xdg import home_of
     from anyhook.state.places import config_file
-    from anyhook.state.settings import read_config
+    from anyhook.state.settings import read_settings
 
-    return read_config(config_file(os.environ), Files(), home_of(os.environ)).dialects
+    return read_settings(config_file(os.environ), Files(), home_of(os.environ)).dialects
 
 
 def _print(change: Change) -> None:
