@@ -69,7 +69,7 @@ def _places(hook: Hook) -> Iterator[str]:
 
 def _chosen(engine: Engine, name: str) -> Hook:
     """The one hook of the catalog that a name means: its id, its name, or a part of the id."""
-    from anyhook.testing.kit.only import likely
+    from anyhook.testing.kit.hook_names import likely
 
     hooks = engine.catalog.hooks
     exact = [hook for hook in hooks if hook.id == name]

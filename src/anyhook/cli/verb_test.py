@@ -109,7 +109,7 @@ def _read(paths: Sequence[str]) -> list[Case]:
 def _chosen(cases: list[Case], options: TestOptions) -> list[tuple[Case, str]]:
     """The cases that are asked for, each with its project."""
     from anyhook.cli.event_input import project_of
-    from anyhook.testing.kit.sandbox import NoGround, project_for
+    from anyhook.testing.kit.sandbox import NoSandbox, project_for
 
     wanted = (options.only or "").lower()
     chosen = [case for case in cases if wanted in case.id.lower()]
@@ -121,7 +121,7 @@ def _chosen(cases: list[Case], options: TestOptions) -> list[tuple[Case, str]]:
             return [(case, given or project_for(case.file, case.project, os.getcwd())) for case in chosen]
         folders = _approving({case.file: [each for each in cases if each.file == case.file] for case in chosen}, given)
         pairs = [(case, given or project_for(case.file, case.project, folders[case.file])) for case in chosen]
-    except NoGround as error:
+    except NoSandbox as error:
         raise BadCall(str(error)) from None
     for project in dict.fromkeys(project for _, project in pairs):
         check_approved(project)
