@@ -236,7 +236,7 @@ def payload_of(dialect: str, native: str, event: Event) -> dict[str, Json]:
 
 
 each_case = pytest.mark.parametrize(("dialect", "native", "canonical"), CASES)
-few = settings(max_examples=10)
+few = settings(max_examples=5)
 
 
 @st.composite

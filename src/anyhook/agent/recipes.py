@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anyhook.agent.failure import BadSetup
-from anyhook.documents.documents import Unreadable, read_bytes
+from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.state.places import config_file
 from anyhook.tables.registry import DIALECTS, dialect
 

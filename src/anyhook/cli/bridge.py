@@ -81,7 +81,7 @@ def named(agent: str, native: str) -> tuple[Host, HostEvent]:
 def _answer(table: Host, row: HostEvent, options: BridgeOptions, begun: float, watchdog: Watchdog) -> Answer:
     raw = sys.stdin.buffer.read() if sys.stdin is not None else b""
     text, doubts = _decoded(raw)
-    payload = _parsed(text, row)
+    payload = _parsed(text, row, doubts)
     received = receive(table, row, payload, raw)
     if not received.events:
         return NO_OPINION
@@ -195,12 +195,12 @@ def _decoded(raw: bytes) -> tuple[str, list[str]]:
         return raw.decode("utf-8", "replace"), [f"the payload is not UTF-8 (byte {error.start})"]
 
 
-def _parsed(text: str, row: HostEvent) -> dict[str, Json]:
+def _parsed(text: str, row: HostEvent, doubts: list[str]) -> dict[str, Json]:
     from anyhook.walk.bridge_failure import Unusable
 
     if not text.strip():
         if row.canonical and row.canonical[0] in GATES:
-            raise Unusable("the payload is empty")
+            doubts.append("the payload is empty")  # the hooks are asked all the same: one may refuse
         return {}
     try:
         payload = lean_json.loads_any(text)

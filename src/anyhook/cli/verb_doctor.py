@@ -94,7 +94,8 @@ def _look(table: Host, project: str, hooks: list[Hook], live_limit_s: float | No
     """All that is known of one agent; with a limit it is driven, too."""
     program = shutil.which(table.program)
     seen = diagnose(table, home_of(os.environ), project, os.environ)
-    status, reason = seen.status, seen.reason
+    status: str = seen.status
+    reason = seen.reason
     live: dict[str, Json] = {}
     if seen.installed and seen.status != INERT and program is None:
         reason = f"`{table.program}` is not on the PATH"

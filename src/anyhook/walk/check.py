@@ -6,8 +6,8 @@ from __future__ import annotations
 import os
 from itertools import islice
 
-from anyhook.documents import documents
 from anyhook.documents.files import Files
+from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.model.codes import MENDED
 from anyhook.model.hook import ARMED, Hook, Source
 from anyhook.model.problem import ERROR, Problem
@@ -258,6 +258,6 @@ def _document(path: str) -> Json:
     """What a file holds, for telling whose it is; None where it is no document or does not parse."""
     syntax = SUFFIXES.get(os.path.splitext(path)[1])
     try:
-        return None if syntax is None else Files().parse(path, documents.read_bytes(path).decode("utf-8"), syntax)
-    except (OSError, documents.Unreadable, UnicodeDecodeError):
+        return None if syntax is None else Files().parse(path, read_bytes(path).decode("utf-8"), syntax)
+    except (OSError, Unreadable, UnicodeDecodeError):
         return None

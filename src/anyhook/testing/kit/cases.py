@@ -6,8 +6,9 @@ import hashlib
 import os
 from typing import TYPE_CHECKING
 
-from anyhook.documents.documents import Unreadable, parse_yaml, read_bytes
 from anyhook.documents.locate import lines_of
+from anyhook.documents.parse import parse_yaml
+from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.model.outcome import EFFECTS, STRENGTH
 from anyhook.model.record import Record
 from anyhook.tables.shapes import guess, type_name

@@ -7,7 +7,7 @@ import difflib
 import os
 from typing import TYPE_CHECKING
 
-from anyhook.documents.documents import Unreadable, read_bytes
+from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.shell.named import within
 from anyhook.testing.conformance.matching import is_operation, mismatches, parse_json
 from anyhook.testing.kit.hook_names import means

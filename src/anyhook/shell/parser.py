@@ -1,36 +1,19 @@
-"""A shell line taken apart: its simple commands, their words with what can be known filled in, and what they redirect.
-It runs nothing, looks at no file, and does not claim to be a shell: what it cannot know is marked as unknown."""
+"""The parser of shell lines: simple commands, their words with what can be known filled in, and what they redirect. It
+does not claim to be a shell: what it cannot know is marked as unknown. Only `read` uses it."""
 
 from __future__ import annotations
 
-from anyhook.model.record import Record
+from anyhook.shell.read import UNKNOWN, Command, is_assignment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-UNKNOWN = "\0"
-"""Stands in a word for what only running the line would tell."""
 OPERATORS = ("&&", "||", ";;", "|&", ";", "|", "&", "\n", "(", ")", "{ ", "} ")
 REDIRECTIONS = ("<<<", "<<-", "<<", "&>>", "&>", ">>", ">|", ">&", "<&", "<>", ">", "<")
 KEYWORDS = frozenset({"if", "then", "else", "elif", "do", "while", "until", "time", "!", "{", "}", "fi", "done"})
-DEEPEST = 8
-"""How many shells inside shells are looked into."""
-MOST_WORDS = 64
+MAX_WORDS = 64
 """How many words one word with braces may become."""
-
-
-class Command(Record):
-    """One simple command."""
-
-    words: tuple[str, ...]
-    """Without variables in front; quotes gone, `~` and known variables filled in."""
-    targets: tuple[str, ...] = ()
-    """Files that it redirects its output into."""
-    text: str = ""
-    """What it reads from a here-document."""
-    piped: bool = False
-    """Whether its output goes to the next command."""
 
 
 class Line:
@@ -113,7 +96,7 @@ class Line:
     def _end(self, piped: bool = False) -> None:
         """The end of a simple command: variables in front are remembered for the rest of the line."""
         words = list(self.words)
-        while words and (words[0] in KEYWORDS or _assigns(words[0])):
+        while words and (words[0] in KEYWORDS or is_assignment(words[0])):
             name, sign, value = words.pop(0).partition("=")
             if sign:
                 self.known[name] = value
@@ -217,7 +200,7 @@ def _expanded(word: str) -> list[str]:
     """The words that `a{b,c}` stands for. Braces that were quoted are taken so too: a word too many does no harm."""
     made: list[str] = []
     left = [word]
-    while left and len(made) + len(left) < MOST_WORDS:
+    while left and len(made) + len(left) < MAX_WORDS:
         each = left.pop(0)
         start, end = _braces(each)
         if end:
@@ -236,18 +219,3 @@ def _braces(word: str) -> tuple[int, int]:
             return start, end
         end = word.find("}", end + 1)
     return 0, 0
-
-
-def _assigns(word: str) -> bool:
-    name, sign, _ = word.partition("=")
-    return bool(sign) and name.isidentifier()
-
-
-def commands_of(text: str, env: Mapping[str, str], home: str, depth: int = 0) -> list[Command]:
-    """The simple commands of a line, those of substitutions included."""
-    line = Line(text, env, home)
-    found = line.take()
-    if depth < DEEPEST:
-        for inner in line.inner:
-            found.extend(commands_of(inner, line.known, home, depth + 1))
-    return found
