@@ -15,6 +15,7 @@ from anyhook.tables.shapes import guess, type_name
 from anyhook.testing.conformance.matching import faults
 from anyhook.testing.conformance.vectors import VectorError, entries_of, is_inside
 from anyhook.testing.kit import ENDINGS, is_case_file
+from anyhook.testing.kit.case_table import expanded, filled
 from anyhook.testing.kit.events import check_field, check_sent
 from anyhook.testing.kit.keys import (
     ANSWER,
@@ -28,7 +29,6 @@ from anyhook.testing.kit.keys import (
     MERGED,
     CaseKey,
 )
-from anyhook.testing.kit.rows import expanded, filled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Chooses hooks by the names that people use for them. It changes no file."""
+"""Hook names: which hooks people mean by an id, a name or a part of an id."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def likely(name: str, hooks: Iterable[Hook]) -> str:
     return guess(name, [each for hook in hooks for each in (hook.name, hook.id.rsplit(":", 1)[-1], hook.id)])
 
 
-def keep(engine: Engine, names: Sequence[str]) -> None:
+def keep_only(engine: Engine, names: Sequence[str]) -> None:
     """Leaves only the hooks that the names mean. LookupError for one that means none."""
     hooks = engine.catalog.hooks
     for name in names:

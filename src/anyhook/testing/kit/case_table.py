@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     Place = tuple[str | int, ...]
 
-SHOWN_MOST = 60
+MAX_SHOWN = 60
 """How much of a row's values a name shows that has no place for them."""
 
 
@@ -34,7 +34,7 @@ def expanded(raw: dict[str, Json]) -> tuple[list[dict[str, Json]], list[tuple[Pl
             assert isinstance(one, dict)  # noqa: S101 (a mapping stays one)
             if one.get("name") == case.get("name"):
                 shown = ", ".join(str(value) for value in row.values())
-                one["name"] = f"{case.get('name')} [{shown[:SHOWN_MOST]}]"
+                one["name"] = f"{case.get('name')} [{shown[:MAX_SHOWN]}]"
             made.append(one)
     text = repr(case)
     unused = [column for column in first if f"{{{column}}}" not in text]

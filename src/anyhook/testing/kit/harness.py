@@ -1,9 +1,9 @@
-"""Bench: hooks on a ground of their own, for test programs that fire one event after the other. It judges nothing."""
+"""Harness: hooks in a sandbox of their own, for test programs that fire one event after the other."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from anyhook.model.decision import Decision, Report
 from anyhook.model.event import Event
@@ -14,22 +14,37 @@ from anyhook.tables.registry import DIALECTS
 from anyhook.tables.shapes import guess
 from anyhook.testing.conformance.matching import parse_json
 from anyhook.testing.conformance.vectors import entries_of
-from anyhook.testing.kit.compare import reports, tables, told
+from anyhook.testing.kit.cases import LIMIT_S
+from anyhook.testing.kit.compare import hook_notes, reports, tables
 from anyhook.testing.kit.events import ByAgent, ByDialect, Events
 from anyhook.testing.kit.keys import LISTED
 from anyhook.testing.kit.one_shot import Task
-from anyhook.testing.kit.run import bridged, fired
-from anyhook.testing.kit.sandbox import Ground
+from anyhook.testing.kit.run import bridge_in, fire_in
+from anyhook.testing.kit.sandbox import Sandbox
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Unpack
 
     from anyhook.model.json_types import Json
-    from anyhook.testing.kit.run import Shot
+    from anyhook.testing.kit.run import Fired
 
 
-class Answer(Record):
+class HarnessOptions(TypedDict, total=False):
+    """What the keys of the same names in a case file say."""
+
+    files: Mapping[str, Json] | None
+    home: Mapping[str, Json] | None
+    env: Mapping[str, str | None] | None
+    bring: Sequence[str]
+    dialects: Sequence[str]
+    on_failure: str
+    mode: str
+    limit_s: float
+
+
+class BridgeReply(Record):
     """What an agent was told."""
 
     status: int | None
@@ -43,51 +58,47 @@ class Answer(Record):
         return parse_json(self.stdout)
 
 
-class Bench:
+class Harness:
     """A copy of a project with its hooks, or with one of them. Each event is fired in a process of its own, all of
-    them in the same copy. Nothing asks for approval: the program that makes a bench is code that runs already."""
+    them in the same copy. Nothing asks for approval: the program that makes a harness is code that runs already."""
 
     def __init__(
         self,
         project: str | os.PathLike[str] = ".",
         hooks: Sequence[str] = (),
-        *,
-        files: Mapping[str, Json] | None = None,
-        home: Mapping[str, Json] | None = None,
-        env: Mapping[str, str | None] | None = None,
-        bring: Sequence[str] = (),
-        dialects: Sequence[str] = (),
-        on_failure: str = "",
-        mode: str = "",
-        limit_s: float = 60.0,
+        **options: Unpack[HarnessOptions],
     ) -> None:
-        """`hooks` by id, name or part of the id; () for all. The rest is what the keys of a case file say."""
+        """`hooks` by id, name or part of the id; () for all."""
         __tracebackhide__ = True
-        _check("on_failure", on_failure, ("", *ON_FAILURE))
-        _check("mode", mode, ("", *MODE))
-        for name in dialects:
+        for name in options:
+            _check("option", name, tuple(HarnessOptions.__annotations__), TypeError)
+        self._on_failure, self._mode = options.get("on_failure", ""), options.get("mode", "")
+        self._hooks, self._dialects = tuple(hooks), tuple(options.get("dialects", ()))
+        self._limit_s = options.get("limit_s", LIMIT_S)
+        _check("on_failure", self._on_failure, ("", *ON_FAILURE))
+        _check("mode", self._mode, ("", *MODE))
+        for name in self._dialects:
             _check("dialects", name, tuple(DIALECTS))
-        self._ground = Ground(str(project), bring)
+        self._sandbox = Sandbox(str(project), options.get("bring", ()))
         try:
-            self._ground.lay_out(entries_of(dict(files or {}), "files"), entries_of(dict(home or {}), "home"))
-            self._ground.set(env or {})
+            files, home = dict(options.get("files") or {}), dict(options.get("home") or {})
+            self._sandbox.lay_out(entries_of(files, "files"), entries_of(home, "home"))
+            self._sandbox.set(options.get("env") or {})
         except BaseException:
             self.close()
             raise
-        self._hooks, self._dialects, self._limit_s = tuple(hooks), tuple(dialects), limit_s
-        self._on_failure, self._mode = on_failure, mode
-        self.events = Events(self._ground.project)
+        self.events = Events(self._sandbox.project)
         self.tell: Callable[[str], None] = lambda _: None
         """Hears what came of each event, for whoever looks for the cause of a failure."""
 
     @property
     def project(self) -> Path:
         """The copy, to look at what hooks left there."""
-        return Path(self._ground.project)
+        return Path(self._sandbox.project)
 
     @property
     def home(self) -> Path:
-        return Path(self._ground.home)
+        return Path(self._sandbox.home)
 
     def fire(self, event: str | Event | ByDialect, **fields: Json) -> Decision:
         """Fire an event, by any name with its fields, or ready made."""
@@ -99,33 +110,35 @@ class Bench:
         else:
             name, given, hosted = event, fields, False
         task = Task(name, given, hosted, self._dialects, self._on_failure, self._mode, (), self._hooks)
-        shot = fired(self._ground, task, self._limit_s)
-        self._tell(name, shot)
-        return decision_of(shot.decision)
+        fired = fire_in(self._sandbox, task, self._limit_s)
+        self._tell(name, fired)
+        return decision_of(fired.decision)
 
-    def bridge(self, event: ByAgent) -> Answer:
-        """Let an agent call its hook, as `bench.events.agents` makes such calls."""
+    def bridge(self, event: ByAgent) -> BridgeReply:
+        """Let an agent call its hook, as `harness.events.agents` makes such calls."""
         __tracebackhide__ = True
         if self._hooks:
             raise ValueError("an agent reaches all hooks; load them all to call the bridge")
         switches = [word for name in self._dialects for word in ("--dialect", name)]
         switches += ["--on-failure", self._on_failure] if self._on_failure else []
         switches += ["--mode", self._mode] if self._mode else []
-        shot = bridged(self._ground, event.owner, event.native, event.stdin, switches, self._limit_s)
-        self._tell(f"{event.owner} {event.native}", shot)
-        return Answer(shot.exit, shot.stdout, shot.stderr, decision_of(shot.decision) if shot.decision else None)
+        fired = bridge_in(self._sandbox, event.owner, event.native, event.stdin, switches, self._limit_s)
+        self._tell(f"{event.owner} {event.native}", fired)
+        return BridgeReply(
+            fired.exit, fired.stdout, fired.stderr, decision_of(fired.decision) if fired.decision else None
+        )
 
-    def _tell(self, name: str, shot: Shot) -> None:
-        self.tell("\n".join([f"{name}: {shot.decision.get('verdict', 'nothing was decided')}", *told(shot)]))
+    def _tell(self, name: str, fired: Fired) -> None:
+        self.tell("\n".join([f"{name}: {fired.decision.get('verdict', 'nothing was decided')}", *hook_notes(fired)]))
 
     def close(self) -> None:
-        self._ground.close()
+        self._sandbox.close()
 
 
-def _check(name: str, value: str, choices: Sequence[str]) -> None:
+def _check(name: str, value: str, choices: Sequence[str], error: type[Exception] = ValueError) -> None:
     __tracebackhide__ = True
     if value not in choices:
-        raise ValueError(f"{name}={value!r} is none of {', '.join(filter(None, choices))}.{guess(value, choices)}")
+        raise error(f"{name}={value!r} is none of {', '.join(filter(None, choices))}.{guess(value, choices)}")
 
 
 def decision_of(made: dict[str, Json]) -> Decision:
