@@ -10,8 +10,8 @@ from pathlib import Path
 from hosts_page import hosts_page
 
 from anyhook.model.event import EVENTS, GATES
+from anyhook.tables.cell_names import CAUSES
 from anyhook.tables.describe import WORDS, describe
-from anyhook.tables.error_page import CAUSES
 from anyhook.tables.error_page import page as errors_page
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.tables.rows import BLOCKING, Dialect, Key, Limits, Reply

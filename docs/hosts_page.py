@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from anyhook.hosts import HOSTS, host
-from anyhook.hosts.moods import undriven
-from anyhook.live.observed import ASKABLE, NOTHING, QUIET, SUB_AGENTS, UNSEEN, WORKS, Sight, load, sights
+from anyhook.live.observed import (
+    ASKABLE,
+    NOTHING,
+    QUIET,
+    SUB_AGENTS,
+    UNSEEN,
+    WORKS,
+    Sight,
+    load,
+    sights,
+    undriven,
+)
 from anyhook.model.event import EVENTS
 from anyhook.model.json_types import Json
 from anyhook.tables.host_rows import EFFECTS, Host, HostEvent
+from anyhook.tables.registry import HOSTS, host
 from anyhook.walk.settle import RULES
 
 INTRO = """\

@@ -11,11 +11,11 @@ from time import monotonic
 from anyhook.cli.failure import BLOCKED, BadCall
 from anyhook.cli.fire import key_of, open_engine, silence
 from anyhook.guard.guard import NAME, guard, refusal
-from anyhook.hosts import HOSTS, host
 from anyhook.model import lean_json
 from anyhook.state.places import believed_dir, state_dir
 from anyhook.state.plans import read_plan
 from anyhook.state.turns import Turn
+from anyhook.tables.registry import HOSTS, host
 from anyhook.walk.express import NO_OPINION, Answer, express
 from anyhook.walk.receive import project_of, receive
 

@@ -14,10 +14,10 @@ from anyhook.cli.failure import DONE, FINDINGS, BadCall
 from anyhook.cli.options import JSON, WHERE, Option
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
-from anyhook.hosts import HOSTS, host
 from anyhook.install.diagnosis import INERT, diagnose, version_of
 from anyhook.model.xdg import home_of
 from anyhook.tables.host_rows import EFFECTS
+from anyhook.tables.registry import HOSTS, host
 from anyhook.tables.shapes import guess
 
 TYPE_CHECKING = False

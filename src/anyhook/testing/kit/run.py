@@ -7,11 +7,11 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from anyhook.hosts import host
 from anyhook.journal.search import Wanted, search
 from anyhook.model import lean_json
 from anyhook.model.decision import Decision
 from anyhook.model.record import Record
+from anyhook.tables.registry import host
 from anyhook.testing.conformance.matching import parse_json
 from anyhook.testing.kit.compare import calls_in, differences, reports
 from anyhook.testing.kit.events import payload_of_agent
