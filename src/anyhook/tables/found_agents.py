@@ -7,7 +7,7 @@ import os
 import sys
 
 from anyhook.documents.stamps import stamp
-from anyhook.tables.installed import BRIDGED, CALLS, DECLARES, GROUP
+from anyhook.tables.installed import BRIDGED, CALLS, DECLARES, GROUP, part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +64,6 @@ def _named(path: str) -> Iterator[tuple[str, str]]:
 def _row(name: str, module: str) -> tuple[Row, list[str]]:
     """What an agent does, as its tables say. One that is broken declares hooks that nobody can read: it stays in the
     list, so that it is reported wherever hooks are."""
-    from anyhook.tables.parts import part
     from anyhook.tables.self_check import mistakes
 
     roles, variables = 0, ()

@@ -7,8 +7,7 @@ import os
 import sys
 
 from anyhook.model.event import EVENTS, FIELDS, understand_names
-from anyhook.tables.installed import BRIDGED, CALLS, DECLARES, installed
-from anyhook.tables.parts import BadTable, part
+from anyhook.tables.installed import BRIDGED, CALLS, DECLARES, BadTable, installed, part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
