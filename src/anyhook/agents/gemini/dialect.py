@@ -170,6 +170,13 @@ REPLY = Reply(
     ),
 )  # fmt: skip
 
+SCAFFOLD = Scaffold(
+    shape="groups",
+    scripts={"project": "{project}/.gemini/hooks", "user": "{root}/hooks"},
+    command={"project": '"$GEMINI_PROJECT_DIR"/.gemini/hooks/{file}', "user": "{script}"},
+    tool="run_shell_command",
+)
+
 DIALECT = Dialect(
     name="gemini",
     title="Gemini CLI",
@@ -195,12 +202,7 @@ DIALECT = Dialect(
     match=match,
     launch=launch,
     names=names,
-    scaffold=Scaffold(
-        shape="groups",
-        scripts={"project": "{project}/.gemini/hooks", "user": "{root}/hooks"},
-        command={"project": '"$GEMINI_PROJECT_DIR"/.gemini/hooks/{file}', "user": "{script}"},
-        tool="run_shell_command",
-    ),
+    scaffold=SCAFFOLD,
     tools=tool_rows(HOST),
     replies={"command": REPLY},
     failing=Failing(),

@@ -1,5 +1,5 @@
-"""Qwen Code: Gemini's files with Claude's events and answers; only an exit with 0 speaks by its output, and a limit of
-1000 or more is milliseconds."""
+"""Gemini's table, except: Claude's events and answers, only an exit with 0 speaks by its output, and a limit of 1000 or
+more is milliseconds."""
 
 from __future__ import annotations
 
@@ -9,22 +9,20 @@ from anyhook.agents._hosted import (
     calls_us,
     event_rows,
     in_a_shell,
-    no_transcript,
     not_in_a_stop_hook,
-    now,
     shown_result,
     switched,
     tool_rows,
     without,
 )
-from anyhook.agents.gemini.dialect import identity, in_turn, nearest_first
+from anyhook.agents.gemini import dialect as gemini
 from anyhook.agents.qwen.host import HOST
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.shell.commands import check_text
-from anyhook.tables.cells import native_name, project, session
+from anyhook.tables.extend import extend
 from anyhook.tables.matchers import MATCH_ALL
 from anyhook.tables.patterns import check_pattern, compile_pattern
-from anyhook.tables.rows import Dialect, Failing, Field, Limits, Misplaced, Roots, Scaffold, Scene
+from anyhook.tables.rows import Field, Limits, Misplaced, Roots, Scene
 from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
 
 TYPE_CHECKING = False
@@ -139,9 +137,10 @@ def _variables(_hook: Hook, project_dir: str, _session: str) -> dict[str, str]:
 
 launch, names = in_a_shell(_variables)
 
-REPLY = COMMAND.replace(exits={0: "pass", 2: "block_if_said"}, exit_reasons=("stderr",), speaks_anyway=False)
+REPLY = extend(COMMAND, exits={2: "block_if_said"}, exit_reasons=("stderr",), speaks_anyway=False)
 
-DIALECT = Dialect(
+DIALECT = extend(
+    gemini.DIALECT,
     name="qwen",
     title="Qwen Code",
     files=(("project", ".qwen/settings.json"), ("user", "~/.qwen/settings.json")),
@@ -150,35 +149,21 @@ DIALECT = Dialect(
     misplaced=(Misplaced("{project}/.qwen/hooks.json", ".qwen/settings.json", "hooks"),),
     load=load,
     shape=SHAPE,
-    layering="concatenate",
     events=EVENTS,
-    base=(
-        Field("session_id", session),
-        Field("transcript_path", no_transcript),
-        Field("cwd", project),
-        Field("hook_event_name", native_name),
-        Field("timestamp", now),
-        Field("permission_mode", "permission_mode"),
-    ),
+    base={"permission_mode": Field("permission_mode", "permission_mode")},
     match=match,
     launch=launch,
     names=names,
-    scaffold=Scaffold(
-        shape="groups",
-        scripts={"project": "{project}/.qwen/hooks", "user": "{root}/hooks"},
-        command={"project": '"$QWEN_PROJECT_DIR"/.qwen/hooks/{file}', "user": "{script}"},
-        tool="run_shell_command",
+    scaffold=extend(
+        gemini.SCAFFOLD,
+        scripts={"project": "{project}/.qwen/hooks"},
+        command={"project": '"$QWEN_PROJECT_DIR"/.qwen/hooks/{file}'},
     ),
     tools=tool_rows(HOST),
     replies={"command": REPLY},
-    failing=Failing(),
     limits={"command": LIMITS["command"]},
-    chains=("input",),
-    together=True,
-    at_once=True,
-    in_turn=in_turn,
-    sort=nearest_first,
-    identity=identity,
+    partial_input=False,
+    withholds=False,
     differences=(
         ("QW-2", "`http`, `prompt` and `function` handlers are told of and not run."),
         ("QW-7", "A refusal wins over an allowance; in the product, the last `permissionDecision` counts."),
