@@ -40,9 +40,14 @@ a patch of several files is shown part by part; one refused part refuses the cal
 
 Nothing is approved in an agent's own trust store. Where you have to confirm something there, `install` says so.
 
-If anyhook itself fails, the posture for broken hooks decides (`on_failure` in the [settings](config.md)): by default
-the agent goes on as without hooks, with `deny` it is refused. The agent never gets an exit status that means
-something else to it.
+If anyhook itself fails, or cannot read what the agent sent, the posture for broken hooks decides (`on_failure` in the
+[settings](config.md)): with `deny` the call is refused, otherwise the agent goes on and you are told, through the
+agent's own messages where it has any, else through its model or on stderr; the journal has it as `bridge-failed`.
+Self-protection refuses even then. The agent never gets an exit status that means something else to it. Deep nesting
+(up to 10,000 levels) and long numbers in a payload are read, and reach hooks as they were sent.
+
+Hook files are read apart from each other. Whatever a project's files hold, your own hooks answer as if they were not
+there; a file that makes reading fail is dropped alone, with a problem (`layer-failed`).
 
 ## What anyhook keeps agents from
 

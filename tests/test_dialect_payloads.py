@@ -14,6 +14,7 @@ from anyhook.model.call import Run
 from anyhook.model.decision import Decision
 from anyhook.model.event import Event
 from anyhook.model.hook import Hook
+from anyhook.model.json_bytes import encode
 from anyhook.model.json_types import Json
 from anyhook.tables.host_rows import EFFECTS
 from anyhook.tables.registry import dialect, host
@@ -22,7 +23,7 @@ from anyhook.tables.translate import to_native
 from anyhook.walk.express import express
 from anyhook.walk.interpret import interpret
 from anyhook.walk.judge import judge
-from anyhook.walk.present import encode, payload
+from anyhook.walk.present import payload
 from anyhook.walk.receive import receive
 from anyhook.walk.settle import settle
 from test_bridge_payloads import DATA, PAYLOADS, named, received

@@ -170,11 +170,16 @@ def test_a_hostile_payload(world: World, agent: str, what: str) -> None:
     """No traceback and no stray exit status: on some agents every status but 0 refuses, on others none does."""
     event = event_of(SHELL_CALLS[agent])
     status, said, talk = call(world, agent, event, HOSTILE[what].encode("utf-8", "replace").decode())
-    assert (status, said) == (0, "")
+    assert status == 0
     assert "Traceback" not in talk
-    fine = what in ("odd types", "nothing", "an object")
+    fine = what in ("odd types", "an object")
     assert bool(talk) != fine
     assert len(talk.splitlines()) <= 1
+    if fine or agent == "copilot":  # which has no way to tell its user anything
+        assert said == ""
+    else:
+        assert "could not be judged" in said.pop("systemMessage")
+        assert said == {}, "nothing is refused, nothing is granted"
 
 
 @pytest.mark.parametrize("how", ["option", "settings"])
@@ -186,7 +191,8 @@ def test_a_failure_of_ours_obeys_the_posture(world: World, how: str) -> None:
     assert said["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert "could not be judged" in said["hookSpecificOutput"]["permissionDecisionReason"]
     assert call(world, "kimi", "Stop", "{", *words)[0] == 2
-    assert call(world, "claude", "PostToolUse", "{", *words)[:2] == (0, ""), "what has happened cannot be refused"
+    status, said, _ = call(world, "claude", "PostToolUse", "{", *words)
+    assert (status, list(said)) == (0, ["systemMessage"]), "what has happened cannot be refused"
     codes = [problem["code"] for line in world.journal() for problem in line["decision"]["problems"]]
     assert codes[:2] == ["bridge-failed", "bridge-failed"]
 

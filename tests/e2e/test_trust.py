@@ -97,7 +97,7 @@ def test_a_long_script_is_cut_where_it_is_said(box: Box) -> None:
 
 
 def test_bad_calls_say_so(box: Box) -> None:
-    for words in (("--yes", "--revoke"), ("--list", "--yes"), ("--frob",), ("--dialect", "nonsense")):
+    for words in (("--list", "--revoke"), ("--list", "--yes"), ("--frob",), ("--dialect", "nonsense")):
         done = box.run("trust", *words, status=3)
         assert done.stdout == b""
         assert done.stderr

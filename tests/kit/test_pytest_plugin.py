@@ -137,7 +137,7 @@ cases:
   - {name: does not, input: {command: ls}, expect: {verdict: block}}
   - {name: waits, skip: later, expect: {verdict: block}}
 """)
-    done = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-rA")
+    done = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-rA", "--anyhook-trust=all")
     done.assert_outcomes(passed=1, failed=1, skipped=1)
     done.stdout.fnmatch_lines(['*verdict: expected "block", got "none"*'])
     assert "Traceback" not in done.stdout.str()
@@ -145,6 +145,36 @@ cases:
     done = pytester.runpytest_subprocess("-p", "no:cacheprovider")
     done.assert_outcomes(errors=1)
     done.stdout.fnmatch_lines(["*guard.hooktest.yaml:2: there is no key `nam` here. Did you mean `name`?*"])
+
+
+def test_case_files_of_an_unapproved_folder_do_not_run(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor do hooks that came after the approval."""
+    project(pytester)
+    home = pytester.mkdir("home")
+    for name in ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(home))
+    mark, folder = home / "ran", pytester.mkdir("tests")
+    (pytester.path / ".kodik").rename(folder / ".kodik")
+    (folder / "guard.hooktest.yaml").write_text(
+        f"cases:\n  - {{name: it, event: stop, setup: touch {mark}, expect: {{verdict: none}}}}\n"
+    )
+    done = pytester.runpytest_subprocess("-p", "no:cacheprovider", str(folder))
+    done.assert_outcomes(failed=1)
+    done.stdout.fnmatch_lines([f"*guard.hooktest.yaml: this case file is not run: you never approved it*{folder}*"])
+    assert not mark.exists()
+    trust = [sys.executable, "-m", "anyhook", "trust", "--yes"]
+    subprocess.run(trust, cwd=folder, check=True, capture_output=True)
+    pytester.runpytest_subprocess("-p", "no:cacheprovider", str(folder)).assert_outcomes(passed=1)
+    mark.unlink()
+    stop = {"hooks": [{"type": "command", "command": f"touch {home}/stopped"}]}
+    hooks = {"hooks": {"PreToolUse": [GUARD, NOTE], "Stop": [stop]}}
+    (folder / ".kodik" / "hooks" / "hooks.json").write_text(json.dumps(hooks))
+    done = pytester.runpytest_subprocess("-p", "no:cacheprovider", str(folder))
+    done.assert_outcomes(failed=1)
+    done.stdout.fnmatch_lines(["kodik:project:Stop:touch is not run: you never approved it.*"])
+    assert not (home / "stopped").exists()
 
 
 def test_runs_that_do_not_use_it_load_nothing(pytester: pytest.Pytester) -> None:

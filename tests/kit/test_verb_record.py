@@ -83,6 +83,9 @@ def test_another_projects_events_are_not_mixed_in(box: Box, tmp_path: Path) -> N
     done = box.call("record", "--project", str(box.project), "-o", "x.hooktest.yaml", cwd=other)
     assert done.returncode == 0
     assert 'project: "../project"' in (other / "x.hooktest.yaml").read_text()
+    assert "To run: anyhook trust, then anyhook test" in done.stderr
+    assert box.call("test", cwd=other).returncode == 3, "nothing of this folder was ever approved"
+    assert box.call("trust", "--yes", cwd=other).returncode == 0
     assert box.call("test", cwd=other).returncode == 0
 
 

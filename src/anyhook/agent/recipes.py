@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anyhook.agent.failure import BadSetup
+from anyhook.documents.documents import Unreadable, read_bytes
 from anyhook.state.places import config_file
 from anyhook.tables.registry import DIALECTS, dialect
 
@@ -62,8 +63,8 @@ def recipe_text(name: str, arguments: Mapping[str, Json], places: Sequence[str])
 
 def _read(path: Path) -> str | None:
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+        return read_bytes(str(path)).decode("utf-8")
+    except (OSError, UnicodeDecodeError, Unreadable):
         return None
 
 

@@ -7,6 +7,7 @@ import stat
 
 from anyhook.model.hook import BROKEN, DISABLED, Hook, Layer, Source
 from anyhook.tables.cells import native_name, project, session, utc_time
+from anyhook.tables.isolation import one_file
 from anyhook.tables.matchers import everything
 from anyhook.tables.readers import whole_object_strict
 from anyhook.tables.rows import (
@@ -100,8 +101,12 @@ def find(roots: Roots) -> list[Source]:
 
 
 def load(source: Source, files: Files) -> Layer:
-    found = (_hook(source, name, files) for name in files.names(source.path))
-    return Layer(source, tuple(numbered([hook for hook in found if hook is not None])))
+    found: list[Hook] = []
+    for name in files.names(source.path):
+        with one_file(files, source, f"{source.path}/{name}"):
+            hook = _hook(source, name, files)
+            found.extend([hook] if hook is not None else [])
+    return Layer(source, tuple(numbered(found)))
 
 
 def claim(path: str, document: Json) -> tuple[str, int]:
@@ -128,6 +133,7 @@ def _hook(source: Source, file_name: str, files: Files) -> Hook | None:
     broken = link and not files.is_executable(path)
     if broken:
         files.problem("not-executable", "this link does not lead to an executable file", path, fix="Mend or remove it.")
+    files.made_hook()
     return Hook(
         id=f"kodelet:{source.scope}:{slug(name)}",
         name=name,
@@ -151,7 +157,7 @@ def _hook(source: Source, file_name: str, files: Files) -> Hook | None:
 
 def _warn_if_meant(path: str, mode: int, files: Files) -> None:
     """A script without its execute bit is most likely a hook that was forgotten; a README is not."""
-    if stat.S_ISREG(mode) and not path.endswith(OFF) and (files.content(path) or b"").startswith(b"#!"):
+    if stat.S_ISREG(mode) and not path.endswith(OFF) and files.head(path).startswith(b"#!"):
         import shlex  # where something is wrong only: it costs every start of the command
 
         files.problem(

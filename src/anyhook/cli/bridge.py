@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import os
 import sys
-from time import monotonic
 
 from anyhook.cli.failure import BLOCKED, BadCall
 from anyhook.cli.fire import key_of, open_engine, silence
+from anyhook.cli.watchdog import Overdue, Watchdog, begun_s
 from anyhook.guard.guard import NAME, guard, refusal
 from anyhook.model import lean_json
+from anyhook.model.event import GATES
 from anyhook.state.places import believed_dir, state_dir
 from anyhook.state.plans import read_plan
 from anyhook.state.turns import Turn
@@ -21,6 +22,8 @@ from anyhook.walk.receive import project_of, receive
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from anyhook.cli.options import Values
     from anyhook.model.decision import Decision
     from anyhook.model.json_types import Json
@@ -32,21 +35,31 @@ MARGIN, MARGIN_LEAST_S = 0.1, 0.4
 """What is kept of the agent's time for ourselves: a share of it, but not less than it takes to start and to answer."""
 
 
-class Unusable(Exception):  # noqa: N818 (it says what is wrong)
-    """A payload that cannot be judged."""
-
-
 def bridge(agent: str, native: str, values: Values) -> int:
     """Answer one call of an agent; the exit status that it expects."""
     table, row = named(agent, native)
-    begun_s = monotonic()
+    begun = begun_s()
+    margin_s = max(row.limit_s * MARGIN, MARGIN_LEAST_S)
+    # No hook runs beyond the moment from which on the margin is ours, so this ends none before its time.
+    watchdog = Watchdog(begun + row.limit_s - margin_s / 2, lambda refusal: _overdue(table, row, values, refusal))
+    watchdog.start()
     try:
-        answer = _answer(table, row, values, begun_s)
+        answer = _answer(table, row, values, begun, watchdog)
     except Exception as error:  # noqa: BLE001 (whatever it was: the agent gets an answer that it understands)
         from anyhook.walk.bridge_failure import failed
 
         answer = failed(table, row, values, error)
+    watchdog.stop()
     return _tell(answer)
+
+
+def _overdue(table: Host, row: HostEvent, values: Values, refusal: str) -> int:
+    """In the watchdog's thread: what the agent gets where there is no decision in time."""
+    from anyhook.process.run import end_all
+    from anyhook.walk.bridge_failure import failed
+
+    end_all(for_good=True)
+    return _tell(failed(table, row, values, Overdue(f"there was no decision within {row.limit_s:g} s"), refusal))
 
 
 def named(agent: str, native: str) -> tuple[Host, HostEvent]:
@@ -65,36 +78,74 @@ def named(agent: str, native: str) -> tuple[Host, HostEvent]:
     return table, row
 
 
-def _answer(table: Host, row: HostEvent, values: Values, begun_s: float) -> Answer:
+def _answer(table: Host, row: HostEvent, values: Values, begun: float, watchdog: Watchdog) -> Answer:
     raw = sys.stdin.buffer.read() if sys.stdin is not None else b""
-    payload = _parsed(raw)
+    text, doubts = _decoded(raw)
+    payload = _parsed(text, row)
     received = receive(table, row, payload, raw)
     if not received.events:
         return NO_OPINION
     project = _project(table, payload, values)
+    reason = watchdog.refusal = _own_refusal(received, project, doubts)
+    try:
+        return _asked(table, row, values, begun, payload, received, project, reason, doubts)
+    except Exception as error:
+        if not reason:
+            raise
+        from anyhook.walk.bridge_failure import failed
+
+        return failed(table, row, values, error, reason)  # what we refuse needs no hook
+
+
+def _own_refusal(received: Received, project: str, doubts: list[str]) -> str:
+    """Why self-protection refuses this call, "" where it does not. Where it cannot tell, that is a doubt."""
+    try:
+        found = (refusal(event, os.environ, project) for event in received.events)
+        return next((why for why in found if why), "")
+    except Exception as error:  # noqa: BLE001 (the hooks are asked all the same)
+        from anyhook.tables.isolation import told
+
+        doubts.append(f"self-protection could not look at this call ({told(error)})")
+        return ""
+
+
+def _asked(
+    table: Host,
+    row: HostEvent,
+    values: Values,
+    begun: float,
+    payload: dict[str, Json],
+    received: Received,
+    project: str,
+    reason: str,
+    doubts: list[str],
+) -> Answer:
+    """The answer of self-protection and of all hooks. `doubts` are why they may not have seen what will happen."""
     if received.events[0].name == "user_prompt_submit" or payload.get("stop_hook_active") is False:
         Turn(state_dir(os.environ), table.name, str(received.events[0].data.get("session"))).begin()
     plan = read_plan(believed_dir(os.environ, project), key_of(project, values))
     names = {event.name for event in received.events}
-    wary = any(refusal(event, os.environ, project) for event in received.events)
-    if plan is not None and not wary and not plan["problems"] and not names & set(plan["events"]):  # type: ignore[call-overload]
-        mode = str(values["mode"] or plan["mode"])
+    quick = plan is not None and not reason and not doubts
+    if quick and not plan["problems"] and not names & set(plan["events"]):  # type: ignore[index, arg-type]
+        mode = str(values["mode"] or plan["mode"])  # type: ignore[index]
         for event in received.events:
-            quiet = silence(event, project, values, mode, table.name, plan.get("journal") or {})  # type: ignore[arg-type]
+            quiet = silence(event, project, values, mode, table.name, plan.get("journal") or {})  # type: ignore[union-attr, arg-type]
         return _recorded_or_said(NO_OPINION, quiet)
     from anyhook.cli.signals import OnDuty
     from anyhook.walk.bridge_once import once
     from anyhook.walk.settle import recorder
 
     with OnDuty():
-        engine = open_engine(project, values, table.name)
+        engine = open_engine(project, values, table.name, begun + row.limit_s / 2)
         engine.outlived = True
         engine.leave_to_host(table.reads, table.title)
-        if wary and engine.catalog.config.protect:
+        if reason and engine.catalog.config.protect:
             engine.on("pre_tool", lambda event: guard(event, os.environ, project), name=NAME)
-        engine.note = recorder(row.says, f"{table.name} {row.native}")
-        engine.answer_by_s = begun_s + row.limit_s - max(row.limit_s * MARGIN, MARGIN_LEAST_S)
         where = f"{table.name} {row.native}"
+        engine.note = recorder(row.says, where)
+        if doubts:
+            engine.note = _doubting(engine.note, row, where, "; ".join(doubts), engine.on_failure)
+        engine.answer_by_s = begun + row.limit_s - max(row.limit_s * MARGIN, MARGIN_LEAST_S)
         decision, again = once(table.name, engine, received, lambda: _fire(engine, received, where))
         if again:
             _note_twice(table, received, engine, values)
@@ -125,16 +176,38 @@ def _note_twice(table: Host, received: Received, engine: Engine, values: Values)
     silence(received.events[0], engine.setup.project, values, engine.mode, table.name, settings, (problem,))
 
 
-def _parsed(raw: bytes) -> dict[str, Json]:
-    text = raw.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+def _doubting(
+    note: Callable[[Decision], Decision], row: HostEvent, where: str, why: str, posture: str
+) -> Callable[[Decision], Decision]:
+    """Notes what the host cannot do, of a decision that the posture has been asked about."""
+    from anyhook.walk.bridge_failure import doubted
+
+    return lambda decision: note(doubted(decision, row.says, where, why, posture))
+
+
+def _decoded(raw: bytes) -> tuple[str, list[str]]:
+    """The payload as text, and what is doubtful about it: hooks see U+FFFD where bytes are not UTF-8, the tool may see
+    something else."""
+    raw = raw.removeprefix(b"\xef\xbb\xbf")
+    try:
+        return raw.decode("utf-8"), []
+    except UnicodeDecodeError as error:
+        return raw.decode("utf-8", "replace"), [f"the payload is not UTF-8 (byte {error.start})"]
+
+
+def _parsed(text: str, row: HostEvent) -> dict[str, Json]:
+    from anyhook.walk.bridge_failure import Unusable
+
     if not text.strip():
+        if row.canonical and row.canonical[0] in GATES:
+            raise Unusable("the payload is empty")
         return {}
     try:
-        payload = lean_json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise Unusable(f"the payload is no JSON ({error})") from None
+        payload = lean_json.loads_any(text)
+    except ValueError as error:
+        raise Unusable(f"the payload is not valid JSON ({error})") from None
     if not isinstance(payload, dict):
-        raise Unusable("the payload is no JSON object")
+        raise Unusable("the payload is not a JSON object")
     return payload
 
 
@@ -176,12 +249,19 @@ def _fire(engine: Engine, received: Received, where: str) -> Decision:
 def _said(table: Host, row: HostEvent, received: Received, decision: Decision) -> Answer:
     from anyhook.walk.settle import settle
 
-    if decision.tool_input is not None and decision.tool_input == received.input:
+    if decision.tool_input is not None and _same(decision.tool_input, received.input):
         decision = decision.replace(tool_input=None)  # rewritten into what it was
     if decision.tool_output is not None and table.result is not None:
         decision = decision.replace(tool_output=table.result(received.response, decision.tool_output))
     effects = settle(decision, row.says, f"{table.name} {row.native}").effects
     return express(effects, row.says) if effects else NO_OPINION
+
+
+def _same(one: Json, other: Json) -> bool:
+    try:
+        return one == other
+    except RecursionError:
+        return lean_json.dumps(one) == lean_json.dumps(other)
 
 
 def _tell(answer: Answer) -> int:

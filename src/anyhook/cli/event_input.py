@@ -113,8 +113,8 @@ def _loose(text: str) -> Json:
     """A tool's result: an object or a list where it is one, else the text as it is."""
     if text.lstrip()[:1] in ("{", "["):
         try:
-            return lean_json.loads(text)
-        except (ValueError, RecursionError):
+            return lean_json.loads_any(text)
+        except ValueError:
             return text
     return text
 
@@ -138,8 +138,8 @@ class _Texts:
     def json(self, option: str, value: str) -> Json:
         text = self.text(option, value)
         try:
-            return lean_json.loads(text)
-        except (ValueError, RecursionError) as error:
+            return lean_json.loads_any(text)
+        except ValueError as error:
             shown = text if len(text) <= 60 else f"{text[:60]}…"
             raise BadCall(
                 f"{option}: this is not JSON: {shown!r} ({error}). Quote it for the shell with single quotes."

@@ -59,7 +59,7 @@ def key_of(project: str, values: Values) -> tuple[object, ...]:
     )
 
 
-def open_engine(project: str, values: Values, host: str) -> Engine:
+def open_engine(project: str, values: Values, host: str, read_by_s: float | None = None) -> Engine:
     from anyhook.walk.engine import Engine
 
     return Engine.open(
@@ -73,6 +73,7 @@ def open_engine(project: str, values: Values, host: str) -> Engine:
         session=str(values["session"]) if values.get("session") else None,
         model=str(values["model"]) if values["model"] else None,
         host=host,
+        read_by_s=read_by_s,
     )
 
 

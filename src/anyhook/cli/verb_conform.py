@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 @verb("conform", (DIALECT, JSON), "anyhook conform --dialect kode", [click.Argument(["directory"], required=False)])
 def conform(directory: str | None, values: Values) -> int:
-    """Run the conformance vectors that come along, or those in DIRECTORY. The last line counts them."""
+    """Run the conformance vectors that come along, or those in DIRECTORY. The last line counts them.
+
+    Vectors run commands, unconfined: name a DIRECTORY only if you would run a script of its author's."""
     from anyhook.testing.conformance.runner import conform as run_vectors
 
     chosen = [str(name) for name in values["dialect"] or ()]  # type: ignore[union-attr]

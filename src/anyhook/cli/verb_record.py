@@ -178,6 +178,7 @@ def _tried(cases: list[dict[str, Json]], project: str) -> list[dict[str, Json]]:
 
 def _write(path: str | None, cases: list[dict[str, Json]], project: str) -> None:
     from anyhook.documents.yaml_text import to_yaml
+    from anyhook.testing.kit.approval import approve_written
     from anyhook.testing.kit.sandbox import project_of
 
     document: dict[str, Json] = {"cases": [*cases]}
@@ -194,7 +195,12 @@ def _write(path: str | None, cases: list[dict[str, Json]], project: str) -> None
             file.write(text)
     except OSError as error:
         raise BadCall(f"--output {path}: the file cannot be written ({error.strerror}).") from None
-    render.say(f"{_counted(len(cases), 'case')} written to {path}. To run: anyhook test {path}")
+    told = f"{_counted(len(cases), 'case')} written to {path}"
+    approving = approve_written(path, text, os.environ)
+    if approving is None:
+        render.say(f"{told}. To run: anyhook trust, then anyhook test {path}")
+    else:
+        render.say(f"{told} and approved in {approving}. To run: anyhook test {path}")
 
 
 def _counted(number: int, what: str) -> str:

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 OPTIONS = (
     Option("--project", "The project directory; default: the nearest one above each case file that has hooks.", "DIR"),
     Option("--only", "Only cases whose file and name have this in them.", "TEXT", short="-k"),
-    Option("--trust", "all: also in a project that you never approved, as in CI.", "MODE", choices=("ask", "all")),
+    Option(
+        "--trust", "all: also case files and hooks that you never approved, as in CI.", "MODE", choices=("ask", "all")
+    ),
     Option("--jobs", "How many cases run at once; default: one for each processor.", "N", short="-j"),
     Option("--junit", "Write the results as JUnit XML as well.", "FILE"),
     Option("--schema", "Print the JSON Schema of case files, for your editor, and run nothing."),
@@ -51,7 +53,8 @@ def test(paths: tuple[str, ...], values: Values) -> int:
 
     PATHS are case files (NAME.hooktest.yaml) or folders to look for them in; default: the current folder. Each case
     fires one event at the hooks of a copy of its project, in real processes, with a home of its own, and compares what
-    comes of it. Leaves with 0 where all passed, 1 where one did not, 3 where there is none or a file cannot be used.
+    comes of it. Only case files and hooks run that `anyhook trust` has approved. Leaves with 0 where all passed, 1
+    where one did not, 3 where there is none, or a file cannot be used or is not approved.
     """
     if values["schema"]:
         from anyhook.testing.kit.keys import schema
@@ -61,9 +64,10 @@ def test(paths: tuple[str, ...], values: Values) -> int:
     from anyhook.testing.kit.run import FAILED, PASSED, run_all
 
     chosen = _chosen(_read(paths or (".",)), values)
+    jobs = count_of(values, "jobs", os.cpu_count() or 1)
     shown: list[Result] = []
     with Unwinding():
-        for result in run_all(chosen, count_of(values, "jobs", os.cpu_count() or 1)):
+        for result in run_all(chosen, jobs, str(values["trust"] or "ask")):
             if not values["json"]:
                 _show(result, shown[-1] if shown else None)
             shown.append(result)
@@ -112,24 +116,39 @@ def _chosen(cases: list[Case], values: Values) -> list[tuple[Case, str]]:
         raise BadCall(f"-k {values['only']}: none of the {len(cases)} cases has this in its file or name.")
     given = os.path.realpath(project_of(values)) if values["project"] else None
     try:
-        pairs = [(case, given or project_for(case.file, case.project, os.getcwd())) for case in chosen]
+        if values["trust"] == "all":
+            return [(case, given or project_for(case.file, case.project, os.getcwd())) for case in chosen]
+        folders = _approving({case.file: [each for each in cases if each.file == case.file] for case in chosen}, given)
+        pairs = [(case, given or project_for(case.file, case.project, folders[case.file])) for case in chosen]
     except NoGround as error:
         raise BadCall(str(error)) from None
-    if values["trust"] != "all":
-        for project in dict.fromkeys(project for _, project in pairs):
-            check_approved(project)
+    for project in dict.fromkeys(project for _, project in pairs):
+        check_approved(project)
     return pairs
 
 
+def _approving(files: dict[str, list[Case]], given: str | None) -> dict[str, str]:
+    """By case file, the folder that approved it; nothing is run where one is not approved."""
+    from anyhook.testing.kit.approval import not_approved, standing
+    from anyhook.walk.review import APPROVED
+
+    found = {file: standing(file, cases, given, os.environ) for file, cases in files.items()}
+    refused = [not_approved(file, each) for file, each in found.items() if each.status != APPROVED]
+    if refused:
+        raise BadCall("\n".join([*refused, "Nothing was run. To run everything all the same: --trust all"]))
+    return {file: each.folder for file, each in found.items()}
+
+
 def check_approved(project: str) -> None:
-    """Cases run what the project brings along, so its user must have said yes to the project once."""
+    """Hooks run as far as they are approved; where none is, nothing can come of a case."""
     from anyhook.state.ledger import Ledger
     from anyhook.state.places import believed_dir
+    from anyhook.testing.kit.sandbox import has_hooks
 
-    if project not in Ledger(believed_dir(os.environ, project)).approvals:
+    if has_hooks(project) and not Ledger(believed_dir(os.environ, project)).approves_hooks(project):
         raise BadCall(
-            f"cases run the hooks of {project}, and you never approved any of them. Look at them with `anyhook trust`, "
-            "or run the cases all the same: --trust all"
+            f"cases run the hooks of {project}, and you never approved any of them. Look at them: anyhook trust "
+            f"--project {project}. To run the cases all the same: --trust all"
         )
 
 

@@ -16,8 +16,8 @@ from anyhook.cli.view.visible import visible
 from anyhook.model.record import Record
 from anyhook.state.ledger import Ledger
 from anyhook.state.places import NOWHERE, believed_dir, state_dir
-from anyhook.tables.registry import dialect
-from anyhook.walk.build import build, open_ledger, read
+from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.walk.build import Loaded, build, open_ledger, within_budget
 from anyhook.walk.catalog import Catalog
 from anyhook.walk.review import APPROVED, REMOVED, contents, differences, review
 
@@ -48,6 +48,10 @@ class Found(Record):
     ledger: Ledger
     entries: list[Entry]
     problems: list[Problem]
+    too_large: bool = False
+    """Whether the project could not be looked at: then nothing of it can be approved, and no approval is gone."""
+    kinds: tuple[str, ...] = DIALECTS
+    """What was looked for, by the first words of ids: of these, exactly what was shown is approved."""
 
     @property
     def waiting(self) -> list[Entry]:
@@ -60,21 +64,21 @@ class Found(Record):
 
 @verb("trust", OPTIONS, "anyhook trust --project ~/src/someone-elses-repository")
 def trust(values: Values) -> int:
-    """Show what the hooks of a project would run and what changed since they were approved, ask, and approve them.
-    Without a terminal only --yes approves."""
-    chosen = [flag for flag in ("list", "yes", "revoke") if values[flag]]
-    if len(chosen) > 1:
-        raise BadCall(f"--{chosen[0]} and --{chosen[1]} exclude each other. Give one of them.")
+    """Show what the hooks and the case files of a project would run and what changed since they were approved, ask, and
+    approve them. Without a terminal only --yes approves."""
+    other = next((flag for flag in ("yes", "revoke") if values["list"] and values[flag]), None)
+    if other:
+        raise BadCall(f"--list and --{other} exclude each other. Give one of them.")
     if values["list"]:
         return _list(bool(values["json"]))
     if values["revoke"]:
         return _revoke(values)
-    found = look(values)
+    found = look(values, with_cases=not values["dialect"])
     as_json = bool(values["json"])
     items = [_as_dict(entry, found.ledger) for entry in found.entries] if as_json else []
     if not as_json:
         show(found)
-    approved = not found.waiting or _approve(found, bool(values["yes"]), as_json)
+    approved = not found.too_large and (not found.waiting or _approve(found, bool(values["yes"]), as_json))
     events = _asked_for_events(found) if approved else {}
     if as_json:
         _json(found, approved and not found.refused, items, events)
@@ -84,13 +88,28 @@ def trust(values: Values) -> int:
     return DONE if approved and not found.refused else FINDINGS
 
 
-def look(values: Values) -> Found:
+def look(values: Values, with_cases: bool = False) -> Found:
+    """What wants approval: hooks; case files too where somebody is about to be shown them."""
     setup = setup_of(values)
-    loaded = read(setup)
+    return within_budget(setup, lambda loaded: _found(setup, loaded, with_cases))
+
+
+def _found(setup: Setup, loaded: Loaded, with_cases: bool) -> Found:
     ledger = open_ledger(setup, loaded.files)
+    if loaded.too_large is not None:
+        return Found(setup, ledger, [], [*ledger.problems, *loaded.files.problems], too_large=True)
     tables = [(dialect(name), loaded.layers[name]) for name in setup.dialects]
-    entries = _with_lines(review(tables, ledger, loaded.roots, loaded.files), loaded.config)
-    return Found(setup, ledger, entries, [*ledger.problems, *loaded.files.problems])
+    loaded.pay(setup.project)
+    reviewed = review(tables, ledger, loaded.roots, loaded.files)
+    loaded.pay_no_more()
+    entries = _with_lines(reviewed, loaded.config)
+    problems = [*ledger.problems, *loaded.files.problems]
+    if not with_cases:
+        return Found(setup, ledger, entries, problems, kinds=setup.dialects)
+    from anyhook.testing.kit.approval import CASES, review_cases
+
+    cases, more = review_cases(setup.project, ledger, setup.env)
+    return Found(setup, ledger, [*entries, *cases], [*problems, *more], kinds=(*setup.dialects, CASES))
 
 
 def _with_lines(entries: list[Entry], config: Config) -> list[Entry]:
@@ -102,8 +121,11 @@ def _with_lines(entries: list[Entry], config: Config) -> list[Entry]:
 def show(found: Found) -> None:
     for line in render.problem_lines(found.problems):
         render.say(visible(line))
+    if found.too_large:
+        render.out(f"{visible(found.setup.project)}: this project is too large to be read, so nothing can be approved.")
+        return
     if not found.entries:
-        render.out(f"{visible(found.setup.project)}: this project has no hooks, so there is nothing to approve.")
+        render.out(f"{visible(found.setup.project)}: no hooks and no case files, so there is nothing to approve.")
         return
     shown: set[str] = set()
     for entry in found.entries:
@@ -127,7 +149,7 @@ def approve(found: Found, say: Callable[[str], None], quiet: bool = False) -> No
     entries = [entry for entry in found.entries if entry.status != REMOVED and entry.item.pinnable]
     project, refused = found.setup.project, bool(found.ledger.problems)
     try:
-        found.ledger.approve(project, [entry.item for entry in entries], contents(entries), found.setup.dialects)
+        found.ledger.approve(project, [entry.item for entry in entries], contents(entries), found.kinds)
     except OSError as error:
         raise _unwritable(found.ledger, error) from None
     if refused:
@@ -165,6 +187,9 @@ def refuse_own_ledger(setup: Setup) -> None:
 def approve_all(values: Values) -> None:
     """Approve a project's hooks as they are, because its user said so in the call; shows what was approved."""
     found = look({**values, "json": False})
+    if found.too_large:
+        for line in render.problem_lines(found.problems):
+            render.say(visible(line))
     if found.waiting:
         for entry in found.waiting:
             render.say(f"{visible(entry.item.id)}: {entry.status}")
@@ -215,7 +240,7 @@ def _as_dict(entry: Entry, ledger: Ledger) -> dict[str, Json]:
         "event": entry.event or "unknown",
         "matcher": hook.matcher if hook else None,
         "handler": hook.handler if hook else None,
-        "runs": hook.spec if hook else None,
+        "runs": hook.spec if hook else {**entry.runs} if entry.runs else None,
         "source": hook.where() if hook else None,
         "limit_ms": round(hook.limit_s * 1000) if hook else None,
         "overrides": list(entry.overrides),

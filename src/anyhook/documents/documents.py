@@ -11,13 +11,15 @@ import stat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from anyhook.model.json_types import Json
 
     Place = tuple[str | int, ...]
 
 SIZE_LIMIT = 1_048_576
+FOREIGN_LIMIT = 16 * SIZE_LIMIT
+"""For files that hold more than hooks, or none: an agent's own settings, what a hook wrote."""
 DEPTH_LIMIT = 64
 KEY_PARTS_LIMIT = 16
 """Parts of one dotted TOML key; tomllib needs time and memory by the square of them."""
@@ -79,6 +81,20 @@ def read_bytes(path: str, limit: int = SIZE_LIMIT) -> bytes:
         return _read_all(handle, limit)
     except OSError as error:
         raise _refused(error) from None
+    finally:
+        os.close(handle)
+
+
+def head(path: str, size: int = 4096) -> bytes | None:
+    """The first bytes of a regular file; None where there is none or it cannot be read. It waits for nothing."""
+    try:
+        handle = os.open(path, _OPEN_FLAGS)
+    except (OSError, ValueError):
+        return None
+    try:
+        return os.read(handle, size) if stat.S_ISREG(os.fstat(handle).st_mode) else None
+    except OSError:
+        return None
     finally:
         os.close(handle)
 
@@ -198,12 +214,12 @@ def _refuse_half_pairs(text: str) -> None:
             raise Unreadable(what, "write the character itself", line_at(text, found.start()))
 
 
-def parse_yaml(text: str) -> Json:
+def parse_yaml(text: str, counted: Callable[[int], None] | None = None) -> Json:
     """One YAML 1.2 document of plain data: no tags, dates or repeated keys; keys are strings. Aliases are bounded,
-    and a plain `<<` brings in the mappings it names."""
+    and a plain `<<` brings in the mappings it names. `counted` hears how many values were read, to the end or not."""
     from anyhook.documents import yaml_tree
 
-    return yaml_tree.load(_clean(text))
+    return yaml_tree.load(_clean(text), counted)
 
 
 def mend_backslashes(yaml_text: str) -> str:

@@ -7,19 +7,20 @@ import os
 import stat
 
 from anyhook.documents import documents
+from anyhook.documents.budget import BYTES, HASHED, HOOKS, LOOKS, NAMES, PROBLEMS, VALUES
 from anyhook.documents.stamps import stamp
 from anyhook.model.problem import ERROR, WARNING, Problem
 from anyhook.model.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
+    from anyhook.documents.budget import Budget
     from anyhook.documents.documents import Place
     from anyhook.documents.stamps import Stamp
     from anyhook.model.json_types import Json
 
-SCRIPT_LIMIT = 16 * 1024 * 1024
 HASHED_LIMIT = 256 * 1024 * 1024
 KEPT_LIMIT = 262_144
 """How many bytes of a file are kept with its digest, to show it and what changed in it."""
@@ -27,6 +28,10 @@ SENTENCE_LIMIT = 1000
 """How much of a document's own words a problem repeats."""
 PROBLEMS_LIMIT = 100
 """How many problems of one file are told one by one."""
+LOCATED_LIMIT = 4 * 1024 * 1024
+"""How many bytes of documents are searched for the lines of what is shown; beyond that, files are named alone."""
+REMEMBERED_LIMIT = 32 * 1024 * 1024
+"""How many bytes of files are kept, so that a file that many hooks name is read once."""
 UNPINNED = "!"
 """Begins what stands in place of a digest where there can be none: such a file is never the same as before."""
 
@@ -47,14 +52,41 @@ class Files:
 
     def __init__(self) -> None:
         self.stamps: dict[str, Stamp | None] = {}
+        self.budget: Budget | None = None
+        """What pays for reading just now. Without one nothing is counted: the user's own files cost what they cost."""
         self._problems: list[Problem] = []
         self._unplaced: dict[str, list[tuple[int, Place]]] = {}
         self._told: dict[str, int] = {}
         self._untold: dict[str, list[str]] = {}
         self._texts: dict[str, str] = {}
+        self._prints: dict[str, Print] = {}
+        self._remembered = self._located = 0
+        self.owner = ("", "")
+        """Dialect and scope of the layer that is being read."""
 
-    def problem(self, code: str, what: str, where: str, why: str = "", fix: str = "", severity: str = ERROR) -> None:
-        self._problems.append(Problem(code, _clipped(what), where, _clipped(why), _clipped(fix), severity))
+    def charge(self, kind: str, amount: int = 1) -> None:
+        """Count a cost, where somebody pays for it; TooLarge where it is too much."""
+        if self.budget is not None:
+            self.budget.charge(kind, amount)
+
+    def made_hook(self) -> None:
+        """One more hook was found."""
+        self.charge(HOOKS)
+
+    def problem(
+        self,
+        code: str,
+        what: str,
+        where: str,
+        why: str = "",
+        fix: str = "",
+        severity: str = ERROR,
+        dialect: str = "",
+        scope: str = "",
+    ) -> None:
+        self.charge(PROBLEMS)
+        owner = (dialect, scope) if dialect or scope else self.owner
+        self._problems.append(Problem(code, _clipped(what), where, _clipped(why), _clipped(fix), severity, *owner))
 
     def full(self, path: str) -> bool:
         """Whether further problems of this document are only counted, so that nothing need be found out for them."""
@@ -69,8 +101,9 @@ class Files:
         if told > PROBLEMS_LIMIT:
             self._untold.setdefault(path, []).append(severity)
             return
+        self.charge(PROBLEMS)
         self._unplaced.setdefault(path, []).append((len(self._problems), place))
-        self._problems.append(Problem(code, _clipped(what), path, "", _clipped(fix), severity))
+        self._problems.append(Problem(code, _clipped(what), path, "", _clipped(fix), severity, *self.owner))
 
     @property
     def problems(self) -> list[Problem]:
@@ -92,6 +125,7 @@ class Files:
         """Whether there is something at this path, remembered."""
         if path not in self.stamps:
             self.stamps[path] = stamp(path)
+            self.charge(LOOKS)
         return self.stamps[path]
 
     def text(self, path: str) -> str | None:
@@ -99,7 +133,10 @@ class Files:
         if self.look(path) is None and not self._is_there(path):
             return None
         try:
-            text = documents.read_bytes(path).decode("utf-8")
+            data = documents.read_bytes(path)
+            if path not in self._texts:
+                self.charge(BYTES, len(data))
+            text = data.decode("utf-8")
         except FileNotFoundError:
             self.problem("dangling-link", "this link leads nowhere", path, fix="Remove it or restore what it names.")
             return None
@@ -125,13 +162,10 @@ class Files:
             return False
         return True
 
-    def content(self, path: str) -> bytes | None:
-        """The bytes of a script, bounded; None where it cannot be read."""
+    def head(self, path: str) -> bytes:
+        """The first bytes of a regular file; none of anything else."""
         self.look(path)
-        try:
-            return documents.read_bytes(path, SCRIPT_LIMIT)
-        except (OSError, documents.Unreadable):
-            return None
+        return documents.head(path) or b""
 
     def digest(self, path: str) -> tuple[str, bool]:
         """SHA-256 of a file ("" where there is none that can be read), and whether it is a binary and no text."""
@@ -140,6 +174,15 @@ class Files:
 
     def fingerprint(self, path: str) -> Print:
         """A file's bytes, read once: what is hashed is what can be shown."""
+        known = self._prints.get(path)
+        if known is None:
+            known = self._fingerprint(path)
+            if self._remembered + len(known.head) <= REMEMBERED_LIMIT:
+                self._remembered += len(known.head)
+                self._prints[path] = known
+        return known
+
+    def _fingerprint(self, path: str) -> Print:
         import hashlib
 
         self.look(path)
@@ -155,10 +198,14 @@ class Files:
             folder = stat.S_ISDIR(state.st_mode)
             what = "a folder, with more in it than can be looked at" if folder else "no regular file"
             return Print(f"{UNPINNED}it is {what}")
+        if state.st_size > HASHED_LIMIT:
+            os.close(handle)
+            return Print(f"{UNPINNED}it is larger than {HASHED_LIMIT:,} bytes", True)
         with open(handle, "rb") as file:
             hashed, size, kept = hashlib.sha256(), 0, b""
             try:
                 while chunk := file.read(1 << 20):
+                    self.charge(HASHED, len(chunk))
                     hashed.update(chunk)
                     size += len(chunk)
                     kept = kept or chunk[:KEPT_LIMIT]
@@ -178,12 +225,19 @@ class Files:
             self._is_there(folder)
             return []
         try:
-            return sorted(os.listdir(folder))
+            with os.scandir(folder) as entries:
+                return sorted(self._counted(entries))
         except OSError as error:
             self.problem(
                 "unreadable", "this folder cannot be read", folder, error.strerror or "", "Check its permissions."
             )
             return []
+
+    def _counted(self, entries: Iterable[os.DirEntry[str]]) -> Iterator[str]:
+        """Name by name: a folder with millions of them is not even listed to its end."""
+        for entry in entries:
+            self.charge(NAMES)
+            yield entry.name
 
     def is_file(self, path: str) -> bool:
         seen = self.look(path)
@@ -203,7 +257,7 @@ class Files:
         return None if text is None else self.parse(path, text, syntax)
 
     def parse(self, path: str, text: str, syntax: str, first_line: int = 0) -> Json:
-        parser = {"json": documents.parse_json, "yaml": documents.parse_yaml, "toml": documents.parse_toml}[syntax]
+        parser = {"json": documents.parse_json, "yaml": self.yaml, "toml": documents.parse_toml}[syntax]
         try:
             document = parser(text)
         except documents.Unreadable as error:
@@ -215,6 +269,10 @@ class Files:
             self.problem("repeated-key", what, f"{path}:{twice[1]}", fix="Put everything under one of them.")
         return document
 
+    def yaml(self, text: str) -> Json:
+        """A YAML document, or Unreadable. Its values are counted, good or bad: YAML costs by their number."""
+        return documents.parse_yaml(text, lambda count: self.charge(VALUES, count))
+
     def line(self, path: str, place: Place) -> int | None:
         """The line of a declaration."""
         return self.lines(path, [place]).get(place)
@@ -224,12 +282,15 @@ class Files:
         text = self._texts.get(path)
         try:
             text = documents.read_bytes(path).decode("utf-8") if text is None else text
+            self._located += len(text)
+            if self._located > LOCATED_LIMIT:
+                return {}
             front = documents.split_front_matter(text) if path.endswith(".md") else None
-        except (OSError, documents.Unreadable, UnicodeDecodeError):
+            if front is None:
+                return documents.lines_of(text, _syntax(path, text), places)
+            return {place: line + front[1] for place, line in documents.lines_of(front[0], "yaml", places).items()}
+        except Exception:  # noqa: BLE001 (a line is a comfort: looking for it must not cost a layer)
             return {}
-        if front is None:
-            return documents.lines_of(text, _syntax(path, text), places)
-        return {place: line + front[1] for place, line in documents.lines_of(front[0], "yaml", places).items()}
 
 
 def _clipped(text: str) -> str:

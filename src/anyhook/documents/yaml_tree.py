@@ -11,10 +11,12 @@ import re
 import yaml
 from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
-from anyhook.documents.documents import DEPTH_LIMIT, DIGITS_LIMIT, Unreadable, too_deep
+from anyhook.documents.documents import BITS_LIMIT, DEPTH_LIMIT, DIGITS_LIMIT, Unreadable, too_deep
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from yaml import SafeLoader as _Base
     from yaml.nodes import Node
 
@@ -65,6 +67,7 @@ class _Loader(_Base):
     """The loader's parser and composer; the constructors of the library are not used."""
 
     level = 0
+    nodes = 0
 
     def descend_resolver(self, current_node: object, current_index: object) -> None:
         self.level += 1
@@ -75,6 +78,7 @@ class _Loader(_Base):
         self.level -= 1
 
     def resolve(self, kind: type[Node], value: str, implicit: tuple[bool, bool]) -> str:
+        self.nodes += 1
         if kind is ScalarNode:
             return _plain_tag(value) if implicit[0] else _STR
         return _SEQ if kind is SequenceNode else _MAP
@@ -92,8 +96,9 @@ def _plain_tag(value: str) -> str:
     return _STR
 
 
-def compose(text: str) -> Node | None:
-    """The one document of the text as nodes with marks; None for an empty text. `text` has no byte order mark."""
+def compose(text: str, counted: Callable[[int], None] | None = None) -> Node | None:
+    """The one document of the text as nodes with marks; None for an empty text. `text` has no byte order mark.
+    `counted` hears how many nodes were made."""
     loader = None
     try:
         loader = _Loader(text)
@@ -109,6 +114,8 @@ def compose(text: str) -> Node | None:
     finally:
         if loader is not None:
             loader.dispose()
+            if counted is not None:
+                counted(loader.nodes)
 
 
 def _mistake(text: str, problem: str, at: int) -> Unreadable:
@@ -120,9 +127,9 @@ def _mistake(text: str, problem: str, at: int) -> Unreadable:
     return Unreadable(f"not valid YAML: {problem}", fix, line)
 
 
-def load(text: str) -> Json:
+def load(text: str, counted: Callable[[int], None] | None = None) -> Json:
     """The value of the text. Strings, finite numbers, true, false, null, lists and mappings with string keys."""
-    root = compose(text)
+    root = compose(text, counted)
     if root is None:
         return None
     # An alias puts one node object into two places, and cannot be written without a star.
@@ -233,9 +240,11 @@ def _number(value: str, whole: bool) -> int | float | str:
     if len(value) > DIGITS_LIMIT or "n" in value.lower():
         return value
     if whole:
-        return int(value, {"0o": 8, "0x": 16}.get(value[:2], 10))
-    number = float(value)
-    return value if abs(number) == float("inf") else number
+        base = {"0o": 8, "0x": 16}.get(value[:2], 10)
+        number = int(value, base)
+        return value if base != 10 and number.bit_length() > BITS_LIMIT else number
+    fraction = float(value)
+    return value if abs(fraction) == float("inf") else fraction
 
 
 def _line(node: Node) -> int:

@@ -7,6 +7,7 @@ import json
 import tomllib
 
 from anyhook.documents import json_text
+from anyhook.documents.documents import FOREIGN_LIMIT, Unreadable, read_bytes
 from anyhook.install.diagnosis import turned_off
 
 TYPE_CHECKING = False
@@ -19,9 +20,8 @@ OUR_ENTRY, OUR_NAME = "anyhook bridge", "anyhook"
 def loses(path: str, given: dict[str, Json]) -> bool:
     """Whether a write or an edit, in our own names, would leave the file without what it holds of ours."""
     try:
-        with open(path, encoding="utf-8") as file:
-            before = file.read()
-    except (OSError, UnicodeDecodeError):
+        before = read_bytes(path, FOREIGN_LIMIT).decode()
+    except (OSError, UnicodeDecodeError, Unreadable):
         return True
     old, new = str(given.get("old_text") or ""), str(given.get("new_text") or "")
     if "old_text" not in given:

@@ -7,7 +7,7 @@ import os
 
 from anyhook.model import lean_json
 from anyhook.model.xdg import home_of
-from anyhook.state.places import config_file, state_dir
+from anyhook.state.places import config_file, real_path, state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _changes(tool: str, given: dict[str, Json], env: Mapping[str, str], project:
 
 
 def _real(path: str, env: Mapping[str, str], project: str) -> str:
-    return os.path.realpath(os.path.join(project, home_of(env) + path[1:] if path.startswith("~/") else path))
+    return real_path(os.path.join(project, home_of(env) + path[1:] if path.startswith("~/") else path))
 
 
 def _is_own(path: str, env: Mapping[str, str]) -> bool:

@@ -9,6 +9,7 @@ from anyhook.model.record import Record
 from anyhook.model.xdg import home_of
 from anyhook.shell.commands import SHELLS
 from anyhook.shell.lines import DEEPEST, UNKNOWN, commands_of
+from anyhook.state.places import real_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -200,6 +201,7 @@ def _lines(name: str, words: tuple[str, ...], command: Command, given: tuple[str
 
 def _hit(word: str, cwd: str | None, ground: Ground, above: bool = False) -> bool:
     """Whether a word names something protected, or with `above` a folder that holds it."""
+    word = word.replace("\0", "")  # no path has any, and some functions end there
     if not word or word == "-":
         return False
     if UNKNOWN in word or (cwd is None and not word.startswith("/")):
@@ -207,7 +209,7 @@ def _hit(word: str, cwd: str | None, ground: Ground, above: bool = False) -> boo
     if not word.startswith("/") and "/" in word and not above and _ends_like_ours(word, ground):
         return True  # the agent's shell may stand elsewhere than its payload says
     path = os.path.normpath(os.path.join(cwd or "/", word))
-    spelled = {path, os.path.realpath(path)}
+    spelled = {path, real_path(path)}
     for own in ground.all:
         for real in {own, os.path.realpath(own)}:
             for each in spelled:

@@ -56,7 +56,10 @@ class Workplace:
         """
         self._notes.append(f"read_file {path}")
         try:
-            with open(self._place(path), encoding="utf-8", errors="replace") as file:
+            place = self._place(path)
+            if os.path.exists(place) and not os.path.isfile(place):  # a pipe would be waited for by the whole loop
+                return f"error: {path} is not a regular file"
+            with open(place, encoding="utf-8", errors="replace") as file:
                 text = [line for number, line in enumerate(file, 1) if first_line <= number < first_line + lines]
         except (OSError, ValueError) as error:
             return f"error: {error}"

@@ -8,6 +8,7 @@ import shlex
 import shutil
 
 from anyhook.documents import json_text
+from anyhook.documents.documents import FOREIGN_LIMIT, Unreadable, read_bytes
 from anyhook.install.changes import places
 from anyhook.install.entries import is_ours, is_own_text
 from anyhook.model.record import Record
@@ -57,9 +58,8 @@ def diagnose(host: Host, home: str, project: str, env: Mapping[str, str]) -> Dia
 
 def _text(path: str) -> str | None:
     try:
-        with open(path, "rb") as file:
-            return file.read().decode()
-    except (OSError, UnicodeDecodeError):
+        return read_bytes(path, FOREIGN_LIMIT).decode()
+    except (OSError, UnicodeDecodeError, Unreadable):
         return None
 
 

@@ -224,6 +224,8 @@ def clipped(value: Json, depth: int = 0) -> Json:
         return value if len(value) <= TEXT_LIMIT else f"{_begin(value, TEXT_LIMIT)}… [{len(value)} characters in all]"
     if isinstance(value, (dict, list)) and depth > DEPTH_LIMIT:
         return "…"
+    if isinstance(value, json.Digits):
+        return clipped(value.text)
     if isinstance(value, dict):
         cut = {
             key: kept

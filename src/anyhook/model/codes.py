@@ -39,11 +39,25 @@ CODES = {
         "What lies at this path cannot be read as a file, so none of its hooks is known.",
         "Put a regular, readable file of reasonable size in its place.",
     ),
+    "project-too-large": Code(
+        FILE,
+        ERROR,
+        "An agent waits while hook files are read, so there is a bound for all of a project's together (20 MB,"
+        " 30,000 hooks, 40,000 names in folders, 512 MB of scripts and programs, among others). Beyond it none of the"
+        " project's hooks is known, in any dialect; your own hooks answer as usual.",
+        "Take out of the folder that is named what is no hook file, or make it smaller.",
+    ),
     "dangling-link": Code(
         FILE,
         ERROR,
         "A symbolic link stands where a hook file should be, and leads nowhere.",
         "Restore what the link names, or remove the link.",
+    ),
+    "layer-failed": Code(
+        FILE,
+        ERROR,
+        "Reading these hooks failed in a way that nobody thought of, so none of them is used; all others are.",
+        "Remove what is unusual in the file, and report the line that is shown.",
     ),
     "not-utf8": Code(
         FILE, ERROR, "Hook files are read as UTF-8, and these bytes are something else.", "Save the file as UTF-8."
@@ -309,6 +323,12 @@ CODES = {
         ERROR,
         "The file that remembers which hooks were turned off cannot be read, so they run again.",
         "Remove the file, and turn the hooks off again.",
+    ),
+    "cases-not-searched": Code(
+        OWN,
+        WARNING,
+        "The project has too many folders for all of it to be searched for case files.",
+        "Run `anyhook trust` in the folder that holds the case files.",
     ),
     "ledger-refused": Code(
         OWN,

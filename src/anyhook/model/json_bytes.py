@@ -27,6 +27,8 @@ def encode(value: Json, *, long: bool = False) -> bytes:
         return made.getvalue()
     except UnicodeEncodeError:
         return json.dumps(value).encode()
+    except RecursionError:  # of the pieces
+        return encode(value)
 
 
 def _write(made: BytesIO, value: Json) -> None:

@@ -13,6 +13,24 @@ if TYPE_CHECKING:
 _BLANKS = " \t\n\r"
 
 
+class Digits:
+    """A number of a host's that Python cannot hold, or not read within reason, as it was written."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Digits) and other.text == self.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+
 def every_text(value: Json) -> Iterator[str]:
     """Every text in a value, however deep, in its order; names of keys are left out."""
     left = [value]
@@ -77,11 +95,11 @@ try:
         found: Json = value
         return found
 
-    def dumps(value: Json, ensure_ascii: bool = True) -> str:
-        """The JSON text of a value, with a space after each colon and comma."""
+    def leaf(value: object, ensure_ascii: bool) -> str:
+        """The same for what is nested no deeper than the encoder can go."""
         return "".join((_ascii if ensure_ascii else _plain)(value, 0))
 
-    if loads('{"a": [1, null]}') != {"a": [1, None]} or dumps({"a": [1.5, "\\"]}) != '{"a": [1.5, "\\\\"]}':
+    if loads('{"a": [1, null]}') != {"a": [1, None]} or leaf({"a": [1.5, "\\"]}, True) != '{"a": [1.5, "\\\\"]}':
         raise ImportError("the C parts of json behave differently here")
 except (ImportError, TypeError):
     import json
@@ -90,5 +108,26 @@ except (ImportError, TypeError):
         value: Json = json.loads(text, parse_constant=_Rules.parse_constant, parse_float=_finite)
         return value
 
-    def dumps(value: Json, ensure_ascii: bool = True) -> str:
+    def leaf(value: object, ensure_ascii: bool) -> str:
         return json.dumps(value, ensure_ascii=ensure_ascii)
+
+
+def dumps(value: Json, ensure_ascii: bool = True) -> str:
+    """The JSON text of a value, with a space after each colon and comma, however deep it is nested."""
+    try:
+        return leaf(value, ensure_ascii)
+    except (RecursionError, TypeError):  # too deep, or with `Digits` in it
+        from anyhook.model.deep_json import write
+
+        return write(value, ensure_ascii)
+
+
+def loads_any(text: str) -> Json:
+    """The value of a JSON text that a host gives: what is valid is read, however deep it is nested and however long its
+    numbers are. ValueError where it is not JSON."""
+    try:
+        return loads(text)
+    except (ValueError, RecursionError):
+        from anyhook.model.deep_json import read
+
+        return read(text)

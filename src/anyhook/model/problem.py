@@ -19,6 +19,9 @@ class Problem(Record):
     why: str = ""
     fix: str = ""
     severity: str = ERROR
+    dialect: str = ""
+    scope: str = ""
+    """Whose hook file it is about, where it is about one."""
 
     def as_dict(self) -> dict[str, str]:
         """All five fields filled: with the code's own meaning and cure where nothing is known about this case."""

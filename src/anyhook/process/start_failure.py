@@ -102,6 +102,8 @@ def _forbidden(path: str) -> str:
         return f"{path} is a directory, not a program"
     if os.path.exists(path) and not os.access(path, os.X_OK):
         return f"{path} has no execute permission (chmod +x)"
+    if os.path.exists(path) and not os.path.isfile(path):
+        return f"{path} is a pipe, a device or a socket, not a program"
     interpreter = _interpreter(path)
     if interpreter is not None and not os.access(interpreter, os.X_OK):
         return f"{path} names the interpreter {interpreter} in its first line, which has no execute permission"
@@ -128,8 +130,7 @@ def _interpreter(path: str) -> str | None:
 
 
 def _head(path: str) -> bytes:
-    try:
-        with open(path, "rb", buffering=0) as file:
-            return file.read(256) or b""
-    except OSError:
-        return b""
+    """Of a regular file only: opening a pipe would wait for whoever writes to it."""
+    from anyhook.documents.documents import head
+
+    return head(path, 256) or b""

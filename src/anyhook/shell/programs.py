@@ -10,6 +10,7 @@ import shutil
 import stat
 import sys
 
+from anyhook.documents.documents import head as first_bytes
 from anyhook.model.record import Record
 from anyhook.shell.commands import INTERPRETERS, SHELLS, loose_words
 
@@ -111,22 +112,8 @@ def _nothing_there(program: str, path: str, ground: Ground) -> Fault:
     return Fault("program-missing", f"{path} does not exist", fix)
 
 
-def _head(path: str) -> bytes | None:
-    """The first bytes of a regular file."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (OSError, ValueError):
-        return None
-    try:
-        return os.read(handle, 4096) if stat.S_ISREG(os.fstat(handle).st_mode) else None
-    except OSError:
-        return None
-    finally:
-        os.close(handle)
-
-
 def _first_line_fault(path: str, ground: Ground, in_shell: bool) -> Fault | None:
-    head = _head(path)
+    head = first_bytes(path)
     if head is None or b"\0" in head:
         return None  # not ours to read, or a compiled program
     first = head.split(b"\n", 1)[0]
@@ -167,7 +154,7 @@ def _script_fault(interpreter: str, words: Sequence[str], ground: Ground) -> Fau
     path = os.path.normpath(os.path.join(ground.cwd, script))
     if not os.path.exists(path):
         return _nothing_there(script, path, ground)
-    head = _head(path) or b""
+    head = first_bytes(path) or b""
     if interpreter in SHELLS and head.split(b"\n", 1)[0].endswith(b"\r"):
         what = f"the lines of {path} end in carriage returns, which {interpreter} takes for part of each word"
         return Fault("bad-first-line", what, f"Save it with Unix line ends: sed -i 's/\\r$//' {shlex.quote(path)}")

@@ -23,7 +23,7 @@ class Firing:
 
     def __init__(self, state_dir: str, key: object, agent: str, call_id: str) -> None:
         name = 0
-        for byte in repr(key).encode("utf-8", "surrogatepass"):
+        for byte in _text(key).encode("utf-8", "surrogatepass"):
             name = (name * 1_000_003 + byte) & 0xFFFF_FFFF_FFFF_FFFF_FFFF_FFFF_FFFF_FFFF
         self.folder = f"{state_dir}/firings"
         self.path = f"{self.folder}/{name:032x}"
@@ -83,6 +83,13 @@ class Firing:
                     os.unlink(entry.path)
         except OSError:
             return
+
+
+def _text(key: object) -> str:
+    try:
+        return repr(key)
+    except RecursionError:  # a tool's input that is nested deeply
+        return lean_json.dumps(key)  # type: ignore[arg-type]
 
 
 def _lives(pid: Json) -> bool:

@@ -23,7 +23,7 @@ SIZE_LIMIT = 64 * 1024 * 1024
 
 
 class Item(Record):
-    """One thing to approve: a hook, or a list of a project's that switches the user's hooks off."""
+    """One thing to approve: a hook, a list of a project's that switches the user's hooks off, or a case file."""
 
     id: str
     definition: str
@@ -93,6 +93,11 @@ class Ledger:
     def items(self, project: str) -> dict[str, Item]:
         approval = self.approvals.get(project)
         return approval.items if approval else {}
+
+    def approves_hooks(self, project: str) -> bool:
+        """Whether a project was approved for more than its case files."""
+        approval = self.approvals.get(project)
+        return approval is not None and not (approval.items and all(key.startswith("cases:") for key in approval.items))
 
     def approve(
         self, project: str, items: Sequence[Item], contents: Mapping[str, bytes], dialects: Sequence[str] = ()

@@ -46,6 +46,15 @@ def lies_in(path: str, folder: str) -> bool:
             return False
 
 
+def real_path(path: str) -> str:
+    """A path of somebody else's as the system would find it. What no path can hold, a NUL or half a character, must not
+    end the question: it is left out or replaced, as agents do."""
+    try:
+        return os.path.realpath(path)
+    except ValueError:
+        return os.path.realpath(path.replace("\0", "").encode("utf-8", "replace").decode())
+
+
 def config_file(env: Mapping[str, str]) -> str:
     """The user's settings."""
     return base_of(env, "XDG_CONFIG_HOME", ".config") + "/anyhook/config.toml"

@@ -26,7 +26,7 @@ class Switches:
             return {}
         try:
             stored = json.loads(read_bytes(self.path))
-        except (OSError, Unreadable, ValueError, RecursionError):
+        except (OSError, Unreadable, ValueError, RecursionError, MemoryError):
             stored = None
         if not isinstance(stored, dict):
             self.problems.append(

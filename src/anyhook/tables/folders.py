@@ -7,6 +7,7 @@ from anyhook.documents import documents
 from anyhook.model.hook import BROKEN, Hook, Layer
 from anyhook.model.outcome import STOPPING
 from anyhook.model.record import Record
+from anyhook.tables.isolation import one_file
 from anyhook.tables.patterns import check_pattern
 from anyhook.tables.shapes import canonical, guess, numbered, read_limit, slug, type_name
 
@@ -34,11 +35,9 @@ def load_folders(source: Source, files: Files, shape: FolderShape) -> Layer:
     by_name: dict[str, Hook] = {}
     for folder in files.names(source.path):
         path = f"{source.path}/{folder}/{shape.declared_in}"
-        text = files.text(path)
-        front = None if text is None else _front_matter(path, text, files)
-        if front is None:
-            continue
-        hook = _Declaration(source, folder, files, shape).read(front)
+        hook = None
+        with one_file(files, source, path):
+            hook = _of_folder(source, folder, path, files, shape)
         if hook is None:
             continue
         if hook.name in by_name:
@@ -51,6 +50,12 @@ def load_folders(source: Source, files: Files, shape: FolderShape) -> Layer:
             )
         by_name[hook.name] = hook
     return Layer(source, tuple(numbered(list(by_name.values()))))
+
+
+def _of_folder(source: Source, folder: str, path: str, files: Files, shape: FolderShape) -> Hook | None:
+    text = files.text(path)
+    front = None if text is None else _front_matter(path, text, files)
+    return None if front is None else _Declaration(source, folder, files, shape).read(front)
 
 
 def _front_matter(path: str, text: str, files: Files) -> dict[str, Json] | None:
@@ -66,7 +71,7 @@ def _front_matter(path: str, text: str, files: Files) -> dict[str, Json] | None:
         return None
     yaml_text, offset = split
     try:
-        value = documents.parse_yaml(yaml_text)
+        value = files.yaml(yaml_text)
     except documents.Unreadable as error:
         mended = documents.mend_backslashes(yaml_text)
         value = None if mended == yaml_text else files.parse(path, mended, "yaml", offset)
@@ -124,6 +129,7 @@ class _Declaration:
         if complaint:
             self.say("wrong-limit", f"`timeout`: {complaint}; {limit_s:g} s apply", "timeout", "Give 100 to 600000 ms.")
         background = self.background(front, trigger)
+        self.files.made_hook()
         return Hook(
             id=f"{self.source.dialect}:{self.source.scope}:{slug(name)}",
             name=name,

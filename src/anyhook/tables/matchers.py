@@ -92,12 +92,19 @@ def _in_content(pattern: str, content: Json) -> bool:
 
     compiled = compile_pattern(pattern)
     deadline = time.monotonic() + CONTENT_LIMIT_S
-    for text in (*_leaves(content), json.dumps(content, ensure_ascii=False), str(content)):
+    for text in (*_leaves(content), json.dumps(content, ensure_ascii=False), _printed(content)):
         if compiled.search(text):
             return True
         if time.monotonic() > deadline:
             raise PatternTimeout(pattern)
     return False
+
+
+def _printed(content: Json) -> str:
+    try:
+        return str(content)
+    except (RecursionError, ValueError):  # too deep to be printed; it was searched as JSON
+        return ""
 
 
 def _leaves(content: Json) -> list[str]:

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
     Place = tuple[str | int, ...]
 
+LONGEST_GUESSED = 100
+"""Longer words are no slip of the pen, and comparing them takes long."""
+MAX_LIMIT_S = 1e9
+"""The longest time limit: more than ten times that and no lock can wait for it."""
 STARTERS = INTERPRETERS | {"uv", "npx", "env"}
 
 
@@ -61,6 +65,8 @@ def guess(word: str, known: Iterable[str]) -> str:
     """` Did you mean …?` where one is likely, else nothing."""
     import difflib
 
+    if len(word) > LONGEST_GUESSED:
+        return ""
     near = difflib.get_close_matches(word, list(known), 1, 0.6) or [
         name for name in known if name.lower().replace("_", "") == word.lower().replace("_", "")
     ]
@@ -129,15 +135,34 @@ def read_limit(value: Json, limits: Limits) -> tuple[float | None, str]:
             value = float(value)
         except ValueError:
             pass
-    number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-    if not number or not isinstance(value, (int, float)) or (value <= 0 and not limits.least_s):
-        return (None if limits.bad_skips else limits.default_s), f"{canonical(value)} is no duration"
-    seconds = value * limits.unit_s
+    number = _finite(value)
+    if number is None or (number <= 0 and not limits.least_s):
+        return (None if limits.bad_skips else limits.default_s), f"{_short(value)} is no duration"
+    seconds = number * limits.unit_s
     if limits.least_s and seconds < limits.least_s:
-        return limits.least_s, f"{value} is below the least, {limits.least_s / limits.unit_s:g}"
+        return limits.least_s, f"{_short(value)} is below the least, {limits.least_s / limits.unit_s:g}"
     if limits.most_s and seconds > limits.most_s:
-        return limits.most_s, f"{value} is above the most, {limits.most_s / limits.unit_s:g}"
+        return limits.most_s, f"{_short(value)} is above the most, {limits.most_s / limits.unit_s:g}"
+    if seconds > MAX_LIMIT_S:
+        return MAX_LIMIT_S, f"{_short(value)} is more than any clock here can wait, {MAX_LIMIT_S / limits.unit_s:g}"
     return seconds, ""
+
+
+def _finite(value: Json) -> float | None:
+    """A number as a float; None for what is none, and for one that no float can hold."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _short(value: Json) -> str:
+    """A value as it is written, without the middle of a long one."""
+    text = canonical(value)
+    return text if len(text) <= 40 else f"{text[:20]}… ({len(text)} characters)"
 
 
 class Entries:
@@ -324,6 +349,7 @@ class Entries:
         source = self.source
         owner = f"{source.scope}:{source.label}" if source.label else source.scope
         definition = canonical({"event": event, "matcher": matcher, "handler": handler})
+        self.files.made_hook()
         self.hooks.append(
             Hook(
                 id=f"{source.dialect}:{owner}:{event}:{slug(name)}",

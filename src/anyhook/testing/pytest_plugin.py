@@ -37,6 +37,9 @@ if TYPE_CHECKING:
         ) -> Bench: ...
 
 
+OR_ALL = "Where nobody approves anything, as in CI: pytest --anyhook-trust=all"
+
+
 @pytest.fixture
 def anyhook_hook(request: pytest.FixtureRequest) -> Iterator[LoadHook]:
     """Loads a project's hooks, or those that are named, into a throw-away copy of the project; default: pytest's root
@@ -65,6 +68,15 @@ def anyhook_events() -> Events:
     return Events()
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.getgroup("anyhook").addoption(
+        "--anyhook-trust",
+        choices=("ask", "all"),
+        default="ask",
+        help="all: also case files and hooks that `anyhook trust` never approved, as in CI.",
+    )
+
+
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     return CaseFile.from_parent(parent, path=file_path) if is_case_file(file_path.name) else None
 
@@ -73,24 +85,33 @@ class CaseFile(pytest.File):
     """A file of cases, each of them a test."""
 
     def collect(self) -> Iterator[pytest.Item]:
+        import os
+
+        from anyhook.testing.kit.approval import not_approved, standing
         from anyhook.testing.kit.cases import BadCases, read_cases
         from anyhook.testing.kit.sandbox import NoGround, project_for
+        from anyhook.walk.review import APPROVED
 
+        file, folder, refused = str(self.path), str(self.config.rootpath), ""
         try:
-            cases = read_cases(str(self.path))
-            project = project_for(str(self.path), cases[0].project, str(self.config.rootpath))
+            cases = read_cases(file)
+            if self.config.getoption("--anyhook-trust") != "all":
+                found = standing(file, cases, None, os.environ)
+                refused = "" if found.status == APPROVED else f"{not_approved(file, found)}. {OR_ALL}"
+                folder = found.folder or folder
+            project = project_for(file, cases[0].project if cases else "", folder)
         except (BadCases, NoGround) as error:
             raise self.CollectError(str(error)) from None
         for case in cases:
-            yield CaseItem.from_parent(self, name=case.name, run=case, project=project)
+            yield CaseItem.from_parent(self, name=case.name, run=case, project=project, refused=refused)
 
 
 class CaseItem(pytest.Item):
     """One case."""
 
-    def __init__(self, *, run: object, project: str, **more: object) -> None:
+    def __init__(self, *, run: object, project: str, refused: str, **more: object) -> None:
         super().__init__(**more)  # type: ignore[arg-type]
-        self._case, self._project = run, project
+        self._case, self._project, self._refused = run, project, refused
 
     def runtest(self) -> None:
         from anyhook.testing.kit.cases import Case
@@ -99,7 +120,9 @@ class CaseItem(pytest.Item):
         assert isinstance(self._case, Case)  # noqa: S101 (made by the file above)
         if self._case.skip:
             pytest.skip(self._case.skip)
-        found = run_case(self._case, self._project).failures
+        if self._refused:
+            raise CaseFailed(self._refused)
+        found = run_case(self._case, self._project, str(self.config.getoption("--anyhook-trust"))).failures
         if found:
             raise CaseFailed("\n".join(found))
 

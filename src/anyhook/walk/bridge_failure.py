@@ -1,4 +1,5 @@
-"""What an agent is told when we ourselves fail: what the posture says about broken hooks. It never raises."""
+"""What an agent is told when we ourselves fail, or cannot read what it sent: what the posture says about broken hooks.
+The person hears of it through the channel that the host has. It never raises."""
 
 from __future__ import annotations
 
@@ -6,55 +7,92 @@ import os
 
 from anyhook.model.event import GATES
 from anyhook.model.words import MODE, ON_FAILURE
+from anyhook.tables.isolation import told
 from anyhook.walk.express import Answer, express
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from anyhook.cli.options import Values
     from anyhook.model.decision import Decision
-    from anyhook.tables.host_rows import Host, HostEvent
-
-
-def failed(table: Host, row: HostEvent, values: Values, error: Exception) -> Answer:
-    """A refusal where the user wants broken hooks to refuse and the event can be refused; else no opinion. Either way
-    the failure is told and written down."""
-    from anyhook.model.decision import Decision
     from anyhook.model.problem import Problem
+    from anyhook.tables.host_rows import Host, HostEvent, Say
+
+
+class Unusable(Exception):  # noqa: N818 (it says what is wrong)
+    """A payload that cannot be judged."""
+
+
+def failed(table: Host, row: HostEvent, values: Values, error: Exception, refusal: str = "") -> Answer:
+    """A refusal where the user wants broken hooks to refuse and the event can be refused, or where self-protection
+    refuses (`refusal`); else no opinion. Either way the failure is told and written down."""
+    where = f"{table.name} {row.native}"
+    why = str(error) if isinstance(error, Unusable) else told(error)
+    try:
+        return _failed(table, row, values, where, why, refusal)
+    except Exception as second:  # noqa: BLE001 (the last resort: no table, no settings, no journal)
+        closed = refusal or values["on_failure"] == "deny"
+        return Answer(stderr=f"{_sentence(where, why)} ({told(second)})", status=2 if closed else 0)
+
+
+def _failed(table: Host, row: HostEvent, values: Values, where: str, why: str, refusal: str) -> Answer:
+    from anyhook.model.decision import Decision
     from anyhook.walk.settle import settle
 
     event = row.canonical[0] if row.canonical else ""
-    where = f"{table.name} {row.native}"
-    why = str(error) or type(error).__name__
-    problem = Problem(
-        "bridge-failed",
-        "this event could not be judged",
-        where,
-        f"{type(error).__name__}: {why}" if type(error).__name__ != "Unusable" else why,
-        "Report it with this line; on_failure in the settings says what happens meanwhile.",
-    )
-    said = f"anyhook bridge {where}: {problem.what}: {problem.why}"
-    decision = Decision(event, problems=(problem,))
     mode = _switch(values, "mode", MODE[0])
-    decision = decision.replace(enforced=mode != "shadow")
-    if _switch(values, "on_failure", ON_FAILURE[0]) == "deny" and event in GATES and decision.enforced:
-        decision = decision.replace(verdict="block", effect="deny_tool", reason=f"{problem.what}: {problem.why}")
+    decision = Decision(event, enforced=mode != "shadow")
+    if refusal and _setting("protect", True) is not False:
+        decision = decision.replace(verdict="block", effect="deny_tool", reason=refusal)
+    decision = doubted(decision, row.says, where, why, _switch(values, "on_failure", ON_FAILURE[0]))
     _record(table, decision, mode)
     answer = express(settle(decision, row.says, where).effects, row.says)
-    return answer.replace(stderr=answer.stderr or said)
+    return answer.replace(stderr=answer.stderr or _sentence(where, why))
+
+
+def doubted(decision: Decision, says: Mapping[str, Say], where: str, why: str, posture: str) -> Decision:
+    """The decision about an event that could not be judged as a whole: refused under `deny` where it can be, else the
+    person is told. A block stays what it is."""
+    problem = _problem(where, why)
+    decision = decision.replace(problems=(*decision.problems, problem))
+    if decision.stops:
+        return decision
+    if posture == "deny" and decision.event in GATES and decision.enforced:
+        return decision.replace(verdict="block", effect="deny_tool", reason=f"{problem.what}: {why}")
+    sentence = _sentence(where, why)
+    if "message" in says:
+        return decision.replace(messages=(*decision.messages, sentence))
+    if "context" in says and decision.event:
+        return decision.replace(context=(*decision.context, f"Tell the user: {sentence}"))
+    return decision
+
+
+def _problem(where: str, why: str) -> Problem:
+    from anyhook.model.problem import Problem
+
+    fix = "Report it with this line; on_failure in the settings says what happens meanwhile."
+    return Problem("bridge-failed", "this event could not be judged", where, why, fix)
+
+
+def _sentence(where: str, why: str) -> str:
+    return f"anyhook bridge {where}: this event could not be judged: {why}"
 
 
 def _switch(values: Values, name: str, default: str) -> str:
     """The call's word, else the user's."""
-    if values[name]:
-        return str(values[name])
+    return str(values[name] or _setting(name, default))
+
+
+def _setting(name: str, default: object) -> object:
     import tomllib
 
     from anyhook.state.places import config_file
 
     try:
         with open(config_file(os.environ), "rb") as file:
-            return str(tomllib.load(file).get(name, default))
-    except (OSError, ValueError):
+            return tomllib.load(file).get(name, default)
+    except (OSError, ValueError, RecursionError, MemoryError):
         return default
 
 

@@ -1,8 +1,10 @@
 """The catalog: discover, load, trust and layer, once for a project and a user. Only asking self-describing
-executables for their event starts anything, and only where the caller allows it."""
+executables for their event starts anything, and only where the caller allows it. A project that is too large to be read
+has no hooks here, in any dialect; the user's hooks are as without it."""
 
 from __future__ import annotations
 
+from anyhook.documents.budget import Budget, TooLarge
 from anyhook.documents.files import Files
 from anyhook.model.call import Call
 from anyhook.model.hook import ARMED, BROKEN, DISABLED, Hook, Layer
@@ -13,13 +15,23 @@ from anyhook.state.places import NOWHERE, believed_dir, config_file, lies_in, st
 from anyhook.state.settings import Config, read_config
 from anyhook.state.switches import Switches
 from anyhook.state.types import Types
+from anyhook.tables.isolation import FAILED, Apart, one_file
 from anyhook.tables.registry import dialect
 from anyhook.tables.rows import Dialect, Roots
 from anyhook.walk.catalog import Catalog, Setup
 from anyhook.walk.discover import discover
 from anyhook.walk.layer import layer
 from anyhook.walk.load import builtins, load
-from anyhook.walk.trust import trust
+from anyhook.walk.trust import gated, trust
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import TypeVar
+
+    from anyhook.model.hook import Source
+
+    Made = TypeVar("Made")
 
 
 class Loaded(Record):
@@ -29,23 +41,94 @@ class Loaded(Record):
     config: Config
     files: Files
     layers: dict[str, list[Layer]]
+    budget: Budget | None
+    """What the project may cost, for all that follows; None where its layers were dropped."""
+    too_large: TooLarge | None = None
+    """Why the project's layers are empty, where they were dropped."""
+
+    def pay(self, place: str) -> None:
+        """Whatever `files` reads from here on is read for the project."""
+        self.files.budget = self.budget
+        if self.budget is not None:
+            self.budget.place = place
+
+    def pay_no_more(self) -> None:
+        self.files.budget = None
+        if self.budget is not None and self.budget.exceeded is not None:
+            raise self.budget.exceeded
 
 
 def read(setup: Setup) -> Loaded:
     """Discover and load."""
+    return within_budget(setup, lambda loaded: loaded)
+
+
+def within_budget(setup: Setup, work: Callable[[Loaded], Made], budget: Budget | None = None) -> Made:
+    """Read everything and do some work with it. Where the project turns out to be too large, on the way or in the work,
+    both are done once more without its layers; so the work must be fit to be done twice."""
+    budget = Budget(setup.read_by_s) if budget is None else budget
     files = Files()
+    try:
+        made = work(_read(setup, files, budget, None))
+        if budget.exceeded is None:
+            return made
+        error = budget.exceeded
+    except TooLarge as raised:
+        error = raised
+    rest = Files()
+    rest.stamps.update(files.stamps)  # what it depends on: as long as they stay, the project is too large
+    return work(_read(setup, rest, None, error))
+
+
+def _read(setup: Setup, files: Files, budget: Budget | None, too_large: TooLarge | None) -> Loaded:
     config = _config(setup, files)
     roots = setup.roots(config.plugins)
-    layers: dict[str, list[Layer]] = {}
+    loaded = Loaded(roots, config, files, {}, budget, too_large)
     for name in setup.dialects:
-        table = dialect(name)
-        layers[name] = [load(table, source, files) for source in discover(table, roots)]
-    return Loaded(roots, config, files, layers)
+        loaded.layers[name] = []
+        with _dialect_apart(files, name, roots.project):
+            table = dialect(name)
+            loaded.layers[name] = [_load(table, source, loaded) for source in _places(table, roots, files)]
+    if too_large is not None:
+        problem = too_large.problem()
+        where = problem.where or setup.project
+        files.problem(problem.code, problem.what, where, problem.why, problem.fix, scope="project")
+    return loaded
+
+
+def _load(table: Dialect, source: Source, loaded: Loaded) -> Layer:
+    """What one source holds; a project's is paid for, and empty where the project was dropped."""
+    empty, loaded.files.budget = Layer(source, ()), None
+    if not gated(empty, loaded.roots):
+        return load(table, source, loaded.files)
+    if loaded.too_large is not None:
+        return empty
+    loaded.pay(source.path)
+    layer = load(table, source, loaded.files)
+    loaded.pay_no_more()
+    return layer
+
+
+def _dialect_apart(files: Files, name: str, project: str) -> Apart:
+    return Apart(files, project, f"no hook of the dialect {name} is used: reading them failed", name)
+
+
+def _places(table: Dialect, roots: Roots, files: Files) -> list[Source]:
+    """Where hooks may be declared; the user's places alone where the project's cannot be told."""
+    with Apart(files, roots.project, "the hooks of this project are not used", table.name, "project"):
+        return discover(table, roots)
+    return [source for source in discover(table, roots.replace(project=NOWHERE)) if source.scope != "project"]
 
 
 def _config(setup: Setup, files: Files) -> Config:
     """The user's settings. A file inside the project could name plugins, which run unasked: it is not the user's."""
     path, home = config_file(setup.env), setup.env.get("HOME", "")
+    with Apart(files, path, "the settings are not used: reading them failed", scope="user"):
+        return _settings(setup, files, path, home)
+    return Config()
+
+
+def _settings(setup: Setup, files: Files, path: str, home: str) -> Config:
     if lies_in(path, setup.project) and not lies_in(home or "/", setup.project):
         files.problem(
             "bad-setting",
@@ -61,26 +144,52 @@ def _config(setup: Setup, files: Files) -> Config:
 
 def build(setup: Setup, may_start: bool) -> Catalog:
     """The whole catalog. With `may_start`, trusted executables are asked for their event."""
-    loaded = read(setup)
+    return within_budget(setup, lambda loaded: _build(setup, loaded, may_start))
+
+
+def _build(setup: Setup, loaded: Loaded, may_start: bool) -> Catalog:
     files, roots = loaded.files, loaded.roots
     own_dir = believed_dir(setup.env, setup.project)
     for name in ("trust.json", "switches.json"):
         files.look(f"{own_dir}/{name}")  # before they are read: a plan must not outlive what was read
-    ledger, switches, types = open_ledger(setup, files), Switches(own_dir), Types(own_dir)
+    ledger, switches, types = Ledger(NOWHERE), Switches(NOWHERE), Types(NOWHERE)
+    with Apart(files, own_dir, "no approval of this user counts: reading our own records failed", scope="user"):
+        ledger, switches, types = open_ledger(setup, files), Switches(own_dir), Types(own_dir)
     off = switches.off(setup.project)
     hooks: list[Hook] = []
     for name in setup.dialects:
-        table = dialect(name)
-        layers = [
-            each.replace(hooks=tuple(_switched(hook, off) for hook in each.hooks))
-            for each in trust(table, loaded.layers[name], setup.trust, ledger, roots, files)
-        ]
-        found = [*(_switched(hook, off) for hook in builtins(table)), *layer(table, layers, files)]
-        hooks.extend(with_types(table, found, types, setup, files, may_start) if table.ask_type else found)
-    complete = all(hook.native_event or hook.status != ARMED for hook in hooks)
-    return Catalog(
-        hooks, [*ledger.problems, *switches.problems, *files.problems], loaded.config, files.stamps, complete
-    )
+        with _dialect_apart(files, name, roots.project):
+            table = dialect(name)
+            layers: list[Layer] = []
+            for each in loaded.layers[name]:
+                with one_file(files, each.source):
+                    loaded.pay(each.source.path)
+                    (judged,) = trust(table, [each], setup.trust, ledger, roots, files)
+                    loaded.pay_no_more()
+                    layers.append(judged.replace(hooks=tuple(_switched(hook, off) for hook in judged.hooks)))
+            files.budget = None  # what is joined is the user's as well
+            found = [*(_switched(hook, off) for hook in builtins(table)), *joined(table, layers, roots, files)]
+            hooks.extend(with_types(table, found, types, setup, loaded, may_start) if table.ask_type else found)
+    problems = [*ledger.problems, *switches.problems, *files.problems]
+    # What failed may have failed by chance, for want of memory or time or the like: it is tried again the next time.
+    failed = any(problem.code == FAILED for problem in problems)
+    failed = failed or (loaded.too_large is not None and not loaded.too_large.lasting)
+    complete = not failed and all(hook.native_event or hook.status != ARMED for hook in hooks)
+    return Catalog(hooks, problems, loaded.config, files.stamps, complete)
+
+
+def joined(table: Dialect, layers: Sequence[Layer], roots: Roots, files: Files) -> list[Hook]:
+    """The layers of one dialect as one list. Where joining them fails, those are dropped with which it fails, and the
+    user's stay rather than the project's."""
+    try:
+        return layer(table, layers, files)
+    except Exception:  # noqa: BLE001 (told below, layer by layer)
+        kept: set[int] = set()
+        for place in sorted(range(len(layers)), key=lambda place: gated(layers[place], roots)):
+            with one_file(files, layers[place].source):
+                layer(table, [layers[other] for other in sorted({*kept, place})], Files())
+                kept.add(place)
+        return layer(table, [layers[place] for place in sorted(kept)], files)
 
 
 def open_ledger(setup: Setup, files: Files) -> Ledger:
@@ -102,25 +211,34 @@ def _switched(hook: Hook, off: frozenset[str]) -> Hook:
 
 
 def with_types(
-    table: Dialect, hooks: list[Hook], types: Types, setup: Setup, files: Files, may_start: bool
+    table: Dialect, hooks: list[Hook], types: Types, setup: Setup, loaded: Loaded, may_start: bool
 ) -> list[Hook]:
     """Each executable with the event it names: the answer kept by content, or asked for now."""
-    fresh: dict[str, str] = {}
+    files, fresh = loaded.files, dict[str, str]()
     made: list[Hook] = []
     for hook in hooks:
         if hook.native_event or hook.status == BROKEN:
             made.append(hook)
             continue
-        digest, _ = files.digest(hook.source)
-        answer = (types.get(digest) or fresh.get(digest)) if digest else None
-        failure = ""
-        if answer is None and may_start and hook.status == ARMED:
-            answer, failure = _ask(table, hook, setup)
-            if answer is not None and digest:
-                fresh[digest] = answer
-        made.append(_typed(table, hook, answer, failure, files))
+        typed = hook.replace(status=BROKEN, why="it could not be asked for its event")
+        what = f"hook `{hook.name}` is not used: asking for its event failed"
+        with Apart(files, hook.source, what, hook.dialect, hook.scope):
+            if lies_in(hook.source, setup.project):
+                loaded.pay(hook.source.rpartition("/")[0])
+            digest, _ = files.digest(hook.source)
+            loaded.pay_no_more()
+            answer = (types.get(digest) or fresh.get(digest)) if digest else None
+            failure = ""
+            if answer is None and may_start and hook.status == ARMED:
+                answer, failure = _ask(table, hook, setup)
+                if answer is not None and digest:
+                    fresh[digest] = answer
+            typed = _typed(table, hook, answer, failure, files)
+        files.budget = None
+        made.append(typed)
     if fresh:
-        types.keep(fresh)
+        with Apart(files, types.path, "what executables answered could not be kept"):
+            types.keep(fresh)
     return made
 
 

@@ -32,6 +32,8 @@ class Setup(Record):
     plugin_dirs: tuple[str, ...] = ()
     state_dir: str | None = None
     """Of dialects that keep their hooks in a state directory; not ours."""
+    read_by_s: float | None = None
+    """The moment, by the monotonic clock, after which a project is not read any further; it decides nothing else."""
 
     @classmethod
     def of(
@@ -68,7 +70,7 @@ class Catalog(Record):
     config: Config
     stamps: dict[str, Stamp | None]
     complete: bool = True
-    """False where an executable has not been asked for its event yet."""
+    """False where an executable has not been asked for its event yet, or time ran out."""
 
     def for_event(self, event: str) -> list[Hook]:
         """The hooks of one event. One that has not said its event yet may be of any."""
@@ -96,7 +98,7 @@ class Catalog(Record):
         for hook in hooks:
             if hook.place:
                 places.setdefault(hook.source, []).append(hook.place)
-        lines = {path: files.lines(path, wanted) for path, wanted in places.items()}
+        lines = {path: files.lines(path, wanted) for path, wanted in places.items()}  # it never raises
         return [hook.replace(line=lines[hook.source].get(hook.place)) if hook.place else hook for hook in hooks]
 
     def by_event(self) -> dict[str, list[int]]:

@@ -4,6 +4,7 @@ is started, imported or asked, and trust plays no part: what is wrong with a fil
 from __future__ import annotations
 
 import os
+from itertools import islice
 
 from anyhook.documents import documents
 from anyhook.documents.files import Files
@@ -14,12 +15,12 @@ from anyhook.model.record import Record
 from anyhook.state.places import state_dir
 from anyhook.state.settings import Config
 from anyhook.state.types import Types
+from anyhook.tables.isolation import Apart
 from anyhook.tables.registry import dialect
-from anyhook.walk.build import Loaded, read, with_types
+from anyhook.walk.build import Loaded, joined, with_types, within_budget
 from anyhook.walk.catalog import Catalog, Setup
 from anyhook.walk.discover import discover
 from anyhook.walk.inspect import duplicates, inspect, misplaced
-from anyhook.walk.layer import layer
 from anyhook.walk.load import load
 
 TYPE_CHECKING = False
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 ANCESTORS = 6
 """How many folders above a file are tried as its project."""
+LOOSE_FILES, NAMES_BELOW = 5_000, 50
+"""How many names are looked at in a folder that is no project, and in each folder below it."""
 SUFFIXES = {".json": "json", ".toml": "toml", ".yaml": "yaml", ".yml": "yaml"}
 
 
@@ -51,28 +54,30 @@ def checkup(setup: Setup, paths: Sequence[str] = ()) -> Findings:
 
 
 def _project(setup: Setup) -> Findings:
-    loaded = read(setup)
-    return _look(setup, loaded, with_places=True)
+    return within_budget(setup, lambda loaded: _look(setup, loaded, with_places=loaded.too_large is None))
 
 
 def _look(setup: Setup, loaded: Loaded, with_places: bool) -> Findings:
     files, types = loaded.files, Types(state_dir(setup.env))
     hooks: list[Hook] = []
     for name, layers in loaded.layers.items():
-        table = dialect(name)
-        found = layer(table, layers, files)
-        hooks.extend(with_types(table, found, types, setup, files, may_start=False) if table.ask_type else found)
+        with Apart(files, setup.project, f"the hooks of the dialect {name} could not be checked", name):
+            table = dialect(name)
+            found = joined(table, layers, loaded.roots, files)
+            hooks.extend(with_types(table, found, types, setup, loaded, may_start=False) if table.ask_type else found)
     hooks = Catalog(hooks, [], loaded.config, {}).with_lines().hooks
-    problems = list(files.problems)
+    problems: list[Problem] = []
     for hook in hooks:
         if hook.status == ARMED:
-            problems.extend(inspect(hook, setup))
+            with Apart(files, hook.source, f"hook `{hook.name}` could not be checked", hook.dialect, hook.scope):
+                problems.extend(inspect(hook, setup))
     problems.extend(duplicates(hooks))
     seen = _hook_files(loaded)
     if with_places:
         for name in loaded.layers:
-            problems.extend(misplaced(dialect(name), loaded.roots, seen))
-    return Findings(tuple(seen), tuple(problems))
+            with Apart(files, setup.project, f"misplaced files of {name} could not be looked for", name):
+                problems.extend(misplaced(dialect(name), loaded.roots, seen))
+    return Findings(tuple(seen), (*files.problems, *problems))
 
 
 def _hook_files(loaded: Loaded) -> list[str]:
@@ -185,11 +190,15 @@ def _folder(setup: Setup, path: str) -> Findings:
     if _has_sources(other, path):
         return _only(_project(other), path)
     try:
-        names = sorted(os.listdir(path))
+        names = _names(path, LOOSE_FILES + 1)
     except OSError as error:
         raise UnknownFile(f"{path}: this folder cannot be read ({error.strerror}).") from None
+    if len(names) > LOOSE_FILES:
+        raise UnknownFile(
+            f"{path}: there are more than {LOOSE_FILES:,} names in this folder. Name the files to look at."
+        )
     files = [f"{path}/{name}" for name in names]
-    files += [f"{folder}/{name}" for folder in files if os.path.isdir(folder) for name in _names(folder)]
+    files += [f"{folder}/{name}" for folder in files if os.path.isdir(folder) for name in _some_names(folder)]
     least = 1 if len(setup.dialects) == 1 else 2
     chosen = [file for file in files if os.path.isfile(file) and max(_claims(setup, file).values(), default=0) >= least]
     if not chosen:
@@ -197,9 +206,15 @@ def _folder(setup: Setup, path: str) -> Findings:
     return _loose(setup, chosen)
 
 
-def _names(folder: str) -> list[str]:
+def _names(folder: str, most: int) -> list[str]:
+    """Names in a folder, sorted; where there are more, only so many of them."""
+    with os.scandir(folder) as entries:
+        return sorted(entry.name for entry in islice(entries, most))
+
+
+def _some_names(folder: str) -> list[str]:
     try:
-        return sorted(os.listdir(folder))[:50]
+        return _names(folder, NAMES_BELOW)
     except OSError:
         return []
 
@@ -211,7 +226,7 @@ def _loose(setup: Setup, paths: Sequence[str]) -> Findings:
         name = _dialect_of(setup, path)
         table, files = dialect(name), Files()
         source = Source(name, "project", table.claim(path, _document(path))[0], setup.project)
-        loaded = Loaded(setup.roots(()), Config(), files, {name: [load(table, source, files)]})
+        loaded = Loaded(setup.roots(()), Config(), files, {name: [load(table, source, files)]}, None)
         found.append(_only(_look(setup, loaded, with_places=False), path))
     problems = tuple(each for one in found for each in one.problems)
     return Findings(tuple(file for one in found for file in one.files), problems)

@@ -110,15 +110,15 @@ class Engine:
         model: AnyModel | None = None,
         env: Mapping[str, str] | None = None,
         host: str = "library",
+        read_by_s: float | None = None,
     ) -> Engine:
         """Discover, load and trust, once. The environment is taken as it is now. ValueError for a switch that is
-        none."""
+        none. `read_by_s`: where the project has not been read by then (monotonic clock), its hooks are left out."""
         from anyhook.walk.plan import open_catalog
 
         given = dict(os.environ if env is None else env)
-        setup = Setup.of(
-            os.fspath(project), given, listed(dialects, dialect), trust, listed(plugin_dirs, plugin_dir), state_dir
-        )
+        chosen, folders = listed(dialects, dialect), listed(plugin_dirs, plugin_dir)
+        setup = Setup.of(os.fspath(project), given, chosen, trust, folders, state_dir).replace(read_by_s=read_by_s)
         checked("on_failure", on_failure, ON_FAILURE)
         checked("mode", mode, MODE)
         engine = cls(setup, open_catalog(setup), on_failure=on_failure, mode=mode, session=session, host=host)
@@ -272,6 +272,8 @@ class Engine:
         if quiet is None or (route.speaks and inside_hook.get()):
             quiet = self.routes.inside(event, route.steps, "an in-process hook fired it")
         quiet = quiet.replace(enforced=mode != "shadow")
+        if self.note is not None:
+            quiet = self.note(quiet)
         if self.recording is not None:
             self.recording.add(event, quiet, self.who(mode), self.session)
         journal = self.journal

@@ -22,7 +22,19 @@ NAMING = ("callable", "prompt", "url", "file")
 
 
 def explain(step: Step, event: Event, scene: Scene, where: str, model: str = "") -> dict[str, Json]:
-    """A record as `fire` reports it, with the call in place of the run. `model` is whom the hook would ask."""
+    """A record as `fire` reports it, with the call in place of the run. `model` is whom the hook would ask. A hook that
+    cannot be explained hides no other."""
+    try:
+        return _explained(step, event, scene, where, model)
+    except Exception as error:  # noqa: BLE001 (one hook's failure, be it ours, is no neighbour's)
+        from anyhook.tables.isolation import told
+
+        made: dict[str, Json] = dict(idle_report(where, step.hook, f"it cannot be explained ({told(error)})").as_dict())
+        made.update(status="broken", would_run=False, limit_ms=None, argv=None, env=[], cwd=scene.project, stdin="")
+        return made
+
+
+def _explained(step: Step, event: Event, scene: Scene, where: str, model: str) -> dict[str, Json]:
     hook = step.hook
     why = hook.why if hook.status == "broken" else step.why
     if why is None:

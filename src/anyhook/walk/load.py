@@ -11,8 +11,16 @@ if TYPE_CHECKING:
 
 
 def load(dialect: Dialect, source: Source, files: Files) -> Layer:
-    """What one source holds."""
-    return dialect.load(source, files)
+    """What one source holds. Where reading it fails, that is a problem, and the layer is empty."""
+    from anyhook.tables.isolation import one_file
+
+    before, files.owner = files.owner, (source.dialect, source.scope)
+    try:
+        with one_file(files, source):
+            return dialect.load(source, files)
+    finally:
+        files.owner = before
+    return Layer(source, ())
 
 
 def builtins(dialect: Dialect) -> list[Hook]:

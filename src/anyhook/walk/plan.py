@@ -40,14 +40,17 @@ def open_catalog(setup: Setup) -> Catalog:
     if plan is not None:
         try:
             return from_plan(plan)
-        except (TypeError, KeyError, IndexError):
+        except Exception:  # noqa: BLE001, S110
             pass  # a plan of another make; the files know better
     from anyhook.walk.build import build
 
     catalog = build(setup, may_start=True)
     if catalog.complete:
-        catalog = catalog.with_lines()
-        keep_plan(own_dir, key, to_plan(catalog), begun_ns)
+        try:
+            catalog = catalog.with_lines()
+            keep_plan(own_dir, key, to_plan(catalog), begun_ns)
+        except Exception:  # noqa: BLE001, S110 (a plan saves time and nothing else; the catalog is there)
+            pass
     return catalog
 
 

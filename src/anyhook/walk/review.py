@@ -7,6 +7,7 @@ import json
 
 from anyhook.model.record import Record
 from anyhook.state.ledger import Item
+from anyhook.tables.isolation import one_file
 from anyhook.walk.trust import ALL, fingerprints, gated, switches
 
 TYPE_CHECKING = False
@@ -31,11 +32,13 @@ class Entry(Record):
     event: str
     """The dialect's own name; "" where an executable has not been asked."""
     hook: Hook | None
-    """None for an empty list, and for what is no longer there."""
+    """None for an empty list, for a case file, and for what is no longer there."""
     overrides: tuple[str, ...] = ()
     """Hooks of the user's that do not run once this is approved."""
     prints: Mapping[str, Print] = {}
     before: Item | None = None
+    runs: Mapping[str, str] = {}
+    """Of a case file: what it would run, by word."""
 
 
 def review(
@@ -43,13 +46,13 @@ def review(
 ) -> list[Entry]:
     """Everything that wants approval, in the order of the catalog; then what was approved and is gone."""
     approved = ledger.items(roots.project)
-    entries = [
-        _compared(entry, approved.get(entry.item.id))
-        for table, layers in tables
-        for layer in layers
-        if gated(layer, roots)
-        for entry in _entries(table, layer, [each for each in layers if not gated(each, roots)], roots, files)
-    ]
+    entries: list[Entry] = []
+    for table, layers in tables:
+        for layer in layers:
+            with one_file(files, layer.source):  # what cannot be shown is not approved either
+                others = [each for each in layers if not gated(each, roots)]
+                found = list(_entries(table, layer, others, roots, files)) if gated(layer, roots) else []
+                entries.extend(_compared(entry, approved.get(entry.item.id)) for entry in found)
     there = {entry.item.id for entry in entries}
     names = {table.name for table, _ in tables}
     gone = [item for key, item in approved.items() if key not in there and key.partition(":")[0] in names]

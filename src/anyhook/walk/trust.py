@@ -36,6 +36,11 @@ def fingerprints(hook: Hook, dialect: Dialect, roots: Roots, files: Files) -> di
         *dialect.names(hook, files, roots.project, roots.home),
         *on_project_path(words, roots.env.get("PATH", ""), roots.project, files),
     ]
+    return with_interpreters(waiting, roots, files)
+
+
+def with_interpreters(waiting: list[str], roots: Roots, files: Files) -> dict[str, Print]:
+    """The prints of these files, and of the interpreters that their first lines name."""
     found: dict[str, Print] = {}
     for path in waiting:  # grows while it is walked
         if path in found:
@@ -138,7 +143,7 @@ def _judge(dialect: Dialect, layer: Layer, mode: str, ledger: Ledger, roots: Roo
 
 def _path_trusted(dialect: Dialect, ledger: Ledger, roots: Roots, files: Files) -> bool:
     listed = dialect.trusted_natively(roots, files) if dialect.trusted_natively else frozenset()
-    return roots.project in ledger.approvals or roots.project in {os.path.realpath(path) for path in listed}
+    return ledger.approves_hooks(roots.project) or roots.project in {os.path.realpath(path) for path in listed}
 
 
 def _mark(hook: Hook, status: str, why: str) -> Hook:

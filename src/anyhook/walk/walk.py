@@ -72,6 +72,8 @@ class Walk:
         """Each as text, its run, and why it failed."""
         self.head = ""
         self.waiting: list[tuple[Hook, Call]] = []
+        self.running: Waitable | None = None
+        """The hook that is being waited for."""
         self.begun: dict[int, Begun] = {}
         """Hooks that were started before their turn, by their place in the row."""
         self.known: dict[int, tuple[str | None, str]] = {}
@@ -91,27 +93,46 @@ class Walk:
 
     def steps(self, steps: tuple[Step, ...]) -> Generator[Waitable, Run, None]:
         for position, step in enumerate(steps):
-            if step.dialect.name != self.group:
-                self.group, self.seen, self.ended = step.dialect.name, to_native(self.current, step.dialect), False
-                if step.dialect.at_once and not self.stopped:
-                    self.look_ahead(position, steps)
-            why, failed = self.known.get(position) or (step.why, "")
-            if step.hook.status == BROKEN:
-                failed = step.hook.why
-            elif why is None:
-                why, failed = wanted(step.hook, step.dialect, step.row, self.seen, self.current)
-            if why:
-                self.reports.append(idle_report(self.engine.routes.where(step.hook), step.hook, why))
-            elif (self.stopped or self.ended) and not (step.dialect.together and self.blocked_in == self.group):
-                self.report(step.hook, "skipped", f"{self.blocker} came first")
-            elif position in self.twins:
-                self.report(step.hook, "skipped", f"{self.twins[position]} is the same")
-            elif failed:
-                self.give_up(position, step, failed)
-            elif step.hook.background:
-                self.later(step)
-            else:
-                yield from self.run(position, step)
+            try:
+                yield from self.step(position, steps)
+            except Exception as error:  # noqa: BLE001 (one hook's failure, be it ours, is no neighbour's)
+                self.fail(position, step, error)
+
+    def step(self, position: int, steps: tuple[Step, ...]) -> Generator[Waitable, Run, None]:
+        step = steps[position]
+        if step.dialect.name != self.group:
+            self.group, self.seen, self.ended = step.dialect.name, to_native(self.current, step.dialect), False
+            if step.dialect.at_once and not self.stopped:
+                self.look_ahead(position, steps)
+        why, failed = self.known.get(position) or (step.why, "")
+        if step.hook.status == BROKEN:
+            failed = step.hook.why
+        elif why is None:
+            why, failed = wanted(step.hook, step.dialect, step.row, self.seen, self.current)
+        if why:
+            self.reports.append(idle_report(self.engine.routes.where(step.hook), step.hook, why))
+        elif (self.stopped or self.ended) and not (step.dialect.together and self.blocked_in == self.group):
+            self.report(step.hook, "skipped", f"{self.blocker} came first")
+        elif position in self.twins:
+            self.report(step.hook, "skipped", f"{self.twins[position]} is the same")
+        elif failed:
+            self.give_up(position, step, failed)
+        elif step.hook.background:
+            self.later(step)
+        else:
+            yield from self.run(position, step)
+
+    def fail(self, position: int, step: Step, error: Exception) -> None:
+        """Something of ours went wrong with this hook: it counts as broken, and the person is told."""
+        from anyhook.tables.isolation import told
+
+        left, self.running = self.running, None
+        if left is not None:
+            left.end("cancelled")
+            left.wait(None)
+        if not any(entry.position == position for entry in self.entries):
+            why = f"anyhook failed while it was asked ({told(error)})"
+            self.give_up(position, step, why, (f"anyhook: hook `{step.hook.name}` could not be asked: {told(error)}",))
 
     def run(self, position: int, step: Step) -> Generator[Waitable, Run, None]:
         hook, table, row = step.hook, step.dialect, step.row
@@ -122,11 +143,13 @@ class Walk:
             self.report(hook, "ran", verdict=outcome.verdict)
         else:
             call, model, started = self.begun.pop(position) if position in self.begun else self.begin(step, scene)
+            self.running = None if isinstance(started, Run) else started
             # Made while the hook runs: this is time that nobody waits for.
             self.head = self.head or self.engine.head(self.event, self.mode)
             text = call_text(hook, call, posture, self.engine.keeping, model)
             try:
                 run = started if isinstance(started, Run) else (yield started)
+                self.running = None
             except GeneratorExit:
                 run = started if isinstance(started, Run) else started.wait(0.0)
                 self.calls.append((text, run, "cancelled"))
@@ -213,9 +236,9 @@ class Walk:
         by_s = self.engine.answer_by_s
         return call if by_s is None else call.replace(limit_s=min(call.limit_s, max(by_s - monotonic(), LEAST_S)))
 
-    def give_up(self, position: int, step: Step, why: str) -> None:
+    def give_up(self, position: int, step: Step, why: str, messages: tuple[str, ...] = ()) -> None:
         """Its matcher failed, so it cannot be said whether it wanted the event: a broken hook."""
-        outcome = Outcome(failure=Failure("not_started", why))
+        outcome = Outcome(failure=Failure("not_started", why), messages=messages)
         posture = self.engine.posture_of(step.hook, self.on_failure)
         outcome = judge(step.hook, step.dialect, step.row, outcome, posture, {})
         self.report(step.hook, "broken", why, verdict=outcome.verdict)
@@ -285,6 +308,18 @@ class Walk:
         decision = merge(self.event.name, self.entries, tuple(self.reports), self.problems, enforced)
         if engine.note is not None:
             decision = engine.note(decision)
+        try:
+            return self.keep(decision)
+        except Exception as error:  # noqa: BLE001 (what was decided counts, written down or not)
+            from anyhook.tables.isolation import told
+
+            what = "this event could not be written down"
+            problem = Problem("journal-failed", what, self.event.name, told(error), severity=WARNING)
+            return decision.replace(problems=(*decision.problems, problem))
+
+    def keep(self, decision: Decision) -> Decision:
+        """Write the decision down."""
+        engine = self.engine
         if engine.recording is not None:
             engine.recording.add(self.event, decision, engine.who(self.mode), engine.session, self.calls)
         journal = engine.journal

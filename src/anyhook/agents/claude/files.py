@@ -6,6 +6,7 @@ from __future__ import annotations
 from anyhook.agents._hosted import calls_us, plugin, switched, without
 from anyhook.documents import documents
 from anyhook.model.hook import Hook, Layer, Source
+from anyhook.tables.isolation import one_file
 from anyhook.tables.rows import Roots
 from anyhook.tables.shapes import Entries, EntryShape
 
@@ -96,7 +97,9 @@ def _of_installed(source: Source, files: Files, shape: EntryShape) -> list[Hook]
         for place in places:
             root = place.get("installPath") if isinstance(place, dict) and place.get("scope") == "user" else None
             if isinstance(root, str):
-                found.extend(_of_plugin(source.replace(path=f"{root}/hooks/hooks.json", root=root), files, shape))
+                each = source.replace(path=f"{root}/hooks/hooks.json", root=root)
+                with one_file(files, each):
+                    found.extend(_of_plugin(each, files, shape))
     return found
 
 
@@ -107,25 +110,30 @@ def _of_parts(source: Source, files: Files, shape: EntryShape) -> list[Hook]:
     found: list[Hook] = []
     for name in files.names(source.path):
         path = f"{source.path}/{PARTS[source.label].format(name)}"
-        text = files.text(path) if path.endswith(".md") and files.is_file(path) else None
-        document = _front_with_hooks(path, text, files) if text else None
-        if document is None:
-            continue
-        if source.label != AGENTS:
-            files.problem(
-                "unsupported-event",
-                f"hooks of one of the {source.label} count once it is loaded; {SEEN[source.label]}",
-                path,
-                fix="Declare them in the settings if they shall always run.",
-                severity="warning",
-            )
-        if source.label == COMMANDS:
-            continue
-        who = str(document.get("name") or name.removesuffix(".md"))
-        given: Json = {"hooks": document["hooks"]}
-        hooks = _entries(given, source.replace(path=path), files, shape)
-        found.extend(_of_agent(hook, who) if source.label == AGENTS else _of_skill(hook, who) for hook in hooks)
+        with one_file(files, source, path):
+            found.extend(_of_part(source, name, path, files, shape))
     return found
+
+
+def _of_part(source: Source, name: str, path: str, files: Files, shape: EntryShape) -> list[Hook]:
+    text = files.text(path) if path.endswith(".md") and files.is_file(path) else None
+    document = _front_with_hooks(path, text, files) if text else None
+    if document is None:
+        return []
+    if source.label != AGENTS:
+        files.problem(
+            "unsupported-event",
+            f"hooks of one of the {source.label} count once it is loaded; {SEEN[source.label]}",
+            path,
+            fix="Declare them in the settings if they shall always run.",
+            severity="warning",
+        )
+    if source.label == COMMANDS:
+        return []
+    who = str(document.get("name") or name.removesuffix(".md"))
+    given: Json = {"hooks": document["hooks"]}
+    hooks = _entries(given, source.replace(path=path), files, shape)
+    return [_of_agent(hook, who) if source.label == AGENTS else _of_skill(hook, who) for hook in hooks]
 
 
 def _front_with_hooks(path: str, text: str, files: Files) -> dict[str, Json] | None:

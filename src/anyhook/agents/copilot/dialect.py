@@ -19,6 +19,7 @@ from anyhook.agents.copilot.host import FRESH, HOST
 from anyhook.model.hook import DISABLED, Hook, Layer, Source
 from anyhook.shell.commands import check_text
 from anyhook.tables.cells import native_name, project, session
+from anyhook.tables.isolation import one_file
 from anyhook.tables.matchers import MATCH_ALL, is_plain
 from anyhook.tables.patterns import BadPattern, compile_pattern
 from anyhook.tables.readers import whole_object
@@ -173,7 +174,9 @@ def load(source: Source, files: Files) -> Layer:
     for name in files.names(source.path):
         if name.endswith(".json"):
             label = name.removesuffix(".json")
-            found.extend(_of_file(source.replace(path=f"{source.path}/{name}", label=label), files))
+            each = source.replace(path=f"{source.path}/{name}", label=label)
+            with one_file(files, each):
+                found.extend(_of_file(each, files))
     return Layer(source, tuple(found))
 
 

@@ -8,6 +8,7 @@ from anyhook.agents.goose.host import HOST
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.shell.commands import check_text
 from anyhook.tables.cells import native_name, project, session
+from anyhook.tables.isolation import one_file
 from anyhook.tables.matchers import MATCH_ALL
 from anyhook.tables.patterns import check_pattern, compile_pattern
 from anyhook.tables.readers import object_or_nothing
@@ -92,7 +93,9 @@ def load(source: Source, files: Files) -> Layer:
     found: list[Hook] = []
     for name in files.names(source.path):
         root = f"{source.path}/{name}"
-        found.extend(_of_plugin(source.replace(path=f"{root}/hooks/hooks.json", root=root, label=name), files))
+        each = source.replace(path=f"{root}/hooks/hooks.json", root=root, label=name)
+        with one_file(files, each):
+            found.extend(_of_plugin(each, files))
     return Layer(source, tuple(found))
 
 

@@ -37,6 +37,10 @@ async def ask_about_hooks(chat: Chat) -> None:
 async def review(chat: Chat) -> bool:
     """`/trust`: all of it, whatever was said before; whether something was approved now."""
     found = look(chat.values)
+    if found.too_large:
+        for problem in found.problems:
+            chat.screen.line(visible(problem.sentence()), BAD)
+        return False
     if not found.entries:
         chat.screen.line("This project has no hooks, so there is nothing to approve.")
         return False

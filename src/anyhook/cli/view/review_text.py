@@ -40,6 +40,10 @@ def what_it_runs(entry: Entry) -> Iterator[str]:
     yield f"{entry.status.upper()}  {visible(entry.item.id)}"
     if entry.status == REMOVED:
         yield "  was approved and is no longer there"
+    elif entry.runs:
+        yield "  a case file: `anyhook test` runs it"
+        for word, value in entry.runs.items():
+            yield f"  {visible(word):<8} {_cut(value)}"
     elif entry.hook is None:
         users = ", ".join(entry.overrides) or "none at present"
         which = "all of the user's hooks" if entry.event == ALL else f"the user's hooks of {visible(entry.event)}"

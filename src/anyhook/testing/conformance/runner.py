@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING
 
 from anyhook.model.record import Record
 from anyhook.testing.conformance.coverage import coverage, report
+from anyhook.testing.conformance.layout import lay_out
 from anyhook.testing.conformance.matching import mismatches, parse_json, show
 from anyhook.testing.conformance.vectors import (
     ROOMS,
     ROWS_FILE,
-    Entry,
     RunStep,
     ShellStep,
     Vector,
@@ -157,25 +157,6 @@ def _environment(vector: Vector, home: str) -> dict[str, str]:
         else:
             env[name] = value
     return env
-
-
-def lay_out(base: Path, entries: Mapping[str, Entry]) -> None:
-    modes: list[tuple[Path, int]] = []
-    for name, entry in entries.items():
-        path = base / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if entry.link is not None:
-            path.unlink(missing_ok=True)
-            path.symlink_to(entry.link)
-        elif entry.text is not None:
-            path.write_bytes(entry.text.encode("utf-8", "surrogatepass"))
-        else:
-            path.mkdir(exist_ok=True)
-        if entry.mode is not None and entry.link is None:
-            modes.append((path, entry.mode))
-    # Last and deepest first: a directory may be about to become unreadable.
-    for path, mode in sorted(modes, key=lambda item: len(item[0].parts), reverse=True):
-        path.chmod(mode)
 
 
 def _take_steps(

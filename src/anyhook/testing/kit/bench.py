@@ -45,7 +45,7 @@ class Answer(Record):
 
 class Bench:
     """A copy of a project with its hooks, or with one of them. Each event is fired in a process of its own, all of
-    them in the same copy."""
+    them in the same copy. Nothing asks for approval: the program that makes a bench is code that runs already."""
 
     def __init__(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from typing import TYPE_CHECKING
 
@@ -78,6 +79,8 @@ class Case(Record):
     limit_s: float
     skip: str
     expect: dict[str, Json]
+    digest: str = ""
+    """SHA-256 of the file's bytes as they were read: what is approved is what runs."""
 
     def placed(self, folders: dict[str, Json]) -> Case:
         """The same with the paths of the folders in place of `{project}` and `{home}`."""
@@ -116,7 +119,8 @@ def cases_in(document: Json, path: str, text: str = "") -> list[Case]:
         lines = _lines(text, [place for place, _ in mistakes])
         told = [f"{path}:{lines[place]}: {what}" for place, what in mistakes]
         raise BadCases("\n".join(dict.fromkeys(told)))
-    return found
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return [case.replace(digest=digest) for case in found]
 
 
 def _lines(text: str, places: Iterable[Place]) -> dict[Place, int]:

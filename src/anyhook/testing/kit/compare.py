@@ -7,6 +7,8 @@ import difflib
 import os
 from typing import TYPE_CHECKING
 
+from anyhook.documents.documents import Unreadable, read_bytes
+from anyhook.shell.named import within
 from anyhook.testing.conformance.matching import is_operation, mismatches, parse_json
 from anyhook.testing.kit.keys import DECISION_FIELDS
 from anyhook.testing.kit.only import means
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.testing.kit.run import Shot
 
+READ_MOST = 64_000_000
+"""Bytes of a file that is compared."""
 STARTED = ("ran", "background", "broken")
 
 
@@ -61,11 +65,16 @@ def _json(wanted: Json, text: str) -> list[str]:
 def _files(wanted: Json, project: str) -> list[str]:
     found: list[str] = []
     for path, text in wanted.items() if isinstance(wanted, dict) else ():
+        place = os.path.realpath(os.path.join(project, path))
+        if not within(place, os.path.realpath(project)):
+            found.append(f"files: {path} leads out of the project, to {place}; it is not read")
+            continue
         try:
-            with open(os.path.join(project, path), "rb") as file:
-                actual: Json = file.read().decode("utf-8", "replace")
-        except OSError:
-            actual = None
+            there = os.path.lexists(place)
+            actual: Json = read_bytes(place, READ_MOST).decode("utf-8", "replace") if there else None
+        except (Unreadable, OSError) as error:
+            found.append(f"files: {path} cannot be read: {getattr(error, 'what', error)}")
+            continue
         found += different(text, actual, f"files: {path}")
     return found
 

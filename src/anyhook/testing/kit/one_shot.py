@@ -1,5 +1,5 @@
 """One event for the engine, in a process of its own: a task on stdin, the decision on stdout. It belongs to the test
-kit: everything in the project is trusted, so it is never used outside a throw-away copy."""
+kit, which says what is trusted, and is never used outside a throw-away copy."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ class Task(Record):
     plugin_dirs: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
     """Hooks by id, name or part of the id; () for all."""
+    trust: str = "ask"
 
     def text(self) -> str:
         return lean_json.dumps([getattr(self, field) for field in self.fields])
@@ -40,7 +41,7 @@ def main() -> None:
     task = Task(*lean_json.loads(sys.stdin.buffer.read().decode()))  # type: ignore[misc]
     engine = Engine.open(
         os.getcwd(),
-        trust="all",
+        trust=task.trust,
         dialects=task.dialects,
         on_failure=task.on_failure or None,
         mode=task.mode or None,

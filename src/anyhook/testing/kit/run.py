@@ -11,8 +11,10 @@ from anyhook.journal.search import Wanted, search
 from anyhook.model import lean_json
 from anyhook.model.decision import Decision
 from anyhook.model.record import Record
+from anyhook.shell.named import within
 from anyhook.tables.registry import host
 from anyhook.testing.conformance.matching import parse_json
+from anyhook.testing.kit.approval import approve_copy, check_copy
 from anyhook.testing.kit.compare import calls_in, differences, reports
 from anyhook.testing.kit.events import payload_of_agent
 from anyhook.testing.kit.one_shot import BAD_TASK, Task
@@ -73,12 +75,12 @@ class Result(Record):
         }
 
 
-def run_all(cases: Sequence[tuple[Case, str]], jobs: int) -> Iterator[Result]:
+def run_all(cases: Sequence[tuple[Case, str]], jobs: int, trust: str = "ask") -> Iterator[Result]:
     """The results in the order of the cases, each as soon as it and those before it are there. Whatever interrupts that
     ends the cases that are under way."""
     with ThreadPoolExecutor(max_workers=jobs) as pool:
         try:
-            yield from pool.map(lambda pair: run_case(*pair), cases)
+            yield from pool.map(lambda pair: run_case(pair[0], pair[1], trust), cases)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             while Ground.in_use:  # again, for one may just have been about to start something
@@ -88,21 +90,45 @@ def run_all(cases: Sequence[tuple[Case, str]], jobs: int) -> Iterator[Result]:
             raise
 
 
-def run_case(case: Case, project: str) -> Result:
-    """One case on a fresh copy of the project."""
+def run_case(case: Case, project: str, trust: str = "ask") -> Result:
+    """One case on a fresh copy of the project. Unless `trust` is `all`, only hooks run that are approved there; whether
+    the case itself may be run is for the caller to ask."""
     if case.skip:
         return Result(case, SKIPPED, 0.0, (), {})
     begun = time.monotonic()
     decision: dict[str, Json] = {}
     try:
         with Ground(project, case.bring) as ground:
+            if trust != "all":
+                _limit(ground)
             placed = case.placed({"project": ground.project, "home": ground.home})
             shot = take(placed, ground)
             decision = shot.decision
-            found = differences(placed.expect, shot)
+            found = [*_not_approved(ground, shot), *differences(placed.expect, shot)]
     except (NoGround, CannotRun) as error:
         found = [str(error)]
     return Result(case, FAILED if found else PASSED, time.monotonic() - begun, tuple(found), decision)
+
+
+def _limit(ground: Ground) -> None:
+    """Only hooks that are approved where they come from may run on the ground. Where all are, so is whatever else the
+    case brings along or makes."""
+    checked = check_copy(ground.source, ground.project, ground.env["PATH"], os.environ)
+    if checked.waiting:
+        ground.trust, ground.waiting = "ask", checked.waiting
+        approve_copy(ground.project, checked.approved, ground.state_dir, ground.env)
+
+
+def _not_approved(ground: Ground, shot: Shot) -> list[str]:
+    """What did not run, and what to do: a case without it has shown nothing."""
+    if not ground.waiting:
+        return []
+    fix = f"Look at it: anyhook trust --project {ground.source}"
+    found = [str(row.get("id")) for row in reports(shot.decision) if row.get("status") == "untrusted"]
+    found += [key for key in ground.waiting if key.endswith((":[]", ":*"))]
+    others = f"{ground.source} has hooks that are not approved, so what the case adds to them is not either"
+    whys = {"new": "you never approved it", "changed": "it changed since you approved it"}
+    return [f"{key} is not run: {whys.get(ground.waiting.get(key, ''), others)}. {fix}" for key in found]
 
 
 def take(case: Case, ground: Ground) -> Shot:
@@ -116,6 +142,8 @@ def take(case: Case, ground: Ground) -> Shot:
         _ended_well(ground.shell(case.setup, case.limit_s), "setup", case.limit_s)
     plugins = tuple(os.path.join(ground.project, folder) for folder in case.plugin_dirs)
     for folder, path in zip(case.plugin_dirs, plugins, strict=True):
+        if not within(os.path.realpath(path), ground.project):
+            raise CannotRun(f"`plugin_dirs` {folder}: this leads out of the project. Name a folder of the project's.")
         if not os.path.isdir(path):
             raise CannotRun(
                 f"`plugin_dirs` {folder}: there is no such folder in the project, nor was one made by `setup`."

@@ -4,21 +4,24 @@ project itself, and nothing of the user's is seen in it."""
 from __future__ import annotations
 
 import os
-import shutil
+import stat
 import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from anyhook.documents.files import Files
+from anyhook.shell.named import within
 from anyhook.state.places import state_dir
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.tables.rows import Roots
-from anyhook.testing.conformance.runner import COMMAND, Ended, call, end_leftovers, lay_out, remove
+from anyhook.testing.conformance.layout import lay_out
+from anyhook.testing.conformance.runner import COMMAND, Ended, call, end_leftovers, remove
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from types import TracebackType
+    from typing import BinaryIO
 
     from anyhook.testing.conformance.vectors import Entry
     from anyhook.testing.kit.one_shot import Task
@@ -30,6 +33,9 @@ LEFT_OUT = frozenset(
 """Folders that are large, are made anew, or hold a history: not copied unless they are asked for."""
 COPY_MOST = 500_000_000
 """Bytes of a project that are copied for one case; a larger one has something in it that no hook needs."""
+CHUNK = 1 << 20
+OWN = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
+"""Variables that say where settings, approvals and the journal are: never the user's own in a test."""
 KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SYSTEMROOT")
 """Variables of the caller's that a case sees."""
 
@@ -69,6 +75,10 @@ class Ground:
             HOME=self.home, XDG_CONFIG_HOME=f"{self.home}/.config", XDG_STATE_HOME=f"{self.home}/.local/state"
         )
         self.env.setdefault("LANG", "C.UTF-8")
+        self.trust = "all"
+        """`ask` where only what the ledger of this ground approves may run."""
+        self.waiting: dict[str, str] = {}
+        """Hooks of the project that its user has not approved as they are: `new` or `changed`."""
 
     def __enter__(self) -> Ground:
         return self
@@ -94,12 +104,19 @@ class Ground:
         return state_dir(self.env)
 
     def set(self, env: Mapping[str, str | None]) -> None:
-        """More variables; None takes one away. `{project}` and `{home}` stand for the folders."""
+        """More variables; None takes one away. `{project}` and `{home}` stand for the folders. NoGround for one that
+        would have settings, approvals or the journal of the user's be used."""
         for name, value in env.items():
             if value is None:
                 self.env.pop(name, None)
             else:
                 self.env[name] = value.replace("{project}", self.project).replace("{home}", self.home)
+        for name in OWN:
+            value = self.env.get(name, "" if name == "HOME" else self.home)
+            if not within(os.path.realpath(value or "/"), self.root):
+                raise NoGround(
+                    f"`env` {name}: a case keeps to folders of its own. Name one below {{home}} or {{project}}."
+                )
 
     def lay_out(self, files: Mapping[str, Entry], home: Mapping[str, Entry]) -> None:
         """Files besides those that were copied, or instead of them."""
@@ -112,11 +129,11 @@ class Ground:
     def fire(self, task: Task, limit_s: float) -> Ended:
         """One event, by the engine in a process of its own."""
         argv = [sys.executable, "-P", "-m", "anyhook.testing.kit.one_shot"]
-        return call(argv, task.text(), self.env, Path(self.project), limit_s)
+        return call(argv, task.replace(trust=self.trust).text(), self.env, Path(self.project), limit_s)
 
     def bridge(self, agent: str, event: str, stdin: str, switches: Sequence[str], limit_s: float) -> Ended:
         """One call of an agent's, as the agent would make it."""
-        argv = [*COMMAND, "bridge", agent, event, "--project", self.project, "--trust", "all", *switches]
+        argv = [*COMMAND, "bridge", agent, event, "--project", self.project, "--trust", self.trust, *switches]
         return call(argv, stdin, self.env, Path(self.project), limit_s)
 
     def _path(self, path: str) -> str:
@@ -137,38 +154,60 @@ class _Copy:
         self.bytes = 0
 
     def make(self) -> None:
-        for folder, folders, names in os.walk(self.source):
+        """By descriptors: no folder or file is followed to somewhere else, though somebody changes it meanwhile."""
+        os.mkdir(self.target)
+        for folder, folders, names, here in os.fwalk(self.source, follow_symlinks=False):
             below = os.path.relpath(folder, self.source)
-            here = os.path.normpath(f"{self.target}/{below}")
-            os.makedirs(here, exist_ok=True)
+            copy = os.path.normpath(f"{self.target}/{below}")
             folders[:] = [name for name in folders if self._wanted(folder, below, name)]
-            for name in [*names, *(name for name in folders if os.path.islink(f"{folder}/{name}"))]:
-                self._copy(f"{folder}/{name}", f"{here}/{name}")
+            for name in [*names, *folders]:
+                self._copy(name, here, f"{copy}/{name}")
 
     def _wanted(self, folder: str, below: str, name: str) -> bool:
         path = os.path.normpath(f"{below}/{name}")
         return (name not in LEFT_OUT or path in self.bring) and os.path.realpath(f"{folder}/{name}") != self.root
 
-    def _copy(self, path: str, copy: str) -> None:
-        if os.path.islink(path):
-            aim = os.readlink(path)
-            inside = os.path.isabs(aim) and f"{aim}/".startswith(f"{self.source}/")
-            os.symlink(f"{self.target}{aim[len(self.source) :]}" if inside else aim, copy)
-        elif os.path.isfile(path):
-            self.bytes += os.path.getsize(path)
-            if self.bytes > COPY_MOST:
-                raise NoGround(
-                    f"the project {self.source} has more than {COPY_MOST // 1_000_000} MB to copy. Name a smaller one "
-                    "with --project, or with `project` in the case file."
-                )
-            shutil.copy2(path, copy)
+    def _copy(self, name: str, here: int, copy: str) -> None:
+        """A file, a link, or a folder without what is in it. Pipes, sockets and devices are left out."""
+        try:
+            kind = os.stat(name, dir_fd=here, follow_symlinks=False).st_mode
+            if stat.S_ISDIR(kind):
+                os.makedirs(copy, exist_ok=True)
+            elif stat.S_ISLNK(kind):
+                self._link(os.readlink(name, dir_fd=here), copy)
+            elif stat.S_ISREG(kind):
+                flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+                with os.fdopen(os.open(name, flags, dir_fd=here), "rb") as file:
+                    self._bytes(file, copy)
+        except FileNotFoundError:
+            return  # it went away meanwhile
+
+    def _link(self, aim: str, copy: str) -> None:
+        inside = os.path.isabs(aim) and within(aim, self.source)
+        os.symlink(f"{self.target}{aim[len(self.source) :]}" if inside else aim, copy)
+
+    def _bytes(self, file: BinaryIO, copy: str) -> None:
+        seen = os.fstat(file.fileno())
+        if not stat.S_ISREG(seen.st_mode):
+            return
+        with open(copy, "xb") as made:
+            while chunk := file.read(CHUNK):
+                self.bytes += len(chunk)
+                if self.bytes > COPY_MOST:
+                    raise NoGround(
+                        f"the project {self.source} has more than {COPY_MOST // 1_000_000} MB to copy. Name a smaller "
+                        "one with --project, or with `project` in the case file."
+                    )
+                made.write(chunk)
+            os.fchmod(made.fileno(), stat.S_IMODE(seen.st_mode) & 0o777)
+        os.utime(copy, ns=(seen.st_atime_ns, seen.st_mtime_ns))
 
 
 def project_of(path: str) -> str | None:
     """The nearest folder above a file that has hooks, by the places that the dialects look at."""
     folder = os.path.dirname(os.path.abspath(path))
     while True:
-        if any(os.path.exists(place) for place in _hook_places(folder)):
+        if has_hooks(folder):
             return folder
         above = os.path.dirname(folder)
         if above == folder:
@@ -185,6 +224,11 @@ def project_for(file: str, named: str, otherwise: str) -> str:
     if not os.path.isdir(folder):
         raise NoGround(f"{file}: `project` {named}: there is no such directory, seen from the file.")
     return os.path.realpath(folder)
+
+
+def has_hooks(folder: str) -> bool:
+    """Whether a folder has hook files of any dialect's."""
+    return any(os.path.exists(place) for place in _hook_places(folder))
 
 
 def _hook_places(project: str) -> Iterator[str]:

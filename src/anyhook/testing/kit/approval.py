@@ -1,0 +1,251 @@
+"""Approval: which case files and which hooks a test may run. A case file is code of the folder it lies in, so it is
+pinned by content in the ledger like a hook. Hooks are judged in the copy that they will run in. It starts nothing."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from anyhook.documents.files import Files, Print
+from anyhook.model.problem import WARNING, Problem
+from anyhook.model.record import Record
+from anyhook.shell.named import files_named, on_project_path, within
+from anyhook.state.ledger import Item, Ledger
+from anyhook.state.places import NOWHERE, believed_dir
+from anyhook.tables.registry import dialect
+from anyhook.testing.kit import is_case_file
+from anyhook.testing.kit.cases import BadCases, read_cases
+from anyhook.testing.kit.sandbox import LEFT_OUT, NoGround, project_for
+from anyhook.walk.build import read
+from anyhook.walk.catalog import Setup
+from anyhook.walk.review import APPROVED, CHANGED, NEW, REMOVED, Entry
+from anyhook.walk.trust import fingerprints, with_interpreters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from anyhook.testing.kit.cases import Case
+
+CASES = "cases"
+"""Begins the id of a case file in the ledger, where a hook's begins with its dialect."""
+MAX_FOLDERS = 50_000
+"""How many folders `trust` looks into for case files."""
+NO_HOME = "/dev/null/home"
+"""A case's own home is made anew, so nothing that lies there can be pinned."""
+
+
+class Standing(Record):
+    """Whether a case file may be run: by the approval of which folder, or why not."""
+
+    status: str
+    folder: str
+
+
+def review_cases(folder: str, ledger: Ledger, env: Mapping[str, str]) -> tuple[list[Entry], list[Problem]]:
+    """The case files in and below a folder, as `trust` shows and approves them; then those that are gone."""
+    known = {key: item for key, item in ledger.items(folder).items() if key.startswith(f"{CASES}:")}
+    entries: list[Entry] = []
+    problems: list[Problem] = []
+    for path in _files_below(folder, problems):
+        entry = _entry(path, folder, env)
+        before = known.pop(entry.item.id, None)
+        if before is not None:
+            entry = entry.replace(status=APPROVED if before.same_as(entry.item) else CHANGED, before=before)
+        entries.append(entry)
+    gone = [Entry(item, REMOVED, "", None, before=item) for item in known.values()]
+    return [*entries, *gone], problems
+
+
+def _files_below(folder: str, problems: list[Problem]) -> Iterator[str]:
+    for count, (here, folders, names) in enumerate(os.walk(folder)):
+        if count >= MAX_FOLDERS:
+            what = f"the project has more than {MAX_FOLDERS:,} folders, so not all of it was searched for case files"
+            fix = "Run `anyhook trust` in the folder that holds the case files."
+            problems.append(Problem("cases-not-searched", what, folder, "", fix, WARNING))
+            return
+        folders[:] = sorted(name for name in folders if name not in LEFT_OUT)
+        yield from (os.path.join(here, name) for name in sorted(names) if is_case_file(name))
+
+
+def _entry(path: str, folder: str, env: Mapping[str, str]) -> Entry:
+    seen = Files().fingerprint(path)
+    try:
+        cases = read_cases(path)
+        project = project_for(path, cases[0].project if cases else "", folder)
+    except (BadCases, NoGround) as error:
+        item = Item(_identity(path, folder), "", {path: seen.digest})
+        return Entry(item, NEW, "", None, prints={path: seen}, runs={"unusable": str(error)})
+    prints = {path: seen, **_prints(cases, project, env)}
+    return Entry(_item(path, folder, prints), NEW, "", None, prints=prints, runs=_runs(cases, project, folder))
+
+
+def _identity(path: str, folder: str) -> str:
+    return f"{CASES}:{os.path.relpath(path, folder)}"
+
+
+def _item(path: str, folder: str, prints: Mapping[str, Print]) -> Item:
+    return Item(_identity(path, folder), "", {each: seen.digest for each, seen in prints.items()})
+
+
+def _runs(cases: Sequence[Case], project: str, folder: str) -> dict[str, str]:
+    """What a person has to know before a yes."""
+    said = {"cases": str(len(cases))}
+    if project != folder:
+        said["project"] = project
+    setups = dict.fromkeys(case.setup for case in cases if case.setup)
+    said.update({f"setup {number}".removesuffix(" 1"): line for number, line in enumerate(setups, 1)})
+    written = dict.fromkeys(path for case in cases for path in case.files)
+    if written:
+        said["writes"] = ", ".join(written)
+    plugins = dict.fromkeys(path for case in cases for path in case.plugin_dirs)
+    if plugins:
+        said["plugins"] = ", ".join(plugins)
+    return said
+
+
+def _prints(cases: Sequence[Case], project: str, env: Mapping[str, str]) -> dict[str, Print]:
+    """The files of the project that the cases name and could run: in their `setup`, in what they write, and as
+    plugins."""
+    files = Files()
+    roots = Setup.of(project, env).roots(())
+    words: dict[str, None] = {}
+    for case in cases:
+        texts = [case.setup, *(entry.text or "" for entry in (*case.files.values(), *case.home.values()))]
+        texts += [value or "" for value in case.env.values()]
+        words.update(dict.fromkeys(text.replace("{project}", project) for text in texts if text))
+    waiting = [*files_named([*words], project, NO_HOME, {}, files)]
+    paths = [case.env.get("PATH") or "" for case in cases] + [env.get("PATH", "")]
+    for each in dict.fromkeys(paths):
+        waiting += on_project_path([*words], each.replace("{project}", project), project, files)
+    found = with_interpreters([path for path in waiting if not _is_device(path)], roots, files)
+    for folder in dict.fromkeys(os.path.join(project, name) for case in cases for name in case.plugin_dirs):
+        found.update(_plugin_prints(project, folder, env))
+    return {path: seen for path, seen in found.items() if not within(path, NO_HOME)}
+
+
+def _is_device(path: str) -> bool:
+    """`/dev/null` and its like hold nothing that could be changed behind an approval's back."""
+    return within(os.path.realpath(path), "/dev") or within(os.path.realpath(path), "/proc")
+
+
+def _plugin_prints(project: str, folder: str, env: Mapping[str, str]) -> dict[str, Print]:
+    setup = Setup.of(project, env, plugin_dirs=[folder])
+    loaded = read(setup)
+    found: dict[str, Print] = {}
+    for name, layers in loaded.layers.items():
+        for layer in layers:
+            if layer.source.scope == "plugin" and within(layer.source.path, os.path.realpath(folder)):
+                sources = [layer.source.path, *(hook.source for hook in layer.hooks)]
+                found.update({path: loaded.files.fingerprint(path) for path in sources if not os.path.isdir(path)})
+                for hook in layer.hooks:
+                    found.update(fingerprints(hook, dialect(name), loaded.roots, loaded.files))
+    return found
+
+
+def standing(file: str, cases: Sequence[Case], given: str | None, env: Mapping[str, str]) -> Standing:
+    """Whether the cases of a file may be run: whether a folder that holds the file has approved these very bytes, with
+    the files that they would run. `given` is the project that the caller names."""
+    path = os.path.join(os.path.realpath(os.path.dirname(os.path.abspath(file))), os.path.basename(file))
+    folder, found = os.path.dirname(path), Standing(NEW, "")
+    while True:
+        state_dir = believed_dir(env, folder)
+        if state_dir == NOWHERE:
+            return found  # what lies here could have written the ledger itself
+        known = Ledger(state_dir).items(folder).get(_identity(path, folder))
+        if known is not None:
+            project = given or project_for(file, cases[0].project if cases else "", folder)
+            prints = {path: Print(cases[0].digest), **_prints(cases, project, env)} if cases else {}
+            if known.same_as(_item(path, folder, prints)):
+                return Standing(APPROVED, folder)
+            found = Standing(CHANGED, folder)
+        above = os.path.dirname(folder)
+        if above == folder:
+            return found
+        folder = above
+
+
+def not_approved(file: str, standing: Standing) -> str:
+    """What a person is told about a case file that may not be run."""
+    if standing.status == CHANGED:
+        what, folder = "it changed since you approved it, or a file that it runs did", standing.folder
+    else:
+        what, folder = "you never approved it", os.path.realpath(os.path.dirname(os.path.abspath(file)))
+    return f"{file}: this case file is not run: {what}. Look at it: anyhook trust --project {folder}"
+
+
+def approve_written(path: str, text: str, env: Mapping[str, str]) -> str | None:
+    """Approves a case file that our own command has just written, with cases that bring no code along, where a folder
+    that holds it has an approval already. The folder, or None where there is none."""
+    import hashlib
+
+    place = os.path.join(os.path.realpath(os.path.dirname(os.path.abspath(path))), os.path.basename(path))
+    folder = os.path.dirname(place)
+    while True:
+        state_dir = believed_dir(env, folder)
+        ledger = Ledger(state_dir)
+        if state_dir == NOWHERE:
+            return None
+        if ledger.items(folder):
+            break
+        if os.path.dirname(folder) == folder:
+            return None
+        folder = os.path.dirname(folder)
+    cases = read_cases(path)
+    data = text.encode()
+    digest = hashlib.sha256(data).hexdigest()
+    if any(case.digest != digest or case.setup or case.files or case.home or case.plugin_dirs for case in cases):
+        return None
+    prints = {place: Print(digest), **_prints(cases, project_for(path, cases[0].project, folder), env)}
+    kept = [item for key, item in ledger.items(folder).items() if key != _identity(place, folder)]
+    try:
+        ledger.approve(folder, [*kept, _item(place, folder, prints)], {digest: data})
+    except OSError:
+        return None
+    return folder
+
+
+class Checked(Record):
+    """The hooks of a copy, by id: those that are approved where they come from, and those that are not."""
+
+    approved: frozenset[str]
+    waiting: dict[str, str]
+
+
+def check_copy(source: str, copy: str, search_path: str, env: Mapping[str, str]) -> Checked:
+    """Which hooks of the copy are what their user approved in the project. The copy is looked at and not the project,
+    so what was judged is what runs."""
+    known = Ledger(believed_dir(env, source)).items(source)
+    approved: set[str] = set()
+    waiting: dict[str, str] = {}
+    for item in _items(copy, {**env, "PATH": search_path}):
+        before = known.get(item.id)
+        if before is not None and _is_copy_of(item, before, copy, source):
+            approved.add(item.id)
+        else:
+            waiting[item.id] = NEW if before is None else CHANGED
+    return Checked(frozenset(approved), waiting)
+
+
+def approve_copy(copy: str, approved: frozenset[str], state_dir: str, env: Mapping[str, str]) -> None:
+    """Writes the approvals of a copy's hooks into the ledger that the copy has to itself."""
+    items = [item for item in _items(copy, env) if item.id in approved]
+    Ledger(state_dir).approve(copy, items, {})
+
+
+def _items(copy: str, env: Mapping[str, str]) -> list[Item]:
+    from anyhook.walk.review import review
+
+    loaded = read(Setup.of(copy, env))
+    tables = [(dialect(name), layers) for name, layers in loaded.layers.items()]
+    return [entry.item for entry in review(tables, Ledger(NOWHERE), loaded.roots, loaded.files)]
+
+
+def _is_copy_of(item: Item, before: Item, copy: str, source: str) -> bool:
+    """Whether the declaration and every file are the approved ones. A file that was left out of the copy cannot run."""
+    if item.definition != before.definition or not item.pinnable:
+        return False
+    for path, digest in item.files.items():
+        there = f"{source}{path[len(copy) :]}" if within(path, copy) else path
+        if digest != before.files.get(there, "") and (digest or not os.path.lexists(there)):
+            return False
+    return True

@@ -1,0 +1,274 @@
+"""The recorded corpus: how one case is laid out, run, made comparable and compared.
+
+It knows the command's public surface only (`fire`, `bridge`, `explain`, `list`), never a module of ours, so it holds
+whatever the code behind the command looks like. Inputs and answers are data: `inputs.json` has the throw-away homes and
+projects, what their hooks answer and what agents send; every line of `cases.jsonl` is one call and its recorded answer.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+INPUTS = HERE / "inputs.json"
+CASES = HERE / "cases.jsonl"
+
+ROOMS = ("home", "project", "plugin")
+CALL_LIMIT_S = 120
+"""A net for a command that hangs; no answer depends on it."""
+SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
+# -P: the process starts in the case's project, whose files must not be importable by accident.
+COMMAND = (sys.executable, "-P", "-m", "anyhook")
+ANSWER = ("exit", "out", "form", "err", "seen")
+"""The fields of a case that are recorded; all others are its input."""
+
+FORMS = {"line": (None, False), "tree": (2, False), "ascii line": (None, True), "ascii tree": (2, True)}
+"""How JSON is printed: its indentation, and whether other characters than ASCII are escaped."""
+BLANK: dict[str, Any] = {
+    "event": "", "verdict": "none", "effect": None, "reason": None, "hook": None, "tool_input": None,
+    "tool_output": None, "prompt": None, "context": [], "messages": [], "follow_ups": [], "history": None,
+    "recipe": None, "end_turn": False, "enforced": True, "hooks": None, "problems": [],
+}  # fmt: skip
+RECORD = (
+    "id", "name", "dialect", "scope", "source", "status", "why", "ending", "exit_code", "duration_ms", "stdout",
+    "stderr", "verdict",
+)  # fmt: skip
+BLANK_RECORD: dict[str, Any] = {
+    "status": "ran", "why": "", "ending": "exited", "exit_code": 0, "duration_ms": 0, "stdout": "", "stderr": "",
+    "verdict": "none",
+}  # fmt: skip
+"""Fields of a decision and of a hook's record that are left out of the file where they have these values."""
+
+Case = dict[str, Any]
+Answer = dict[str, Any]
+Inputs = dict[str, dict[str, Any]]
+
+VOLATILE = (
+    (re.compile(r'("duration_ms": )[0-9.]+'), r"\g<1>0"),
+    (re.compile(r", [0-9]+ ms$", re.M), ", 0 ms"),
+    (re.compile(r"session-[0-9a-f]{16}"), "session-0"),
+    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?"), "{time}"),
+    (re.compile(r'(timestamp\\?": )[0-9]{13}'), r"\g<1>0"),
+)
+"""What differs from run to run. Paths are the other half: see `normalised`."""
+
+
+def normalised(text: str, root: str) -> str:
+    """The text without this run's durations, times, made-up sessions and paths. Nothing else may differ."""
+    for path, name in ((root, "{root}"), (sys.executable, "{python}"), (str(Path(sys.executable).parent), "{bin}")):
+        text = text.replace(path, name)
+    for pattern, instead in VOLATILE:
+        text = pattern.sub(instead, text)
+    return text
+
+
+def filled(text: str, root: str, case: Case) -> str:
+    for room in ROOMS:
+        text = text.replace(f"{{{room}}}", f"{root}/{room}")
+    return text.replace("{python}", sys.executable).replace("{session}", f"s-{case['id']}")
+
+
+def load() -> tuple[Inputs, list[Case]]:
+    with CASES.open(encoding="utf-8") as lines:
+        cases = {case["id"]: case for case in map(json.loads, lines)}
+    for case in cases.values():
+        if isinstance(case.get("seen"), str):
+            case["seen"] = cases[case["seen"]]["seen"]
+    return json.loads(INPUTS.read_text(encoding="utf-8")), list(cases.values())
+
+
+def save(inputs: Inputs, cases: Sequence[Case]) -> None:
+    """Writes both files. What hooks read is often the same as in an earlier case, which is then named instead."""
+    INPUTS.write_text(json.dumps(inputs, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    first: dict[str, str] = {}
+    with CASES.open("w", encoding="utf-8") as file:
+        for case in cases:
+            known = first.setdefault(_exact(case["seen"]), case["id"]) if "seen" in case else case["id"]
+            file.write(_exact(case if known == case["id"] else {**case, "seen": known}) + "\n")
+
+
+def answer_of(case: Case) -> Answer:
+    return {name: case[name] for name in ANSWER if name in case}
+
+
+def lay_out(root: str, scene: dict[str, Any], case: Case) -> None:
+    """Writes the scene's rooms: a string is a text, an object has `text` and `mode`, or `link`, or `dir`."""
+    for room in ROOMS:
+        base = Path(root, room)
+        base.mkdir(exist_ok=True)
+        write(base, scene.get(room) or {}, root, case)
+
+
+def write(base: Path, entries: dict[str, Any], root: str, case: Case) -> None:
+    modes = []
+    for name, found in entries.items():
+        entry = {"text": found} if isinstance(found, str) else found
+        path = base / filled(name, root, case)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if "link" in entry:
+            path.symlink_to(filled(entry["link"], root, case))
+        elif "text" in entry:
+            path.write_bytes(filled(entry["text"], root, case).encode("utf-8", "surrogatepass"))
+        else:
+            path.mkdir(exist_ok=True)
+        if "mode" in entry:
+            modes.append((path, int(entry["mode"], 8)))
+    for path, mode in sorted(modes, key=lambda item: len(item[0].parts), reverse=True):
+        path.chmod(mode)
+
+
+def environment(root: str, scene: dict[str, Any], case: Case) -> dict[str, str]:
+    env = {"PATH": f"{Path(sys.executable).parent}:{SYSTEM_PATH}", "HOME": f"{root}/home", "LANG": "C.UTF-8"}
+    for name, value in {**scene.get("env", {}), **case.get("env", {})}.items():
+        env.pop(name, None)
+        if value is not None:
+            env[name] = filled(value, root, case)
+    return env
+
+
+def run_case(root: str, inputs: Inputs, case: Case, command: Sequence[str] = COMMAND) -> Answer:
+    """One call in a scene that is laid out already, and what came of it, comparable."""
+    scene = inputs["scenes"][case["scene"]]
+    env = environment(root, scene, case)
+    home = Path(root, "home")
+    for old in [*home.glob("behave.*"), *home.glob("seen.*")]:
+        old.unlink()
+    for dialect, name in case.get("behave", {}).items():
+        (home / f"behave.{dialect}").write_text(filled(inputs["answers"][name], root, case), encoding="utf-8")
+    for step in case.get("before", ()):
+        prepare(step, root, env, case, command)
+    stdin = case.get("stdin", "")
+    stdin = inputs["stdin"][stdin[1:]] if stdin.startswith("@") else stdin
+    ended = subprocess.run(
+        [*command, *(filled(word, root, case) for word in case["argv"])],
+        input=filled(stdin, root, case).encode("utf-8", "surrogatepass"), capture_output=True, check=False,
+        cwd=f"{root}/project", env=env, timeout=CALL_LIMIT_S,
+    )  # fmt: skip
+    out = normalised(ended.stdout.decode("utf-8", "backslashreplace"), root)
+    answer: Answer = {"exit": ended.returncode, **packed(out)}
+    if ended.stderr:
+        answer["err"] = normalised(ended.stderr.decode("utf-8", "backslashreplace"), root)
+    seen = {
+        path.name.removeprefix("seen."): normalised(path.read_bytes().decode("utf-8", "backslashreplace"), root)
+        for path in sorted(home.glob("seen.*"))
+    }
+    return {**answer, "seen": seen} if seen else answer
+
+
+def prepare(step: dict[str, Any], root: str, env: dict[str, str], case: Case, command: Sequence[str]) -> None:
+    """What happens before a call: files, a shell line, or a verb whose own answer is not recorded."""
+    if "write" in step:
+        write(Path(root), step["write"], root, case)
+        return
+    argv = [*command, *step["run"]] if "run" in step else ["/bin/sh", "-c", step["sh"]]
+    subprocess.run(
+        [filled(word, root, case) for word in argv], input=b"", capture_output=True, check=False,
+        cwd=Path(root, step.get("in", "project")), env=env, timeout=CALL_LIMIT_S,
+    )  # fmt: skip
+
+
+def packed(out: str) -> Answer:
+    """Stdout as it is; as JSON where that gives the same bytes again, which is shorter and reads better in a diff."""
+    try:
+        value = json.loads(out)
+    except ValueError:
+        return {"out": out} if out else {}
+    for form, (indent, ascii_only) in FORMS.items():
+        if json.dumps(value, ensure_ascii=ascii_only, indent=indent) + "\n" == out:
+            short = shortened(value)
+            return {"out": value, "form": form} if short is None else {"out": short, "form": f"{form}, short"}
+    return {"out": out}
+
+
+def shortened(value: Any) -> Any:
+    """A decision without the fields that say nothing; None where it is none, or where the whole cannot be had back."""
+    if not isinstance(value, dict) or list(value) != list(BLANK):
+        return None
+    short = {
+        name: found for name, found in value.items() if found != BLANK[name] or type(found) is not type(BLANK[name])
+    }
+    short["hooks"] = [
+        {name: found for name, found in record.items() if name not in BLANK_RECORD or found != BLANK_RECORD[name]}
+        for record in value["hooks"]
+    ]
+    whole = {**BLANK, **short, "hooks": [{name: record.get(name, BLANK_RECORD.get(name)) for name in RECORD}
+                                         for record in short["hooks"]]}  # fmt: skip
+    return short if _exact(whole) == _exact(value) else None
+
+
+def run_cases(
+    inputs: Inputs, cases: Sequence[Case], workers: int = 0, command: Sequence[str] = COMMAND
+) -> list[Answer]:
+    """The answers in the order of the cases. Cases of one scene share its rooms, unless the past counts for them."""
+    with ThreadPoolExecutor(max_workers=workers or (os.cpu_count() or 1) + 1) as pool:
+        found = pool.map(lambda chunk: list(_run_chunk(inputs, chunk, command)), _chunks(cases))
+        by_id = {case_id: answer for answers in found for case_id, answer in answers}
+    return [by_id[case["id"]] for case in cases]
+
+
+def _chunks(cases: Sequence[Case], size: int = 20) -> list[list[Case]]:
+    shared: dict[str, list[Case]] = {}
+    chunks = []
+    for case in cases:
+        if case.get("fresh") or case.get("before"):
+            chunks.append([case])
+        else:
+            shared.setdefault(case["scene"], []).append(case)
+    for group in shared.values():
+        chunks.extend(group[start : start + size] for start in range(0, len(group), size))
+    return chunks
+
+
+def _run_chunk(inputs: Inputs, chunk: Sequence[Case], command: Sequence[str]) -> Iterator[tuple[str, Answer]]:
+    root = os.path.realpath(tempfile.mkdtemp(prefix="anyhook-corpus-"))
+    try:
+        lay_out(root, inputs["scenes"][chunk[0]["scene"]], chunk[0])
+        for case in chunk:
+            yield case["id"], run_case(root, inputs, case, command)
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+
+
+def differences(case: Case, answer: Answer) -> list[str]:
+    """Every recorded field that is not what it was, in words; empty where the answer is the same."""
+    return [
+        f"{case['id']}: {name}: was {_shown(case.get(name))}, is {_shown(answer.get(name))}"
+        for name in ANSWER
+        if name in case or name in answer
+        if _exact(case.get(name)) != _exact(answer.get(name))
+    ]
+
+
+def _exact(value: object) -> str:
+    """JSON text, so that the order of keys and the kind of a number count."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _shown(value: object, limit: int = 2000) -> str:
+    text = _exact(value)
+    return text if len(text) <= limit else text[:limit] + "…"
+
+
+def sample(cases: Sequence[Case], per_stratum: int = 5) -> list[Case]:
+    """Some cases of every dialect and of every host, spread evenly over each."""
+    strata: dict[str, list[Case]] = {}
+    for case in cases:
+        for name in (f"dialect {name}" for name in case["dialects"]):
+            strata.setdefault(name, []).append(case)
+        if "host" in case:
+            strata.setdefault(f"host {case['host']}", []).append(case)
+        strata.setdefault(f"verb {case['argv'][0]}", []).append(case)
+    chosen = {
+        group[number * len(group) // per_stratum]["id"] for group in strata.values() for number in range(per_stratum)
+    }
+    return [case for case in cases if case["id"] in chosen]

@@ -1,0 +1,88 @@
+"""Records the corpus: writes `inputs.json` and `cases.jsonl` from the command as it answers now.
+
+    python tests/corpus/make.py
+
+Only for a change of answers that is meant, or for more cases; the diff of `cases.jsonl` is then to be reviewed.
+Every call is made twice, in other rooms and another order, and has to give the same answer.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from corpus_box import COMMAND, Case, differences, run_cases, save
+from corpus_cases import HOSTS, bridged, fired, mixed, payloads, postured, unseen, varied
+from corpus_scenes import DIALECTS, OWN, answers, scenes
+from corpus_vectors import vector_cases
+
+ROOT = Path(__file__).parents[2]
+VECTORS = ROOT / "src/anyhook/conformance/vectors"
+PAYLOADS = ROOT / "tests/data/payloads"
+VECTORS_PER_DIALECT = 24
+
+
+def planned() -> tuple[dict[str, dict[str, Any]], list[Case]]:
+    """All inputs and all cases, without answers; ids count within a scene, so that more cases move few of them."""
+    told = subprocess.run([*COMMAND, "dialects", "--json"], capture_output=True, check=True).stdout
+    tables = {row["name"]: row for row in json.loads(told)["dialects"] if row["name"] in DIALECTS}
+    found = scenes({name: [event["native"] for event in row["events"]] for name, row in tables.items()})
+    stdin = payloads(PAYLOADS)
+    stdin |= varied(stdin)
+    made_up = unseen(stdin, {host: events_of(host) for host in HOSTS})
+    texts = answers()
+    cases = [*fired(tables, list(texts)), *postured(tables), *bridged(stdin), *mixed(stdin), *bridged(made_up, 4)]
+    more, copied = vector_cases(VECTORS, VECTORS_PER_DIALECT)
+    numbers: Counter[str] = Counter()
+    named = []
+    for case in [*cases, *copied]:
+        prefix = f"{case['scene']}-{case['argv'][0]}"
+        numbers[prefix] += 1
+        if not left_out(case, numbers[prefix]):
+            fresh = {"fresh": True} if past_counts(case) else {}
+            named.append({"id": f"{prefix}-{numbers[prefix]}", **case, **fresh})
+    return {"scenes": {**found, **more}, "answers": texts, "stdin": {**stdin, **made_up}}, named
+
+
+def events_of(host: str) -> list[str]:
+    """The events that the command takes from a host, as it says itself when it is given another."""
+    told = subprocess.run(
+        [*COMMAND, "bridge", host, "Nope"], input="", capture_output=True, text=True, check=False
+    ).stderr
+    return told.rpartition("Events: ")[2].strip().rstrip(".").split(", ")
+
+
+def left_out(case: Case, number: int) -> bool:
+    """To keep the file small: every other answer that a dialect does not document, and four long lists."""
+    scene: str = case["scene"]
+    verb: str = case["argv"][0]
+    name = scene.removeprefix("user-")
+    if verb == "fire" and name in OWN:
+        return number % 2 == 0 and str(case["behave"][name]) not in OWN[name]
+    return verb == "list" and scene.startswith("settings-") and scene != "settings-odd"
+
+
+def past_counts(case: Case) -> bool:
+    """Kodelet's executables are asked for their event once; what only looks shows whether that has happened."""
+    return case["argv"][0] in ("list", "explain") or case["scene"].startswith(
+        ("project-kodelet", "both-kodelet", "all-project", "settings-")
+    )
+
+
+def main() -> int:
+    inputs, cases = planned()
+    sys.stderr.write(f"{len(cases)} cases, each twice\n")
+    recorded = [{**case, **answer} for case, answer in zip(cases, run_cases(inputs, cases), strict=True)]
+    again = run_cases(inputs, recorded[::-1])[::-1]
+    unsteady = [line for case, answer in zip(recorded, again, strict=True) for line in differences(case, answer)]
+    save(inputs, recorded)
+    sys.stderr.write("\n".join([*unsteady, f"{len(unsteady)} answers are not steady", ""]))
+    return 1 if unsteady else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

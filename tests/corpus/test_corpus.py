@@ -1,0 +1,113 @@
+"""The command's answers are the recorded ones: a sample always, all of them among the slow tests."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+from corpus_box import CASES, answer_of, differences, load, normalised, packed, run_cases, sample
+
+DIALECTS = ("kode", "kodik", "agenthooks", "kolega", "kodelet", "claude", "codex", "gemini", "qwen", "copilot", "goose")
+HOSTS = ("claude", "codex", "gemini", "qwen", "copilot", "goose", "kimi", "vibe", "cline", "opencode")
+
+INPUTS, RECORDED = load()
+SAMPLE = sample(RECORDED)
+
+
+def different(cases: list[dict[str, Any]]) -> list[str]:
+    answers = run_cases(INPUTS, cases)
+    return [line for case, answer in zip(cases, answers, strict=True) for line in differences(case, answer)]
+
+
+def test_there_are_enough_cases_of_everything() -> None:
+    dialects = Counter(name for case in RECORDED for name in case["dialects"])
+    alone = Counter(case["dialects"][0] for case in RECORDED if len(case["dialects"]) == 1)
+    hosts = Counter(case["host"] for case in RECORDED if "host" in case)
+    assert len(RECORDED) >= 2000
+    assert set(dialects) == set(DIALECTS)
+    assert min(alone.values()) >= 150
+    assert set(hosts) == set(HOSTS)
+    assert min(hosts.values()) >= 100
+    assert len({case["id"] for case in RECORDED}) == len(RECORDED)
+
+
+def test_nothing_of_a_machine_is_recorded() -> None:
+    text = CASES.read_text(encoding="utf-8")
+    assert "anyhook-corpus-" not in text, "a temporary directory"
+    assert "site-packages" not in text
+
+
+def test_the_sample_has_every_dialect_and_host() -> None:
+    assert {name for case in SAMPLE for name in case["dialects"]} == set(DIALECTS)
+    assert {case["host"] for case in SAMPLE if "host" in case} == set(HOSTS)
+    assert len(SAMPLE) >= 100
+
+
+def test_the_sample_is_answered_as_recorded() -> None:
+    assert different(SAMPLE) == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_every_case_is_answered_as_recorded() -> None:
+    assert different(RECORDED) == []
+
+
+def changed(case: dict[str, Any], field: str) -> dict[str, Any]:
+    """The case with another expectation in one field."""
+    other = copy.deepcopy(case)
+    if field == "exit":
+        other["exit"] += 1
+    elif field == "seen":
+        other["seen"] = {name: text + " " for name, text in case["seen"].items()}
+    elif field == "verdict":
+        other["out"]["verdict"] = "allow"
+    elif field == "order":
+        other["out"] = dict(reversed(other["out"].items()))
+    else:
+        other["err"] = "something else\n"
+    return other
+
+
+@pytest.mark.parametrize("field", ["exit", "seen", "verdict", "order", "err"])
+def test_an_answer_that_differs_is_found(field: str) -> None:
+    case = next(
+        case
+        for case in RECORDED
+        if "seen" in case and isinstance(case.get("out"), dict) and case["out"].get("verdict") == "block"
+    )
+    assert different([case]) == []
+    found = different([changed(case, field)])
+    assert len(found) == 1
+    assert found[0].startswith(f"{case['id']}: ")
+
+
+def test_a_missing_answer_is_a_difference() -> None:
+    case = RECORDED[0]
+    assert differences(case, answer_of(case)) == []
+    assert differences(case, {"exit": case["exit"]})
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ('{"a": 1}\n', '{"a":1}\n'),
+        ('{"a": 1}\n', '{"a": 1}'),
+        ('{"a": 1}\n', '{"a": 1.0}\n'),
+        ('{"a": 1}\n', '{\n  "a": 1\n}\n'),
+        ('{"a": "é"}\n', '{"a": "\\u00e9"}\n'),
+        ('{"a": 1, "b": 2}\n', '{"b": 2, "a": 1}\n'),
+        ("", "\n"),
+        ("true\n", "1\n"),
+    ],
+)
+def test_other_bytes_are_packed_otherwise(one: str, other: str) -> None:
+    assert json.dumps(packed(one)) != json.dumps(packed(other))
+
+
+def test_only_what_is_volatile_is_made_the_same() -> None:
+    text = '{"duration_ms": 12.5, "at": "2026-11-15T18:16:39.954Z", "dir": "/r/home", "reason": "12.5 ms"}'
+    assert normalised(text, "/r") == '{"duration_ms": 0, "at": "{time}", "dir": "{root}/home", "reason": "12.5 ms"}'

@@ -1,0 +1,185 @@
+"""Whatever a project holds, the user's own hooks and self-protection answer as if it did not; and what failed is
+told."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from anyhook import Event
+from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.walk.build import build
+from anyhook.walk.plan import open_catalog
+from conftest import World
+from layer_files import CASES, IDS, PROJECT_FILES, filled
+
+if TYPE_CHECKING:
+    from anyhook.documents.files import Files
+    from anyhook.model.hook import Layer, Source
+
+LONG = "9" * 309
+"""As a float it is infinite, as an integer it is not."""
+NUMBERS = {
+    "309 digits": LONG,
+    "negative": f"-{LONG}",
+    "a fraction": f"{LONG}.5",
+    "hex": "0x" + "f" * 4200,
+    "5,000": "7" * 5000,
+}
+REFUSE = "echo 'not here' >&2; exit 2"
+
+
+def payload(world: World, **changes: Any) -> str:
+    given = {"session_id": "s", "cwd": str(world.project), "tool_name": "Bash", "tool_input": {"command": "ls"}}
+    return json.dumps({**given, **changes})
+
+
+def refused(world: World, stdin: str) -> str:
+    """The reason with which the bridge refuses."""
+    done = world.command("bridge", "claude", "PreToolUse", stdin=stdin)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout, f"nothing was said: {done.stderr}"
+    said = json.loads(done.stdout)["hookSpecificOutput"]
+    assert said["permissionDecision"] == "deny"
+    return str(said["permissionDecisionReason"])
+
+
+def test_every_dialect_is_here() -> None:
+    assert set(PROJECT_FILES) == set(DIALECTS)
+
+
+@pytest.mark.parametrize(("name", "path", "text"), CASES, ids=IDS)
+def test_a_number_in_a_project_changes_nothing(world: World, name: str, path: str, text: str) -> None:
+    """An unapproved clone, through the command that agents call: twice, since the second reads a plan."""
+    world.hook("kodik", "PreToolUse", REFUSE)
+    world.write(world.project / path, filled(text, LONG), 0o755)
+    for _ in range(2):
+        assert refused(world, payload(world)) == "not here"
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize(("name", "path", "text"), CASES, ids=IDS)
+def test_a_number_is_a_problem_of_its_entry(world: World, name: str, path: str, text: str, number: str) -> None:
+    """A bad number is told like any other bad value; the net under all of loading is not needed for it."""
+    world.hook("kolega", "PreToolUse", "true")
+    world.write(world.project / path, filled(text, NUMBERS[number]), 0o755)
+    catalog = build(world.setup(trust="all"), may_start=False).with_lines()
+    assert "layer-failed" not in [problem.code for problem in catalog.problems]
+    assert "kolega:user" in {f"{hook.dialect}:{hook.scope}" for hook in catalog.hooks}
+    if name != "kodelet":  # whose files are programs
+        assert [problem for problem in catalog.problems if str(world.project) in problem.where]
+
+
+def test_a_number_in_a_users_file_spoils_one_entry(world: World) -> None:
+    """The hook beside it stays, in the same file."""
+    world.hook("kodik", "PreToolUse", "true", timeout=10**309)
+    world.hook("kodik", "PreToolUse", REFUSE)
+    assert refused(world, payload(world)) == "not here"
+
+
+@pytest.fixture
+def breaks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Reading a project's files of these dialects fails in a way that nobody thought of."""
+    broken: list[str] = []
+    for name in DIALECTS:
+        table = dialect(name)
+
+        def load(source: Source, files: Files, real: Any = table.load) -> Layer:
+            if source.scope == "project" and source.dialect in broken:
+                raise ZeroDivisionError("nobody thought of this")
+            made: Layer = real(source, files)
+            return made
+
+        module = __import__(f"anyhook.agents.{name}", fromlist=["DIALECT"])
+        monkeypatch.setattr(module, "DIALECT", table.replace(load=load))
+    return broken
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_a_layer_that_fails_is_dropped_alone(world: World, breaks: list[str], name: str) -> None:
+    breaks.append(name)
+    for each in DIALECTS:
+        native = next(row.native for row in dialect(each).events if "pre_tool" in row.canonical)
+        world.hook(each, native, "exit 0")
+    path, text = PROJECT_FILES[name][0]
+    world.write(world.project / path, filled(text, "5"), 0o755)
+    catalog = build(world.setup(trust="all"), may_start=True)
+    assert {hook.dialect for hook in catalog.hooks if hook.scope == "user"} == set(DIALECTS)
+    failed = [problem for problem in catalog.problems if problem.code == "layer-failed"]
+    assert {(problem.dialect, problem.scope) for problem in failed} == {(name, "project")}
+    assert all("nobody thought of this" in problem.why and problem.fix for problem in failed)
+
+
+def test_a_dropped_layer_is_told_every_time(world: World, breaks: list[str]) -> None:
+    """No plan is kept of a catalog with a hole in it."""
+    breaks.append("claude")
+    for _ in range(3):
+        assert "layer-failed" in [problem.code for problem in open_catalog(world.setup()).problems]
+    breaks.clear()
+    assert open_catalog(world.setup()).problems == []
+
+
+def test_the_library_answers(world: World, breaks: list[str]) -> None:
+    breaks.extend(DIALECTS)
+    world.hook("kodik", "PreToolUse", REFUSE)
+    decision = world.engine().fire_sync(Event.pre_tool("Bash", {"command": "ls"}))
+    assert (decision.verdict, decision.reason) == ("block", "not here")
+    assert "layer-failed" in [problem.code for problem in decision.problems]
+
+
+@pytest.mark.parametrize("step", ["discover", "trust", "layer", "with_types", "builtins", "open_ledger", "read_config"])
+def test_every_step_of_loading_is_fenced(world: World, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    """Whichever step fails while a dialect or the project is looked at, a catalog comes out and says so."""
+    import anyhook.walk.build as module
+
+    world.hook("kodik", "PreToolUse", REFUSE)
+    real = getattr(module, step)
+
+    def fails(*given: Any) -> Any:
+        first = given[0]
+        where = repr(first) if step in ("open_ledger", "read_config") else getattr(first, "name", "")
+        if where != "kodik":
+            raise RecursionError("too deep")
+        return real(*given)
+
+    monkeypatch.setattr(module, step, fails)
+    catalog = build(world.setup(), may_start=False)
+    assert [hook.dialect for hook in catalog.hooks if hook.scope == "user"] == ["kodik"]
+    assert "layer-failed" in [problem.code for problem in catalog.problems]
+
+
+def test_layers_that_cannot_be_joined_leave_the_users(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    import anyhook.walk.build as module
+
+    world.hook("kodik", "PreToolUse", REFUSE)
+    world.hook("kodik", "PreToolUse", "true", "project")
+    real = getattr(module, "layer")  # noqa: B009 (it is not exported)
+
+    def fails(table: Any, layers: Any, files: Any) -> Any:
+        if any(each.hooks and each.source.scope == "project" for each in layers):
+            raise MemoryError
+        return real(table, layers, files)
+
+    monkeypatch.setattr(module, "layer", fails)
+    catalog = build(world.setup(trust="all"), may_start=False)
+    assert [hook.scope for hook in catalog.hooks if hook.dialect == "kodik"] == ["user"]
+    (problem,) = [problem for problem in catalog.problems if problem.code == "layer-failed"]
+    assert (problem.dialect, problem.scope) == ("kodik", "project")
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [["list", "--json"], ["check"], ["explain", "pre_tool", "--json"], ["trust", "--json"], ["status"], ["doctor"]],
+)
+def test_verbs_that_only_look(world: World, verb: list[str]) -> None:
+    world.hook("kodik", "PreToolUse", REFUSE)
+    for _, path, text in CASES:
+        world.write(world.project / path, filled(text, LONG), 0o755)
+    done = world.command(*verb)
+    assert done.returncode in (0, 1, 3), done.stderr
+    assert "Traceback" not in done.stderr
+    assert "could not go on" not in done.stderr
+    if verb[0] in ("list", "explain"):
+        assert any(hook["scope"] == "user" for hook in json.loads(done.stdout)["hooks"])

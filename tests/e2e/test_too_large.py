@@ -1,0 +1,320 @@
+"""A clone that nobody approved cannot buy time: whatever it holds, the user's own guard answers, and what is not read
+is told. Nothing here looks at a clock; a call that hangs runs into the timeout of the test."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conftest import World
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MB = 1_000_000
+CALL = {"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}, "session_id": "s", "hook_event_name": "PreToolUse"}
+
+
+def padded(begin: str, line: str, end: str, size: int = MB) -> str:
+    return begin + line * ((size - len(begin) - len(end)) // len(line)) + end
+
+
+def numbered(begin: str, line: str, end: str) -> str:
+    count = (MB - len(begin) - len(end)) // (len(line) + 6)
+    return begin + "".join(line % number for number in range(count)) + end
+
+
+def hook_folders(project: Path, number: int) -> None:
+    fields = numbered(f"---\nname: h{number}\ntrigger: before_tool\n", "k%d: v\n", "---\n")
+    write(project / f".agents/hooks/h{number}/HOOK.md", fields)
+
+
+def sub_agents(project: Path, number: int) -> None:
+    entry = "  - hooks:\n    - type: command\n      command: ./x\n"
+    write(project / f".claude/agents/h{number}.md", padded("---\nname: x\nhooks:\n  PreToolUse:\n", entry, "---\n"))
+
+
+def json_files(project: Path, number: int) -> None:
+    entry = '{"type": "command", "bash": "./x"}, '
+    end = '{"type": "command", "bash": "./x"}]}}'
+    write(project / f".github/hooks/h{number}.json", padded('{"version": 1, "hooks": {"preToolUse": [', entry, end))
+
+
+def broken_json(project: Path, number: int) -> None:
+    write(project / f".github/hooks/h{number}.json", padded('{"version": 1, "hooks": {', '"a": [1, {"b": "c"}], ', ""))
+
+
+def broken_yaml(project: Path, number: int) -> None:
+    fields = numbered('---\nname: "\\d"\n', 'k%d: "\\w"\n', "x: [\n---\n")
+    write(project / f".agents/hooks/h{number}/HOOK.md", fields)
+
+
+def sparse_programs(project: Path, number: int) -> None:
+    path = write(project / f".kodelet/hooks/h{number}", "#!/bin/sh\n", 0o755)
+    os.truncate(path, 200 * MB)
+
+
+LARGE: dict[str, Callable[[Path, int], None]] = {
+    "agenthooks": hook_folders,
+    "claude": sub_agents,
+    "copilot": json_files,
+    "broken JSON": broken_json,
+    "broken YAML": broken_yaml,
+    "kodelet": sparse_programs,
+}
+
+
+def write(path: Path, text: str, mode: int = 0o644) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(mode)
+    return path
+
+
+def guarded(world: World) -> None:
+    world.hook("kodik", "PreToolUse", "echo not this >&2; exit 2")
+
+
+def bridged(world: World, *words: str) -> tuple[Any, Any]:
+    """What the agent is told, and what the journal says of it."""
+    done = world.command(
+        "bridge", "claude", "PreToolUse", *words, stdin=json.dumps({**CALL, "cwd": str(world.project)})
+    )
+    assert "Traceback" not in done.stderr
+    return json.loads(done.stdout or "{}").get("hookSpecificOutput"), world.journal()[-1]["decision"]
+
+
+def codes(found: Any) -> list[str]:
+    return [problem["code"] for problem in found["problems"]]
+
+
+def refused(answer: Any) -> bool:
+    return bool(answer) and answer["permissionDecision"] == "deny" and "not this" in answer["permissionDecisionReason"]
+
+
+@pytest.mark.parametrize("kind", LARGE)
+def test_a_large_clone_buys_no_time(world: World, kind: str) -> None:
+    guarded(world)
+    for number in range(45):
+        LARGE[kind](world.project, number)
+    answer, recorded = bridged(world)
+    assert refused(answer)
+    assert codes(recorded).count("project-too-large") == 1
+    assert {hook["id"].split(":")[1] for hook in recorded["hooks"]} == {"user"}
+
+
+def ordinary(world: World) -> None:
+    """3,000 hook files of 16 MB together."""
+    for number in range(3000):
+        text = f"---\nname: h{number}\ndescription: A hook.\ntrigger: before_tool\nmatcher:\n  tool: Shell\n---\n"
+        write(
+            world.project / f".agents/hooks/h{number}/HOOK.md", padded(text, "What it is for, at length.\n", "", 5500)
+        )
+        write(world.project / f".agents/hooks/h{number}/scripts/run", "#!/bin/sh\nexit 0\n", 0o755)
+
+
+def test_an_ordinary_project_is_read(world: World) -> None:
+    """What the contract promises: it is within the bound, before its approval and after it."""
+    ordinary(world)
+    before = world.engine()
+    assert {hook.status for hook in before.catalog.hooks if hook.scope == "project"} == {"untrusted"}
+    world.approve()
+    after = world.engine()
+    hooks = [hook for hook in after.catalog.hooks if hook.scope == "project"]
+    assert ({hook.status for hook in hooks}, len(hooks)) == ({"armed"}, 3000)
+    assert "project-too-large" not in {problem.code for problem in [*before.catalog.problems, *after.catalog.problems]}
+
+
+def names(project: Path) -> None:
+    folder = project / ".kodelet/hooks"
+    folder.mkdir(parents=True)
+    for number in range(41_000):
+        os.symlink("/nowhere", folder / f"n{number}")
+
+
+def test_a_folder_full_of_names(world: World) -> None:
+    guarded(world)
+    names(world.project)
+    answer, recorded = bridged(world)
+    assert refused(answer)
+    (problem,) = [problem for problem in recorded["problems"] if problem["code"] == "project-too-large"]
+    assert problem["where"] == str(world.project.resolve() / ".kodelet/hooks")
+
+
+def settle() -> None:
+    """Plans are not kept of files that have only just changed."""
+    time.sleep(0.1)
+
+
+def test_what_is_too_large_is_remembered_until_it_changes(world: World) -> None:
+    """The next call asks the plan, not the files; and when the folder is put right, its hooks are there again."""
+    from anyhook.state.plans import read_plan
+    from anyhook.walk.plan import key_of
+
+    names(world.project)
+    world.hook("kodik", "PreToolUse", "exit 2", "project")
+    settle()
+    assert [problem.code for problem in world.engine().catalog.problems] == ["project-too-large"]
+    plan = read_plan(str(world.state), key_of(world.setup()))
+    assert plan is not None
+    assert [values[0] for values in plan["problems"]] == ["project-too-large"]  # type: ignore[attr-defined]
+    assert len(plan["stamps"]) < 1000  # type: ignore[arg-type]
+    for number in range(36_000):
+        os.unlink(world.project / f".kodelet/hooks/n{number}")
+    engine = world.engine()
+    assert "project-too-large" not in {problem.code for problem in engine.catalog.problems}
+    assert [hook.status for hook in engine.catalog.hooks if hook.dialect == "kodik"] == ["untrusted"]
+
+
+def test_other_verbs_say_which_folder(world: World) -> None:
+    world.hook("kodik", "PreToolUse", "exit 2", "project")
+    world.approve()
+    names(world.project)
+    for words, status in ((["list"], 0), (["check"], 1), (["trust", "--yes"], 1)):
+        done = world.command(*words)
+        assert (done.returncode, ".kodelet/hooks" in done.stdout + done.stderr) == (status, True), words
+        assert "project-too-large" in done.stdout + done.stderr
+    # What was approved before stays approved.
+    assert len(json.loads(world.command("trust", "--list", "--json").stdout)["approvals"][0]["items"]) == 1
+
+
+# -- what must not be waited for
+
+
+def pipe(path: Path) -> None:
+    os.mkfifo(path, 0o755)
+
+
+def plug(path: Path) -> None:
+    listener = socket.socket(socket.AF_UNIX)
+    here = os.getcwd()
+    os.chdir(path.parent)  # the path of a socket has a narrow limit
+    try:
+        listener.bind(path.name)
+    finally:
+        os.chdir(here)
+        listener.close()
+    path.chmod(0o755)
+
+
+def sparse(path: Path) -> None:
+    os.truncate(write(path, "", 0o755), 10_000 * MB)
+
+
+ODD: dict[str, Callable[[Path], None]] = {
+    "pipe": pipe,
+    "socket": plug,
+    "zeros": lambda path: path.symlink_to("/dev/zero"),
+    "terminal": lambda path: path.symlink_to("/dev/tty"),
+    "circle": lambda path: path.symlink_to(path.name),
+    "kernel": lambda path: path.symlink_to("/proc/kmsg"),
+    "sparse": sparse,
+}
+PLACES = (
+    ".agents/hooks/it/HOOK.md", ".agents/hooks/it/scripts/run", ".kodelet/hooks/it", ".claude/settings.json",
+    ".claude/agents/it.md", ".github/hooks/it.json", ".kode/config.yaml", ".kodik/hooks/hooks.toml",
+    ".codex/config.toml", "guard.sh",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_nothing_is_waited_for(world: World, odd: str) -> None:
+    """Odd things in every place at once: the user's guard answers, and every verb that looks comes back."""
+    guarded(world)
+    world.hook("kodik", "PreToolUse", "./guard.sh", "project")
+    for place in PLACES:
+        path = world.project / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        ODD[odd](path)
+    answer, _ = bridged(world)
+    assert refused(answer)
+    for words in (["list"], ["check"], ["trust", "--yes"], ["explain", "pre_tool", "--tool", "Bash"]):
+        assert "Traceback" not in world.command(*words).stderr
+
+
+@pytest.mark.parametrize("odd", [name for name in ODD if name not in ("sparse", "terminal")])
+@pytest.mark.parametrize("first_line", [False, True])
+def test_a_program_that_is_none(world: World, odd: str, first_line: bool) -> None:
+    """A hook that names it is broken, and says so; looking for the reason opens nothing that could be waited for."""
+    ODD[odd](world.project / "guard.sh")
+    command = "./guard.sh"
+    if first_line:
+        write(world.project / "run.sh", f"#!{world.project}/guard.sh\n", 0o755)
+        command = "./run.sh"
+    path = world.home / "config/kode/config.yaml"
+    world.declare(path, "tool_call_pre", {"exec": [command], "timeout_ms": 3000})
+    found = world.fire("pre_tool", "--tool", "Bash", "--input", "{}")
+    (hook,) = found["hooks"]
+    assert hook["ending"] in ("not_started", "exited", None), hook
+    assert found["verdict"] == "block"  # kode's rule for a program that does not start
+
+
+def test_a_hook_that_reads_a_pipe_ends_at_its_limit(world: World) -> None:
+    os.mkfifo(world.project / "guard.pipe")
+    world.hook("kodik", "PreToolUse", f"bash {world.project}/guard.pipe", timeout=1)
+    found = world.fire("pre_tool", "--tool", "Bash", "--input", "{}", "--on-failure", "deny")
+    (hook,) = found["hooks"]
+    assert (hook["ending"], found["verdict"]) == ("timed_out", "block")
+
+
+# -- the watchdog
+
+
+HANG = """
+import sys, time
+from anyhook.cli import bridge
+from anyhook.tables.registry import host
+table = host("claude")
+row = table.row("PreToolUse").replace(limit_s=2.0)
+bridge.named = lambda agent, native: (table, row)
+real = bridge.read_plan
+def read_plan(*words):
+    time.sleep(600)
+if sys.argv[1] == "load":
+    bridge.read_plan = read_plan
+sys.argv = ["anyhook", "bridge", "claude", "PreToolUse", *sys.argv[2:]]
+from anyhook.entry import main
+main()
+"""
+
+
+@pytest.mark.parametrize("where", ["load", "stdin"])
+@pytest.mark.parametrize("posture", ["deny", "native"])
+def test_an_agent_is_answered_before_it_gives_up(world: World, where: str, posture: str) -> None:
+    """Whatever holds us, the posture answers within the entry's limit, and the journal knows."""
+    guarded(world)
+    with subprocess.Popen(
+        [sys.executable, "-c", HANG, where, "--on-failure", posture],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=world.env, cwd=world.project,
+    ) as process:  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps({**CALL, "cwd": str(world.project)}).encode())
+        process.stdin.flush()
+        if where == "load":
+            process.stdin.close()
+        stdout = process.stdout.read()  # ends with the process, whose stdin is still open
+        assert process.wait(60) == 0
+    answer = json.loads(stdout).get("hookSpecificOutput") if stdout else None
+    assert (answer is not None and answer["permissionDecision"] == "deny") == (posture == "deny")
+    (record,) = world.journal()
+    assert codes(record["decision"]) == ["bridge-failed"]
+
+
+def test_a_hook_within_its_limit_is_not_cut_off(world: World) -> None:
+    """It runs longer than the project may be read, and the watchdog waits for it."""
+    world.hook("kodik", "PreToolUse", "sleep 1.2; echo not this >&2; exit 2")
+    done = subprocess.run(
+        [sys.executable, "-c", HANG.replace("limit_s=2.0", "limit_s=30.0"), "nowhere"],
+        input=json.dumps({**CALL, "cwd": str(world.project)}).encode(), capture_output=True, env=world.env,
+        cwd=world.project, check=False, timeout=60,
+    )  # fmt: skip
+    assert refused(json.loads(done.stdout)["hookSpecificOutput"])
