@@ -29,6 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.documents.files import Files
     from anyhook.model.json_types import Json
+    from anyhook.tables.sample_rows import Sample
 
 TOOL = (Field("tool_name", "tool"), Field("tool_input", "input"), Field("tool_use_id", "call_id"))
 RESULT = (Field("tool_output", "output"), Field("error", "tool_error"), Field("duration_ms", "duration_ms"))
@@ -247,3 +248,17 @@ DIALECT = Dialect(
         ("A-35", "A background hook is bound by its time limit as well."),
     ),
 )
+
+
+def sample() -> Sample:
+    from anyhook.tables.sample_rows import GUARD, Sample
+
+    return Sample(
+        event="before_tool",
+        files={
+            ".agents/hooks/guard/HOOK.md": "---\nname: guard\ndescription: Refuses echo.\ntrigger: before_tool\n"
+            "matcher:\n  tool: Shell\n---\n",
+            ".agents/hooks/guard/scripts/run": GUARD,
+        },
+        tool="Shell",
+    )

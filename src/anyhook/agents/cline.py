@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.tables.drive_rows import Drive
+    from anyhook.tables.sample_rows import Sample
 
 VERSION = "3.0.65"
 
@@ -121,3 +122,13 @@ def drive() -> Drive:
     )
     asked = tuple("false" if word == "true" else word for word in words)
     return usual.replace(scenarios={ASKING: usual.replace(words=asked)})
+
+
+def sample() -> Sample:
+    from anyhook.tables.sample_rows import COMMAND, REASON, Sample
+
+    return Sample(
+        calls="PreToolUse",
+        payload={"taskId": "s", "tool_call": {"name": "run_commands", "input": {"commands": [COMMAND]}}},
+        stdout={"cancel": True, "errorMessage": f"{COMMAND}: {REASON}"},
+    )

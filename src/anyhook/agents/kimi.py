@@ -10,6 +10,7 @@ from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Take
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.tables.drive_rows import Drive
+    from anyhook.tables.sample_rows import Sample
 
 VERSION = "2.1.0"
 
@@ -106,4 +107,14 @@ def drive() -> Drive:
             "notification": not_fired,
             "session_end": not_fired,
         },
+    )
+
+
+def sample() -> Sample:
+    from anyhook.tables.sample_rows import COMMAND, Sample, denied
+
+    return Sample(
+        calls="PreToolUse",
+        payload={"session_id": "s", "tool_name": "Bash", "tool_input": {"command": COMMAND}},
+        stdout=denied("PreToolUse"),
     )

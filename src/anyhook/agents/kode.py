@@ -27,6 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.documents.files import Files
     from anyhook.model.json_types import Json
+    from anyhook.tables.sample_rows import Sample
 
 
 def _exit_code(scene: Scene) -> Json:
@@ -212,3 +213,17 @@ DIALECT = Dialect(
         ("1.3", "The legacy file `~/.kode/kode.json` is not read."),
     ),
 )
+
+
+def sample() -> Sample:
+    from anyhook.tables.sample_rows import GUARD, REASON, Sample
+
+    return Sample(
+        event="tool_call_pre",
+        files={
+            ".kode/config.yaml": "hooks:\n  tool_call_pre:\n    - exec: .kode/hooks/guard\n",
+            ".kode/hooks/guard": GUARD,
+        },
+        script=f"echo '{REASON}' >&2; exit 1",
+        tool="shell",
+    )

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from anyhook.documents.files import Files
     from anyhook.model.json_types import Json
     from anyhook.tables.rows import Draft
+    from anyhook.tables.sample_rows import Sample
 
 
 def _result(scene: Scene) -> Json:
@@ -305,3 +306,18 @@ DIALECT = Dialect(
         ("Lw", "An unknown type leaves a problem."),
     ),
 )
+
+
+def sample() -> Sample:
+    from anyhook.tables.sample_rows import COMMAND, REASON, Sample
+
+    refuse = f"""echo '{{"blocked": true, "reason": "{REASON}"}}'"""
+    return Sample(
+        event="before_tool_call",
+        files={
+            ".kodelet/hooks/guard": '#!/bin/sh\nif [ "$1" = hook ]; then echo before_tool_call; exit; fi\n'
+            f"if grep -q '{COMMAND}'; then {refuse}; fi\n"
+        },
+        script=refuse,
+        tool="bash",
+    )

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from anyhook.documents.files import Files
     from anyhook.model.json_types import Json
     from anyhook.tables.rows import Draft
+    from anyhook.tables.sample_rows import Sample
 
 
 def _context(scene: Scene) -> Json:
@@ -247,3 +248,16 @@ DIALECT = Dialect(
         ("D-25", "The nested camel-case answers of ported plugins (`hookSpecificOutput`) are not read."),
     ),
 )
+
+
+def sample() -> Sample:
+    from anyhook.tables.sample_rows import GUARD, Sample, grouped
+
+    return Sample(
+        event="PreToolUse",
+        files={
+            ".kodik/hooks/hooks.json": grouped("PreToolUse", "Bash", ".kodik/hooks/guard"),
+            ".kodik/hooks/guard": GUARD,
+        },
+        tool="Bash",
+    )

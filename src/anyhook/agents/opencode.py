@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.tables.drive_rows import Drive
+    from anyhook.tables.sample_rows import Sample
 
 VERSION = "1.18.33"
 
@@ -177,3 +178,14 @@ def _written() -> dict[str, Json]:
         for name, text in (("package-lock.json", lock), ("node_modules/.keep", ""))
     }
     return {"{home}/live-config.json": settings, **packages}
+
+
+def sample() -> Sample:
+    from anyhook.tables.sample_rows import COMMAND, REASON, Sample
+
+    return Sample(
+        calls="tool.execute.before",
+        payload={"input": {"tool": "bash", "sessionID": "s"}, "output": {"args": {"command": COMMAND}}},
+        stderr=REASON,
+        status=2,
+    )

@@ -9,6 +9,7 @@ from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Take
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.tables.drive_rows import Drive
+    from anyhook.tables.sample_rows import Sample
 
 VERSION = "3.0.2"
 
@@ -107,3 +108,13 @@ def drive() -> Drive:
         cannot_show={"sub-agents": "its model is offered none"},
     )
     return usual.replace(scenarios={ASKING: usual.without_words("--auto-approve")})
+
+
+def sample() -> Sample:
+    from anyhook.tables.sample_rows import COMMAND, REASON, Sample
+
+    return Sample(
+        calls="pre_tool",
+        payload={"session_id": "s", "tool_name": "bash", "tool_input": {"command": COMMAND}},
+        stdout={"decision": "deny", "reason": REASON},
+    )

@@ -17,7 +17,7 @@ from anyhook.cli.view import render
 from anyhook.install.diagnosis import INERT, diagnose, version_of
 from anyhook.model.xdg import home_of
 from anyhook.tables.host_rows import EFFECTS
-from anyhook.tables.registry import HOSTS, host
+from anyhook.tables.registry import HOSTS, INSTALLABLE, host
 from anyhook.tables.shapes import guess
 
 TYPE_CHECKING = False
@@ -58,7 +58,7 @@ def doctor(agents: tuple[str, ...], values: Values) -> int:
         if name not in HOSTS:
             raise BadCall(f"there is no agent `{name}`.{guess(name, HOSTS)} Agents: {', '.join(HOSTS)}.")
     project = os.path.realpath(project_of({**values, "plugin_dir": None}))
-    names = agents or tuple(name for name in HOSTS if host(name).entry is not None)
+    names = agents or INSTALLABLE
     limit_s = _limit_s(values) if values["live"] else None
     hooks = _hooks(project)
     found: dict[str, Json] = {name: _look(host(name), project, hooks, limit_s) for name in names}

@@ -81,4 +81,4 @@ def _row(name: str, module: str) -> tuple[Row, list[str]]:
         for key, value in list(sys.modules.items())
         if (key == module or key.startswith(f"{module}.")) and getattr(value, "__file__", None)
     ]
-    return (name, roles or DECLARES, variables, module), loaded
+    return (name, roles or DECLARES | BRIDGED, variables, module), loaded

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.host_rows import Host
     from anyhook.tables.rows import Dialect
+    from anyhook.tables.sample_rows import Sample
 
 # In the order in which their hooks run: the name, what the agent does, and the variables that say where its hooks are.
 AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
@@ -46,6 +47,8 @@ _MODULES = {"inprocess": "anyhook.tables.inprocess", **{name: module for name, _
 DIALECTS = tuple(name for name, does, _ in _ALL if does & DECLARES)
 # Every agent with a bridge, by the name that the command takes.
 HOSTS = tuple(name for want in (CALLS, BRIDGED) for name, does, _ in _ALL if does & want)
+# Those that `anyhook install` has an entry for.
+INSTALLABLE = tuple(name for name, does, _ in _ALL if does & CALLS)
 # The variables that decide where hooks and their programs are looked for; no dialect's `find` sees any other.
 VARIABLES = tuple(dict.fromkeys((*BASE_VARIABLES, *(variable for _, _, read in _ALL for variable in read))))
 
@@ -94,12 +97,21 @@ def drive(name: str) -> Drive | None:
     return made() if made is not None else None
 
 
+def sample(name: str) -> Sample:
+    """An agent's sample."""
+    made: Callable[[], Sample] | None = part(module_of(name), "sample")
+    if made is None:
+        raise BadTable(f"`{module_of(name)}` has no sample()")
+    return made()
+
+
 def native_names() -> dict[str, tuple[str, ...]]:
     """Every dialect's event names and the canonical events they stand for, success first."""
     found: dict[str, tuple[str, ...]] = {}
+    theirs = {row[0] for row in OTHERS}  # what they call an event changes no name that is known already
     for name in DIALECTS:
         for row in dialect(name).events:
-            if len(row.canonical) >= len(found.get(row.native, ())):
+            if len(row.canonical) >= len(found.get(row.native, ())) and not (name in theirs and row.native in found):
                 found[row.native] = row.canonical
     return found
 

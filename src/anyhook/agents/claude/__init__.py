@@ -5,6 +5,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.tables.drive_rows import Drive
+    from anyhook.tables.sample_rows import Sample
 
 VERSION = "2.1.325"
 
@@ -40,4 +41,20 @@ def drive() -> Drive:
             ASKING: usual.without_words(*tools),
             FULL: usual.with_env(CLAUDE_CODE_AUTO_COMPACT_WINDOW="100000"),
         }
+    )
+
+
+def sample() -> Sample:
+    from anyhook.tables.sample_rows import COMMAND, GUARD, Sample, denied, grouped
+
+    return Sample(
+        event="PreToolUse",
+        files={
+            ".claude/settings.json": grouped("PreToolUse", "Bash", ".claude/hooks/guard"),
+            ".claude/hooks/guard": GUARD,
+        },
+        tool="Bash",
+        calls="PreToolUse",
+        payload={"session_id": "s", "tool_name": "Bash", "tool_input": {"command": COMMAND}},
+        stdout=denied("PreToolUse"),
     )

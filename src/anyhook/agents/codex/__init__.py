@@ -5,6 +5,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.tables.drive_rows import Drive
+    from anyhook.tables.sample_rows import Sample
 
 VERSION = "0.166.0"
 
@@ -50,3 +51,19 @@ def drive() -> Drive:
 def _words(settings: tuple[str, ...], *more: str) -> tuple[str, ...]:
     given = [word for setting in settings for word in ("-c", setting)]
     return ("exec", "--json", *given, *more, "--skip-git-repo-check", "{prompt}")
+
+
+def sample() -> Sample:
+    from anyhook.tables.sample_rows import COMMAND, GUARD, Sample, denied, grouped
+
+    return Sample(
+        event="PreToolUse",
+        files={
+            ".codex/hooks.json": grouped("PreToolUse", "Bash", ".codex/hooks/guard"),
+            ".codex/hooks/guard": GUARD,
+        },
+        tool="Bash",
+        calls="PreToolUse",
+        payload={"session_id": "s", "tool_name": "Bash", "tool_input": {"command": COMMAND}},
+        stdout=denied("PreToolUse"),
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.tables.drive_rows import Drive
+    from anyhook.tables.sample_rows import Sample
 
 VERSION = "1.0.102"
 
@@ -27,3 +28,22 @@ def drive() -> Drive:
         helper="general-purpose",
     )
     return usual.replace(scenarios={ASKING: usual.without_words("--allow-all-tools")})
+
+
+def sample() -> Sample:
+    from anyhook.tables.sample_rows import COMMAND, GUARD, REASON, Sample
+
+    return Sample(
+        event="preToolUse",
+        files={
+            ".github/hooks/hooks.json": {
+                "version": 1,
+                "hooks": {"preToolUse": [{"type": "command", "bash": ".github/hooks/scripts/guard"}]},
+            },
+            ".github/hooks/scripts/guard": GUARD,
+        },
+        tool="bash",
+        calls="preToolUse",
+        payload={"sessionId": "s", "toolName": "bash", "toolArgs": {"command": COMMAND}},
+        stdout={"permissionDecision": "deny", "permissionDecisionReason": REASON},
+    )

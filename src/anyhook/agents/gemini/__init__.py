@@ -8,6 +8,7 @@ if TYPE_CHECKING:
 
     from anyhook.model.json_types import Json
     from anyhook.tables.drive_rows import Drive
+    from anyhook.tables.sample_rows import Sample
 
 VERSION = "0.61.0"
 QUIET: Mapping[str, Json] = {
@@ -39,4 +40,20 @@ def drive() -> Drive:
             "pre_tool allow": NO_ASKING,
             "notification": "it notifies of questions only, and asks none without a person",
         },
+    )
+
+
+def sample() -> Sample:
+    from anyhook.tables.sample_rows import COMMAND, GUARD, REASON, Sample, grouped
+
+    return Sample(
+        event="BeforeTool",
+        files={
+            ".gemini/settings.json": grouped("BeforeTool", "run_shell_command", ".gemini/hooks/guard"),
+            ".gemini/hooks/guard": GUARD,
+        },
+        tool="run_shell_command",
+        calls="BeforeTool",
+        payload={"session_id": "s", "tool_name": "run_shell_command", "tool_input": {"command": COMMAND}},
+        stdout={"decision": "deny", "reason": REASON},
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.tables.drive_rows import Drive
+    from anyhook.tables.sample_rows import Sample
 
 VERSION = "1.52.0"
 
@@ -27,4 +28,20 @@ def drive() -> Drive:
         },
         tools={"delegate_task": ("delegate",)},
         cannot_show={"pre_tool allow": "its modes that ask do not start without a terminal"},
+    )
+
+
+def sample() -> Sample:
+    from anyhook.tables.sample_rows import COMMAND, GUARD, REASON, Sample, grouped
+
+    return Sample(
+        event="PreToolUse",
+        files={
+            ".agents/plugins/own/hooks/hooks.json": grouped("PreToolUse", "shell", '"$PLUGIN_ROOT"/scripts/guard'),
+            ".agents/plugins/own/scripts/guard": GUARD,
+        },
+        tool="shell",
+        calls="PreToolUse",
+        payload={"session_id": "s", "event": "PreToolUse", "tool_name": "shell", "tool_input": {"command": COMMAND}},
+        stdout={"decision": "block", "reason": REASON},
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.tables.drive_rows import Drive
+    from anyhook.tables.sample_rows import Sample
 
 VERSION = "0.24.4"
 
@@ -29,4 +30,20 @@ def drive() -> Drive:
             "permission_request": NO_ASKING,
             "session_end": "`qwen -p` does not fire it",
         },
+    )
+
+
+def sample() -> Sample:
+    from anyhook.tables.sample_rows import COMMAND, GUARD, Sample, denied, grouped
+
+    return Sample(
+        event="PreToolUse",
+        files={
+            ".qwen/settings.json": grouped("PreToolUse", "run_shell_command", ".qwen/hooks/guard"),
+            ".qwen/hooks/guard": GUARD,
+        },
+        tool="run_shell_command",
+        calls="PreToolUse",
+        payload={"session_id": "s", "tool_name": "run_shell_command", "tool_input": {"command": COMMAND}},
+        stdout=denied("PreToolUse"),
     )
