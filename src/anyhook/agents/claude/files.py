@@ -3,9 +3,9 @@ finds and reads them, and says nothing about when they run."""
 
 from __future__ import annotations
 
-from anyhook.agents._hosted import calls_us, plugin, switched, without
 from anyhook.documents import documents
 from anyhook.model.hook import Hook, Layer, Source
+from anyhook.tables.hosted import calls_us, plugin, switched, without
 from anyhook.tables.isolation import one_file
 from anyhook.tables.rows import Roots
 from anyhook.tables.shapes import Entries, EntryShape

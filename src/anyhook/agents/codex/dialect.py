@@ -3,7 +3,12 @@ fails the check, or refuses without a word of why, refuses nothing."""
 
 from __future__ import annotations
 
-from anyhook.agents._hosted import (
+from anyhook.agents.codex.host import HOST
+from anyhook.agents.codex.replies import COMMAND
+from anyhook.model.hook import Hook, Layer, Source
+from anyhook.shell.commands import check_text
+from anyhook.tables.cells import native_name, project, session
+from anyhook.tables.hosted import (
     alone,
     calls_us,
     event_rows,
@@ -14,11 +19,6 @@ from anyhook.agents._hosted import (
     tool_rows,
     without,
 )
-from anyhook.agents.codex.host import HOST
-from anyhook.agents.codex.replies import COMMAND
-from anyhook.model.hook import Hook, Layer, Source
-from anyhook.shell.commands import check_text
-from anyhook.tables.cells import native_name, project, session
 from anyhook.tables.matchers import named_or_found
 from anyhook.tables.patterns import check_pattern
 from anyhook.tables.rows import Dialect, Failing, Field, Limits, Misplaced, Roots, Scaffold, Scene, ToolRow

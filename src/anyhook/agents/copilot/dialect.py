@@ -6,7 +6,11 @@ from __future__ import annotations
 import time
 
 from anyhook.agents._claude_family import TOOLS as CLAUDE_TOOLS
-from anyhook.agents._hosted import (
+from anyhook.agents.copilot.host import FRESH, HOST
+from anyhook.model.hook import DISABLED, Hook, Layer, Source
+from anyhook.shell.commands import check_text
+from anyhook.tables.cells import native_name, project, session
+from anyhook.tables.hosted import (
     calls_us,
     event_rows,
     in_a_shell,
@@ -15,10 +19,6 @@ from anyhook.agents._hosted import (
     tool_rows,
     without,
 )
-from anyhook.agents.copilot.host import FRESH, HOST
-from anyhook.model.hook import DISABLED, Hook, Layer, Source
-from anyhook.shell.commands import check_text
-from anyhook.tables.cells import native_name, project, session
 from anyhook.tables.isolation import one_file
 from anyhook.tables.matchers import MATCH_ALL, is_plain
 from anyhook.tables.patterns import BadPattern, compile_pattern

@@ -3,7 +3,11 @@ either stream, and any exit status but 0 and 1 refuses."""
 
 from __future__ import annotations
 
-from anyhook.agents._hosted import (
+from anyhook.agents.gemini.host import HOST
+from anyhook.model.hook import DISABLED, Hook, Layer, Source
+from anyhook.shell.commands import check_text
+from anyhook.tables.cells import native_name, project, session
+from anyhook.tables.hosted import (
     alone,
     calls_us,
     event_rows,
@@ -17,10 +21,6 @@ from anyhook.agents._hosted import (
     tool_rows,
     without,
 )
-from anyhook.agents.gemini.host import HOST
-from anyhook.model.hook import DISABLED, Hook, Layer, Source
-from anyhook.shell.commands import check_text
-from anyhook.tables.cells import native_name, project, session
 from anyhook.tables.matchers import MATCH_ALL
 from anyhook.tables.patterns import BadPattern, compile_pattern
 from anyhook.tables.readers import object_or_prose

@@ -5,7 +5,12 @@ from __future__ import annotations
 
 from anyhook.agents._claude_family import TOOLS as CLAUDE_TOOLS
 from anyhook.agents._claude_replies import COMMAND
-from anyhook.agents._hosted import (
+from anyhook.agents.gemini import dialect as gemini
+from anyhook.agents.qwen.host import HOST
+from anyhook.model.hook import Hook, Layer, Source
+from anyhook.shell.commands import check_text
+from anyhook.tables.extend import extend
+from anyhook.tables.hosted import (
     calls_us,
     event_rows,
     in_a_shell,
@@ -15,11 +20,6 @@ from anyhook.agents._hosted import (
     tool_rows,
     without,
 )
-from anyhook.agents.gemini import dialect as gemini
-from anyhook.agents.qwen.host import HOST
-from anyhook.model.hook import Hook, Layer, Source
-from anyhook.shell.commands import check_text
-from anyhook.tables.extend import extend
 from anyhook.tables.matchers import MATCH_ALL
 from anyhook.tables.patterns import check_pattern, compile_pattern
 from anyhook.tables.rows import Field, Limits, Misplaced, Roots, Scene
