@@ -19,8 +19,11 @@ from anyhook.live.observed import (
 from anyhook.model.event import EVENTS
 from anyhook.model.json_types import Json
 from anyhook.tables.host_rows import EFFECTS, Host, HostEvent
-from anyhook.tables.registry import HOSTS, host
+from anyhook.tables.registry import AGENTS, host
+from anyhook.tables.registry import HOSTS as ALL_HOSTS
 from anyhook.walk.settle import RULES
+
+HOSTS = tuple(name for name in ALL_HOSTS if name in (agent for agent, _, _ in AGENTS))
 
 INTRO = """\
 Your hooks, in whatever dialect they are written, also run in agents that know nothing of anyhook. `anyhook install

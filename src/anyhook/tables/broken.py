@@ -4,6 +4,7 @@ says what is wrong with it, so that its hooks are never off in silence."""
 from __future__ import annotations
 
 from anyhook.model.hook import Layer, Source
+from anyhook.tables.installed import BadTable
 from anyhook.tables.matchers import everything
 from anyhook.tables.rows import Dialect, Failing, Launch
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def broken(name: str, module: str, error: Exception) -> Dialect:
-    why = f"{type(error).__name__}: {error}"
+    why = str(error) if isinstance(error, BadTable) else f"{type(error).__name__}: {error}"
 
     def find(_roots: Roots) -> list[Source]:
         return [Source(name, "user", module, "")]

@@ -43,7 +43,8 @@ def unknown(cell: str, names: Iterable[str], known: Iterable[str], what: str) ->
         if name not in listed:
             from anyhook.tables.shapes import guess
 
-            yield f"{cell}: there is no {what} {name!r}.{guess(str(name), listed)} Known: {', '.join(listed)}."
+            hint = guess(str(name), listed) or f" Known: {', '.join(listed)}."
+            yield f"{cell}: there is no {what} {name!r}.{hint}"
 
 
 def doubled(cell: str, names: list[str]) -> Iterator[str]:

@@ -62,23 +62,23 @@ def _named(path: str) -> Iterator[tuple[str, str]]:
 
 
 def _row(name: str, module: str) -> tuple[Row, list[str]]:
-    """What an agent does, as its tables say. One that is broken declares hooks that nobody can read: it stays in the
-    list, so that it is reported wherever hooks are."""
+    """What an agent does, as its tables say. One that is broken stays in the lists, so that it is reported wherever
+    hooks are, and its agent is answered."""
     from anyhook.tables.self_check import mistakes
 
-    roles, variables = 0, ()
+    roles, variables = DECLARES | BRIDGED, ()
     try:
         dialect, host = part(module, "DIALECT"), part(module, "HOST")
-        wrong = mistakes(name, dialect, host)
-        if dialect is not None and not wrong:
-            roles, variables = DECLARES, tuple(dialect.variables)
-        if host is not None and not wrong:
-            roles |= CALLS if host.entry is not None else BRIDGED
-    except Exception:  # noqa: BLE001 (another's code: whoever asks for its table is told what is wrong with it)
-        roles = 0
+        wrong = "; ".join(mistakes(name, dialect, host))
+        if not wrong:
+            variables = tuple(dialect.variables) if dialect is not None else ()
+            calls = 0 if host is None else BRIDGED if host.entry is None else CALLS
+            roles = calls if dialect is None else DECLARES | calls
+    except Exception as error:  # noqa: BLE001 (another's code: whoever asks for its table is told what is wrong with it)
+        wrong = f"{type(error).__name__}: {error}"
     loaded = [
         str(value.__file__)
         for key, value in list(sys.modules.items())
         if (key == module or key.startswith(f"{module}.")) and getattr(value, "__file__", None)
     ]
-    return (name, roles or DECLARES | BRIDGED, variables, module), loaded
+    return (name, roles, variables, module, wrong), loaded

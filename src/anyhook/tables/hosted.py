@@ -47,7 +47,7 @@ def event_rows(
             event.canonical,
             BLOCKS.get(event.canonical[0]) if "block" in event.says else None,
             (*_payload(event, cells or {}, untold), *(extra or {}).get(event.native, ())),
-            next(iter(EVENTS[event.canonical[0]]), None),
+            next(iter(EVENTS.get(event.canonical[0], ())), None),
             bound=bound if event.canonical[0] in KEEPING else 0,
             in_subagents=event.canonical[0] not in OF_THE_MAIN_AGENT,
         )

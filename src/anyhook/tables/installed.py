@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from anyhook.documents.stamps import Stamp
 
-    Row = tuple[str, int, tuple[str, ...], str]
-    """Name, what the agent does, the variables it reads, and its module."""
+    Row = tuple[str, int, tuple[str, ...], str, str]
+    """Name, what the agent does, the variables it reads, its module, and what is wrong with its tables."""
 
 DECLARES, CALLS, BRIDGED = 1, 2, 4
 """It declares hooks; it calls us, by an entry that `anyhook install` writes; it calls us, by an entry of the user's."""
@@ -51,7 +51,8 @@ def installed(env: Mapping[str, str], path: Sequence[str], known: Sequence[str])
     from anyhook.tables.found_agents import found
 
     rows, seen = found(folders, known)
-    _keep(file, key, rows, seen)
+    if not any(row[4] for row in rows):  # what is broken is looked at until it is not
+        _keep(file, key, rows, seen)
     return rows
 
 

@@ -41,7 +41,8 @@ OTHERS = installed(os.environ, sys.path, tuple(name for name, _, _ in AGENTS))
 """Agents of other packages; their hooks run last."""
 
 _ALL = (*AGENTS, *(row[:3] for row in OTHERS))
-_MODULES = {"inprocess": "anyhook.tables.inprocess", **{name: module for name, _, _, module in OTHERS}}
+_MODULES = {"inprocess": "anyhook.tables.inprocess", **{row[0]: row[3] for row in OTHERS}}
+_WRONG = {row[0]: row[4] for row in OTHERS if row[4]}
 
 # Every dialect, in the order in which their hooks run.
 DIALECTS = tuple(name for name, does, _ in _ALL if does & DECLARES)
@@ -70,6 +71,8 @@ def module_of(name: str) -> str:
 def dialect(name: str) -> Dialect:
     """A dialect's table. One that cannot be loaded declares nothing, and its place among the hooks says why."""
     try:
+        if name in _WRONG:
+            raise BadTable(_WRONG[name])
         found: Dialect | None = part(module_of(name), "DIALECT")
         if found is None:
             raise BadTable(f"`{module_of(name)}` has no DIALECT")
@@ -83,9 +86,12 @@ def dialect(name: str) -> Dialect:
 def host(name: str) -> Host:
     """A host's table; BadTable where it cannot be loaded."""
     try:
+        if name in _WRONG:
+            raise BadTable(_WRONG[name])
         found: Host | None = part(module_of(name), "HOST")
     except Exception as error:
-        raise BadTable(f"the agent `{name}` cannot be loaded: {type(error).__name__}: {error}") from error
+        why = str(error) if isinstance(error, BadTable) else f"{type(error).__name__}: {error}"
+        raise BadTable(f"the agent `{name}` cannot be loaded: {why}") from error
     if found is None:
         raise BadTable(f"`{module_of(name)}` has no HOST")
     return found
