@@ -92,7 +92,7 @@ def breaks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             made: Layer = real(source, files)
             return made
 
-        module = __import__(f"anyhook.dialects.{name}", fromlist=["DIALECT"])
+        module = __import__(f"anyhook.agents.{name}", fromlist=["DIALECT"])
         monkeypatch.setattr(module, "DIALECT", table.replace(load=load))
     return broken
 

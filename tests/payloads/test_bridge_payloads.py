@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator
 
-from anyhook.hosts import HOSTS, host
 from anyhook.model.decision import Decision, Texts
 from anyhook.model.event import EVENTS, FIELDS
 from anyhook.tables.host_rows import EFFECTS, Host, HostEvent
-from anyhook.tables.registry import dialect
+from anyhook.tables.registry import HOSTS, dialect, host
 from anyhook.tables.translate import restored, to_native
 from anyhook.walk.express import NO_OPINION, Answer, express
 from anyhook.walk.receive import Received, receive

@@ -11,12 +11,13 @@ from anyhook.cli.failure import BLOCKED, BadCall
 from anyhook.cli.fire import key_of, open_engine, silence
 from anyhook.cli.watchdog import Overdue, Watchdog, begun_s
 from anyhook.guard.guard import NAME, guard, refusal
-from anyhook.hosts import HOSTS, host
 from anyhook.model import lean_json
 from anyhook.model.event import GATES
 from anyhook.state.places import believed_dir, state_dir
 from anyhook.state.plans import read_plan
 from anyhook.state.turns import Turn
+from anyhook.tables.installed import BadTable
+from anyhook.tables.registry import HOSTS, host
 from anyhook.walk.express import NO_OPINION, Answer, express
 from anyhook.walk.receive import project_of, receive
 
@@ -37,7 +38,11 @@ MARGIN, MARGIN_LEAST_S = 0.1, 0.4
 
 def bridge(agent: str, native: str, options: BridgeOptions) -> int:
     """Answer one call of an agent; the exit status that it expects."""
-    table, row = named(agent, native)
+    try:
+        table, row = named(agent, native)
+    except BadTable as error:  # nobody knows what this agent honours; this status is what most of them do
+        sys.stderr.write(f"anyhook bridge: {error}\n")
+        return BLOCKED
     begun = begun_s()
     margin_s = max(row.limit_s * MARGIN, MARGIN_LEAST_S)
     # No hook runs beyond the moment from which on the margin is ours, so this ends none before its time.

@@ -289,8 +289,7 @@ def _wrong(raw: dict[str, Json], agent: str) -> list[Mistake]:
 
 
 def _unknown_names(raw: dict[str, Json], agent: str) -> list[Mistake]:
-    from anyhook.hosts import HOSTS, host
-    from anyhook.tables.registry import DIALECTS, UnknownEvent, canonical_event
+    from anyhook.tables.registry import DIALECTS, HOSTS, UnknownEvent, canonical_event, host
 
     mistakes: list[Mistake] = []
     event = str(raw.get("event", ""))
@@ -322,7 +321,7 @@ def _unknown_names(raw: dict[str, Json], agent: str) -> list[Mistake]:
 
 def _not_sent(raw: dict[str, Json], agent: str, event: str) -> list[Mistake]:
     """Fields that the agent would not send."""
-    from anyhook.hosts import host
+    from anyhook.tables.registry import host
 
     table = host(agent)
     row = table.row(event)

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anyhook.hosts import HOSTS, host
 from anyhook.journal.about import about
 from anyhook.journal.record import ASKED_FOR
 from anyhook.model.event import EVENTS
 from anyhook.replay.replay import CUT, is_repeated
-from anyhook.tables.registry import DIALECTS
+from anyhook.tables.registry import DIALECTS, HOSTS, host
 from anyhook.testing.kit.compare import calls_in, reports
 from anyhook.testing.kit.events import payload_of_agent, sent_with
 from anyhook.testing.kit.keys import FIELDS

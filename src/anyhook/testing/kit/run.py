@@ -7,12 +7,12 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from anyhook.hosts import host
 from anyhook.journal.search import Wanted, search
 from anyhook.model import lean_json
 from anyhook.model.decision import Decision
 from anyhook.model.record import Record
 from anyhook.shell.named import within
+from anyhook.tables.registry import host
 from anyhook.testing.conformance.matching import parse_json
 from anyhook.testing.kit.approval import approve_copy, check_copy
 from anyhook.testing.kit.compare import calls_in, differences, reports
