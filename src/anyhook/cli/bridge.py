@@ -12,6 +12,7 @@ from anyhook.cli.fire import open_engine, quiet, setup_of
 from anyhook.cli.watchdog import Overdue, Watchdog, begun_s
 from anyhook.model.firing import NO_OPINION
 from anyhook.state.plans import read_plan
+from anyhook.tables.installed import BadTable
 from anyhook.walk.bridge import looked_at, margin_s, named, read, with_lost_record
 from anyhook.walk.receive import project_of
 
@@ -27,6 +28,9 @@ def bridge(agent: str, native: str, options: BridgeOptions) -> int:
     """Answer one call of an agent; the exit status that it expects."""
     try:
         table, row = named(agent, native)
+    except BadTable as error:  # nobody knows what this agent honours; this status is what most of them do
+        sys.stderr.write(f"anyhook bridge: {error}\n")
+        return BLOCKED
     except ValueError as error:
         raise BadCall(str(error)) from None
     begun = begun_s()

@@ -6,13 +6,13 @@ from __future__ import annotations
 from time import monotonic
 
 from anyhook.guard.guard import NAME, guard, refusal
-from anyhook.hosts import HOSTS, host
 from anyhook.model import lean_json
 from anyhook.model.event import GATES
 from anyhook.model.firing import NO_OPINION, Answer, Firing, Part
 from anyhook.model.record import Record
 from anyhook.state.places import state_dir
 from anyhook.state.turns import Turn
+from anyhook.tables.registry import HOSTS, dialect, host
 from anyhook.walk.express import express
 from anyhook.walk.receive import receive
 
@@ -97,7 +97,7 @@ def read(table: Host, row: HostEvent, payload: bytes | dict[str, Json], begun_s:
         except ValueError as error:
             raise Unusable(f"the payload is not valid JSON ({error})") from None
     elif row.canonical and row.canonical[0] in GATES:
-        raise Unusable("the payload is empty")
+        doubts = (*doubts, "the payload is empty")  # the hooks are asked all the same: one may refuse
     if not isinstance(parsed, dict):
         raise Unusable("the payload is not a JSON object")
     return Incoming(table, row, parsed, receive(table, row, parsed, payload), doubts, "", begun_s)
@@ -183,8 +183,6 @@ def _walk_in_turn(context: Context, event: Event) -> Part:
 
     turn = None
     if event.name in KEEPING:
-        from anyhook.tables.registry import dialect
-
         rows = {
             name: dialect(name).row_for(event.name) for name in {hook.dialect for hook in context.routes.catalog.hooks}
         }
@@ -228,6 +226,10 @@ def _tell(context: Context, incoming: Incoming, parts: tuple[Part, ...], decisio
         shaped = decision.replace(tool_output=table.result(received.response, decision.tool_output))
     settled = settle(shaped, row.says, incoming.where)
     answer = express(settled.effects, row.says) if settled.effects else NO_OPINION
+    if incoming.doubts and not answer.stderr:
+        from anyhook.walk.bridge_failure import sentence
+
+        answer = answer.replace(stderr=sentence(incoming.where, "; ".join(incoming.doubts)))
     if settled.problems:
         decision = decision.replace(problems=(*decision.problems, *settled.problems))
     firing = Firing(parts, decision, context.mode, index, settled, answer)

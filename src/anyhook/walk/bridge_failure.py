@@ -37,7 +37,7 @@ def failed(
         return _failed(table, row, where, why, env, on_failure, mode, refusal)
     except Exception as second:  # noqa: BLE001 (the last resort: no table, no settings, no journal)
         closed = refusal or on_failure == "deny"
-        return Answer(stderr=f"{_sentence(where, why)} ({told(second)})", status=2 if closed else 0)
+        return Answer(stderr=f"{sentence(where, why)} ({told(second)})", status=2 if closed else 0)
 
 
 def _failed(
@@ -65,7 +65,7 @@ def _failed(
     decision = doubted(decision, row.says, where, why, on_failure)
     settled = settle(decision, row.says, where)
     answer = express(settled.effects, row.says)
-    answer = answer.replace(stderr=answer.stderr or _sentence(where, why))
+    answer = answer.replace(stderr=answer.stderr or sentence(where, why))
     try:
         recorder = Recorder(env, "", table.name, "", mode, {}, one_shot=True)
         recorder.write(Firing((Part(Event(event, {}), decision),), decision, mode, 0, settled, answer))
@@ -83,11 +83,11 @@ def doubted(decision: Decision, says: Mapping[str, Say], where: str, why: str, p
         return decision
     if posture == "deny" and decision.event in GATES and decision.enforced:
         return decision.replace(verdict="block", effect="deny_tool", reason=f"{problem.what}: {why}")
-    sentence = _sentence(where, why)
+    said = sentence(where, why)
     if "message" in says:
-        return decision.replace(messages=(*decision.messages, sentence))
+        return decision.replace(messages=(*decision.messages, said))
     if "context" in says and decision.event:
-        return decision.replace(context=(*decision.context, f"Tell the user: {sentence}"))
+        return decision.replace(context=(*decision.context, f"Tell the user: {said}"))
     return decision
 
 
@@ -98,7 +98,7 @@ def _problem(where: str, why: str) -> Problem:
     return Problem("bridge-failed", "this event could not be judged", where, why, fix)
 
 
-def _sentence(where: str, why: str) -> str:
+def sentence(where: str, why: str) -> str:
     return f"anyhook bridge {where}: this event could not be judged: {why}"
 
 

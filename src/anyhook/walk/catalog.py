@@ -10,7 +10,7 @@ from anyhook.model.hook import DISABLED, Hook
 from anyhook.model.problem import Problem
 from anyhook.model.record import Record
 from anyhook.state.plans import Plan, Setup, keep_plan, read_plan
-from anyhook.state.settings import Config
+from anyhook.state.settings import Settings
 from anyhook.tables.registry import dialect, native_names
 
 __all__ = ["Catalog", "Setup", "from_plan", "load_catalog", "open_catalog", "to_plan"]
@@ -25,7 +25,7 @@ class Catalog(Record):
 
     hooks: list[Hook]
     problems: list[Problem]
-    config: Config
+    config: Settings
     stamps: dict[str, Stamp | None]
     complete: bool = True
     """False where an executable has not been asked for its event yet, or time ran out."""
@@ -108,7 +108,7 @@ def to_plan(setup: Setup, catalog: Catalog) -> Plan:
 def from_plan(plan: Plan) -> Catalog:
     hooks = [Hook(*values) for values in plan.hooks]  # type: ignore[arg-type]
     problems = [Problem(*values) for values in plan.problems]  # type: ignore[arg-type]
-    return Catalog(hooks, problems, Config(*plan.config), plan.stamps)  # type: ignore[arg-type]
+    return Catalog(hooks, problems, Settings(*plan.config), plan.stamps)  # type: ignore[arg-type]
 
 
 def _values(thing: Record) -> tuple[object, ...]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from anyhook.model.problem import Problem
     from anyhook.model.trace import Trace
     from anyhook.state.plans import Setup
-    from anyhook.state.settings import Config
+    from anyhook.state.settings import Settings
     from anyhook.tables.rows import Dialect, EventRow
     from anyhook.walk.interpret import Interpreter
     from anyhook.walk.routes import Routes
@@ -29,7 +29,7 @@ class Context(Record):
     """One engine's settings and services; `replace` makes the one of a single call that differs."""
 
     setup: Setup
-    config: Config
+    config: Settings
     routes: Routes
     recorder: Recorder
     interpreter: Interpreter

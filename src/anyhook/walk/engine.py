@@ -205,7 +205,7 @@ class Engine:
         from anyhook.walk.bridge import answer_call, named
 
         table, row = named(host, event)
-        engine = self if self._serves is table else self._serving(table)
+        engine = self if self._serves is not None and self._serves.name == host else self._serving(table)
         return answer_call(engine._context, table, row, payload)
 
     def _switched(self, event: Event, switches: Switches) -> tuple[Context, Event]:

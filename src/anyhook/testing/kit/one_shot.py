@@ -11,6 +11,7 @@ from anyhook.model import lean_json
 from anyhook.model.record import Record
 from anyhook.state.plans import Setup
 from anyhook.testing.kit.events import event_of
+from anyhook.testing.kit.hook_names import keep_only
 from anyhook.walk.catalog import open_catalog
 from anyhook.walk.engine import Engine
 
@@ -45,9 +46,7 @@ def main() -> None:
     catalog = open_catalog(setup)
     try:
         if task.only:
-            from anyhook.testing.kit.only import keep
-
-            catalog = keep(catalog, task.only)
+            catalog = keep_only(catalog, task.only)
         event = event_of(task.event, task.given, task.hosted)
     except (LookupError, ValueError) as error:
         sys.stderr.write(f"{error.args[0]}\n")
