@@ -26,7 +26,7 @@ BEGIN = "# >>> anyhook: written by `anyhook install`, taken out by `anyhook unin
 END = "# <<< anyhook"
 BLOCK = re.compile(rf"(?:\r?\n)?{re.escape(BEGIN)}\r?\n.*?{re.escape(END)}(?:\r?\n|$)", re.DOTALL)
 """With the end of line before it, which came with it: so a last line that had none has none afterwards."""
-INLINE = "its hooks are not written as [[hooks]] tables; write them so first"
+INLINE = "its hooks are not written as [[hooks]] tables; rewrite them that way first"
 MARK = "Written by `anyhook install"
 
 

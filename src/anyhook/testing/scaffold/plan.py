@@ -108,7 +108,7 @@ def check(order: Order) -> Scaffold:
     fit = all(char.isascii() and (char.isalnum() or char in "-_.") for char in name)
     if not name or not fit or name[0] in "-." or name[-1] == "." or len(name) > MAX_NAME_LENGTH:
         raise CannotScaffold(
-            f"{name!r} is no name for a hook. "
+            f"{name!r} is not a valid name for a hook. "
             f"Use up to {MAX_NAME_LENGTH} letters, digits, dashes, underscores, and dots inside."
         )
     if off and name.endswith(off):
@@ -124,7 +124,7 @@ def check(order: Order) -> Scaffold:
 
 def _check_tool(order: Order) -> None:
     if not order.tool.strip() or not order.tool.isprintable():
-        raise CannotScaffold(f"--tool {order.tool!r}: this is no name of a tool.")
+        raise CannotScaffold(f"--tool {order.tool!r}: this is not the name of a tool.")
     if not any(field.cell == "tool" for field in order.row.payload):
         tools = [row.native for row in order.dialect.events if any(field.cell == "tool" for field in row.payload)]
         raise CannotScaffold(f"--tool: {order.row.native} is not about a tool. Events that are: {', '.join(tools)}.")
