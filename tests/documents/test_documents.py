@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from anyhook.documents import read
@@ -27,6 +27,7 @@ from anyhook.documents.parse import (
 )
 from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.model.json_types import Json
+from examples import examples
 
 PARSERS: dict[str, Callable[[str], Json]] = {"json": parse_json, "yaml": parse_yaml, "toml": parse_toml}
 MANY = 100_000
@@ -157,7 +158,7 @@ def test_the_depth_limit_is_the_same_everywhere(syntax: str, core: str) -> None:
     assert "levels deep" in refused(PARSERS[syntax], nested(MAX_DEPTH + 1)).what
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(
     VALUES,
     st.lists(st.booleans(), max_size=8) | st.lists(st.booleans(), min_size=58, max_size=70),
@@ -174,7 +175,7 @@ def test_json_is_refused_by_its_true_depth_only(value: Json, wraps: list[bool], 
         assert parse_json(text) == value
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(
     st.sampled_from(sorted(PARSERS)),
     st.text() | TASTY | st.binary().map(lambda b: b.decode("utf-8", "surrogateescape")),
@@ -266,7 +267,7 @@ def test_toml_mistakes_are_named_with_line_and_cure(text: str, line: int, fix: s
     assert error.line == line
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.text(alphabet="[]{}\"'\\,.=# \nab1", max_size=80))
 def test_the_bounds_of_toml_stop_nothing_shallow(text: str) -> None:
     """Few brackets and dots, so any refusal must be the parser's own."""

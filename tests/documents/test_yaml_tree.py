@@ -8,13 +8,14 @@ from collections.abc import Callable
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anyhook.documents import yaml_tree
 from anyhook.documents.parse import clean, escape_backslashes, parse_yaml
 from anyhook.documents.read import Unreadable
 from anyhook.model.json_types import Json
+from examples import examples
 
 TASTY = st.text(alphabet="[]{}\"'\\:,-#&*!|>?%@`=.~ \n\t\rab10ueE+_<\ufeff\u2028é", max_size=60)
 WORDS = st.text(alphabet='[]{}"\\,:#ntu/ aé', max_size=8)
@@ -122,7 +123,7 @@ def test_both_loaders_stop_at_the_depth_limit(load: Callable[[str], Json], text:
     assert "levels deep" in refused(load, text).what
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(VALUES, st.booleans())
 def test_yaml_reads_what_the_library_writes(value: Json, flow: bool) -> None:
     class Dumper(yaml.SafeDumper):
@@ -152,7 +153,7 @@ def test_backslashes_are_doubled_in_double_quotes_only(text: str, escaped: str) 
     assert escape_backslashes(text) == escaped
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     st.lists(st.sampled_from(["\\.", "\\d", "\\b", "\\n", "\\x", "a", " ", "$", "(", "#", "'"]), max_size=12).map(
         "".join
@@ -164,7 +165,7 @@ def test_escaped_text_reads_as_it_is_written(pattern: str) -> None:
     assert value == {"name": "a", "matcher": {"tool": "Shell", "pattern": pattern}, "list": [pattern]}
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(TASTY)
 def test_escaping_keeps_the_lines_and_only_adds_backslashes(text: str) -> None:
     escaped = escape_backslashes(text)

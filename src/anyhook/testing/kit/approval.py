@@ -15,7 +15,7 @@ from anyhook.state.places import NOWHERE, believed_dir
 from anyhook.tables.registry import dialect
 from anyhook.testing.kit import is_case_file
 from anyhook.testing.kit.cases import BadCases, read_cases
-from anyhook.testing.kit.sandbox import LEFT_OUT, NoGround, project_for
+from anyhook.testing.kit.sandbox import LEFT_OUT, NoSandbox, project_for
 from anyhook.walk.build import read
 from anyhook.walk.catalog import Setup
 from anyhook.walk.review import APPROVED, CHANGED, NEW, REMOVED, Entry
@@ -72,7 +72,7 @@ def _entry(path: str, folder: str, env: Mapping[str, str]) -> Entry:
     try:
         cases = read_cases(path)
         project = project_for(path, cases[0].project if cases else "", folder)
-    except (BadCases, NoGround) as error:
+    except (BadCases, NoSandbox) as error:
         item = Item(_identity(path, folder), "", {path: seen.digest})
         return Entry(item, NEW, "", None, prints={path: seen}, runs={"unusable": str(error)})
     prints = {path: seen, **_prints(cases, project, env)}
