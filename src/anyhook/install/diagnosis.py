@@ -87,7 +87,7 @@ def turned_off(text: str, ours: str) -> Iterator[str]:
     """What in an agent's config keeps it from running any hooks, or the one with our name."""
     try:
         document = edit.read(text, "json")
-    except edit.Refused:
+    except edit.CannotEdit:
         return
     for place, value in SWITCHES:
         if edit.at(document, place) is value:

@@ -230,7 +230,7 @@ def _declaration(order: Order, scaffold: Scaffold, source: Source, command: str)
     try:
         _check_document(content, syntax)
         new = edit.append(content or _begun(syntax, scaffold.top), syntax, place, handler)
-    except (edit.Refused, Unreadable) as error:
+    except (edit.CannotEdit, Unreadable) as error:
         by_hand = edit.append(_begun(syntax, scaffold.top), syntax, place, handler)
         raise CannotScaffold(
             f"{path} is left as it is: {error}. Correct it, or write the hook's script and add this by hand:\n{by_hand}"
@@ -249,7 +249,7 @@ def _check_document(text: str, syntax: Syntax) -> None:
         return
     twice = repeated_key(text, parse_json(text))
     if twice is not None:
-        raise edit.Refused(f"line {twice[1]}: the key `{twice[0]}` stands in it twice")
+        raise edit.CannotEdit(f"line {twice[1]}: the key `{twice[0]}` stands in it twice")
 
 
 def find_hook(order: Order, made: Plan) -> Hook:
