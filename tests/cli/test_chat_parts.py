@@ -201,7 +201,7 @@ def test_a_draft_in_every_dialect(world: World, name: str, lang: Lang, scope: Sc
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"name": "../up"}, "is no name for a hook"),
+        ({"name": "../up"}, "is not a valid name for a hook"),
         ({"event": "PreToolUze"}, "Did you mean `PreToolUse`?"),
         ({"tool": "("}, "--tool ("),
         ({"lang": "python", "script": "#!/usr/bin/env python3\nif\n"}, "no valid Python"),
