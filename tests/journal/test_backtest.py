@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 from journal_box import Box, made
 
-from anyhook.hosts import HOSTS, host
 from anyhook.journal.journal import Journal
 from anyhook.model.json_types import Json
 from anyhook.replay.trial import python_script, sandbox_of, works
+from anyhook.tables.registry import HOSTS, host
 from anyhook.testing.kit.recorded import cases_of
 from conftest import World
 

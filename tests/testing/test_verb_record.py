@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from kit_box import Box
 
-from anyhook.documents.documents import parse_yaml
+from anyhook.documents.parse import parse_yaml
 from anyhook.testing.kit.recorded import LeftOut, case_of
 from conftest import World
 

@@ -12,7 +12,7 @@ from pydantic_ai import Agent
 from anyhook.adapters.messages import transcript
 from anyhook.agent.failure import BadSetup
 from anyhook.agent.script import RECIPE, asked_apart
-from anyhook.documents.documents import Unreadable, read_bytes
+from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.state.places import config_file
 from anyhook.tables.registry import DIALECTS, dialect
 

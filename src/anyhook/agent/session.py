@@ -22,7 +22,7 @@ from anyhook.agent.models import SCRIPT, model_name, open_model, spoken_name
 from anyhook.agent.options import CONTEXT_WINDOW, SessionOptions
 from anyhook.agent.permission import Permission
 from anyhook.agent.recipes import COMPACT, cook, folders, recipe_text
-from anyhook.agent.settings import read_settings
+from anyhook.agent.settings import read_agent_settings
 from anyhook.agent.tools import exit_code, tools
 from anyhook.documents.files import Files
 from anyhook.handlers.key_variables import key_names
@@ -32,7 +32,7 @@ from anyhook.process.leftovers import VARIABLE as LEFTOVERS
 from anyhook.process.leftovers import end_commands, end_leftovers, now_s
 from anyhook.state.conversations import Conversation, Conversations
 from anyhook.state.places import config_file, state_dir
-from anyhook.state.settings import Config, read_config
+from anyhook.state.settings import Settings, read_settings
 from anyhook.walk.catalog import Catalog, Setup
 from anyhook.walk.engine import Engine
 
@@ -99,11 +99,11 @@ class Session:
         """Find the model and the earlier conversation; of hooks nothing is read yet."""
         pydantic_ai.BANNER_ENABLED = False  # what the framework has to tell is not for this terminal
         options = self.options
-        self.settings = read_settings(options.env)
+        self.settings = read_agent_settings(options.env)
         if options.web_fetch:
             self.settings = replace(self.settings, web_fetch=True)
         self.model_name = model_name(options.model, options.env)
-        self.config = read_config(config_file(options.env), Files(), home_of(options.env))
+        self.config = read_settings(config_file(options.env), Files(), home_of(options.env))
         providers = self.config.providers
         self.spoken_name = spoken_name(self.model_name, providers, options.env)
         self.model: Model = open_model(self.spoken_name, providers, options.env)
@@ -302,7 +302,7 @@ def _facts(options: SessionOptions, name: str) -> dict[str, Json]:
     }
 
 
-def _engine(options: SessionOptions, config: Config, session: str | None) -> Engine:
+def _engine(options: SessionOptions, config: Settings, session: str | None) -> Engine:
     if options.hooks:
         return Engine.open(
             options.project,

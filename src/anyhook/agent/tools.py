@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pydantic_ai.toolsets import AbstractToolset
 
-    from anyhook.agent.settings import Settings
+    from anyhook.agent.settings import AgentSettings
 
 FILES = ("read_file", "write_file", "edit_file", "list_files", "grep")
 SHELL = "shell"
@@ -39,7 +39,7 @@ class NamedShell(Shell[Any]):
 
 
 def tools(
-    project: str, env: Mapping[str, str], settings: Settings, key_names: Sequence[str] = ()
+    project: str, env: Mapping[str, str], settings: AgentSettings, key_names: Sequence[str] = ()
 ) -> list[AbstractCapability[Any]]:
     """Workspace, files, shell, sub-agents, the project's own instructions, and the web where the user wants that.
     `key_names` are the variables in which the user's settings keep providers' keys."""

@@ -18,7 +18,7 @@ from anyhook.replay.backtest import Backtest, Subject
 from anyhook.replay.trial import Trial, python_script, sandbox_of, works
 from anyhook.tables.registry import dialect
 from anyhook.tables.translate import to_native
-from anyhook.testing.kit.only import likely
+from anyhook.testing.kit.hook_names import likely
 from anyhook.walk.catalog import Setup
 from anyhook.walk.engine import Engine
 from anyhook.walk.match import match

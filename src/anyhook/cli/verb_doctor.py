@@ -18,11 +18,11 @@ from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.console import wrapped
 from anyhook.cli.view.styles import BAD, GOOD, PLAIN, WARN, wants_colour
-from anyhook.hosts import HOSTS, host
 from anyhook.install.diagnosis import INERT, diagnose, version_of
 from anyhook.live.check import check
 from anyhook.model.xdg import home_of
 from anyhook.tables.host_rows import EFFECTS
+from anyhook.tables.registry import HOSTS, INSTALLABLE, host
 from anyhook.tables.shapes import guess
 from anyhook.walk.build import build
 from anyhook.walk.catalog import Setup
@@ -65,7 +65,7 @@ def doctor(agents: tuple[str, ...], options: DoctorOptions) -> int:
         if name not in HOSTS:
             raise BadCall(f"there is no agent `{name}`.{guess(name, HOSTS)} Agents: {', '.join(HOSTS)}.")
     project = os.path.realpath(project_of(options.project))
-    names = agents or tuple(name for name in HOSTS if host(name).entry is not None)
+    names = agents or INSTALLABLE
     limit_s = _limit_s(options.limit) if options.live else None
     hooks = _hooks(project)
     found = {name: _look(host(name), project, hooks, limit_s) for name in names}
@@ -131,7 +131,8 @@ def _look(table: Host, project: str, hooks: list[Hook], live_limit_s: float | No
     """Look at one agent; with a limit it is driven, too."""
     program = shutil.which(table.program)
     seen = diagnose(table, home_of(os.environ), project, os.environ)
-    status, reason = seen.status, seen.reason
+    status: str = seen.status
+    reason = seen.reason
     network, copied = None, list[str]()
     if seen.installed and seen.status != INERT and program is None:
         reason = f"`{table.program}` is not on the PATH"

@@ -15,14 +15,16 @@ from anyhook.cli.failure import DONE, BadCall
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
-from anyhook.hosts import HOSTS, host
 from anyhook.install.changes import CannotChange, Change, places, to_install, to_uninstall, write
 from anyhook.model.xdg import home_of
 from anyhook.state.installs import Installs
 from anyhook.state.places import state_dir
+from anyhook.tables.registry import HOSTS, host
 from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Entry, Host
 
@@ -70,16 +72,20 @@ def _carry_out(agent: str, options: InstallOptions, install: bool) -> int:
     table, entry = _named(agent)
     scope = options.scope or SCOPES[0]
     project = os.path.realpath(project_of(options.project))
-    kept = Installs(state_dir(os.environ))
-    launcher = _launcher(scope)
+    state = state_dir(os.environ)
+    backups: list[str] = []
     try:
         paths = places(table, entry, scope, home_of(os.environ), project, os.environ)
-        changes = (
-            to_install(table, entry, paths, launcher, kept) if install else to_uninstall(table, entry, paths, kept)
-        )
-        backups = [] if options.dry_run else write(changes, table, scope, kept, install)
+        if options.dry_run:
+            changes = _changes(table, entry, paths, _launcher(scope), Installs(state), install)
+        else:
+            with Installs.changing(state) as installs:
+                changes = _changes(table, entry, paths, _launcher(scope), installs, install)
+                backups = write(changes, table, scope, installs, install)
     except CannotChange as why:
         raise BadCall(str(why)) from None
+    except OSError as error:
+        raise BadCall(f"{state} cannot be written ({error.strerror}). Check HOME and its permissions.") from None
     needed = [change for change in changes if change.needed]
     notes = [f"{table.title}: {table.confirm}"] if install else []
     if install and scope == "project" and not _on_path():
@@ -93,6 +99,14 @@ def _carry_out(agent: str, options: InstallOptions, install: bool) -> int:
     else:
         _tell(table, needed, backups, notes, install)
     return DONE
+
+
+def _changes(
+    table: Host, entry: Entry, paths: Mapping[str, str], launcher: list[str], installs: Installs, install: bool
+) -> list[Change]:
+    return (
+        to_install(table, entry, paths, launcher, installs) if install else to_uninstall(table, entry, paths, installs)
+    )
 
 
 def _named(agent: str) -> tuple[Host, Entry]:

@@ -17,7 +17,7 @@ from anyhook.model.words import ON_FAILURE
 from anyhook.model.xdg import home_of
 from anyhook.replay import replayed
 from anyhook.state.places import config_file, state_dir
-from anyhook.state.settings import read_config
+from anyhook.state.settings import read_settings
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
@@ -56,7 +56,7 @@ def replay(options: ReplayOptions) -> int:
 
 def _settings() -> dict[str, dict[str, str]]:
     """What the user's settings say of the dialects today."""
-    return read_config(config_file(os.environ), Files(), home_of(os.environ)).dialects
+    return read_settings(config_file(os.environ), Files(), home_of(os.environ)).dialects
 
 
 def _print(change: Change) -> None:

@@ -23,7 +23,7 @@ from anyhook.testing.kit.cases import BadCases, find_files, read_cases
 from anyhook.testing.kit.junit import junit
 from anyhook.testing.kit.keys import schema
 from anyhook.testing.kit.run import FAILED, PASSED, run_all
-from anyhook.testing.kit.sandbox import LEFT_OUT, NoGround, has_hooks, project_for
+from anyhook.testing.kit.sandbox import LEFT_OUT, NoSandbox, has_hooks, project_for
 from anyhook.walk.review import APPROVED
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _chosen(cases: list[Case], options: TestOptions) -> list[tuple[Case, str]]:
             return [(case, given or project_for(case.file, case.project, os.getcwd())) for case in chosen]
         folders = _approving({case.file: [each for each in cases if each.file == case.file] for case in chosen}, given)
         pairs = [(case, given or project_for(case.file, case.project, folders[case.file])) for case in chosen]
-    except NoGround as error:
+    except NoSandbox as error:
         raise BadCall(str(error)) from None
     for project in dict.fromkeys(project for _, project in pairs):
         check_approved(project)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
-    from anyhook.state.settings import Config
+    from anyhook.state.settings import Settings
     from anyhook.walk.catalog import Setup
     from anyhook.walk.review import Entry
 
@@ -111,7 +111,7 @@ def _found(setup: Setup, loaded: Loaded, with_cases: bool) -> ProjectReview:
     return ProjectReview(setup, ledger, [*entries, *cases], [*problems, *more], kinds=(*setup.dialects, CASES))
 
 
-def _with_lines(entries: list[Entry], config: Config) -> list[Entry]:
+def _with_lines(entries: list[Entry], config: Settings) -> list[Entry]:
     located = Catalog([entry.hook for entry in entries if entry.hook], [], config, {}).with_lines().hooks
     hooks = iter(located)
     return [entry.replace(hook=next(hooks)) if entry.hook else entry for entry in entries]

@@ -83,6 +83,12 @@ CODES = {
         "The fields of the hook stand between two lines `---` at the top of the file, and there are none.",
         "Begin the file with a line `---`, the fields, and a line `---`.",
     ),
+    "broken-agent": Code(
+        OWN,
+        ERROR,
+        "The tables of an agent cannot be loaded, so none of its hooks is known. Every other agent works.",
+        "Correct the table that the message names, or remove the package that brings it.",
+    ),
     "schema-version": Code(
         FILE,
         ERROR,

@@ -4,19 +4,8 @@ writes no file; `python -m anyhook.tables.error_page` prints it."""
 from __future__ import annotations
 
 from anyhook.model.codes import CODES, GROUPS
+from anyhook.tables.cell_names import CAUSES
 from anyhook.tables.registry import DIALECTS, dialect
-
-CAUSES = {
-    "timed_out": "the hook did not end within its time limit",
-    "blocked": "the hook blocked",
-    "signalled": "the hook was ended by a signal",
-    "overflowed": "the hook printed more than 10 MB",
-    "exit": "the hook left with a status that counts as a failure",
-    "output": "the hook printed what its dialect calls invalid",
-    "not_started": "the hook could not be started; `check` reports it before it happens",
-    "cancelled": "the hook was ended because nobody waited for it any longer",
-}
-"""The causes that a dialect's own error ids stand for, in words."""
 
 HEAD = """# Problems and their codes
 
