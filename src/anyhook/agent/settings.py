@@ -33,7 +33,7 @@ def read_agent_settings(env: Mapping[str, str]) -> AgentSettings:
     table = agent_settings(env)
     for key in table:
         if key not in KEYS:
-            raise _wrong(key, f"is no setting. Settings: {', '.join(KEYS)}")
+            raise _wrong(key, f"is not a setting. Settings: {', '.join(KEYS)}")
     threshold = table.get("auto_compact", THRESHOLD)
     if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 <= threshold <= 1:
         raise _wrong("auto_compact", "must be a number from 0 (never) to 1")

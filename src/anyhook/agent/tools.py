@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from pydantic_ai.capabilities import AbstractCapability, LocalWorkspace, Toolset
+from pydantic_ai.toolsets import FunctionToolset
 from pydantic_ai_harness.filesystem import FileSystem
 from pydantic_ai_harness.repair_tool_arguments import RepairToolArguments
 from pydantic_ai_harness.repo_context import RepoContext
@@ -55,8 +56,6 @@ def tools(
 
 def _web(local: bool) -> AbstractCapability[Any]:
     """The framework's own fetching, which reaches nothing of this machine's network unless it may."""
-    from pydantic_ai.toolsets import FunctionToolset
-
     try:
         from pydantic_ai.common_tools.web_fetch import web_fetch_tool
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""A sign of life: what is being waited for, and for how long, as one line of a terminal that goes away again. It tells
+"""A status line: what is being waited for, and for how long, as one line of a terminal that goes away again. It tells
 nothing that stays, and draws nothing where nobody looks."""
 
 from __future__ import annotations
@@ -7,8 +7,8 @@ import asyncio
 import shutil
 from contextlib import asynccontextmanager
 from time import monotonic
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
     from typing import TextIO
@@ -24,7 +24,7 @@ WIPE = "\r\x1b[K"
 TOOL_OVER = ("post_tool", "post_tool_failure")
 
 
-class Life:
+class StatusLine:
     """What an agent is busy with, as its events tell."""
 
     def __init__(self, file: TextIO | None, env: Mapping[str, str], is_free: Callable[[], bool] = lambda: True) -> None:

@@ -1,4 +1,4 @@
-"""Trust at first sight: what the project wants to run is shown before anything of it runs, and its user is asked once.
+"""Approval in the chat: what the project wants to run is shown before anything of it runs, and its user is asked once.
 A no is kept as well: the same hooks are not asked about again, changed ones are."""
 
 from __future__ import annotations
@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from anyhook.cli.chat.keyboard import ENDED, INTERRUPTED
 from anyhook.cli.chat.screen import INDENT
 from anyhook.cli.verb_trust import approve, look, refuse_own_ledger
-from anyhook.cli.view.colours import BAD, BOLD, FAINT, WARN
 from anyhook.cli.view.review_text import entry_lines, summary, what_it_runs
+from anyhook.cli.view.styles import BAD, BOLD, FAINT, WARN
 from anyhook.cli.view.visible import visible
 
 if TYPE_CHECKING:
     from anyhook.cli.chat.loop import Chat
-    from anyhook.cli.verb_trust import Found
+    from anyhook.cli.verb_trust import ProjectReview
 
 YES, NO, SHOW = ("y", "yes"), ("n", "no", ""), ("s", "show")
 
@@ -48,7 +48,7 @@ async def review(chat: Chat) -> bool:
     return bool(found.waiting) and await _decide(chat, found)
 
 
-def show(chat: Chat, found: Found) -> None:
+def show(chat: Chat, found: ProjectReview) -> None:
     """Everything that an approval is about, file by file."""
     shown: set[str] = set()
     for problem in found.problems:
@@ -60,7 +60,7 @@ def show(chat: Chat, found: Found) -> None:
     chat.screen.line(summary(found.setup.project, found.entries, found.ledger))
 
 
-async def _decide(chat: Chat, found: Found) -> bool:
+async def _decide(chat: Chat, found: ProjectReview) -> bool:
     refuse_own_ledger(found.setup)
     while True:
         answer = await chat.keyboard.answer("Approve exactly this? [y]es, [N]o, [s]how all of it:")
@@ -77,7 +77,7 @@ async def _decide(chat: Chat, found: Found) -> bool:
             show(chat, found)
 
 
-def _decline(chat: Chat, found: Found) -> None:
+def _decline(chat: Chat, found: ProjectReview) -> None:
     try:
         found.ledger.decline(found.setup.project, [entry.item for entry in found.waiting])
     except OSError as error:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+from rich.color import ColorSystem
+from rich.style import Style
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-PLAIN, FAINT, BOLD, GOOD, WARN, BAD = "", "2", "1", "32", "33", "31"
+PLAIN, FAINT, BOLD, GOOD, WARN, BAD = "", "dim", "bold", "green", "yellow", "red"
 TONES = {"bad": BAD, "warn": WARN, "strong": BOLD, "": PLAIN}
 
 
-def colourful(env: Mapping[str, str]) -> bool:
+def wants_colour(env: Mapping[str, str]) -> bool:
     """Whether colours are wanted: on a terminal that knows them, unless its user says no."""
     on_terminal = sys.stdout is not None and sys.stdout.isatty()
     return on_terminal and not env.get("NO_COLOR") and env.get("TERM", "dumb") != "dumb"
 
 
-def painted(text: str, colour: str) -> str:
-    """A text that steers nothing itself, in a colour."""
-    return f"\x1b[{colour}m{text}\x1b[0m" if colour and text else text
+def styled(text: str, style: str) -> str:
+    """A text that has no escape codes itself, in a style."""
+    return Style.parse(style).render(text, color_system=ColorSystem.STANDARD) if style and text else text

@@ -1,15 +1,15 @@
-"""The moments of one session of a host: fires its events in the host's words, counts what dialects bound, and keeps
+"""The lifecycle of one session of a host: fires its events in the host's words, counts what dialects bound, and keeps
 context until the model can hear it. It knows no framework and decides nothing that a hook did not decide."""
 
 from __future__ import annotations
 
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from anyhook.model.decision import Decision
 from anyhook.model.event import Event
 from anyhook.tables.registry import dialect
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -32,7 +32,7 @@ class Refused(Exception):  # noqa: N818 (it is an answer, not a mishap)
         self.decision = decision
 
 
-class Moments:
+class Lifecycle:
     """One session: what every event of it says, and what waits for the model."""
 
     def __init__(
@@ -102,7 +102,7 @@ class Moments:
         return taken
 
 
-class Bounds:
+class KeepWorkingBounds:
     """How often each dialect has kept the agent working in one turn."""
 
     def __init__(self) -> None:

@@ -13,12 +13,12 @@ from anyhook.adapters.messages import plain
 if TYPE_CHECKING:
     from anyhook.state.conversations import Conversations
 
-MOST = 20
+MAX_SESSIONS = 20
 """A longer list is not read."""
 
 
 @dataclass
-class Earlier:
+class PastSession:
     """One session that can be taken up again."""
 
     id: str
@@ -28,10 +28,10 @@ class Earlier:
     """The first words of its user."""
 
 
-def earlier_sessions(kept: Conversations) -> list[Earlier]:
+def past_sessions(kept: Conversations) -> list[PastSession]:
     """The latest first; what cannot be read is left out, for it cannot be taken up either."""
-    found: list[Earlier] = []
-    for when_s, identity in kept.by_time()[:MOST]:
+    found: list[PastSession] = []
+    for when_s, identity in kept.by_time()[:MAX_SESSIONS]:
         conversation = kept.load(identity)
         if conversation is None:
             continue
@@ -40,5 +40,5 @@ def earlier_sessions(kept: Conversations) -> list[Earlier]:
         except ValidationError:
             continue
         began = next((message["content"] for message in said if message["role"] == "user"), "")
-        found.append(Earlier(identity, when_s, conversation.turns, " ".join(began.split())))
+        found.append(PastSession(identity, when_s, conversation.turns, " ".join(began.split())))
     return found

@@ -35,7 +35,7 @@ SYNTAX_LIMIT_S = 10
 
 
 @dataclass
-class Rehearsal:
+class DraftCheck:
     """What came of it, in words whose paths are those of the real place."""
 
     errors: list[str]
@@ -50,7 +50,7 @@ def order_of(draft: Draft, table: Dialect, roots: Roots, scope: Scope) -> Order:
     return Order(draft.name, table, row, scope, draft.lang, draft.tool, roots)
 
 
-def rehearse(draft: Draft, table: Dialect, setup: Setup, scope: Scope) -> Rehearsal:
+def check_draft(draft: Draft, table: Dialect, setup: Setup, scope: Scope) -> DraftCheck:
     """Write it where nothing else is, and look at it from all sides."""
     with _empty_place(setup, table) as place:
         try:
@@ -60,9 +60,9 @@ def rehearse(draft: Draft, table: Dialect, setup: Setup, scope: Scope) -> Rehear
             errors += _syntax(draft)
             found, why = _explained(draft, order, place)
         except (CannotScaffold, BadCall) as error:
-            return Rehearsal([_here(str(error), place, setup)], [], [])
+            return DraftCheck([_here(str(error), place, setup)], [], [])
         errors += [f"with the sample event the hook would not run: {why}"] if why else []
-        return Rehearsal(*([_here(text, place, setup) for text in texts] for texts in (errors, warnings, found)))
+        return DraftCheck(*([_here(text, place, setup) for text in texts] for texts in (errors, warnings, found)))
 
 
 @contextmanager
@@ -95,7 +95,7 @@ def _syntax(draft: Draft) -> list[str]:
         try:
             compile(draft.script, draft.name, "exec")
         except (SyntaxError, ValueError) as error:
-            return [f"the script is no valid Python: {error}"]
+            return [f"the script is not valid Python: {error}"]
         return []
     try:
         looked = subprocess.run(
@@ -104,7 +104,7 @@ def _syntax(draft: Draft) -> list[str]:
     except (OSError, subprocess.TimeoutExpired):
         return []  # a system without bash: `check` has told that it is missing
     said = looked.stderr.decode("utf-8", "replace").strip()
-    return [f"the script is no valid bash: {said}"] if looked.returncode else []
+    return [f"the script is not valid bash: {said}"] if looked.returncode else []
 
 
 def _explained(draft: Draft, order: Order, place: Setup) -> tuple[list[str], str]:

@@ -3,11 +3,12 @@ are the options of `anyhook log`; the rest is a text to be found. Nothing is rea
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import RecordFilter, wanted_of
 from anyhook.cli.view.record_text import table
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.journal.search import Wanted
     from anyhook.model.json_types import Json
