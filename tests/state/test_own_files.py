@@ -23,9 +23,9 @@ def test_a_lock_that_nobody_waits_for(tmp_path: Path) -> None:
 
 
 def test_locks_of_a_folder_and_of_files_in_it_are_apart(tmp_path: Path) -> None:
-    with locked(str(tmp_path)), locked(str(tmp_path), "a.lock", wait=False) as one:
-        with locked(str(tmp_path), "b.lock", wait=False) as other:
-            assert (one, other) == (True, True)
+    folder = str(tmp_path)
+    with locked(folder), locked(folder, "a", wait=False) as one, locked(folder, "b", wait=False) as other:
+        assert (one, other) == (True, True)
 
 
 def test_answers_of_two_at_once_are_all_kept(tmp_path: Path) -> None:
