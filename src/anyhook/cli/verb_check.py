@@ -55,7 +55,7 @@ def _sarif(findings: Findings, project: str) -> None:
     from anyhook.cli.view.sarif import sarif
     from anyhook.model.codes import CODES
 
-    helps = {code: f"{entry.meaning} {entry.cure}" for code, entry in CODES.items()}
+    helps = {code: f"{entry.meaning} {entry.fix}" for code, entry in CODES.items()}
     render.json_out(sarif(findings.problems, project, helps), indent=2)
 
 
