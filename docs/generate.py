@@ -1,8 +1,10 @@
-"""Writes the pages and passages that follow from the dialect tables, or checks with --check that they are current. It
-takes every fact from the tables and never from another page."""
+"""Writes the pages and passages that follow from the dialect tables, or checks with --check that they are current;
+`--agent NAME` prints the page of an agent from another package. It takes every fact from the tables and never from
+another page."""
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -10,10 +12,11 @@ from pathlib import Path
 from hosts_page import hosts_page
 
 from anyhook.model.event import EVENTS, GATES
+from anyhook.tables.cell_names import CAUSES
 from anyhook.tables.describe import WORDS, describe
-from anyhook.tables.error_page import CAUSES
 from anyhook.tables.error_page import page as errors_page
-from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.tables.registry import AGENTS, dialect, sample
+from anyhook.tables.registry import DIALECTS as ALL_DIALECTS
 from anyhook.tables.rows import BLOCKING, Dialect, Key, Limits, Reply
 from anyhook.testing.kit.keys import (
     EVENT_KEYS,
@@ -27,6 +30,9 @@ from anyhook.testing.kit.keys import (
     TABLE,
     CaseKey,
 )
+
+DIALECTS = tuple(name for name, _, _ in AGENTS if name in ALL_DIALECTS)
+"""Those that come along; other packages have pages of their own."""
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTE = "<!-- Generated from the tables by docs/generate.py; do not edit. `make docs` writes it anew. -->"
@@ -60,6 +66,9 @@ EFFECTS = {
 
 
 def main(words: list[str]) -> int:
+    if words[:1] == ["--agent"]:
+        sys.stdout.write(dialect_page(dialect(words[1])))
+        return 0
     made = {**pages(), **passages()}
     stale = [path for path, text in made.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
     if "--check" in words:
@@ -126,6 +135,7 @@ def dialect_page(table_: Dialect) -> str:
         f"# {table_.title} (`{table_.name}`)",
         NOTE,
         _files(table_),
+        _sample(table_),
         _events(table_),
         _payloads(table_),
         *(_answers(kind, reply) for kind, reply in table_.replies.items() if kind != "builtin"),
@@ -146,6 +156,18 @@ def _files(table_: Dialect) -> str:
         parts.append(f"An executable is asked for its event by the argument `{table_.ask_type}`, once per content.")
     if table_.off_suffix:
         parts.append(f"A file whose name ends in `{table_.off_suffix}` is turned off.")
+    return "\n\n".join(parts)
+
+
+def _sample(table_: Dialect) -> str:
+    shown = sample(table_.name)
+    parts = ["## A hook that blocks"]
+    for path, value in shown.files.items():
+        text = value if isinstance(value, str) else json.dumps(value, indent=2)
+        kind = "sh" if text.startswith("#!") else path.rpartition(".")[2]
+        parts.append(f"`{path}`{' (executable)' if kind == 'sh' else ''}\n\n```{kind}\n{text.rstrip()}\n```")
+    words = f"anyhook fire {shown.event} --tool {shown.tool} --input '{json.dumps(dict(shown.input))}'"
+    parts.append(f"It refuses this call, once you have approved it with `anyhook trust`:\n\n```sh\n{words}\n```")
     return "\n\n".join(parts)
 
 

@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from anyhook.hosts import HOSTS, host
-from anyhook.hosts.moods import undriven
-from anyhook.live.observed import ASKABLE, NOTHING, QUIET, SUB_AGENTS, UNSEEN, WORKS, Sight, load, sights
+from anyhook.live.observed import (
+    ASKABLE,
+    NOTHING,
+    QUIET,
+    SUB_AGENTS,
+    UNSEEN,
+    WORKS,
+    Sight,
+    load,
+    sights,
+    undriven,
+)
 from anyhook.model.event import EVENTS
 from anyhook.model.json_types import Json
 from anyhook.tables.host_rows import EFFECTS, Host, HostEvent
+from anyhook.tables.registry import AGENTS, host
+from anyhook.tables.registry import HOSTS as ALL_HOSTS
 from anyhook.walk.settle import RULES
+
+HOSTS = tuple(name for name in ALL_HOSTS if name in (agent for agent, _, _ in AGENTS))
 
 INTRO = """\
 Your hooks, in whatever dialect they are written, also run in agents that know nothing of anyhook. `anyhook install

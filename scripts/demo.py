@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH = 78
-AGENT_SIZE = "170 MB"
+AGENT_SIZE = "160 MB"
 BACKGROUND_LIMIT_S = 60.0
 
 
@@ -366,7 +366,7 @@ def main() -> int:
         shutil.rmtree(folder, ignore_errors=True)
     left = f"; {len(SCENES) - played} were left out" if played < len(SCENES) else ""
     say(f"\n{'─' * WIDTH}\nAll {played} scenes came out as promised{left}.")
-    say(NEXT.format(folder=Path(sys.executable).parent).rstrip())
+    say(NEXT.format(folder=f"{Path(sys.prefix).name}/bin").rstrip())
     return 0
 
 

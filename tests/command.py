@@ -178,7 +178,7 @@ def run(
     *,
     env: Mapping[str, str],
     cwd: str | Path,
-    stdin: bytes | None = None,
+    stdin: bytes = b"",
     as_script: bool = False,
     safe: bool = False,
     memory: int = 0,
@@ -187,10 +187,9 @@ def run(
     """`python -m anyhook WORDS` (`safe`: with -P), or the installed script; `memory` bounds its address space."""
     argv = [SCRIPT, *words] if as_script else [sys.executable, *(["-P"] if safe else []), "-m", "anyhook", *words]
     if servers.is_cold or not forkable(env):
-        how = {"stdin": subprocess.DEVNULL} if stdin is None else {"input": stdin}
-        return subprocess.run(  # type: ignore[call-overload, no-any-return]
-            argv, env=env, cwd=cwd, capture_output=True, check=False, timeout=limit_s,
-            preexec_fn=partial(resource.setrlimit, resource.RLIMIT_AS, (memory, memory)) if memory else None, **how,
+        return subprocess.run(
+            argv, input=stdin, env=env, cwd=cwd, capture_output=True, check=False, timeout=limit_s,
+            preexec_fn=partial(resource.setrlimit, resource.RLIMIT_AS, (memory, memory)) if memory else None,
         )  # fmt: skip
     request = _request([SCRIPT if as_script else MODULE, *words], env, cwd)
     request["path"] = None if safe else os.path.dirname(SCRIPT) if as_script else str(cwd)

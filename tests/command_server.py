@@ -80,10 +80,10 @@ def child(connection: socket.socket) -> None:
 def serve(listener: socket.socket, woken: int) -> None:
     running: dict[int, socket.socket] = {}
     while True:
-        ready = select.select([0, listener, woken], [], [])[0]
+        ready = select.select([0, listener.fileno(), woken], [], [])[0]
         if woken in ready:
             os.read(woken, 4096)
-        if listener in ready:
+        if listener.fileno() in ready:
             connection = listener.accept()[0]
             pid = os.fork()
             if pid == 0:

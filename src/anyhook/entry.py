@@ -3,13 +3,19 @@ line. It never shows a traceback."""
 
 from __future__ import annotations
 
+import os
 import sys
 
 
 def main() -> None:
     words = sys.argv[1:]
     status: int | None = None
+    debug = _is_debugging(words)
     try:
+        if debug:
+            from anyhook.cli.debug import show_steps
+
+            show_steps()
         if words[:1] == ["fire"] or words[:1] == ["bridge"]:
             status = _fast(words[0], words[1:])
         if status is None:
@@ -19,19 +25,34 @@ def main() -> None:
     except KeyboardInterrupt:  # before anybody else listens for it
         status = _tell("interrupted\n", 130)
     except Exception as error:  # noqa: BLE001 (the last resort: a person gets a sentence, whatever went wrong)
-        status = _give_up(error)
+        status = _give_up(error, debug)
     _leave(status)
 
 
-def _give_up(error: Exception) -> int:
+def _is_debugging(words: list[str]) -> bool:
+    """Whether the call asks to see the steps, and the traceback of a failure."""
+    if os.environ.get("ANYHOOK_DEBUG", "0") not in ("", "0"):
+        return True
+    return "--debug" in words and "--debug" in words[: words.index("--") if "--" in words else None]
+
+
+def _give_up(error: Exception, debug: bool) -> int:
     """Something that nobody thought of: what, where, and what to do. A full disk under stdout is nobody's mistake."""
+    if debug:
+        import traceback
+
+        traceback.print_exception(error)
     if isinstance(error, OSError) and error.errno == 28 and error.filename is None:
         return _tell(f"anyhook: the answer could not be written: {error.strerror}\n")
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace is not None else "?"
-    return _tell(f"anyhook could not go on: {type(error).__name__}: {error} (at {place}). Please report this.\n")
+    from anyhook.walk.failure_report import write_report
+
+    report = write_report(error)
+    where = f"The report is in {report}; please send it" if report else "Please report this"
+    return _tell(f"anyhook could not go on: {type(error).__name__}: {error} (at {place}). {where}.\n")
 
 
 def _tell(what: str, status: int = 1) -> int:
@@ -73,8 +94,6 @@ def _fast(verb: str, words: list[str]) -> int | None:
 
 def _leave(status: int) -> None:
     """Leave at once: taking the interpreter apart costs more than some hooks."""
-    import os
-
     try:
         sys.stdout.flush()
         sys.stderr.flush()

@@ -154,8 +154,8 @@ def test_sessions(world: World) -> None:
     async def both() -> None:
         await agent.run("Go.")
         await agent.run("Go.")
-        await hooked.moments.end("done")
-        await hooked.moments.end("done")
+        await hooked.lifecycle.end("done")
+        await hooked.lifecycle.end("done")
 
     asyncio.run(both())
     assert seen == ["session_start", "turn_start", "turn_end", "turn_start", "turn_end", "session_end"]

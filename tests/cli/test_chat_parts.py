@@ -21,20 +21,21 @@ from pydantic_ai.messages import (
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from anyhook.adapters.pydantic_ai import Hooked
-from anyhook.agent.earlier import earlier_sessions
 from anyhook.agent.failure import Failed
+from anyhook.agent.history import past_sessions
 from anyhook.agent.hook_writer import Draft, write_hook
 from anyhook.agent.permission import ALWAYS, NO, ONCE, Permission
 from anyhook.cli.chat.activity import lines
 from anyhook.cli.chat.commands import is_command
-from anyhook.cli.chat.rehearsal import rehearse
+from anyhook.cli.chat.draft_check import check_draft
 from anyhook.cli.chat.screen import Screen, call_line
-from anyhook.cli.verb_trust import Found, approve_one
+from anyhook.cli.verb_trust import ProjectReview, approve_one
 from anyhook.model.decision import Decision, Report
 from anyhook.state.conversations import Conversation, Conversations
 from anyhook.state.ledger import Item, Ledger
 from anyhook.tables.registry import DIALECTS, dialect
-from anyhook.testing.scaffold.script import Script, brief, text
+from anyhook.testing.scaffold.plan import Scope
+from anyhook.testing.scaffold.script import Lang, Script, brief, text
 from anyhook.walk.review import review
 from conftest import World
 
@@ -133,7 +134,7 @@ def test_a_terminal_that_lacks_characters(monkeypatch: pytest.MonkeyPatch) -> No
     """A line is never lost for one character; surrogates are none."""
     written = io.BytesIO()
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(written, encoding="latin-1"))
-    Screen(True, {}).line("● \udcff café", "31")
+    Screen(True, {}).line("● \udcff café", "red")
     assert written.getvalue() == b"\x1b[31m\\u25cf \\udcff caf\xe9\x1b[0m\n"
 
 
@@ -181,14 +182,14 @@ def test_a_yes_for_once(world: World) -> None:
 @pytest.mark.parametrize("scope", ["project", "user"])
 @pytest.mark.parametrize("lang", ["bash", "python"])
 @pytest.mark.parametrize("name", DIALECTS)
-def test_a_draft_in_every_dialect(world: World, name: str, lang: str, scope: str) -> None:
+def test_a_draft_in_every_dialect(world: World, name: str, lang: Lang, scope: Scope) -> None:
     """What `anyhook new` would write is a draft without faults, wherever it goes; and nothing is left of it."""
     table = dialect(name)
     row = next(row for row in table.events if row.block == "deny_tool")
     sample = {field.key: {"command": "ls"} if field.cell == "input" else "x" for field in row.payload}
     written = text(Script("it", table, row), lang)
-    draft = Draft(name="it", event=row.native, lang=lang, script=written, explanation="", sample=sample)  # type: ignore[arg-type]
-    tried = rehearse(draft, table, world.setup(), scope)
+    draft = Draft(name="it", event=row.native, lang=lang, script=written, explanation="", sample=sample)
+    tried = check_draft(draft, table, world.setup(), scope)
     assert (tried.errors, tried.warnings) == ([], [])
     assert any(name in line for line in tried.explained)
     assert not any("anyhook-" in line for line in tried.explained)
@@ -217,22 +218,22 @@ def test_drafts_with_faults(world: World, wrong: dict[str, Any], said: str) -> N
         "name": "it", "event": "PreToolUse", "tool": "Bash", "lang": "bash", "explanation": "",
         "script": "#!/usr/bin/env bash\nexit 0\n", "sample": {"tool_name": "Bash", "tool_input": {"command": "ls"}},
     }  # fmt: skip
-    assert rehearse(Draft(**good), dialect("kodik"), world.setup(), "project").errors == []
-    errors = rehearse(Draft(**{**good, **wrong}), dialect("kodik"), world.setup(), "project").errors
+    assert check_draft(Draft(**good), dialect("kodik"), world.setup(), "project").errors == []
+    errors = check_draft(Draft(**{**good, **wrong}), dialect("kodik"), world.setup(), "project").errors
     assert said in "; ".join(errors)
 
 
 # -- approvals
 
 
-def look(world: World) -> Found:
+def look(world: World) -> ProjectReview:
     from anyhook.walk.build import open_ledger, read
 
     setup = world.setup()
     loaded = read(setup)
     tables = [(dialect(name), loaded.layers[name]) for name in setup.dialects]
     ledger = open_ledger(setup, loaded.files)
-    return Found(setup, ledger, review(tables, ledger, loaded.roots, loaded.files), [])
+    return ProjectReview(setup, ledger, review(tables, ledger, loaded.roots, loaded.files), [])
 
 
 def test_one_hook_more_is_approved(world: World) -> None:
@@ -284,4 +285,4 @@ def test_earlier_sessions(world: World) -> None:
     kept.save(Conversation("one", str(world.project), "m", 2, (), [{"kind": "request", "parts": [said]}]))
     kept.save(Conversation("odd", str(world.project), "m", 1, (), [{"kind": "nonsense"}]))
     world.write(world.state / "agent" / kept.folder.rsplit("/", 1)[1] / "broken.json", "{")
-    assert [(each.id, each.turns, each.began) for each in earlier_sessions(kept)] == [("one", 2, "Say hello.")]
+    assert [(each.id, each.turns, each.began) for each in past_sessions(kept)] == [("one", 2, "Say hello.")]

@@ -10,7 +10,7 @@ import pytest
 
 from anyhook.documents import budget as rules
 from anyhook.documents.budget import BYTES, HASHED, HOOKS, LIMITS, LOOKS, NAMES, PROBLEMS, VALUES, Budget, TooLarge
-from anyhook.documents.files import HASHED_LIMIT, LOCATED_LIMIT, Files
+from anyhook.documents.files import MAX_HASHED_BYTES, MAX_LOCATED_BYTES, Files
 from anyhook.walk.build import Loaded, build, within_budget
 from anyhook.walk.catalog import Catalog
 from conftest import World
@@ -57,7 +57,7 @@ def test_the_largest_place_is_named_not_the_last() -> None:
     assert error.value.where == "large"
 
 
-@pytest.mark.parametrize(("cpu_s", "clock_s", "lasting"), [(rules.CPU_LIMIT_S + 1, 0.0, True), (0.0, 8.0, False)])
+@pytest.mark.parametrize(("cpu_s", "clock_s", "lasting"), [(rules.MAX_CPU_S + 1, 0.0, True), (0.0, 8.0, False)])
 def test_time_is_the_net_below(cpu_s: float, clock_s: float, lasting: bool) -> None:
     """Processor time decides for good; the agent's time limit only for this call."""
     now = [0.0, 0.0]
@@ -96,7 +96,7 @@ def test_what_is_counted(tmp_path: Path, cost: str) -> None:
     kind, work, amount = COSTS[cost]
     (tmp_path / "text").write_text("a: 1\nb: [x, y]\n# comment\n")
     with (tmp_path / "sparse").open("wb") as file:
-        file.truncate(HASHED_LIMIT + 1)
+        file.truncate(MAX_HASHED_BYTES + 1)
     os.mkfifo(tmp_path / "pipe")
     files = Files()
     work(files, str(tmp_path))  # nobody pays
@@ -118,7 +118,7 @@ def test_a_folder_is_not_listed_to_its_end(tmp_path: Path) -> None:
 def test_lines_are_looked_up_within_a_bound(tmp_path: Path) -> None:
     """What is shown beyond it has its file, and no line."""
     text = '{"a":\n1, "pad": "' + "x" * 1_000_000 + '"}'
-    paths = [str(tmp_path / f"{number}.json") for number in range(LOCATED_LIMIT // len(text) + 2)]
+    paths = [str(tmp_path / f"{number}.json") for number in range(MAX_LOCATED_BYTES // len(text) + 2)]
     for path in paths:
         Path(path).write_text(text)
     files = Files()

@@ -13,20 +13,21 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from anyhook.documents import documents
-from anyhook.documents.documents import (
-    DEPTH_LIMIT,
-    Unreadable,
+from anyhook.documents import read
+from anyhook.documents.parse import (
+    MAX_DEPTH,
     parse_json,
     parse_toml,
     parse_yaml,
-    read_bytes,
+    repeated_key,
     split_front_matter,
 )
+from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.model.json_types import Json
+from examples import examples
 
 PARSERS: dict[str, Callable[[str], Json]] = {"json": parse_json, "yaml": parse_yaml, "toml": parse_toml}
 MANY = 100_000
@@ -153,11 +154,11 @@ def test_the_depth_limit_is_the_same_everywhere(syntax: str, core: str) -> None:
     def nested(levels: int) -> str:
         return prefix + "[" * (levels - used) + core + "]" * (levels - used)
 
-    assert depth(PARSERS[syntax](nested(DEPTH_LIMIT))) == DEPTH_LIMIT
-    assert "levels deep" in refused(PARSERS[syntax], nested(DEPTH_LIMIT + 1)).what
+    assert depth(PARSERS[syntax](nested(MAX_DEPTH))) == MAX_DEPTH
+    assert "levels deep" in refused(PARSERS[syntax], nested(MAX_DEPTH + 1)).what
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(
     VALUES,
     st.lists(st.booleans(), max_size=8) | st.lists(st.booleans(), min_size=58, max_size=70),
@@ -168,13 +169,13 @@ def test_json_is_refused_by_its_true_depth_only(value: Json, wraps: list[bool], 
     for as_list in wraps:
         value = [word, value, word] if as_list else {word: value}
     text = json.dumps(value, indent=indent, ensure_ascii=False)
-    if depth(value) > DEPTH_LIMIT:
+    if depth(value) > MAX_DEPTH:
         assert "levels deep" in refused(parse_json, text).what
     else:
         assert parse_json(text) == value
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(
     st.sampled_from(sorted(PARSERS)),
     st.text() | TASTY | st.binary().map(lambda b: b.decode("utf-8", "surrogateescape")),
@@ -266,7 +267,7 @@ def test_toml_mistakes_are_named_with_line_and_cure(text: str, line: int, fix: s
     assert error.line == line
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.text(alphabet="[]{}\"'\\,.=# \nab1", max_size=80))
 def test_the_bounds_of_toml_stop_nothing_shallow(text: str) -> None:
     """Few brackets and dots, so any refusal must be the parser's own."""
@@ -275,7 +276,7 @@ def test_the_bounds_of_toml_stop_nothing_shallow(text: str) -> None:
     except tomllib.TOMLDecodeError:
         refused(parse_toml, text)
     else:
-        assume(depth(value) <= DEPTH_LIMIT and text.count(".") < 16)
+        assume(depth(value) <= MAX_DEPTH and text.count(".") < 16)
         assert parse_toml(text) == value
 
 
@@ -308,12 +309,12 @@ def test_front_matter_without_an_end_is_refused(text: str) -> None:
 
 def test_importing_the_module_loads_no_parser() -> None:
     code = (
-        "import sys; before = set(sys.modules); import anyhook.documents.documents; "
+        "import sys; before = set(sys.modules); import anyhook.documents.parse; "
         "print(sorted("
         "{'re', 'json', 'yaml', 'tomllib', 'typing', 'itertools', 'datetime'} & (set(sys.modules) - before)))"
     )
     done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True, env={
-        **os.environ, "PYTHONPATH": str(Path(documents.__file__).parents[2])})  # fmt: skip
+        **os.environ, "PYTHONPATH": str(Path(read.__file__).parents[2])})  # fmt: skip
     assert done.stdout.strip() == "[]"
 
 
@@ -327,5 +328,5 @@ def test_very_many_keys_are_not_looked_for_one_by_one() -> None:
 
     keys: Json = {f"key{number}": 1 for number in range(1_000)}
     text = json.dumps({"hooks": keys})
-    assert documents.repeated_key(Text(text), {"hooks": keys}) is None
-    assert documents.repeated_key(Text(text[:-2] + ', "key7": 1}}'), {"hooks": keys}) == ("key7", 1)
+    assert repeated_key(Text(text), {"hooks": keys}) is None
+    assert repeated_key(Text(text[:-2] + ', "key7": 1}}'), {"hooks": keys}) == ("key7", 1)

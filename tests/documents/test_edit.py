@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anyhook.documents import edit
 from anyhook.documents.edit import Refused, append, put, read, remove
 from anyhook.documents.edit_json import Malformed, scan
+from anyhook.documents.parse import syntax_of
 
 if TYPE_CHECKING:
-    from anyhook.documents.edit import Syntax
+    from anyhook.documents.parse import Syntax
 
 LAYOUTS = [
     "{}", "{ }", '{"a": 1}', '{ "a": 1 }', '{\n  "a": 1\n}\n', '{\n\t"a": 1, // note, with a comma\n}\n',
@@ -247,4 +247,4 @@ def test_removing_nothing_is_refused(syntax: Syntax) -> None:
 
 def test_the_syntax_of_a_file() -> None:
     files = [("a.json", ""), ("a.toml", "{"), ("a.yaml", "a: 1"), ("a.yml", " {}")]
-    assert [edit.syntax_of(*each) for each in files] == ["json", "toml", "yaml", "json"]
+    assert [syntax_of(*each) for each in files] == ["json", "toml", "yaml", "json"]

@@ -8,11 +8,13 @@ import tomllib
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from anyhook.documents.documents import line_of, lines_of, parse_json, parse_yaml
+from anyhook.documents.locate import line_of, lines_of
+from anyhook.documents.parse import parse_json, parse_yaml
 from anyhook.model.json_types import Json
+from examples import examples
 
 Place = tuple[str | int, ...]
 KEYS = st.text(alphabet='abc é."\\#[]{}=:', max_size=5)
@@ -76,7 +78,7 @@ class JsonPrinter(Printer):
             self.put(json.dumps(value))
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(VALUES, st.integers(0, 1_000))
 def test_lines_in_json(value: Json, seed: int) -> None:
     printer = JsonPrinter(seed)
@@ -119,7 +121,7 @@ class YamlPrinter(Printer):
             self.put(f" {json.dumps(value, ensure_ascii=False)}\n")
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     st.dictionaries(KEYS, VALUES, min_size=1, max_size=4) | st.lists(VALUES, min_size=1, max_size=4),
     st.integers(0, 1_000),
@@ -191,7 +193,7 @@ class TomlPrinter(Printer):
                 self.table(element, there, name)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(TABLES, st.integers(0, 1_000))
 def test_lines_in_toml(value: dict[str, Json], seed: int) -> None:
     printer = TomlPrinter(seed)
@@ -237,7 +239,7 @@ def test_hostile_texts_end(make: Callable[[int], str], syntax: str) -> None:
     lines_of(make(100_000), syntax, [("a", 0, "a"), ("x",), ()])
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(
     st.sampled_from(["json", "yaml", "toml"]),
     st.text() | st.text(alphabet="[]{}\"'\\:,-#&*!|>?=. \n\tab1", max_size=60),

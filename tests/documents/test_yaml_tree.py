@@ -1,4 +1,4 @@
-"""YAML: which values come out, how mistakes are named, and what the mending of backslashes touches."""
+"""YAML: which values come out, how mistakes are named, and what escaping backslashes touches."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from collections.abc import Callable
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from anyhook.documents import documents, yaml_tree
-from anyhook.documents.documents import Unreadable, mend_backslashes, parse_yaml
+from anyhook.documents import yaml_tree
+from anyhook.documents.parse import clean, escape_backslashes, parse_yaml
+from anyhook.documents.read import Unreadable
 from anyhook.model.json_types import Json
+from examples import examples
 
 TASTY = st.text(alphabet="[]{}\"'\\:,-#&*!|>?%@`=.~ \n\t\rab10ueE+_<\ufeff\u2028é", max_size=60)
 WORDS = st.text(alphabet='[]{}"\\,:#ntu/ aé', max_size=8)
@@ -80,7 +82,7 @@ def load(request: pytest.FixtureRequest) -> Callable[[str], Json]:
         patch.delattr(yaml, "CSafeLoader")
         spec.loader.exec_module(copy)
     assert copy._Loader.__mro__[1].__name__ == "SafeLoader"
-    return lambda text: copy.load(documents._clean(text))
+    return lambda text: copy.load(clean(text))
 
 
 @pytest.mark.parametrize(("text", "value"), YAML_VALUES)
@@ -121,7 +123,7 @@ def test_both_loaders_stop_at_the_depth_limit(load: Callable[[str], Json], text:
     assert "levels deep" in refused(load, text).what
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(VALUES, st.booleans())
 def test_yaml_reads_what_the_library_writes(value: Json, flow: bool) -> None:
     class Dumper(yaml.SafeDumper):
@@ -133,7 +135,7 @@ def test_yaml_reads_what_the_library_writes(value: Json, flow: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "mended"),
+    ("text", "escaped"),
     [
         ('a: "\\.py$"', 'a: "\\\\.py$"'), ('"\\.": x', '"\\\\.": x'), ('- "\\d"\n- "\\s"', '- "\\\\d"\n- "\\\\s"'),
         ('a: "\\" \\d \\\\ x"', 'a: "\\" \\\\d \\\\ x"'), ('a: "x\\\n  y"', 'a: "x\\\n  y"'),
@@ -147,25 +149,25 @@ def test_yaml_reads_what_the_library_writes(value: Json, flow: bool) -> None:
         ("a: [x, 'y", "a: [x, 'y"),
     ],
 )  # fmt: skip
-def test_backslashes_are_doubled_in_double_quotes_only(text: str, mended: str) -> None:
-    assert mend_backslashes(text) == mended
+def test_backslashes_are_doubled_in_double_quotes_only(text: str, escaped: str) -> None:
+    assert escape_backslashes(text) == escaped
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     st.lists(st.sampled_from(["\\.", "\\d", "\\b", "\\n", "\\x", "a", " ", "$", "(", "#", "'"]), max_size=12).map(
         "".join
     )
 )
-def test_mended_text_reads_as_it_is_written(pattern: str) -> None:
+def test_escaped_text_reads_as_it_is_written(pattern: str) -> None:
     text = f'name: "a"\nmatcher: {{tool: Shell, pattern: "{pattern}"}}\nlist:\n  - "{pattern}" # "\\q"\n'
-    value = parse_yaml(mend_backslashes(text))
+    value = parse_yaml(escape_backslashes(text))
     assert value == {"name": "a", "matcher": {"tool": "Shell", "pattern": pattern}, "list": [pattern]}
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(TASTY)
-def test_mending_keeps_the_lines_and_only_adds_backslashes(text: str) -> None:
-    mended = mend_backslashes(text)
-    assert mended.count("\n") == text.count("\n")
-    assert mended.replace("\\", "") == text.replace("\\", "")
+def test_escaping_keeps_the_lines_and_only_adds_backslashes(text: str) -> None:
+    escaped = escape_backslashes(text)
+    assert escaped.count("\n") == text.count("\n")
+    assert escaped.replace("\\", "") == text.replace("\\", "")

@@ -19,7 +19,7 @@ from pydantic_ai import Agent, UsageLimits
 from anyhook.agent.models import open_model
 from anyhook.agent.options import SessionOptions
 from anyhook.agent.session import INSTRUCTIONS, Session
-from anyhook.agent.settings import Settings
+from anyhook.agent.settings import AgentSettings
 from anyhook.agent.tools import tools
 from anyhook.model.event import Event
 from conftest import World
@@ -129,7 +129,7 @@ def test_without_a_hook_the_agent_is_little_more_than_the_framework(world: World
         SessionOptions(project=str(world.project), env=world.env, model=model, permission="auto", max_turns=0)
     )
     session.open()
-    given = tools(str(world.project), world.env, Settings())
+    given = tools(str(world.project), world.env, AgentSettings())
     alone = Agent(open_model(model, {}, world.env), instructions=INSTRUCTIONS, capabilities=given)
 
     async def by_session() -> str:

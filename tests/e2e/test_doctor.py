@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from anyhook.hosts import HOSTS, host
+from anyhook.tables.registry import HOSTS, host
 from conftest import World
 
 AGENTS = [name for name in HOSTS if host(name).entry is not None]

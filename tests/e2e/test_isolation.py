@@ -148,7 +148,7 @@ def test_a_directory_that_is_gone_and_a_closed_stdin_are_bad_calls(world: World)
     ("event", "data", "said"),
     [
         ("pre_tool", "[1]", "--data must be a JSON object"),
-        ("pre_tool", '{"tool": "Shell"', "not JSON"),
+        ("pre_tool", '{"tool": "Shell"', "not valid JSON"),
         ("pre_tool", '{"tool": 5}', "`tool` must be a text"),
         ("PreToolUse", '{"tool_name": null}', "`tool_name` must be a text"),
         ("session_start", '{"source": ["x"]}', "`source` must be a text"),

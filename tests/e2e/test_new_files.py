@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from new_place import Place, texts
 
-from anyhook.documents.documents import parse_toml, parse_yaml
+from anyhook.documents.parse import parse_toml, parse_yaml
 from anyhook.tables.registry import DIALECTS
 
 if TYPE_CHECKING:

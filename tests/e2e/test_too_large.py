@@ -271,7 +271,7 @@ def test_a_hook_that_reads_a_pipe_ends_at_its_limit(world: World) -> None:
 HANG = """
 import sys, time
 from anyhook.cli import bridge
-from anyhook.hosts import host
+from anyhook.tables.registry import host
 table = host("claude")
 row = table.row("PreToolUse").replace(limit_s=2.0)
 bridge.named = lambda agent, native: (table, row)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from anyhook.cli.options import BRIDGE, parse
+from anyhook.cli.options import BridgeOptions, parse
 from anyhook.walk.engine import Engine
 from conftest import World
 
@@ -169,7 +169,7 @@ def test_bytes_that_are_not_text_hide_nothing_from_hooks(world: World) -> None:
 def in_process(world: World, monkeypatch: pytest.MonkeyPatch, capfd: Any, stdin: str, *words: str) -> Any:
     from anyhook.cli.bridge import bridge as answer
 
-    parsed = parse(["claude", "PreToolUse", *words], BRIDGE)
+    parsed = parse(["claude", "PreToolUse", *words], BridgeOptions, 2)
     assert parsed is not None
     for name, value in world.env.items():
         monkeypatch.setenv(name, value)

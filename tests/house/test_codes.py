@@ -7,7 +7,8 @@ from pathlib import Path
 
 from anyhook.model.codes import CODES, CORRECTED, GROUPS
 from anyhook.model.problem import ERROR, WARNING
-from anyhook.tables.error_page import CAUSES, own_ids, page
+from anyhook.tables.cell_names import CAUSES
+from anyhook.tables.error_page import own_ids, page
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.walk.judge import CODES as FAILURES
 

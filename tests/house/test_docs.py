@@ -19,7 +19,7 @@ import pytest
 
 from anyhook.cli.app import VERBS, app
 from anyhook.documents.files import Files
-from anyhook.state.settings import Config, read_config
+from anyhook.state.settings import Settings, read_settings
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(
@@ -213,9 +213,9 @@ def test_the_settings_of_the_page_are_settings(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_text(text)
     files = Files()
-    config = read_config(str(path), files, "/h")
+    config = read_settings(str(path), files, "/h")
     assert files.problems == []
-    assert config == Config(
+    assert config == Settings(
         ("/h/kodik/plugins/security-guidance",),
         "native",
         {"agenthooks": {"cwd": "hook"}},

@@ -7,19 +7,21 @@ import re
 from pathlib import Path
 
 import anyhook
+from anyhook.tables.registry import AGENTS
 
 ROOT = Path(anyhook.__file__).parent
 MODULES = {str(path.relative_to(ROOT)): path for path in sorted(ROOT.rglob("*.py"))}
 TREES = {name: ast.parse(path.read_text()) for name, path in MODULES.items()}
 
-PRODUCTS = re.compile(r"kode|kodik|agenthooks|kimi|kolega|kodelet|claude|codex|gemini|opencode|copilot", re.IGNORECASE)
-PRODUCT_FOLDERS = ("dialects/", "hosts/", "adapters/", "testing/conformance/vectors/")
+NAMES = sorted((name for name, _, _ in AGENTS), key=len, reverse=True)
+PRODUCTS = re.compile(rf"(?<![a-z])({'|'.join(NAMES)})(?![a-bd-z])", re.IGNORECASE)
+PRODUCT_FOLDERS = ("agents/", "adapters/", "testing/conformance/vectors/")
 PRODUCT_LINES = {
-    "tables/registry.py": r'(DIALECTS|VARIABLES) = |    "[A-Z_]+",$',
+    "tables/registry.py": r'    \("[a-z]+", [A-Z| ]+, \(',
     "cli/app.py": r"  anyhook ",
     "cli/verb_*.py": r"@verb\(|EXAMPLE = |TAKEN_OUT = ",
 }
-"""Elsewhere a product is named only in the registry's two tables and in the examples of the command's help."""
+"""Elsewhere a product is named only in its line of the registry and in the examples of the command's help."""
 
 
 def is_named_in(line: str, name: str) -> bool:
@@ -115,5 +117,7 @@ def test_no_path_of_a_developers_machine() -> None:
 
 def test_the_checks_can_fail() -> None:
     assert is_named_in("if hook.dialect == 'kodik':", "engine.py")
-    assert is_named_in('DIALECTS = ("kode",)', "engine.py")
-    assert not is_named_in('DIALECTS = ("kode",)', "tables/registry.py")
+    assert is_named_in("the goose hooks", "engine.py")
+    assert not is_named_in("nobody has declined", "engine.py")
+    assert is_named_in('    ("kode", DECLARES, ()),', "engine.py")
+    assert not is_named_in('    ("kode", DECLARES, ()),', "tables/registry.py")

@@ -8,18 +8,19 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from journal_box import Box, made
 
-from anyhook.hosts import HOSTS, host
 from anyhook.journal.journal import Journal
 from anyhook.model.json_types import Json
 from anyhook.replay.trial import python_script, sandbox_of, works
+from anyhook.tables.registry import HOSTS, host
 from anyhook.testing.kit.recorded import cases_of
 from conftest import World
 
@@ -228,12 +229,13 @@ def test_interrupted_when_that_was_seen(box: Box, pool: list[int], monkeypatch: 
     recorded(box, [f"c{number}" for number in range(6)])
     script(box, REMEMBERS)
 
-    def interrupted(_: str) -> Callable[[int, int], None]:
+    @contextmanager
+    def interrupted(_: str) -> Iterator[Callable[[int, int], None]]:
         def tell(done: int, _: int) -> None:
             if done:
                 raise KeyboardInterrupt
 
-        return tell
+        yield tell
 
     with monkeypatch.context() as patch:
         patch.setattr("anyhook.cli.verb_backtest.progress", interrupted)

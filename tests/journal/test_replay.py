@@ -12,10 +12,9 @@ import pytest
 from journal_box import Box, made
 
 from anyhook import Event, Outcome
-from anyhook.hosts import HOSTS, host
 from anyhook.model.json_types import Json
 from anyhook.replay.replay import Change, Judge
-from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
 from anyhook.testing.kit.events import payload_of_agent
 from conftest import World
 

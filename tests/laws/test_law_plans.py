@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from law_strategies import TABLES
 
@@ -24,6 +24,7 @@ from anyhook.walk.build import build
 from anyhook.walk.catalog import Catalog
 from anyhook.walk.plan import from_plan, key_of, to_plan
 from conftest import World
+from examples import examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,7 +50,7 @@ def populate(world: World, hooks: list[tuple[tuple[str, str], str, str]], broken
         world.hook(table, native, "true", scope, name)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(declared, spoilt, st.sampled_from(["ask", "all", "none"]))
 def test_there_and_back(hooks: list[tuple[tuple[str, str], str, str]], broken: list[str], trust: str) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anyhook.model.call import Call, Run
@@ -22,6 +22,7 @@ from anyhook.process import spawn
 from anyhook.process.child import OUTPUT_LIMIT
 from anyhook.process.process_tree import Process, Tree, processes
 from anyhook.process.run import Child, end_all, run, start
+from examples import examples
 from living import kill, lives
 
 if TYPE_CHECKING:
@@ -201,7 +202,7 @@ def test_what_goes_in_comes_out(size: int) -> None:
     assert (got.ending, got.stdout == data) == ("exited", True)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     fed=st.sampled_from(EDGES).flatmap(lambda size: st.integers(max(0, size - 3), size + 3)),
     out=st.integers(0, 200_000),

@@ -11,7 +11,7 @@ import warnings
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from anyhook.tables import patterns
@@ -23,6 +23,7 @@ from anyhook.tables.patterns import (
     compile_pattern,
     names_only,
 )
+from examples import examples
 
 TOOLS = [
     "Bash",
@@ -53,7 +54,7 @@ def test_plain_names_are_recognised(pattern: str, names: set[str] | None) -> Non
     assert names_only(pattern) == names
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.text(alphabet="ab|-:/ &#~<>=!,é\n", min_size=1, max_size=12), st.text(alphabet="ab-:/ &#é\n", max_size=6))
 def test_plain_names_mean_what_they_mean_as_patterns(pattern: str, text: str) -> None:
     assume(names_only(pattern) is not None)
@@ -121,7 +122,7 @@ def _joined(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 PATTERNS = st.recursive(st.builds(lambda atom, repeat: atom + repeat, ATOMS, REPEATS), _joined, max_leaves=6)
 
 
-@settings(max_examples=600, deadline=None)
+@examples(600)
 @given(PATTERNS, st.lists(st.text(alphabet="abcA1 .-{}\n", max_size=6), min_size=1, max_size=4))
 @example("a|b", ["ab", "a", "b"])
 @example("(a|ab)(c|bcd)(d*)", ["abcd"])
@@ -197,7 +198,7 @@ def test_a_large_but_honest_pattern_is_accepted(pattern: str) -> None:
     compile_pattern(pattern)
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(
     st.text(alphabet="ab()[]{}|*+?.^$\\,-:=!<>P&#'2 9xiLVpNR~", max_size=30),
     st.text(alphabet="ab(){}29 \n", max_size=20),
@@ -306,7 +307,7 @@ CHOICES = st.builds(
 NAMES = st.from_regex(r"[a-zA-Z0-9_.:-]([a-zA-Z0-9_.:/-]{0,5}[a-zA-Z0-9_.:-])?", fullmatch=True)
 
 
-@settings(max_examples=600, deadline=None)
+@examples(600)
 @given(st.lists(CHOICES, min_size=1, max_size=2).map("|".join), st.lists(NAMES, min_size=1, max_size=9))
 @example("a^?", ["a"])
 def test_what_is_said_never_to_match_never_matches(pattern: str, names: list[str]) -> None:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from anyhook.documents.documents import parse_yaml
 from anyhook.documents.dump_yaml import to_yaml
+from anyhook.documents.parse import parse_yaml
 from anyhook.testing.kit.cases import BadCases, Case, cases_in, find_files, read_cases
 from anyhook.testing.kit.keys import schema
 from anyhook.testing.kit.sandbox import LEFT_OUT

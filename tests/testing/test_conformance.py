@@ -65,9 +65,9 @@ class Waiting:
 
 @pytest.fixture(scope="session")
 def waiting(request: pytest.FixtureRequest) -> Iterator[Waiting]:
-    items = [item for item in request.session.items if item.get_closest_marker("waits")]
-    vectors = [item.callspec.params["vector"] for item in items if isinstance(item, pytest.Function)]
-    made = Waiting(vectors)
+    """Of all that waits, what this session was asked for."""
+    named = {item.name for item in request.session.items}
+    made = Waiting([vector for vector in SUITE.all() if f"test_vector_that_waits[{vector.id}]" in named])
     yield made
     made.end()
 

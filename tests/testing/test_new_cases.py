@@ -26,7 +26,7 @@ def test_the_first_cases_of_a_gate_hold(world: World, name: str, native: str) ->
 
 
 def test_every_event_gets_cases_that_can_be_read(world: World) -> None:
-    from anyhook.documents.documents import parse_yaml
+    from anyhook.documents.parse import parse_yaml
     from anyhook.testing.kit.cases import cases_in
     from anyhook.testing.scaffold.plan import Order, find_row
     from anyhook.testing.scaffold.try_out import first_cases

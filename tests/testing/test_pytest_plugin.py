@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 from test_bridge_payloads import PAYLOADS, named, received
 
-from anyhook.hosts import HOSTS, host
 from anyhook.model.event import FIELDS
 from anyhook.model.json_types import Json
-from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
 from anyhook.testing.kit.cases import cases_in
 from anyhook.testing.kit.events import Events, payload_of_agent
 from anyhook.testing.kit.recorded import case_of
@@ -26,29 +25,29 @@ GUARD = {"hooks": [{"type": "command", "command": "! grep -q 'rm -rf' || { echo 
 NOTE = {"hooks": [{"type": "command", "command": "echo $MARK >> seen.txt"}]}
 TESTS = """
 def test_blocks(anyhook_hook):
-    bench = anyhook_hook()
-    decision = bench.fire("PreToolUse", tool="Bash", input={"command": "rm -rf /"})
+    harness = anyhook_hook()
+    decision = harness.fire("PreToolUse", tool="Bash", input={"command": "rm -rf /"})
     assert (decision.verdict, decision.effect, decision.reason, decision.stops) == ("block", "deny_tool", "no", True)
     assert [report.exit_code for report in decision.hooks] == [2, None]
 
 def test_one_hook_of_several(anyhook_hook):
-    bench = anyhook_hook("PreToolUse:echo", env={"MARK": "m"})
+    harness = anyhook_hook("PreToolUse:echo", env={"MARK": "m"})
     for _ in range(2):
-        decision = bench.fire(bench.events.dialects.kodik.PreToolUse(tool="Bash", input={"command": "rm -rf /"}))
+        decision = harness.fire(harness.events.dialects.kodik.PreToolUse(tool="Bash", input={"command": "rm -rf /"}))
         assert decision.verdict == "none"
-    assert (bench.project / "seen.txt").read_text() == "m\\nm\\n"
+    assert (harness.project / "seen.txt").read_text() == "m\\nm\\n"
 
 def test_an_agent(anyhook_hook):
-    bench = anyhook_hook(dialects=["kodik"])
-    answer = bench.bridge(bench.events.agents.claude.PreToolUse(tool="Bash", input={"command": "rm -rf /"}))
+    harness = anyhook_hook(dialects=["kodik"])
+    answer = harness.bridge(harness.events.agents.claude.PreToolUse(tool="Bash", input={"command": "rm -rf /"}))
     assert answer.status == 0
     assert answer.json["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert answer.decision.verdict == "block"
 
 def test_files_and_postures(anyhook_hook):
     broken = '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "exit 9"}]}]}}'
-    bench = anyhook_hook(files={".kodik/hooks/hooks.json": broken}, on_failure="deny", mode="shadow")
-    decision = bench.fire("stop")
+    harness = anyhook_hook(files={".kodik/hooks/hooks.json": broken}, on_failure="deny", mode="shadow")
+    decision = harness.fire("stop")
     assert (decision.verdict, decision.enforced, decision.stops) == ("block", False, False)
     assert decision.problems[0].code == "hook-failed"
 
@@ -60,6 +59,8 @@ def test_names_are_guessed(anyhook_hook, anyhook_events):
         anyhook_events.dialects.kodik.PreTolUse
     with pytest.raises(Exception, match="Did you mean `codex`"):
         anyhook_events.agents.codx
+    with pytest.raises(TypeError, match="Did you mean `on_failure`"):
+        anyhook_hook(on_failur="deny")
     with pytest.raises(ValueError, match="Did you mean `input`"):
         anyhook_events.agents.codex.PreToolUse(inputt={})
 """

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from kit_box import Box
 
-from anyhook.documents.documents import parse_yaml
+from anyhook.documents.parse import parse_yaml
 from anyhook.testing.kit.recorded import LeftOut, case_of
 from conftest import World
 
@@ -216,9 +216,9 @@ def test_bad_calls(box: Box) -> None:
     fire(box, "ls")
     there = box.cases("cases: []")
     for words, told in (
-        (["-o", str(there)], "there is such a file already"),
+        (["-o", str(there)], "this file already exists"),
         (["-o", "cases.yaml"], "ends with hooktest.yaml"),
-        (["-o", "no/x.hooktest.yaml", "--", "touch", "ran"], "there is no such folder"),
+        (["-o", "no/x.hooktest.yaml", "--", "touch", "ran"], "this folder does not exist"),
         (["--", "/no/such/program"], "cannot be started"),
         (["--since", "whenever"], "--since"),
     ):

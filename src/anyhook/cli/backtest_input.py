@@ -5,15 +5,27 @@ from __future__ import annotations
 import os
 import re
 import sys
+from typing import TYPE_CHECKING
 
 from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import BadCall
+from anyhook.documents.files import Files
+from anyhook.model import lean_json
 from anyhook.model.digest import hasher
 from anyhook.model.lean_json import every_text
 from anyhook.model.xdg import home_of
+from anyhook.replay.backtest import Backtest, Subject
+from anyhook.replay.trial import Trial, python_script, sandbox_of, works
+from anyhook.tables.registry import dialect
+from anyhook.tables.translate import to_native
+from anyhook.testing.kit.hook_names import likely
 from anyhook.walk.catalog import Setup
+from anyhook.walk.engine import Engine
+from anyhook.walk.match import match
+from anyhook.walk.plan import open_catalog
+from anyhook.walk.present import present
+from anyhook.walk.trust import pin
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -34,10 +46,6 @@ def prepared(
     folder: str, names: tuple[str, ...], options: BacktestOptions, wanted: Wanted
 ) -> tuple[Backtest, tuple[str, ...], list[str]]:
     """The backtest, the sandbox's words, and the hooks' ids."""
-    from anyhook.replay.backtest import Backtest
-    from anyhook.walk.engine import Engine
-    from anyhook.walk.plan import open_catalog
-
     project = project_of(options.project, options.plugin_dir)
     setup = Setup.of(project, dict(os.environ), options.dialect, options.trust or "ask", options.plugin_dir)
     catalog = open_catalog(setup)
@@ -69,8 +77,6 @@ def _places(hook: Hook) -> Iterator[str]:
 
 def _chosen(engine: Engine, name: str) -> Hook:
     """The one hook of the catalog that a name means: its id, its name, or a part of the id."""
-    from anyhook.testing.kit.only import likely
-
     hooks = engine.catalog.hooks
     exact = [hook for hook in hooks if hook.id == name]
     found = exact or [hook for hook in hooks if hook.name == name] or [hook for hook in hooks if name in hook.id]
@@ -91,12 +97,6 @@ def _chosen(engine: Engine, name: str) -> Hook:
 
 
 def _subject(engine: Engine, hook: Hook, sandbox: str) -> Subject:
-    from anyhook.documents.files import Files
-    from anyhook.model import lean_json
-    from anyhook.replay.backtest import Subject
-    from anyhook.tables.registry import dialect
-    from anyhook.walk.trust import pin
-
     table = dialect(hook.dialect)
     row = table.row(hook.native_event)
     if row is None:
@@ -109,9 +109,6 @@ def _subject(engine: Engine, hook: Hook, sandbox: str) -> Subject:
 def _pairs(
     engine: Engine, subjects: dict[str, Subject], event: Event
 ) -> Iterator[tuple[Subject, Callable[[str], Trial]]]:
-    from anyhook.tables.translate import to_native
-    from anyhook.walk.match import match
-
     for step in engine.routes.find(event).steps:
         subject = subjects.get(step.hook.id)
         if subject is None or step.why:
@@ -129,9 +126,6 @@ def _pairs(
 
 
 def _trial(engine: Engine, subject: Subject, event: Event, key: str) -> Trial:
-    from anyhook.replay.trial import Trial, python_script
-    from anyhook.walk.present import present
-
     hook, table = subject.hook, subject.dialect
     scene = engine.scene(event, table, subject.row)
     call, missing = present(hook, table, subject.row, scene, "backtest")
@@ -149,8 +143,6 @@ def _trial(engine: Engine, subject: Subject, event: Event, key: str) -> Trial:
 
 
 def _sandbox(kind: str, project: str, needed: list[str]) -> tuple[str, ...]:
-    from anyhook.replay.trial import sandbox_of, works
-
     instead = "or let the hooks run without a sandbox: --sandbox none"
     try:
         words = sandbox_of(kind, project, needed)

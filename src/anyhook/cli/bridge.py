@@ -11,12 +11,13 @@ from anyhook.cli.failure import BLOCKED, BadCall
 from anyhook.cli.fire import key_of, open_engine, silence
 from anyhook.cli.watchdog import Overdue, Watchdog, begun_s
 from anyhook.guard.guard import NAME, guard, refusal
-from anyhook.hosts import HOSTS, host
 from anyhook.model import lean_json
 from anyhook.model.event import GATES
 from anyhook.state.places import believed_dir, state_dir
 from anyhook.state.plans import read_plan
 from anyhook.state.turns import Turn
+from anyhook.tables.installed import BadTable
+from anyhook.tables.registry import HOSTS, host
 from anyhook.walk.express import NO_OPINION, Answer, express
 from anyhook.walk.receive import project_of, receive
 
@@ -37,7 +38,11 @@ MARGIN, MARGIN_LEAST_S = 0.1, 0.4
 
 def bridge(agent: str, native: str, options: BridgeOptions) -> int:
     """Answer one call of an agent; the exit status that it expects."""
-    table, row = named(agent, native)
+    try:
+        table, row = named(agent, native)
+    except BadTable as error:  # nobody knows what this agent honours; this status is what most of them do
+        sys.stderr.write(f"anyhook bridge: {error}\n")
+        return BLOCKED
     begun = begun_s()
     margin_s = max(row.limit_s * MARGIN, MARGIN_LEAST_S)
     # No hook runs beyond the moment from which on the margin is ours, so this ends none before its time.
@@ -81,7 +86,7 @@ def named(agent: str, native: str) -> tuple[Host, HostEvent]:
 def _answer(table: Host, row: HostEvent, options: BridgeOptions, begun: float, watchdog: Watchdog) -> Answer:
     raw = sys.stdin.buffer.read() if sys.stdin is not None else b""
     text, doubts = _decoded(raw)
-    payload = _parsed(text, row)
+    payload = _parsed(text, row, doubts)
     received = receive(table, row, payload, raw)
     if not received.events:
         return NO_OPINION
@@ -150,7 +155,12 @@ def _asked(
         if again:
             _note_twice(table, received, engine, options)
         engine.close_sync(0.0)
-    return _recorded_or_said(_said(table, row, received, decision), decision)
+    answer = _recorded_or_said(_said(table, row, received, decision), decision)
+    if doubts and not answer.stderr:
+        from anyhook.walk.bridge_failure import sentence
+
+        return answer.replace(stderr=sentence(where, "; ".join(doubts)))
+    return answer
 
 
 def _recorded_or_said(answer: Answer, decision: Decision) -> Answer:
@@ -195,12 +205,12 @@ def _decoded(raw: bytes) -> tuple[str, list[str]]:
         return raw.decode("utf-8", "replace"), [f"the payload is not UTF-8 (byte {error.start})"]
 
 
-def _parsed(text: str, row: HostEvent) -> dict[str, Json]:
+def _parsed(text: str, row: HostEvent, doubts: list[str]) -> dict[str, Json]:
     from anyhook.walk.bridge_failure import Unusable
 
     if not text.strip():
         if row.canonical and row.canonical[0] in GATES:
-            raise Unusable("the payload is empty")
+            doubts.append("the payload is empty")  # the hooks are asked all the same: one may refuse
         return {}
     try:
         payload = lean_json.loads_any(text)

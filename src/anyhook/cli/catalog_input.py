@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from anyhook.cli.event_input import project_of
 from anyhook.walk.build import build
 from anyhook.walk.catalog import Catalog, Setup
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.cli.options import ProjectOptions
 

@@ -29,14 +29,14 @@ def project_of(project: str | None, plugin_dirs: Sequence[str] = ()) -> str:
     """The project directory, checked; and the plugins' are."""
     project = project or "."
     if not os.path.isabs(project) and not _here():
-        raise BadCall("the current directory does not exist any more. Change to one that does, or give --project.")
+        raise BadCall("the current directory no longer exists. Change to another one, or use --project.")
     if not os.path.isdir(project):
-        raise BadCall(f"--project {project}: there is no such directory. Name the folder that holds the project.")
+        raise BadCall(f"--project {project}: no such directory. Name the project's folder.")
     for folder in plugin_dirs:
         if not os.path.isdir(folder):
-            raise BadCall(f"--plugin-dir {folder}: there is no such directory. Name one installed plugin's directory.")
+            raise BadCall(f"--plugin-dir {folder}: no such directory. Name the directory of one installed plugin.")
     if not os.access(project, os.R_OK | os.X_OK):
-        raise BadCall(f"--project {project}: this directory may not be read. Check its permissions.")
+        raise BadCall(f"--project {project}: permission denied. Make the directory readable.")
     return project
 
 
@@ -146,5 +146,5 @@ class _Texts:
         except ValueError as error:
             shown = text if len(text) <= 60 else f"{text[:60]}…"
             raise BadCall(
-                f"{option}: this is not JSON: {shown!r} ({error}). Quote it for the shell with single quotes."
+                f"{option}: this is not valid JSON: {shown!r} ({error}). Quote it for the shell with single quotes."
             ) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from anyhook.cli.failure import BadCall
 from anyhook.cli.options import Options, option
@@ -14,8 +15,8 @@ from anyhook.journal.search import Wanted
 from anyhook.journal.timespec import moment
 from anyhook.model.event import EVENTS
 from anyhook.model.outcome import STRENGTH
+from anyhook.tables.registry import UnknownEvent, canonical_event
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -25,11 +26,11 @@ if TYPE_CHECKING:
 class EventFilter(Options):
     """Which events of the journal are meant."""
 
-    since: str | None = option("--since", "Not before this: 2h, 3d, today, 2026-11-15T10:30.", "TIME")
-    until: str | None = option("--until", "Only before this.", "TIME")
+    since: str | None = option("--since", "Only from this time on: 2h, 3d, today, 2026-11-15T10:30.", "TIME")
+    until: str | None = option("--until", "Only before this time.", "TIME")
     session: str | None = option("--session", "Only this session.", "ID")
-    agent: str | None = option("--agent", "Only what this one fired: fire, library, agent, or a bridged agent.", "NAME")
-    event: str | None = option("--event", "Only this event, by any of its names.", "EVENT")
+    agent: str | None = option("--agent", "Only events from this agent; also fire, library, agent.", "NAME")
+    event: str | None = option("--event", "Only this event; any of its names.", "EVENT")
     tool: str | None = option("--tool", "Only this tool.", "NAME")
     verdict: str | None = option("--verdict", "Only this verdict.", "VERDICT", choices=tuple(STRENGTH))
 
@@ -38,11 +39,11 @@ class JournalFilter(EventFilter):
     """The same, in whatever project, with whatever hook."""
 
     project: str | None = option("--project", "Only this project.", "DIR")
-    hook: str | None = option("--hook", "Only where a hook was reached whose id has this in it.", "ID")
+    hook: str | None = option("--hook", "Only where a hook was reached whose id contains this.", "ID")
 
 
 class TextFilter(Options):
-    text: str | None = option("--text", "Only where this text is found, in upper or lower case.", "TEXT")
+    text: str | None = option("--text", "Only records that contain this text, in any case.", "TEXT")
 
 
 class RecordFilter(TextFilter, JournalFilter):
@@ -96,8 +97,6 @@ def sound(records: Iterable[Found]) -> Iterator[Found]:
 def _event(name: str | None) -> str | None:
     if name is None or name in EVENTS:
         return name
-    from anyhook.tables.registry import UnknownEvent, canonical_event
-
     try:
         return canonical_event(name, failed=False)
     except UnknownEvent as error:
@@ -109,5 +108,5 @@ def count_of(flag: str, given: str | None, default: int) -> int:
     if given is None:
         return default
     if not given.isdecimal() or not 0 < int(given) < 10**12:
-        raise BadCall(f"{flag} {given}: this must be a whole number, 1 or more.")
+        raise BadCall(f"{flag} {given}: must be a whole number, 1 or more.")
     return int(given)

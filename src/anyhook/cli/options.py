@@ -53,17 +53,19 @@ def switch(flag: str, about: str, *, short: str = "") -> Any:
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 class Options:
     """What a call of a verb asks for: one field per option. Subclasses declare fields; a class with several bases has
-    the fields of all of them, its last base's first. (Not a Record: slots do not allow several bases.)"""
+    the fields of all of them. (Not a Record: slots do not allow several bases.)"""
 
     if TYPE_CHECKING:
         rows: ClassVar[tuple[Option, ...]]
         """The table, in the order in which help shows it."""
 
+    debug: bool = switch("--debug", "Show every step with its time, and the traceback of a failure, on stderr.")
+
     def __init_subclass__(cls) -> None:
-        rows: dict[str, Option] = {}
-        for owner in reversed(cls.__mro__):
-            rows.update({name: row for name, row in vars(owner).items() if isinstance(row, Option)})
-        cls.rows = tuple(rows.values())
+        # Help shows a verb's own options first, and what all verbs have last.
+        owners = (cls, *cls.__mro__[-3:0:-1], Options)
+        names = dict.fromkeys(name for owner in owners for name, row in vars(owner).items() if isinstance(row, Option))
+        cls.rows = tuple(getattr(cls, name) for name in names)
 
     def __init__(self, **values: object) -> None:
         found = self.__dict__
@@ -125,17 +127,19 @@ class EventOptions(Options):
 
 
 class TrustOption(Options):
-    trust: str | None = option("--trust", "Which project hooks may run; default: ask.", "MODE", choices=TRUST)
+    trust: str | None = option(
+        "--trust", "Which project hooks may run; default: ask (only approved ones).", "MODE", choices=TRUST
+    )
 
 
 class PostureOption(Options):
     on_failure: str | None = option(
-        "--on-failure", "What a broken hook means; default: native.", "RULE", choices=ON_FAILURE
+        "--on-failure", "What to do when a hook breaks; default: native.", "RULE", choices=ON_FAILURE
     )
 
 
 class ModeOption(Options):
-    mode: str | None = option("--mode", "shadow runs everything and enforces nothing.", "MODE", choices=MODE)
+    mode: str | None = option("--mode", "shadow runs all hooks and enforces nothing.", "MODE", choices=MODE)
 
 
 class RunOptions(ModeOption, PostureOption, TrustOption, ProjectOptions):

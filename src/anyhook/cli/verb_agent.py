@@ -7,6 +7,7 @@ import gc
 import os
 import sys
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,19 +15,20 @@ from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import BadCall
 from anyhook.cli.options import ModeOption, ProjectJsonOptions, TrustOption, option, repeated, switch
 from anyhook.cli.signals import AnswerOnly, fill_streams
+from anyhook.cli.verb_trust import approve_all
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.model import lean_json
 from anyhook.process.keeper import Keeper
+from anyhook.tables.registry import dialect
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from anyhook.adapters.tool_calls import ToolRecord
     from anyhook.agent.options import SessionOptions
-    from anyhook.agent.session import Turn
-    from anyhook.cli.view.spinner import Life
+    from anyhook.agent.session import TurnResult
+    from anyhook.cli.view.status_line import StatusLine
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
@@ -44,15 +46,17 @@ class AgentOptions(ModeOption, TrustOption, ProjectJsonOptions):
     permission: str | None = option(
         "--permission", "Who lets tools run; default: ask.", "MODE", choices=("ask", "auto", "deny")
     )
-    resume: str | None = option("--resume", "Go on with this session.", "ID")
-    follow: bool = switch("--follow", "Go on with the latest session of this project.")
+    resume: str | None = option("--resume", "Continue this session.", "ID")
+    follow: bool = switch("--follow", "Continue the latest session of this project.")
     recipe: str | None = option("--recipe", "Run a recipe; `compact` is built in.", "NAME", short="-r")
     arg: tuple[str, ...] = repeated("--arg", "An argument of the recipe; may be repeated.", "K=V")
-    max_turns: str | None = option("--max-turns", "How often the model may answer; default: 50.", "N")
-    no_hooks: bool = switch("--no-hooks", "Run no hook, the built-in ones included.")
+    max_turns: str | None = option("--max-turns", "How many times the model may answer; default: 50.", "N")
+    no_hooks: bool = switch("--no-hooks", "Run no hooks, not even built-in ones.")
     trust_hooks: bool = switch("--trust-hooks", "Approve the project's hooks as they are now, then run.")
     web_fetch: bool = switch("--web-fetch", "Let the agent fetch pages, as the setting `web_fetch` does.")
-    debug: bool = switch("--debug", "Show every hook that runs, on stderr.")
+    debug: bool = switch(
+        "--debug", "Show every hook that runs, every step with its time, and the traceback of a failure."
+    )
 
 
 @click.group(
@@ -61,27 +65,28 @@ class AgentOptions(ModeOption, TrustOption, ProjectJsonOptions):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
 )
 def agent() -> None:
-    """A coding agent in whose loop every event happens."""
+    """Our own coding agent. Its loop fires every event."""
 
 
 @verb("run", AgentOptions, EXAMPLE, [click.Argument(["prompt"], required=False)])
 def run(prompt: str | None, call: AgentOptions) -> int:
-    """Carry out one prompt, and end. PROMPT may be `-`: then it is read from stdin.
+    """Run one prompt, then exit. With `-` as PROMPT, the prompt is read from stdin.
 
-    The answer goes to stdout, everything else to stderr. Leaves with 0 when done, 1 where the run failed, 2 where a
-    hook refused the session or the prompt, 130 when interrupted."""
+    The answer goes to stdout, everything else to stderr.
+
+    \b
+    Exit status: 0 done, 1 the run failed, 2 a hook refused the session or the prompt, 130 interrupted.
+    """
     options = session_options(call)
     prompt_text = (sys.stdin.read() if sys.stdin is not None else "") if prompt == "-" else prompt or ""
     if not prompt_text.strip() and options.recipe is None:
-        raise BadCall("there is no prompt. Give one, or `-` to read it from stdin.")
+        raise BadCall("the prompt is missing. Give one, or `-` to read it from stdin.")
     if prompt_text.split(maxsplit=1)[:1] == [CREATE_HOOK]:
         raise BadCall(
             f"{CREATE_HOOK} shows what it wrote and asks before it saves it, which needs a person. Use it in "
             "`anyhook agent chat`; `anyhook new` writes a hook without asking."
         )
     if call.trust_hooks:
-        from anyhook.cli.verb_trust import approve_all
-
         approve_all(call, call.trust)
     fill_streams()
     with Keeper():
@@ -113,9 +118,9 @@ def session_options(call: AgentOptions) -> SessionOptions:
     if bad := [key for key, equals, _ in pairs if not equals or not key]:
         raise BadCall(f"--arg {bad[0]}: must be K=V.")
     if call.resume == "":
-        raise BadCall("--resume: the id of a session is missing. `--follow` goes on with the latest.")
+        raise BadCall("--resume: the id of a session is missing. `--follow` continues the latest.")
     if call.resume and call.follow:
-        raise BadCall("--resume and --follow exclude each other. Give one of them.")
+        raise BadCall("--resume and --follow cannot be combined. Use one of them.")
     return SessionOptions(
         project=os.path.realpath(project_of(call.project, call.plugin_dir)),
         env=dict(os.environ),
@@ -142,12 +147,12 @@ def _run(prompt: str, options: SessionOptions, call: AgentOptions) -> int:
 
         from anyhook.agent.failure import BadSetup, Failed
         from anyhook.agent.headless import STATUS, Headless
-        from anyhook.cli.view.spinner import Life
-    talk = Talk(call.debug, Life(sys.stderr, {} if call.json else options.env))
-    headless = Headless(options, talk.show, talk.event, keep=call.json, called=talk.call, announce=talk.life.begins)
+        from anyhook.cli.view.status_line import StatusLine
+    talk = Talk(call.debug, StatusLine(sys.stderr, {} if call.json else options.env))
+    headless = Headless(options, talk.show, talk.event, keep=call.json, called=talk.call, announce=talk.status.begins)
 
-    async def watched() -> Turn:
-        async with talk.life.shown():
+    async def watched() -> TurnResult:
+        async with talk.status.shown():
             return await headless.run(prompt)
 
     with AnswerOnly():
@@ -170,16 +175,16 @@ def _run(prompt: str, options: SessionOptions, call: AgentOptions) -> int:
 class Talk:
     """What a person hears of the hooks while the agent works."""
 
-    def __init__(self, debug: bool, life: Life) -> None:
-        self.debug, self.life = debug, life
+    def __init__(self, debug: bool, status: StatusLine) -> None:
+        self.debug, self.status = debug, status
         self.told: set[tuple[str, str]] = set()
 
     def show(self, text: str) -> None:
-        self.life.wipe()
+        self.status.wipe()
         render.say(text)
 
     def event(self, event: Event, decision: Decision) -> None:
-        self.life.ends(event, decision)
+        self.status.ends(event, decision)
         if self.debug:
             for line in debug_lines(event, decision):
                 self.show(line)
@@ -208,8 +213,6 @@ def _short(value: Json) -> str:
 
 def debug_lines(event: Event, decision: Decision) -> list[str]:
     """What `--debug` shows of one event, in the words of the document that has this flag."""
-    from anyhook.tables.registry import dialect
-
     lines: list[str] = []
     for report in decision.hooks:
         row = dialect(report.dialect).row_for(event.name)
@@ -231,10 +234,13 @@ CHAT_EXAMPLE = "anyhook agent chat --model anthropic:NAME"
 
 @verb("chat", AgentOptions, CHAT_EXAMPLE, [click.Argument(["prompt"], required=False)])
 def chat(prompt: str | None, call: AgentOptions) -> int:
-    """Talk with the agent in the terminal; /help there lists commands. PROMPT is the first prompt.
+    """Chat with the agent in the terminal. PROMPT is the first prompt; /help lists commands.
 
-    Shows what the project's hooks would run and asks, before any of them runs. Leaves with 0, with 2 where a hook
-    refused the session, with 130 when ended by a signal."""
+    Before any hook of the project runs, it shows them and asks.
+
+    \b
+    Exit status: 0 done, 2 a hook refused the session, 130 ended by a signal.
+    """
     if call.json:
         raise BadCall("--json: a chat is for people. `anyhook agent run --json` is for programs.")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -253,8 +259,6 @@ def _chat(prompt: str, options: SessionOptions, call: AgentOptions) -> int:
         from anyhook.agent.failure import BadSetup, Failed
         from anyhook.cli.chat.loop import Chat
     if call.trust_hooks:
-        from anyhook.cli.verb_trust import approve_all
-
         approve_all(call, call.trust)
     try:
         return asyncio.run(Chat(options, call, prompt).run())

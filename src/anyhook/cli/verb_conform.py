@@ -7,6 +7,7 @@ import click
 from anyhook.cli.options import JsonOptions, repeated
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
+from anyhook.testing.conformance.runner import conform as run_vectors
 
 
 class ConformOptions(JsonOptions):
@@ -15,11 +16,9 @@ class ConformOptions(JsonOptions):
 
 @verb("conform", ConformOptions, "anyhook conform --dialect kode", [click.Argument(["directory"], required=False)])
 def conform(directory: str | None, options: ConformOptions) -> int:
-    """Run the conformance vectors that come along, or those in DIRECTORY. The last line counts them.
+    """Run the conformance vectors that come with anyhook, or those in DIRECTORY. The last line counts them.
 
-    Vectors run commands, unconfined: name a DIRECTORY only if you would run a script of its author's."""
-    from anyhook.testing.conformance.runner import conform as run_vectors
-
+    Vectors run commands without a sandbox: name a DIRECTORY only if you would run its author's scripts."""
     said: list[str] = []
     passed, failed, skipped = run_vectors(options.dialect, directory, said.append if options.json else render.out)
     if options.json:

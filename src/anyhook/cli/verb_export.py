@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+from logging import WARNING, getLogger
+from logging.handlers import BufferingHandler
+from typing import TYPE_CHECKING
 
 from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import RecordFilter, check_not_journal, sound, wanted_of
@@ -10,10 +13,12 @@ from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.progress import progress
+from anyhook.journal.export_otlp import NotSent, send
 from anyhook.journal.files import Unreadable
+from anyhook.journal.redact import redacted
+from anyhook.journal.search import record_of, search
 from anyhook.state.places import state_dir
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -21,7 +26,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 FORMATS = ("jsonl", "parquet", "otlp")
-LOGGED_MOST = 100
+MAX_LOGGED = 100
 
 
 class ExportOptions(JsonOptions, RecordFilter):
@@ -34,8 +39,6 @@ class ExportOptions(JsonOptions, RecordFilter):
 def export(options: ExportOptions) -> int:
     """Write records of the journal for other programs: as JSON Lines, as Parquet with one row per event (needs
     `anyhook[analytics]`), or as OpenTelemetry traces and metrics to a collector (needs `anyhook[otel]`)."""
-    from anyhook.journal.search import search
-
     kind, path = options.format or "jsonl", options.output
     if kind == "parquet" and path is None:
         raise BadCall("--format parquet needs a file: --output FILE.")
@@ -65,15 +68,13 @@ def export(options: ExportOptions) -> int:
 
 def _with_a_bar(found: Iterator[Found], folder: str) -> Iterator[Found]:
     """The same records; how far they have come is shown by their numbers."""
-    from anyhook.journal.search import record_of
-
-    tell, newest = progress("exporting"), record_of(folder, "last")
+    newest = record_of(folder, "last")
     last, first = newest.number if newest is not None else 0, None
-    for each in found:
-        first = each.number if first is None else first
-        tell(each.number - first, last + 1 - first)
-        yield each
-    tell(last, last)
+    with progress("exporting") as tell:
+        for each in found:
+            first = each.number if first is None else first
+            tell(each.number - first, last + 1 - first)
+            yield each
 
 
 def _records(found: Iterator[Found]) -> Iterator[dict[str, Json]]:
@@ -103,13 +104,7 @@ def _to_file(kind: str, found: Iterator[Found], path: str) -> int:
 def _otlp(records: Iterator[dict[str, Json]], endpoint: str) -> int:
     if not endpoint.startswith(("http://", "https://")):
         raise BadCall(f"--endpoint {endpoint or '(none)'}: name a collector, such as http://localhost:4318.")
-    from logging import WARNING, getLogger
-    from logging.handlers import BufferingHandler
-
-    from anyhook.journal.export_otlp import NotSent, send
-    from anyhook.journal.redact import redacted
-
-    told = BufferingHandler(LOGGED_MOST)  # what the exporter would say on stderr, again and again
+    told = BufferingHandler(MAX_LOGGED)  # what the exporter would say on stderr, again and again
     told.setLevel(WARNING)
     getLogger().addHandler(told)
     try:

@@ -19,9 +19,9 @@ def fire(event: str, options: FireOptions) -> int:
     """Run the hooks of one event, as an agent would.
 
     EVENT is a canonical name or any dialect's own: pre_tool, PreToolUse, before_tool and tool_call_pre are the same.
-    Options that take JSON or text also take @FILE, and - for stdin.
+    Options that take JSON or text also accept @FILE, and - for stdin.
 
     \b
-    Exit status: 0 nothing stopped, 2 blocked, 3 bad call.
+    Exit status: 0 not blocked, 2 blocked, 3 bad call.
     """
     return fast.fire(event, options)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from shutil import which
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,9 +14,13 @@ from anyhook.cli.failure import BadCall
 from anyhook.cli.options import ProjectJsonOptions, option, repeated, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
+from anyhook.tables.patterns import names_only
 from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.testing.scaffold.answers import EFFECTS
+from anyhook.testing.scaffold.plan import CannotScaffold, Order, find_row, plan
+from anyhook.testing.scaffold.try_out import case_file, first_cases, trial
+from anyhook.testing.scaffold.write import write
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.hook import Hook
     from anyhook.testing.scaffold.plan import Order, Plan, Scope
@@ -33,19 +38,16 @@ class NewOptions(ProjectJsonOptions):
     scope: str | None = option(
         "--scope", "For this project (the default) or for the user.", "SCOPE", choices=("project", "user")
     )
-    with_test: bool = switch("--with-test", "Write its first cases as well, for `anyhook test`.")
+    with_test: bool = switch("--with-test", "Also write its first test cases, for `anyhook test`.")
 
 
 @verb("new", NewOptions, EXAMPLE, [click.Argument(["name"])])
 def new(name: str, options: NewOptions) -> int:
     """Write a working hook and say how to try it.
 
-    NAME becomes the name of its script. A new gate refuses what holds the word anyhook-demo-block, and other hooks
-    keep a record of their events: a start to be changed. Files that are there keep everything they hold.
+    NAME becomes the name of its script. A new gate refuses calls that contain the word anyhook-demo-block; any other
+    new hook logs its events. Change it from there. Existing files keep everything they hold.
     """
-    from anyhook.testing.scaffold.plan import CannotScaffold
-    from anyhook.testing.scaffold.write import write
-
     try:
         order, canonical = _order(name, options)
         if options.with_test:
@@ -57,7 +59,7 @@ def new(name: str, options: NewOptions) -> int:
         render.say(f"note: {note}")
     program = INTERPRETERS[order.lang]
     if which(program) is None:
-        render.say(f"note: there is no {program} on PATH, and the script needs it.")
+        render.say(f"note: the script needs {program}, which is not on your PATH.")
     if canonical != order.row.canonical[0]:
         render.say(f"note: {order.row.native} comes after every tool, whether it succeeded or failed.")
     trials = _trials(order, canonical, options)
@@ -71,9 +73,6 @@ def new(name: str, options: NewOptions) -> int:
 
 def _check_cases(order: Order) -> None:
     """Whether cases can be written, before anything else is."""
-    from anyhook.testing.scaffold.plan import plan
-    from anyhook.testing.scaffold.try_out import case_file
-
     if order.scope != "project":
         raise BadCall("--with-test: cases run in a project, with a home of their own. Use it with --scope project.")
     path = case_file(order, plan(order))
@@ -82,8 +81,6 @@ def _check_cases(order: Order) -> None:
 
 
 def _write_cases(order: Order, canonical: str, made: Plan, hook: Hook) -> str:
-    from anyhook.testing.scaffold.try_out import case_file, first_cases
-
     path = case_file(order, made)
     try:
         with open(path, "x", encoding="utf-8") as file:
@@ -94,8 +91,6 @@ def _write_cases(order: Order, canonical: str, made: Plan, hook: Hook) -> str:
 
 
 def _order(name: str, options: NewOptions) -> tuple[Order, str]:
-    from anyhook.testing.scaffold.plan import Order, find_row
-
     chosen = options.dialect
     if len(chosen) != 1:
         raise BadCall(f"--dialect: name the one dialect to write the hook in: {', '.join(DIALECTS)}.")
@@ -112,9 +107,6 @@ def _order(name: str, options: NewOptions) -> tuple[Order, str]:
 
 def _trials(order: Order, canonical: str, options: NewOptions) -> list[tuple[str, str]]:
     """Command lines, and what each of them shows."""
-    from anyhook.testing.scaffold.answers import EFFECTS
-    from anyhook.testing.scaffold.try_out import trial
-
     tool = _tool(order)
     where = ["--project", options.project] if options.project else []
     more = ["--state-dir", options.state_dir] if options.state_dir else []
@@ -130,8 +122,6 @@ def _trials(order: Order, canonical: str, options: NewOptions) -> list[tuple[str
 
 def _tool(order: Order) -> str:
     """A tool that the hook is for."""
-    from anyhook.tables.patterns import names_only
-
     known = order.dialect.scaffold.tool if order.dialect.scaffold else ""
     names = sorted(names_only(order.tool) or ()) if order.tool else [known]
     return names[0] if names else order.tool

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import socket
+from secrets import token_urlsafe
+from typing import TYPE_CHECKING
 
 from anyhook.cli.failure import BadCall
 from anyhook.cli.options import Options, option
@@ -10,30 +13,27 @@ from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.state.places import state_dir
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
 
 
 class ServeOptions(Options):
-    port: str | None = option("--port", "The port; default: one that is free.", "N")
+    port: str | None = option("--port", "The port; default: any free one.", "N")
 
 
 @verb("serve", ServeOptions, "anyhook serve --port 8080")
 def serve(options: ServeOptions) -> int:
-    """Show the journal as a page: live activity, search, one record in full, charts per hook. It answers on this
-    machine only, to those who have the address that is printed; Ctrl-C ends it."""
+    """Show the journal in the browser: events as they happen, search, single records, charts per hook. The page is
+    served on this machine only, and only to those who have the printed address. Ctrl-C stops it."""
     port = _port(options.port or "0")
     try:
         from anyhook.cli.web import server
     except ImportError as error:
         raise BadCall(f"the page is not installed ({error}). Install it: pip install 'anyhook[web]'") from None
-    from secrets import token_urlsafe
-
     at, token = _bound(port), token_urlsafe(24)
     with at:
         render.out(f"http://127.0.0.1:{at.getsockname()[1]}/{token}/")
-        render.say("The page is there as long as this runs. Ctrl-C ends it.")
+        render.say("Serving the page. Ctrl-C stops it.")
         server.serve(state_dir(os.environ), token, at)
     return 0
 
@@ -46,8 +46,6 @@ def _port(given: str) -> int:
 
 def _bound(port: int) -> socket.socket:
     """Listening before the address is printed, so that whoever reads it can call at once."""
-    import socket
-
     at = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     at.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

@@ -15,14 +15,13 @@ from anyhook.model.hook import DISABLED, Hook
 from anyhook.state.places import NOWHERE, believed_dir
 from anyhook.state.switches import USER, Switches
 from anyhook.tables.registry import dialect
+from anyhook.tables.shapes import guess
 
 
 def _find(name: str, hooks: list[Hook]) -> Hook:
     """The hook of this id, or the only one of this name."""
     found = [hook for hook in hooks if hook.id == name] or [hook for hook in hooks if hook.name == name]
     if not found:
-        from anyhook.tables.shapes import guess
-
         raise BadCall(
             f"there is no hook `{name}`.{guess(name, [hook.id for hook in hooks])} `anyhook list` shows them all."
         )
@@ -68,11 +67,11 @@ def _rename(hook: Hook, suffix: str, on: bool) -> None:
 
 @verb("enable", ProjectJsonOptions, "anyhook enable kodelet:project:audit_logger", [click.Argument(["hook"])])
 def enable(hook: str, options: ProjectJsonOptions) -> int:
-    """Turn a hook on again. HOOK is an id, or a name that only one hook has."""
+    """Turn a hook on again. HOOK is its id, or its name if no other hook has it."""
     return _turn(hook, options, on=True)
 
 
 @verb("disable", ProjectJsonOptions, "anyhook disable kodelet:project:audit_logger", [click.Argument(["hook"])])
 def disable(hook: str, options: ProjectJsonOptions) -> int:
-    """Turn a hook off without deleting it. HOOK is an id, or a name that only one hook has."""
+    """Turn a hook off without deleting it. HOOK is its id, or its name if no other hook has it."""
     return _turn(hook, options, on=False)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from anyhook.cli.failure import BadCall
 from anyhook.tables.registry import DIALECTS
+from anyhook.tables.shapes import guess
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -56,8 +58,4 @@ def _option(option: Option) -> click.Option:
 def check_dialects(names: Sequence[str]) -> None:
     for name in names:
         if name not in DIALECTS:
-            from anyhook.tables.shapes import guess
-
-            raise BadCall(
-                f"--dialect {name}: there is no such dialect.{guess(name, DIALECTS)} Known: {', '.join(DIALECTS)}."
-            )
+            raise BadCall(f"--dialect {name}: no such dialect.{guess(name, DIALECTS)} Known: {', '.join(DIALECTS)}.")

@@ -7,19 +7,18 @@ change, the edit is refused. So an unusual layout costs the edit, never the docu
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from anyhook.documents import documents, edit_json
+from anyhook.documents import edit_json
+from anyhook.documents.parse import BLANK, BOM, parse_toml, parse_yaml
+from anyhook.documents.read import Unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from anyhook.documents.documents import Place
+    from anyhook.documents.parse import Place, Syntax
     from anyhook.model.json_types import Json
 
-Syntax = Literal["json", "toml", "yaml"]
-BOM = "\ufeff"
-BLANK = f"{BOM} \t\r\n"
 UNUSUAL = "it is written in a way that cannot be edited without rewriting it"
 
 
@@ -40,13 +39,6 @@ class Refused(Exception):  # noqa: N818 (it says what happened)
     """The text cannot be edited safely: why."""
 
 
-def syntax_of(path: str, text: str) -> Syntax:
-    """By the ending; a YAML file that begins like JSON is JSON."""
-    if path.endswith(".toml"):
-        return "toml"
-    return "json" if path.endswith(".json") or text.lstrip(BLANK)[:1] in ("{", "[") else "yaml"
-
-
 def is_blank(text: str) -> bool:
     """Whether nothing is written in a text."""
     return not text.strip(BLANK)
@@ -57,10 +49,10 @@ def read(text: str, syntax: Syntax) -> Json:
     try:
         if syntax == "json":
             return edit_json.scan(text).value
-        return documents.parse_toml(text) if syntax == "toml" else documents.parse_yaml(text)
+        return parse_toml(text) if syntax == "toml" else parse_yaml(text)
     except edit_json.Malformed as error:
         raise Refused(f"line {error.line}: it is not valid JSON ({error.what})") from None
-    except documents.Unreadable as error:
+    except Unreadable as error:
         raise Refused(str(error)) from None
 
 

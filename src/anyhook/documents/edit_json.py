@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from anyhook.documents.line_ends import line_end
+from anyhook.documents.lines import in_lines_of
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:
-    from anyhook.documents.documents import Place
+    from anyhook.documents.parse import Place
     from anyhook.model.json_types import Json
 
 BLANKS = " \t\r\n"
@@ -129,7 +129,7 @@ def insert(text: str, place: Place, key: str | None, value: Json) -> str:
     outside = _indent_at(text, container.start)
     if not container.items and not inner.strip(BLANKS):
         inside = outside + unit
-        body = _with_line_ends_of(text, f"\n{inside}{_indented(lines, inside)}\n{outside}")
+        body = in_lines_of(text, f"\n{inside}{_indented(lines, inside)}\n{outside}")
         return text[: container.start + 1] + body + text[container.end - 1 :]
     if "\n" not in inner:
         last = container.items[-1][1].end if container.items else container.start + 1
@@ -140,7 +140,7 @@ def insert(text: str, place: Place, key: str | None, value: Json) -> str:
         return f"{text[:last]}{comma}{rest} {line}{blank}{text[container.end - 1 :]}"
     inside = _indent_at(text, container.items[0][2]) if container.items else outside + unit
     end = len(text[: container.end - 1].rstrip(BLANKS))
-    body = _with_line_ends_of(text, f"\n{inside}{_indented(lines, inside)}{',' if container.comma else ''}")
+    body = in_lines_of(text, f"\n{inside}{_indented(lines, inside)}{',' if container.comma else ''}")
     made = text[:end] + body + text[end:]
     if container.comma or not container.items:
         return made
@@ -189,7 +189,7 @@ def replace(text: str, place: Place, value: Json) -> str:
     """Puts another value at the place."""
     node = _node(text, place)
     lines = _indented(json.dumps(value, indent=_indent_unit(text), ensure_ascii=False), _indent_at(text, node.start))
-    return text[: node.start] + _with_line_ends_of(text, lines) + text[node.end :]
+    return text[: node.start] + in_lines_of(text, lines) + text[node.end :]
 
 
 def _node(text: str, place: Place) -> Node:
@@ -216,7 +216,3 @@ def _indent_at(text: str, position: int) -> str:
 
 def _indented(lines: str, indent: str) -> str:
     return lines.replace("\n", f"\n{indent}")
-
-
-def _with_line_ends_of(text: str, lines: str) -> str:
-    return lines.replace("\n", line_end(text))

@@ -7,11 +7,11 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from anyhook.documents.line_ends import line_end, with_last_line_end
+from anyhook.documents.lines import in_lines_of, line_end, next_line, with_last_line_end
 from anyhook.documents.toml_layout import TomlLayout
 
 if TYPE_CHECKING:
-    from anyhook.documents.documents import Place
+    from anyhook.documents.parse import Place
     from anyhook.documents.toml_layout import Statement
     from anyhook.model.json_types import Json
 
@@ -21,12 +21,12 @@ BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 def insert(text: str, place: Place, key: str | None, value: Json) -> str:
     """Adds an item to the list of tables at the place, as a block at the end; with a key, a line to the table there."""
     if key is None:
-        block = tables(place, [value]).replace("\n", line_end(text))
+        block = in_lines_of(text, tables(place, [value]))
         return with_last_line_end(text) + (line_end(text) if text else "") + block
     line = f"{_key(key)} = {inline(value)}{line_end(text)}"
     own = [each for each in TomlLayout(text).statements if _table_of(each) == place]
     if own:
-        at = _next_line(text, own[-1].end)
+        at = next_line(text, own[-1].end)
         return with_last_line_end(text[:at]) + line + text[at:]
     return line + text if not place else text  # a table that is not written out cannot be added to
 
@@ -38,7 +38,7 @@ def remove(text: str, place: Place) -> str:
         start = text.rfind("\n", 0, each.start) + 1
         if each.value is None:
             start -= 2 if text[:start].endswith("\n\r\n") else 1 if text[:start].endswith("\n\n") else 0
-        text = text[:start] + text[_next_line(text, each.end) :]
+        text = text[:start] + text[next_line(text, each.end) :]
     return text
 
 
@@ -85,8 +85,3 @@ def _key(name: str) -> str:
 def _table_of(statement: Statement) -> Place:
     """The table that a header opens or a key stands in; dotted keys stand in none of their own."""
     return statement.place if statement.value is None else statement.place[:-1]
-
-
-def _next_line(text: str, position: int) -> int:
-    end = text.find("\n", position)
-    return len(text) if end < 0 else end + 1

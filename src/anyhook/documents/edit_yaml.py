@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import yaml
 from yaml.nodes import MappingNode, SequenceNode
 
-from anyhook.documents.documents import Unreadable, parse_yaml
-from anyhook.documents.line_ends import line_end, with_last_line_end
+from anyhook.documents.lines import in_lines_of, next_line, with_last_line_end
+from anyhook.documents.parse import parse_yaml
+from anyhook.documents.read import Unreadable
 
 if TYPE_CHECKING:
     from yaml.nodes import Node
 
-    from anyhook.documents.documents import Place
+    from anyhook.documents.parse import Place
     from anyhook.model.json_types import Json
 
 STEP = 2
@@ -36,7 +37,7 @@ def insert(text: str, place: Place, key: str | None, value: Json) -> str:
     root = _compose(text)
     spot = None if root is None else _find(root, place)
     if spot is None or (not place and isinstance(spot.node, MappingNode)):
-        return with_last_line_end(text) + _in_lines(text, block(added, 0))
+        return with_last_line_end(text) + in_lines_of(text, block(added, 0))
     if spot.node.value and isinstance(spot.node, (MappingNode, SequenceNode)):
         return _below(text, _end(text, spot.node), block(added, _column(spot.node)))
     return replace(text, place, added)
@@ -52,7 +53,7 @@ def remove(text: str, place: Place) -> str:
     if len(above.node.value) == 1:
         return _spliced(text, above.node, "{}" if isinstance(above.node, MappingNode) else "[]")
     start = text.rfind("\n", 0, (spot.name or spot.node).start_mark.index) + 1
-    return text[:start] + text[_next_line(text, _end(text, spot.node)) :]
+    return text[:start] + text[next_line(text, _end(text, spot.node)) :]
 
 
 def replace(text: str, place: Place, value: Json) -> str:
@@ -103,9 +104,10 @@ def scalar(value: str) -> str:
 def _compose(text: str) -> Node | None:
     # The pure reader: its marks count characters. The text has been read before, so it is shallow.
     try:
-        return yaml.compose(text, Loader=yaml.SafeLoader)
+        root: Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:  # the two readers differ in a few things
         raise ValueError(str(error)) from None
+    return root
 
 
 def _find(node: Node, place: Place) -> _Spot | None:
@@ -140,8 +142,8 @@ def _end(text: str, node: Node) -> int:
 
 def _below(text: str, after: int, lines: str) -> str:
     """The lines below the line of a position."""
-    at = _next_line(text, after)
-    return with_last_line_end(text[:at]) + _in_lines(text, lines) + text[at:]
+    at = next_line(text, after)
+    return with_last_line_end(text[:at]) + in_lines_of(text, lines) + text[at:]
 
 
 def _spliced(text: str, node: Node, value: str) -> str:
@@ -153,12 +155,3 @@ def _spliced(text: str, node: Node, value: str) -> str:
         start = end = len(text[:start].rstrip(" \t\r\n"))
         value = f" {value}"
     return text[:start] + value + text[end:]
-
-
-def _in_lines(text: str, lines: str) -> str:
-    return lines.replace("\n", line_end(text))
-
-
-def _next_line(text: str, position: int) -> int:
-    end = text.find("\n", position)
-    return len(text) if end < 0 else end + 1

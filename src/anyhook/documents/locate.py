@@ -7,20 +7,34 @@ from __future__ import annotations
 
 import re
 
-from anyhook.documents.documents import Unreadable
+from anyhook.documents.parse import clean
+from anyhook.documents.read import Unreadable
 from anyhook.documents.toml_layout import TomlLayout, unquoted_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    Place = tuple[str | int, ...]
+    from anyhook.documents.parse import Place
 
 _JSON_TOKEN = re.compile(r'"(?:[^"\\]+|\\.)*+"?|[\[\]{},:]|[^\s"\[\]{},:]+', re.DOTALL)
 
 
 def lines_of(text: str, syntax: str, paths: Iterable[Place]) -> dict[Place, int]:
-    """The line of what stands at each path; of equal keys the last counts. An empty path is the whole document."""
+    """The lines, from 1, of the keys or entries at these paths of a text; of equal keys the last counts, and what
+    leads to nothing is left out. An empty path is the whole document."""
+    try:
+        return _lines(clean(text), syntax, paths)
+    except Unreadable:
+        return {}
+
+
+def line_of(text: str, syntax: str, path: Place) -> int | None:
+    """The line of the key or entry at one path; None if there is none."""
+    return lines_of(text, syntax, (path,)).get(path)
+
+
+def _lines(text: str, syntax: str, paths: Iterable[Place]) -> dict[Place, int]:
     find = {"json": _in_json, "yaml": _in_yaml, "toml": _in_toml}.get(syntax)
     found = {} if find is None else find(text, frozenset(paths))
     lines: dict[Place, int] = {}
@@ -97,7 +111,7 @@ def _in_yaml(text: str, paths: frozenset[Place]) -> dict[Place, int]:
     try:
         node = yaml_tree.compose(text)
     except Unreadable:
-        node = yaml_tree.compose(yaml_tree.mend_backslashes(text))
+        node = yaml_tree.compose(yaml_tree.escape_backslashes(text))
     found: dict[Place, int] = {}
     if node is not None:
         yaml_tree.find(node, node.start_mark.index, Wanted.tree(paths), found)

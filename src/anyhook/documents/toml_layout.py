@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from anyhook.documents.documents import KEY_PARTS_LIMIT, bound_toml
+from anyhook.documents.parse import MAX_KEY_PARTS, bound_toml
 from anyhook.model.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.documents.documents import Place
+    from anyhook.documents.parse import Place
 
 _TOML_TOKEN = re.compile(
     r'"""(?:[^"\\]+|\\.|"(?!""))*+(?:"{3,5})?|'
@@ -113,7 +113,7 @@ class TomlLayout:
         parts: list[str] = []
         while (sign := self.peek()) and sign not in _KEY_ENDS:
             self.next += 1
-            if sign != "." and len(parts) < KEY_PARTS_LIMIT:
+            if sign != "." and len(parts) < MAX_KEY_PARTS:
                 parts.append(unquoted_key(sign))
         return parts
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 import json
 
 from anyhook.documents import edit
-from anyhook.documents.documents import FOREIGN_LIMIT, Unreadable, read_bytes
+from anyhook.documents.parse import syntax_of
+from anyhook.documents.read import MAX_FOREIGN_BYTES, Unreadable, read_bytes
 from anyhook.install.diagnosis import turned_off
 
 TYPE_CHECKING = False
@@ -19,7 +20,7 @@ OUR_ENTRY, OUR_NAME = "anyhook bridge", "anyhook"
 def loses(path: str, given: dict[str, Json]) -> bool:
     """Whether a write or an edit, in our own names, would leave the file without what it holds of ours."""
     try:
-        before = read_bytes(path, FOREIGN_LIMIT).decode()
+        before = read_bytes(path, MAX_FOREIGN_BYTES).decode()
     except (OSError, UnicodeDecodeError, Unreadable):
         return True
     old, new = str(given.get("old_text") or ""), str(given.get("new_text") or "")
@@ -39,7 +40,7 @@ def loses(path: str, given: dict[str, Json]) -> bool:
 def _ours(path: str, text: str) -> list[tuple[str, Json]]:
     """Our entries as the agent would find them: the event, and the whole group or table."""
     try:
-        document = edit.read(text, edit.syntax_of(path, text))
+        document = edit.read(text, syntax_of(path, text))
     except edit.Refused:
         return []
     hooks = edit.at(document, ("hooks",))

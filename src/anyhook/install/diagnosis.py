@@ -6,20 +6,24 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import subprocess
+from typing import TYPE_CHECKING, Final, Literal
 
 from anyhook.documents import edit
-from anyhook.documents.documents import FOREIGN_LIMIT, Unreadable, read_bytes
+from anyhook.documents.read import MAX_FOREIGN_BYTES, Unreadable, read_bytes
 from anyhook.install.changes import places
 from anyhook.install.entries import is_ours, is_own_text
 from anyhook.model.record import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from anyhook.tables.host_rows import Entry, Host
 
-INERT, UNKNOWN, NOT_INSTALLED = "INERT", "UNKNOWN", "NOT_INSTALLED"
+Status = Literal["INERT", "UNKNOWN", "NOT_INSTALLED"]
+INERT: Final = "INERT"
+UNKNOWN: Final = "UNKNOWN"
+NOT_INSTALLED: Final = "NOT_INSTALLED"
 SWITCHES = ((("disableAllHooks",), True), (("hooksConfig", "enabled"), False))
 """Settings of agents that turn all hooks off."""
 LISTED_OFF = ("hooksConfig", "disabled")
@@ -30,7 +34,7 @@ class Diagnosis(Record):
     """What is known of one agent."""
 
     installed: tuple[str, ...]
-    status: str
+    status: Status
     reason: str
 
 
@@ -57,7 +61,7 @@ def diagnose(host: Host, home: str, project: str, env: Mapping[str, str]) -> Dia
 
 def _text(path: str) -> str | None:
     try:
-        return read_bytes(path, FOREIGN_LIMIT).decode()
+        return read_bytes(path, MAX_FOREIGN_BYTES).decode()
     except (OSError, UnicodeDecodeError, Unreadable):
         return None
 
@@ -96,8 +100,6 @@ def turned_off(text: str, ours: str) -> Iterator[str]:
 
 def version_of(program: str, limit_s: float = 15.0) -> str | None:
     """What the agent says of its version; None where it says nothing soon."""
-    import subprocess
-
     try:
         done = subprocess.run(
             [program, "--version"],

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from anyhook.documents import edit
 from anyhook.documents.edit import Refused
 from anyhook.documents.edit_toml import tables
-from anyhook.documents.line_ends import line_end
+from anyhook.documents.lines import in_lines_of, line_end
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from anyhook.documents.documents import Place
+    from anyhook.documents.parse import Place
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Entry, Host, HostEvent
 
@@ -231,7 +231,7 @@ def _checked(text: str, host: Host, kept: Json) -> str:
 def _with_block(text: str, host: Host, hooks: Sequence[Json]) -> str:
     """The text with our block, at the end or where it was."""
     end, kept = line_end(text), _other_tables(text, host)
-    block = f"{BEGIN}\n{tables(('hooks',), list(hooks))}{END}\n".replace("\n", end)
+    block = in_lines_of(text, f"{BEGIN}\n{tables(('hooks',), list(hooks))}{END}\n")
     before, after = _around_block(text, host)
     return _checked_tables(before + (end if before or after else "") + block + after, host, kept)
 
@@ -257,8 +257,9 @@ def _without_tables(text: str, host: Host) -> str:
         hooks = edit.at(edit.read(text, "toml"), ("hooks",))
     except Refused:
         return text  # then the whole text is not valid either, and that is said
-    for index in reversed(range(len(hooks))) if isinstance(hooks, list) else ():
-        if _is_our_handler(hooks[index], host):
+    listed = hooks if isinstance(hooks, list) else []
+    for index in reversed(range(len(listed))):
+        if _is_our_handler(listed[index], host):
             text = edit.remove(text, "toml", ("hooks", index))
     return text
 

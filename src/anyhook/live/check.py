@@ -8,7 +8,7 @@ import os
 import shlex
 import tempfile
 
-from anyhook.hosts.drives import DRIVES, PROBE_HOOK, probe_hook
+from anyhook.agents._probe import PROBE_HOOK, probe_hook
 from anyhook.install.changes import places
 from anyhook.live.drive import drive
 from anyhook.live.script import Step
@@ -16,6 +16,7 @@ from anyhook.live.stage import Stage, fill
 from anyhook.model import lean_json
 from anyhook.model.record import Record
 from anyhook.model.xdg import home_of
+from anyhook.tables import registry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class Verdict(Record):
 
 def check(table: Host, program: str, project: str, env: Mapping[str, str], limit_s: float) -> Verdict:
     """Drives the agent once."""
-    row, entry = DRIVES.get(table.name), table.entry
+    row, entry = registry.drive(table.name), table.entry
     if row is None or entry is None:
         return Verdict(UNKNOWN, "there is no way to drive it without a person")
     with tempfile.TemporaryDirectory(prefix="anyhook-live-", ignore_cleanup_errors=True) as folder:

@@ -9,8 +9,6 @@ import signal
 import subprocess
 import sys
 
-from anyhook.hosts import host
-from anyhook.hosts.moods import drive_of
 from anyhook.live.model_server import MODEL, ModelServer
 from anyhook.live.network import leave
 from anyhook.live.script import Step, script
@@ -20,6 +18,7 @@ from anyhook.model.call import Call
 from anyhook.model.record import Record
 from anyhook.process.process_tree import Tree
 from anyhook.process.run import adopt_orphans, end_all, run
+from anyhook.tables import registry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,13 +67,14 @@ def drive(
     env: Mapping[str, str],
     *,
     prompt: str = "Please do what has to be done.",
-    mood: str = "",
+    scenario: str = "",
     limit_s: float = 90.0,
     trusts_folder: bool = True,
     trusts_hooks: bool = False,
 ) -> Seen:
     """Runs the agent on the stage, with or without its leave to trust that folder, and hooks nobody has approved;
-    `mood` is how it is driven, where not as usual. In the steps' input `{project}` and `{helper}` stand for values."""
+    `scenario` is how it is driven, where not as usual. In the steps' input `{project}` and `{helper}` stand for
+    values."""
     asked = {
         "agent": agent,
         "program": program,
@@ -82,7 +82,7 @@ def drive(
         "steps": [step.as_dict() for step in steps],
         "env": stage.env(env),
         "prompt": prompt,
-        "mood": mood,
+        "scenario": scenario,
         "limit_s": limit_s,
         "trusts_folder": trusts_folder,
         "trusts_hooks": trusts_hooks,
@@ -109,7 +109,10 @@ def drive(
 
 def _perform(asked: dict[str, Any]) -> dict[str, Any]:
     """The run itself, in a process of its own."""
-    table, row = host(asked["agent"]), drive_of(asked["agent"], asked["mood"])
+    table, usual = registry.host(asked["agent"]), registry.drive(asked["agent"])
+    if usual is None:
+        raise ValueError(f"there is no way to drive {asked['agent']} without a person")
+    row = usual.in_scenario(asked["scenario"])
     if table.entry is None:
         raise ValueError(f"{table.name} has no entry")
     adopt_orphans()

@@ -6,8 +6,8 @@ from __future__ import annotations
 import json
 import os
 
-from anyhook.hosts.moods import undriven
 from anyhook.model.record import Record
+from anyhook.tables.registry import drive
 from anyhook.walk.settle import AFTERWARDS, RULES
 
 TYPE_CHECKING = False
@@ -110,6 +110,12 @@ def sights(table: Host, data: Mapping[str, Json]) -> Iterator[Sight]:
             if said is not None:
                 seen = str(_object(events.get(event)).get(effect) or "")
                 yield Sight(table.name, event, effect, said, seen, undriven(table.name, event, effect))
+
+
+def undriven(agent: str, event: str, effect: str) -> str:
+    """Why no run without a person can show it; "" where one can."""
+    row = drive(agent)
+    return row.why_not_shown(event, effect) if row is not None else ""
 
 
 def _object(value: Json) -> dict[str, Json]:

@@ -3,6 +3,7 @@ settings that decide whether it is called. Nothing of the user's is written to, 
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 
@@ -107,7 +108,8 @@ def _copy(old: str, new: str, renamed: Mapping[bytes, bytes]) -> None:
 
 def prepare(stage: Stage, drive: Drive, known: Mapping[str, str]) -> None:
     """Writes what leads the agent to the scripted model."""
-    for path, text in drive.writes.items():
+    for path, value in drive.writes.items():
+        text = value if isinstance(value, str) else json.dumps(value)
         stage.write(fill(path, known), fill(text, known))
     for path, heads in drive.heads.items():
         where = fill(path, known)

@@ -82,6 +82,12 @@ CODES = {
         "The hook's fields belong between two `---` lines at the top of the file. This file has none.",
         "Start the file with a `---` line, the fields, and another `---` line.",
     ),
+    "broken-agent": Code(
+        OWN,
+        ERROR,
+        "The tables of an agent cannot be loaded, so none of its hooks is known. Every other agent works.",
+        "Correct the table that the message names, or remove the package that brings it.",
+    ),
     "schema-version": Code(
         FILE,
         ERROR,

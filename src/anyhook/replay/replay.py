@@ -5,14 +5,13 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from anyhook.hosts import HOSTS, host
 from anyhook.journal.record import ASKED_FOR, NO_BODIES, clipped
 from anyhook.model.call import Run
 from anyhook.model.event import GATES, Event
 from anyhook.model.hook import Hook
 from anyhook.model.outcome import BLOCK, STOPPING
 from anyhook.model.record import Record
-from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
 from anyhook.tables.translate import completed, rewritten, to_host, to_native
 from anyhook.walk.interpret import ENDINGS, interpret
 from anyhook.walk.judge import judge

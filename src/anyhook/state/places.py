@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from anyhook.documents.write import replace_file
 from anyhook.model.xdg import base_of, home_of
 
 TYPE_CHECKING = False
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
 def state_dir(env: Mapping[str, str]) -> str:
     """Approvals, journal, compiled plans."""
     return base_of(env, "XDG_STATE_HOME", ".local/state") + "/anyhook"
+
+
+def installs_index(state_dir: str) -> str:
+    """The file that says which files of agents hold our entry."""
+    return f"{state_dir}/installs/index.json"
 
 
 NOWHERE = "/dev/null/anyhook"
@@ -73,12 +79,4 @@ def make_private_dir(folder: str) -> None:
 def write_private(path: str, data: bytes) -> None:
     """Replaces a file as a whole, readable by its owner only: a reader sees the old bytes or the new ones."""
     make_private_dir(os.path.dirname(path))
-    temporary = f"{path}.{os.getpid()}.{os.urandom(4).hex()}"
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    replace_file(path, data)

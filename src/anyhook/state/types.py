@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from anyhook.documents.documents import Unreadable, read_bytes
+from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.state.places import write_private
 
 

@@ -4,19 +4,8 @@
 from __future__ import annotations
 
 from anyhook.model.codes import CODES, GROUPS
+from anyhook.tables.cell_names import CAUSES
 from anyhook.tables.registry import DIALECTS, dialect
-
-CAUSES = {
-    "timed_out": "the hook was still running at its time limit",
-    "blocked": "the hook blocked",
-    "signalled": "a signal killed the hook",
-    "overflowed": "the hook printed more than 10 MB",
-    "exit": "the hook exited with a status that counts as a failure",
-    "output": "the hook printed output that its dialect does not accept",
-    "not_started": "the hook could not be started (`check` reports this before it happens)",
-    "cancelled": "anyhook killed the hook because nothing was waiting for it any more",
-}
-"""What a dialect's own error ids stand for."""
 
 HEAD = """# Problems and their codes
 

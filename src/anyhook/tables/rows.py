@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook, Layer, Source
     from anyhook.model.json_types import Json
+    from anyhook.tables.shapes import EntryShape
 
     Cell = str | Callable[["Scene"], Json]
     """A canonical field's name, or a function for a value that has to be made."""
@@ -312,6 +313,10 @@ class Dialect(Record):
     """Whether a block after a tool replaces its output by the error text."""
     first_action_wins: bool = False
     """Whether follow-ups are dropped once a hook replaces the history or calls a recipe."""
+    shape: EntryShape | None = None
+    """What its declarations look like, where they are entries of a file."""
+    variables: tuple[str, ...] = ()
+    """The variables that `find` reads, beside the home and the XDG folders."""
     settings: Mapping[str, tuple[str, ...]] = {}
     """Switches of the user's own config: name → allowed values, the default first."""
     differences: tuple[tuple[str, str], ...] = ()

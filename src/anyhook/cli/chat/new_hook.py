@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from anyhook.agent.failure import Failed
 from anyhook.agent.hook_writer import write_hook
-from anyhook.cli.chat.rehearsal import Rehearsal, order_of, rehearse
+from anyhook.cli.chat.draft_check import DraftCheck, check_draft, order_of
 from anyhook.cli.chat.screen import INDENT
 from anyhook.cli.failure import BadCall
 from anyhook.cli.verb_trust import approve_one, look
-from anyhook.cli.view.colours import BAD, BOLD, FAINT, GOOD, WARN
+from anyhook.cli.view.styles import BAD, BOLD, FAINT, GOOD, WARN
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.tables.shapes import guess
 from anyhook.testing.scaffold.plan import CannotScaffold, plan
@@ -41,10 +41,10 @@ async def create_hook(chat: Chat, rest: str) -> None:
         chat.screen.line(USAGE)
         return
     assert chat.session is not None  # noqa: S101 (commands are read in a session)
-    setup, last = chat.setup(), list[Rehearsal]()
+    setup, last = chat.setup(), list[DraftCheck]()
 
     def examine(draft: Draft) -> list[str]:
-        last[:] = [rehearse(draft, table, setup, scope)]
+        last[:] = [check_draft(draft, table, setup, scope)]
         if not last[0].errors:
             try:  # the real place may have a hook of that name
                 plan(order_of(draft, table, setup.roots(()), scope), draft.script)
@@ -89,7 +89,7 @@ def _from_chat() -> str:
 # -- showing and saving
 
 
-async def _offer(chat: Chat, draft: Draft, table: Dialect, scope: Scope, tried: Rehearsal) -> None:
+async def _offer(chat: Chat, draft: Draft, table: Dialect, scope: Scope, tried: DraftCheck) -> None:
     """Show it for one scope, and ask; a person may want to see it for the other one."""
     while True:
         try:
@@ -107,7 +107,7 @@ async def _offer(chat: Chat, draft: Draft, table: Dialect, scope: Scope, tried: 
             chat.screen.line("Not saved.", FAINT)
             return
         scope = OTHER[scope]
-        tried = rehearse(draft, table, chat.setup(), scope)
+        tried = check_draft(draft, table, chat.setup(), scope)
     try:
         made, hook = write(order, draft.script)
     except CannotScaffold as error:
@@ -121,7 +121,7 @@ async def _offer(chat: Chat, draft: Draft, table: Dialect, scope: Scope, tried: 
     chat.screen.line(_trial(order, draft, chat.call.project), FAINT, INDENT * 2)
 
 
-def _show(chat: Chat, draft: Draft, order: Order, made: Plan, tried: Rehearsal) -> None:
+def _show(chat: Chat, draft: Draft, order: Order, made: Plan, tried: DraftCheck) -> None:
     screen = chat.screen
     screen.line()
     screen.line(f"{order.name}: {draft.explanation}", BOLD)

@@ -6,14 +6,16 @@ import hashlib
 import os
 from typing import TYPE_CHECKING
 
-from anyhook.documents.documents import Unreadable, parse_yaml, read_bytes
 from anyhook.documents.locate import lines_of
+from anyhook.documents.parse import parse_yaml
+from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.model.outcome import EFFECTS, STRENGTH
 from anyhook.model.record import Record
 from anyhook.tables.shapes import guess, type_name
 from anyhook.testing.conformance.matching import faults
 from anyhook.testing.conformance.vectors import VectorError, entries_of, is_inside
 from anyhook.testing.kit import ENDINGS, is_case_file
+from anyhook.testing.kit.case_table import expanded, filled
 from anyhook.testing.kit.events import check_field, check_sent
 from anyhook.testing.kit.keys import (
     ANSWER,
@@ -27,7 +29,6 @@ from anyhook.testing.kit.keys import (
     MERGED,
     CaseKey,
 )
-from anyhook.testing.kit.rows import expanded, filled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -288,8 +289,7 @@ def _wrong(raw: dict[str, Json], agent: str) -> list[Mistake]:
 
 
 def _unknown_names(raw: dict[str, Json], agent: str) -> list[Mistake]:
-    from anyhook.hosts import HOSTS, host
-    from anyhook.tables.registry import DIALECTS, UnknownEvent, canonical_event
+    from anyhook.tables.registry import DIALECTS, HOSTS, UnknownEvent, canonical_event, host
 
     mistakes: list[Mistake] = []
     event = str(raw.get("event", ""))
@@ -321,7 +321,7 @@ def _unknown_names(raw: dict[str, Json], agent: str) -> list[Mistake]:
 
 def _not_sent(raw: dict[str, Json], agent: str, event: str) -> list[Mistake]:
     """Fields that the agent would not send."""
-    from anyhook.hosts import host
+    from anyhook.tables.registry import host
 
     table = host(agent)
     row = table.row(event)

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anyhook.hosts import HOSTS, host
 from anyhook.model.event import FIELDS, Event
-from anyhook.tables.registry import DIALECTS, canonical_event, canonical_field, dialect
+from anyhook.tables.registry import DIALECTS, HOSTS, canonical_event, canonical_field, dialect, host
 from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:

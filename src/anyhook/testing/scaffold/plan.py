@@ -7,9 +7,11 @@ import os
 import shlex
 from typing import TYPE_CHECKING, Literal
 
-from anyhook.documents import documents, edit
+from anyhook.documents import edit
 from anyhook.documents.edit_yaml import scalar
 from anyhook.documents.files import Files
+from anyhook.documents.parse import parse_json, repeated_key, syntax_of
+from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.model.hook import ARMED, Hook, Source
 from anyhook.model.record import Record
 from anyhook.tables.matchers import everything
@@ -19,7 +21,7 @@ from anyhook.testing.scaffold.script import Lang, Script, text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from anyhook.documents.edit import Syntax
+    from anyhook.documents.parse import Syntax
     from anyhook.model.json_types import Json
     from anyhook.tables.rows import Dialect, EventRow, Roots, Scaffold
 
@@ -216,19 +218,19 @@ def _declaration(order: Order, scaffold: Scaffold, source: Source, command: str)
     path = next((each for each in paths if os.path.lexists(each)), paths[0])
     old: bytes | None = None
     try:
-        old = documents.read_bytes(path)
+        old = read_bytes(path)
         content = old.decode("utf-8")
     except FileNotFoundError:
         content = ""
     except UnicodeDecodeError:
         raise CannotScaffold(f"{path} is not UTF-8 text, so nothing is added to it. Save it as UTF-8.") from None
-    except documents.Unreadable as error:
+    except Unreadable as error:
         raise CannotScaffold(f"{path}: {error}.") from None
-    syntax, place = edit.syntax_of(path, content), ("hooks", order.row.native)
+    syntax, place = syntax_of(path, content), ("hooks", order.row.native)
     try:
         _check_document(content, syntax)
         new = edit.append(content or _begun(syntax, scaffold.top), syntax, place, handler)
-    except (edit.Refused, documents.Unreadable) as error:
+    except (edit.Refused, Unreadable) as error:
         by_hand = edit.append(_begun(syntax, scaffold.top), syntax, place, handler)
         raise CannotScaffold(
             f"{path} is left as it is: {error}. Correct it, or write the hook's script and add this by hand:\n{by_hand}"
@@ -245,7 +247,7 @@ def _check_document(text: str, syntax: Syntax) -> None:
     """Refuses what the dialect itself would not read: the editor is more lenient."""
     if syntax != "json" or edit.is_blank(text):
         return
-    twice = documents.repeated_key(text, documents.parse_json(text))
+    twice = repeated_key(text, parse_json(text))
     if twice is not None:
         raise edit.Refused(f"line {twice[1]}: the key `{twice[0]}` stands in it twice")
 

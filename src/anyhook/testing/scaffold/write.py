@@ -6,18 +6,15 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from anyhook.documents.write import replace_file, write_beside
+from anyhook.state.locks import locked
 from anyhook.testing.scaffold.plan import CannotScaffold, Overtaken, find_hook, plan
 
-try:
-    import fcntl
-except ImportError:  # a system without such locks
-    fcntl = None  # type: ignore[assignment]
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from anyhook.model.hook import Hook
     from anyhook.testing.scaffold.plan import Order, Piece, Plan
@@ -46,20 +43,6 @@ def write(order: Order, script: str = "") -> tuple[Plan, Hook]:
 def _bytes(path: str) -> bytes:
     with open(path, "rb") as file:
         return file.read()
-
-
-@contextmanager
-def _locked(folder: str) -> Iterator[None]:
-    """Nobody else who asks adds to a file of this folder between our look at it and our write."""
-    if fcntl is None:
-        yield
-        return
-    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 class _Writing:
@@ -99,9 +82,9 @@ class _Writing:
     def undo(self) -> None:
         """The disk as it was before, as far as it is ours: what others have put there meanwhile stays."""
         for path, old, new in reversed(self._replaced):
-            with suppress(OSError), _locked(os.path.dirname(path)):
+            with suppress(OSError), locked(os.path.dirname(path)):
                 if _bytes(path) == new:
-                    self._put(path, old, stat.S_IMODE(os.stat(path).st_mode))
+                    replace_file(path, old, stat.S_IMODE(os.stat(path).st_mode))
         for path in reversed(self._files):
             with suppress(OSError):
                 os.unlink(path)
@@ -123,7 +106,7 @@ class _Writing:
         self._folders.append(folder)
 
     def _create(self, piece: Piece) -> None:
-        temporary = self._temporary(piece.path, piece.text.encode(), 0o600)
+        temporary = write_beside(piece.path, piece.text.encode(), 0o600)
         try:
             try:
                 os.link(temporary, piece.path)
@@ -144,31 +127,9 @@ class _Writing:
         # A link stays a link: people keep such files elsewhere.
         path = os.path.realpath(piece.path)
         new = piece.text.encode()
-        with _locked(os.path.dirname(path)):
+        with locked(os.path.dirname(path)):
             now = _bytes(path)
             if now != piece.old:
                 raise Overtaken(f"{piece.path} was changed meanwhile. Nothing was written; try again.")
-            self._put(path, new, stat.S_IMODE(os.stat(path).st_mode))
+            replace_file(path, new, stat.S_IMODE(os.stat(path).st_mode))
         self._replaced.append((path, now, new))
-
-    def _put(self, path: str, data: bytes, mode: int) -> None:
-        temporary = self._temporary(path, data, mode)
-        try:
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-
-    @staticmethod
-    def _temporary(path: str, data: bytes, mode: int) -> str:
-        folder, name = os.path.split(path)
-        temporary = f"{folder}/.{name}.{os.urandom(6).hex()}"
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-            os.chmod(temporary, mode)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-        return temporary
