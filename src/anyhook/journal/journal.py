@@ -91,7 +91,7 @@ class Journal:
             "events are not recorded",
             self.path,
             self.broken or "",
-            "Make the state directory writable, with room on its disk.",
+            "Make the state directory writable, and make sure its disk is not full.",
             WARNING,
         )
 
