@@ -13,7 +13,7 @@ from anyhook.model.outcome import Failure, Outcome
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.tables.rows import Dialect, EventRow
 from anyhook.walk.judge import CODES
-from anyhook.walk.merge import Entry
+from anyhook.walk.merge import Judged
 
 TABLES: dict[str, Dialect] = {name: dialect(name) for name in DIALECTS}
 ROWS = [(table, row, event) for table in TABLES.values() for row in table.events for event in row.canonical]
@@ -69,11 +69,11 @@ def outcomes(draw: st.DrawFn, verdicts: tuple[str, ...] = ("none", "allow", "ask
 @st.composite
 def entries(
     draw: st.DrawFn, verdicts: tuple[str, ...] = ("none", "allow", "ask", "block"), least: int = 0
-) -> tuple[str, list[Entry]]:
+) -> tuple[str, list[Judged]]:
     """An event and what its hooks said, in the catalog's order: the hooks of one dialect stand together."""
     event = draw(st.sampled_from(sorted(EVENTS)))
     tables = [table for table in TABLES.values() if table.row_for(event)]
-    made: list[Entry] = []
+    made: list[Judged] = []
     for table in tables:
         row = table.row_for(event)
         assert row is not None
@@ -81,7 +81,7 @@ def entries(
         for outcome in draw(st.lists(outcomes(verdicts), min_size=least, max_size=2)):
             hook = hook_of(table, row, name=f"h{len(made)}")
             can = outcome if row.block or outcome.verdict != "block" else outcome.replace(verdict="none", reason=None)
-            made.append(Entry(2 * len(made), hook, table, row, can, upstream))
+            made.append(Judged(2 * len(made), hook, table, row, can, upstream))
     return event, made
 
 

@@ -30,7 +30,7 @@ ENDING_S = 5.0
 
 def start_question(
     hook: Hook, dialect: Dialect, call: Call, scene: Scene, model: AnyModel | None, settings: Settings
-) -> Asked | Run:
+) -> RunningQuestion | Run:
     """Ask `model`; a Run that says why where there is nobody to ask."""
     asking = dialect.asking
     if asking is None:
@@ -38,14 +38,14 @@ def start_question(
     if not model:
         role = role_of(hook, asking)
         return _not_started(f"no model is configured for `{role}`, and a handler of type {hook.handler} asks one")
-    return Asked(hook, dialect, call, scene, model, settings)
+    return RunningQuestion(hook, dialect, call, scene, model, settings)
 
 
 def _not_started(why: str) -> Run:
     return Run("not_started", None, b"", b"", time_ns(), 0.0, why)
 
 
-class Asked:
+class RunningQuestion:
     """One question on its way. One thread waits for the model; any thread may wait for it or end it."""
 
     def __init__(

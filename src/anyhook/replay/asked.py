@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from anyhook.model.json_types import Json
-    from anyhook.walk.merge import Entry
+    from anyhook.walk.merge import Judged
 
     Asked = tuple[str, Json, str]
     """A field of the decision, what was asked for, and what became of it where it did not come to that."""
@@ -36,7 +36,7 @@ def asked_for(record: dict[str, Json]) -> dict[str, list[Asked]]:
     return {entry.hook.id: [*_asked(entry, entries, decision)] for entry in entries}
 
 
-def _asked(entry: Entry, entries: list[Entry], decision: dict[str, Json]) -> Iterator[Asked]:
+def _asked(entry: Judged, entries: list[Judged], decision: dict[str, Json]) -> Iterator[Asked]:
     outcome, place = entry.outcome, entries.index(entry)
     if outcome.verdict != NONE:
         said = f"{outcome.verdict}: {outcome.reason}" if outcome.reason else outcome.verdict
@@ -56,7 +56,7 @@ def _asked(entry: Entry, entries: list[Entry], decision: dict[str, Json]) -> Ite
         yield "end_turn", True, ""
 
 
-def _of_verdict(entry: Entry, decision: dict[str, Json]) -> str:
+def _of_verdict(entry: Judged, decision: dict[str, Json]) -> str:
     verdict, decided = entry.outcome.verdict, str(decision.get("verdict"))
     if STRENGTH.get(decided, 0) > STRENGTH[verdict]:
         return f"gives way to {decided}"

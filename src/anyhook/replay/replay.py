@@ -15,7 +15,7 @@ from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
 from anyhook.tables.translate import completed, rewritten, to_host, to_native
 from anyhook.walk.interpret import ENDINGS, interpret
 from anyhook.walk.judge import judge
-from anyhook.walk.merge import Entry, merge
+from anyhook.walk.merge import Judged, merge
 from anyhook.walk.receive import recalled
 
 if TYPE_CHECKING:
@@ -131,11 +131,11 @@ class Judge:
         entries = self.entries(record, calls)
         return merge(str(record.get("event")), entries, enforced=record.get("mode") != "shadow")
 
-    def entries(self, record: dict[str, Json], calls: list[dict[str, Json]]) -> list[Entry]:
+    def entries(self, record: dict[str, Json], calls: list[dict[str, Json]]) -> list[Judged]:
         """What each of the calls asked for, as far as its turn came."""
         event = seen = current = event_in(record)
         name = event.name
-        entries: list[Entry] = []
+        entries: list[Judged] = []
         group = ended = blocked_in = ""
         stopped = False
         for position, call in enumerate(calls):
@@ -150,7 +150,7 @@ class Judge:
             outcome = judge(hook, table, row, completed(read, seen, table), posture, settings)
             upstream = settings.get("chaining") == "upstream"
             plain = to_host(outcome, event, table)
-            entries.append(Entry(position, hook, table, row, plain, upstream))
+            entries.append(Judged(position, hook, table, row, plain, upstream))
             current, seen = rewritten(current, seen, outcome, plain, () if upstream else table.chains)
             if outcome.verdict == BLOCK:
                 ended = blocked_in = table.name

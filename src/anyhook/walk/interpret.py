@@ -21,7 +21,7 @@ ENDINGS = {
     "cancelled": "it was cancelled",
 }
 
-KNOWN_MOST, KNOWN_SIZE = 500, 4_096
+MAX_KNOWN, MAX_KNOWN_SIZE = 500, 4_096
 """How many answers of hooks are remembered, and up to which length."""
 
 
@@ -40,7 +40,7 @@ def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
         run = run.replace(stdout=run.stderr, stderr=b"")
     meaning = reply.exits.get(code, reply.otherwise)
     if meaning == "block_if_said":
-        said = _Reading(hook, reply, event, run).reason(reply.exit_reasons)
+        said = _RunReading(hook, reply, event, run).reason(reply.exit_reasons)
         meaning = "block" if said and not _speaks(reply, run) else "fail"
     if meaning == "fail" and not _speaks(reply, run):
         said = stderr_text(run)
@@ -49,7 +49,7 @@ def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
         return Outcome(failure=Failure("exit", f"it left with status {code}" + (f": {said}" if said else "")))
     if not run.stdout and meaning == "pass":
         return SILENT
-    reading = _Reading(hook, reply, event, run)
+    reading = _RunReading(hook, reply, event, run)
     return reading.block_by_exit(code) if meaning == "block" else reading.answer()
 
 
@@ -66,7 +66,7 @@ class Interpreter:
 
     def read(self, hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
         """What `interpret` says of the run of one of a catalog's hooks."""
-        if run.ending != "exited" or len(run.stdout) + len(run.stderr) > KNOWN_SIZE:
+        if run.ending != "exited" or len(run.stdout) + len(run.stderr) > MAX_KNOWN_SIZE:
             return interpret(hook, reply, event, run)
         said = (hook.id, event, run.exit_code, run.stdout, run.stderr)
         known = self._known.get(said)
@@ -74,7 +74,7 @@ class Interpreter:
             known = interpret(hook, reply, event, run)
             changeable = (known.tool_input, known.tool_output, known.history, known.recipe)
             if changeable == (None, None, None, None):  # else one who gets it could change it for the next
-                if len(self._known) >= KNOWN_MOST:
+                if len(self._known) >= MAX_KNOWN:
                     self._known.clear()
                 self._known[said] = known
         return known
@@ -84,7 +84,7 @@ def stderr_text(run: Run) -> str:
     return run.stderr.decode("utf-8", "replace").strip()
 
 
-class _Reading:
+class _RunReading:
     """Reads one run; exists for the length of it."""
 
     def __init__(self, hook: Hook, reply: Reply, event: str, run: Run) -> None:

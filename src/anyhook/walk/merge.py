@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from anyhook.tables.rows import Dialect, EventRow
 
 
-class Entry(Record):
+class Judged(Record):
     """One judged outcome and its place in the catalog."""
 
     position: int
@@ -32,7 +32,7 @@ class Entry(Record):
 
 def merge(
     event: str,
-    entries: Iterable[Entry],
+    entries: Iterable[Judged],
     hooks: tuple[Report, ...] = (),
     problems: tuple[Problem, ...] = (),
     enforced: bool = True,
@@ -40,7 +40,7 @@ def merge(
     """What all of them together ask for. `hooks` and `problems` are what else is known of the event."""
     ordered = sorted(entries, key=_position)
     verdict, effect, prompt, end_turn = NONE, "", None, False
-    voice: Entry | None = None
+    voice: Judged | None = None
     context: list[str] = []
     messages: list[str] = []
     found = list(problems)
@@ -78,7 +78,7 @@ def merge(
     )
 
 
-def _position(entry: Entry) -> int:
+def _position(entry: Judged) -> int:
     return entry.position
 
 
@@ -86,7 +86,7 @@ def _weight(effect: str | None) -> int:
     return EFFECTS.index(effect) if effect else -1
 
 
-def _tool_input(ordered: list[Entry]) -> dict[str, Json] | None:
+def _tool_input(ordered: list[Judged]) -> dict[str, Json] | None:
     current = before = None
     dialect = ""
     for entry in ordered:
@@ -99,7 +99,7 @@ def _tool_input(ordered: list[Entry]) -> dict[str, Json] | None:
     return current
 
 
-def _tool_output(ordered: list[Entry]) -> Json:
+def _tool_output(ordered: list[Judged]) -> Json:
     """The last replacement; a withheld output stays withheld whatever comes later."""
     for entry in ordered:
         if entry.dialect.withholds and entry.outcome.verdict == BLOCK and entry.row.block == "feedback":
@@ -109,17 +109,17 @@ def _tool_output(ordered: list[Entry]) -> Json:
     )
 
 
-def _acts(entry: Entry) -> bool:
+def _acts(entry: Judged) -> bool:
     """Whether it replaces the history or calls a recipe; the first that does so wins."""
     return entry.outcome.history is not None or entry.outcome.recipe is not None
 
 
-def _outdone(entry: Entry, winner: Entry | None) -> bool:
+def _outdone(entry: Judged, winner: Judged | None) -> bool:
     """Whether follow-ups are dropped, because a hook of the same dialect has taken the conversation elsewhere."""
     return winner is not None and entry.dialect.first_action_wins and entry.dialect is winner.dialect
 
 
-def _lost(ordered: list[Entry], winner: Entry | None) -> list[Problem]:
+def _lost(ordered: list[Judged], winner: Judged | None) -> list[Problem]:
     if winner is None:
         return []
     return [

@@ -17,7 +17,7 @@ from anyhook.model.outcome import BLOCK, SILENT, STOPPING, STRENGTH, Failure, Ou
 from anyhook.model.problem import WARNING, Problem
 from anyhook.tables.translate import completed, rewritten, to_host, to_native
 from anyhook.walk.judge import judge
-from anyhook.walk.merge import Entry, merge
+from anyhook.walk.merge import Judged, merge
 from anyhook.walk.present import aim, present, stdin_of
 from anyhook.walk.routes import wanted
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.tables.rows import EventRow, Scene
     from anyhook.walk.context import Context
-    from anyhook.walk.routes import Callback, Route, Step
+    from anyhook.walk.routes import Callback, HookStep, Route
 
     Begun = tuple[Call, str, Waitable | Run]
 
@@ -60,7 +60,7 @@ class Walk:
         self.blocker = self.blocked_in = ""
         """The hook that ended the queue, and the dialect in which it did."""
         self.ended = self.stopped = False
-        self.entries: list[Entry] = []
+        self.entries: list[Judged] = []
         self.reports: list[Report] = []
         self.runs: list[HookRun] = []
         self.head = ""
@@ -114,7 +114,7 @@ class Walk:
         if self.part is not None:
             self.record()
 
-    def step(self, position: int, steps: tuple[Step, ...]) -> Generator[Waitable, Run, None]:
+    def step(self, position: int, steps: tuple[HookStep, ...]) -> Generator[Waitable, Run, None]:
         step = steps[position]
         if step.dialect.name != self.group:
             self.group, self.seen, self.ended = step.dialect.name, to_native(self.current, step.dialect), False
@@ -138,7 +138,7 @@ class Walk:
         else:
             yield from self.run(position, step)
 
-    def fail(self, position: int, step: Step, error: Exception) -> None:
+    def fail(self, position: int, step: HookStep, error: Exception) -> None:
         """Something of ours went wrong with this hook: it counts as broken, and the person is told."""
         from anyhook.tables.isolation import told
 
@@ -150,7 +150,7 @@ class Walk:
             why = f"anyhook failed while it was asked ({told(error)})"
             self.give_up(position, step, why, (f"anyhook: hook `{step.hook.name}` could not be asked: {told(error)}",))
 
-    def run(self, position: int, step: Step) -> Generator[Waitable, Run, None]:
+    def run(self, position: int, step: HookStep) -> Generator[Waitable, Run, None]:
         hook, table, row = step.hook, step.dialect, step.row
         context = self.context
         posture = context.posture_of(hook)
@@ -187,7 +187,7 @@ class Walk:
             self.report(hook, "broken" if broken else "ran", (run.error or "") if broken else "", run, outcome.verdict)
         self.take(position, step, outcome, scene.settings.get("chaining") == "upstream")
 
-    def begin(self, step: Step, scene: Scene) -> Begun:
+    def begin(self, step: HookStep, scene: Scene) -> Begun:
         """The call, the model it asks, and what was started."""
         hook, table, row, context = step.hook, step.dialect, step.row, self.context
 
@@ -207,7 +207,7 @@ class Walk:
         asked, model = context.asked(hook, table)
         return call, model, start(hook, table, call, scene, asked, context.config)
 
-    def look_ahead(self, first: int, steps: tuple[Step, ...]) -> None:
+    def look_ahead(self, first: int, steps: tuple[HookStep, ...]) -> None:
         """Start all hooks of a dialect whose hooks run at once. The first is left to whoever waits for the walk, the
         others get a thread that waits for them; their answers are still taken in the order of the queue."""
         table = steps[first].dialect
@@ -224,9 +224,9 @@ class Walk:
             self.known[position] = (why, failed)
             if why or failed:
                 continue
-            twin = seen.setdefault(table.identity(hook), hook.id)
-            if twin != hook.id:
-                self.same[position] = twin
+            first_id = seen.setdefault(table.identity(hook), hook.id)
+            if first_id != hook.id:
+                self.same[position] = first_id
             elif not hook.background:
                 ready.append(position)
         if len(ready) < 2 or any(map(table.in_turn, (steps[position].hook for position in ready))):
@@ -240,7 +240,7 @@ class Walk:
                 started = Watched(started)
             self.begun[position] = call, model, started
 
-    def end_begun(self, steps: tuple[Step, ...]) -> None:
+    def end_begun(self, steps: tuple[HookStep, ...]) -> None:
         """End what was started before its turn and will not get it."""
         for position, (call, model, started) in self.begun.items():
             hook = steps[position].hook
@@ -255,7 +255,7 @@ class Walk:
         by_s = self.context.deadline_s
         return call if by_s is None else call.replace(limit_s=min(call.limit_s, max(by_s - monotonic(), MIN_S)))
 
-    def give_up(self, position: int, step: Step, why: str, messages: tuple[str, ...] = ()) -> None:
+    def give_up(self, position: int, step: HookStep, why: str, messages: tuple[str, ...] = ()) -> None:
         """Its matcher failed, so it cannot be said whether it wanted the event: a broken hook."""
         outcome = Outcome(failure=Failure("not_started", why), messages=messages)
         posture = self.context.posture_of(step.hook)
@@ -285,12 +285,12 @@ class Walk:
         finally:
             inside_hook.reset(token)
 
-    def take(self, position: int, step: Step, outcome: Outcome, upstream: bool) -> None:
+    def take(self, position: int, step: HookStep, outcome: Outcome, upstream: bool) -> None:
         """Let one outcome count: for the hooks to come, and for the decision."""
         if outcome.problems:
             outcome = outcome.replace(problems=self.context.unheard(outcome.problems))
         plain = to_host(outcome, self.event, step.dialect)
-        self.entries.append(Entry(position, step.hook, step.dialect, step.row, plain, upstream))
+        self.entries.append(Judged(position, step.hook, step.dialect, step.row, plain, upstream))
         chains = () if upstream else step.dialect.chains
         self.current, self.seen = rewritten(self.current, self.seen, outcome, plain, chains)
         if outcome.verdict == BLOCK:
@@ -300,7 +300,7 @@ class Walk:
         elif step.hook.scope == "builtin" and outcome.recipe is not None:
             self.ended, self.blocker = True, step.hook.id
 
-    def later(self, step: Step) -> None:
+    def later(self, step: HookStep) -> None:
         """Background hooks start after everything else, if nothing was stopped."""
         context = self.context
         scene = context.scene(self.seen, step.dialect, step.row)
@@ -370,7 +370,7 @@ def _first_answers(callbacks: tuple[Callback, ...], event: Event) -> list[object
     return []
 
 
-def _acts(context: Context, step: Step, event: Event) -> bool:
+def _acts(context: Context, step: HookStep, event: Event) -> bool:
     """Whether something that a product brings along has anything to say."""
     return bool(step.dialect.builtin(step.hook.name).act(context.scene(event, step.dialect, step.row)))
 
