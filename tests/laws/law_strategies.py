@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hypothesis import strategies as st
 
 from anyhook.model.call import Run
@@ -17,7 +19,7 @@ from anyhook.walk.merge import Judged
 
 TABLES: dict[str, Dialect] = {name: dialect(name) for name in DIALECTS}
 ROWS = [(table, row, event) for table in TABLES.values() for row in table.events for event in row.canonical]
-ENDINGS = ("exited", "timed_out", "signalled", "not_started", "overflowed", "cancelled")
+ENDINGS: tuple[Ending, ...] = ("exited", "timed_out", "signalled", "not_started", "overflowed", "cancelled")
 
 texts = st.text(max_size=8)
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts
@@ -58,9 +60,12 @@ effects = st.fixed_dictionaries(
     },
 )
 
+if TYPE_CHECKING:
+    from anyhook.model.words import Ending, Verdict
+
 
 @st.composite
-def outcomes(draw: st.DrawFn, verdicts: tuple[str, ...] = ("none", "allow", "ask", "block")) -> Outcome:
+def outcomes(draw: st.DrawFn, verdicts: tuple[Verdict, ...] = ("none", "allow", "ask", "block")) -> Outcome:
     verdict = draw(st.sampled_from(verdicts))
     reason = draw(texts) if verdict != "none" else None
     return Outcome(verdict=verdict, reason=reason).replace(**draw(effects))
@@ -68,7 +73,7 @@ def outcomes(draw: st.DrawFn, verdicts: tuple[str, ...] = ("none", "allow", "ask
 
 @st.composite
 def entries(
-    draw: st.DrawFn, verdicts: tuple[str, ...] = ("none", "allow", "ask", "block"), least: int = 0
+    draw: st.DrawFn, verdicts: tuple[Verdict, ...] = ("none", "allow", "ask", "block"), least: int = 0
 ) -> tuple[str, list[Judged]]:
     """An event and what its hooks said, in the catalog's order: the hooks of one dialect stand together."""
     event = draw(st.sampled_from(sorted(EVENTS)))

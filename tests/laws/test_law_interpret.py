@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +16,9 @@ from anyhook.tables.rows import Dialect, EventRow
 from anyhook.walk.interpret import interpret
 from anyhook.walk.judge import CODES, judge
 from anyhook.walk.merge import Judged, merge
+
+if TYPE_CHECKING:
+    from anyhook.model.words import Ending
 
 CASES = [(table, row, event, handler) for table, row, event in ROWS for handler in table.replies]
 ALLOWING = [
@@ -73,7 +78,7 @@ def test_judging_is_total_and_keeps_to_the_table(
 
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize(("table", "row", "event", "handler"), CASES, ids=lambda value: getattr(value, "name", ""))
-def test_silence_is_not_consent(table: Dialect, row: EventRow, event: str, handler: str, ending: str) -> None:
+def test_silence_is_not_consent(table: Dialect, row: EventRow, event: str, handler: str, ending: Ending) -> None:
     code = 0 if ending == "exited" else None
     read = interpret(hook_of(table, row, handler), table.replies[handler], event, Run(ending, code, b"", b"", 0, 0.1))
     assert read.verdict == "none"

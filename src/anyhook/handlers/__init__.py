@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from anyhook.handlers.model_client import AnyModel
     from anyhook.model.call import Call
     from anyhook.model.hook import Hook
+    from anyhook.model.words import Ending
     from anyhook.state.settings import Settings
     from anyhook.tables.rows import Dialect, Scene
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
         def wait(self, grace_s: float | None = None) -> Run | None: ...
 
-        def end(self, ending: str = "cancelled") -> None: ...
+        def end(self, ending: Ending = "cancelled") -> None: ...
 
 
 inside_hook: ContextVar[bool] = ContextVar("inside_hook", default=False)

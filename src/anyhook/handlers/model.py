@@ -18,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.handlers.model_client import AnyModel, Client
     from anyhook.model.hook import Hook
+    from anyhook.model.words import Ending
     from anyhook.state.settings import Settings
     from anyhook.tables.rows import Dialect, Scene
 
@@ -57,7 +58,7 @@ class RunningQuestion:
         self._asking, self._done, self._lock = threading.Event(), threading.Event(), threading.Lock()
         self._until = self._started_s + LOADING_S
         self._run: Run | None = None
-        self._ending = ""
+        self._ending: Ending | None = None
         self._task: tuple[asyncio.AbstractEventLoop, asyncio.Task[None]] | None = None
         context = contextvars.copy_context()
         threading.Thread(target=context.run, args=(self._work,), name=f"anyhook-{hook.name}", daemon=True).start()
@@ -71,7 +72,7 @@ class RunningQuestion:
             self._conclude("timed_out")
         return self._run
 
-    def end(self, ending: str = "cancelled") -> None:
+    def end(self, ending: Ending = "cancelled") -> None:
         """End it, and whatever its tools have started."""
         with self._lock:
             self._ending = self._ending or ending
@@ -85,7 +86,7 @@ class RunningQuestion:
         self._conclude(ending)
 
     def _conclude(
-        self, ending: str, code: int | None = None, stdout: str = "", stderr: str = "", error: str | None = None
+        self, ending: Ending, code: int | None = None, stdout: str = "", stderr: str = "", error: str | None = None
     ) -> None:
         said, noted = stdout.encode("utf-8", "replace"), stderr.encode("utf-8", "replace")
         if len(said) > OUTPUT_LIMIT:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from anyhook.model.call import Call
+    from anyhook.model.words import Ending
 
 __all__ = ["Child", "adopt_orphans", "end_all", "leave_alone", "run", "start"]
 
@@ -152,7 +153,7 @@ def _not_started(child: Child, program: str | None, error: Exception | None) -> 
     return _no_run(child, "not_started", _why(child.call, program, error))
 
 
-def _no_run(child: Child, ending: str, why: str) -> Run:
+def _no_run(child: Child, ending: Ending, why: str) -> Run:
     return Run(ending, None, b"", b"", child.started_ns, monotonic() - child.started_s, why)
 
 

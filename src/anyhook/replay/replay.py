@@ -11,9 +11,10 @@ from anyhook.model.event import GATES, Event
 from anyhook.model.hook import Hook
 from anyhook.model.outcome import BLOCK, STOPPING
 from anyhook.model.record import Record
+from anyhook.model.words import ENDINGS
 from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
 from anyhook.tables.translate import completed, rewritten, to_host, to_native
-from anyhook.walk.interpret import ENDINGS, interpret
+from anyhook.walk.interpret import interpret
 from anyhook.walk.judge import judge
 from anyhook.walk.merge import Judged, merge
 from anyhook.walk.receive import recalled
@@ -248,7 +249,7 @@ def _hook_of(call: dict[str, Json], event: str) -> tuple[Hook, Dialect, EventRow
 
 def run_from(run: Json) -> Run:
     """The run that a record tells of; Unjudgeable where it does not tell all of it."""
-    if not isinstance(run, dict) or run.get("ending") not in ("exited", "not_started", *ENDINGS):
+    if not isinstance(run, dict) or run.get("ending") not in ENDINGS:
         raise Unjudgeable("its run was not kept")
     code, error = run.get("exit_code"), run.get("error")
     streams = []
@@ -261,7 +262,7 @@ def run_from(run: Json) -> Run:
         streams.append(text.encode("utf-8", "surrogatepass"))
     spent = run.get("duration_s")
     return Run(
-        str(run.get("ending")),
+        ENDINGS[str(run.get("ending"))],
         code if isinstance(code, int) else None,
         streams[0],
         streams[1],

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from anyhook.model.outcome import BLOCK, SILENT, Failure, Outcome
 from anyhook.model.problem import WARNING, Problem
+from anyhook.model.words import VERDICTS
 from anyhook.tables.cells import text_of
 
 TYPE_CHECKING = False
@@ -234,7 +235,7 @@ class _RunReading:
 
     def outcome(self) -> Outcome:
         draft = self.draft
-        verdict = str(draft.get("verdict", "none"))
+        verdict = VERDICTS[str(draft.get("verdict", "none"))]
         reason = self.reason(self.reply.json_reasons) if verdict != "none" else ""
         if verdict in (BLOCK, "ask") and not reason:
             reason = f"{self.hook.name} gave no reason"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from anyhook.model.decision import Report
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
+    from anyhook.model.words import Effect
     from anyhook.tables.rows import Dialect, EventRow
 
 
@@ -39,7 +40,8 @@ def merge(
 ) -> Decision:
     """What all of them together ask for. `hooks` and `problems` are what else is known of the event."""
     ordered = sorted(entries, key=_position)
-    verdict, effect, prompt, end_turn = NONE, "", None, False
+    verdict, prompt, end_turn = NONE, None, False
+    effect: Effect | None = None
     voice: Judged | None = None
     context: list[str] = []
     messages: list[str] = []
@@ -50,7 +52,7 @@ def merge(
         # Of several blocks the strongest effect speaks; of equal ones the first.
         if stronger or (outcome.verdict == BLOCK and _weight(entry.row.block) > _weight(effect)):
             voice, verdict = entry, outcome.verdict
-            effect = entry.row.block or "" if verdict == BLOCK else ""
+            effect = entry.row.block if verdict == BLOCK else None
         end_turn = end_turn or outcome.end_turn or (outcome.verdict == BLOCK and entry.row.block == "end_turn")
         prompt = prompt if outcome.prompt is None else outcome.prompt
         context.extend(outcome.context)
@@ -60,7 +62,7 @@ def merge(
     return Decision(
         event=event,
         verdict=verdict,
-        effect=effect or None,
+        effect=effect,
         reason=voice.outcome.reason if voice else None,
         hook=voice.hook.id if voice and verdict == BLOCK else None,
         tool_input=_tool_input(ordered),
@@ -82,7 +84,7 @@ def _position(entry: Judged) -> int:
     return entry.position
 
 
-def _weight(effect: str | None) -> int:
+def _weight(effect: Effect | None) -> int:
     return EFFECTS.index(effect) if effect else -1
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
+    from anyhook.model.words import HookStatus, Verdict
     from anyhook.tables.rows import EventRow, Scene
     from anyhook.walk.context import Context
     from anyhook.walk.routes import Callback, HookStep, Route
@@ -311,8 +312,11 @@ class Walk:
             self.waiting.append((step.hook, call))
             self.report(step.hook, "background", "runs in the background and decides nothing")
 
-    def report(self, hook: Hook, status: str, why: str = "", run: Run | None = None, verdict: str = "none") -> None:
-        start = (hook.id, hook.name, hook.dialect, hook.scope, self.context.routes.where(hook), status, why)
+    def report(
+        self, hook: Hook, status: HookStatus, why: str = "", run: Run | None = None, verdict: Verdict = "none"
+    ) -> None:
+        where = self.context.routes.where(hook)
+        start = (hook.id, hook.name, hook.dialect, hook.scope, where, status, why)
         if run is None:
             self.reports.append(Report(*start, verdict=verdict))
             return
