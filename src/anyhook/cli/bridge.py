@@ -155,7 +155,12 @@ def _asked(
         if again:
             _note_twice(table, received, engine, options)
         engine.close_sync(0.0)
-    return _recorded_or_said(_said(table, row, received, decision), decision)
+    answer = _recorded_or_said(_said(table, row, received, decision), decision)
+    if doubts and not answer.stderr:
+        from anyhook.walk.bridge_failure import sentence
+
+        return answer.replace(stderr=sentence(where, "; ".join(doubts)))
+    return answer
 
 
 def _recorded_or_said(answer: Answer, decision: Decision) -> Answer:

@@ -33,7 +33,7 @@ def failed(table: Host, row: HostEvent, options: RunOptions, error: Exception, r
         return _failed(table, row, options, where, why, refusal)
     except Exception as second:  # noqa: BLE001 (the last resort: no table, no settings, no journal)
         closed = refusal or options.on_failure == "deny"
-        return Answer(stderr=f"{_sentence(where, why)} ({told(second)})", status=2 if closed else 0)
+        return Answer(stderr=f"{sentence(where, why)} ({told(second)})", status=2 if closed else 0)
 
 
 def _failed(table: Host, row: HostEvent, options: RunOptions, where: str, why: str, refusal: str) -> Answer:
@@ -48,7 +48,7 @@ def _failed(table: Host, row: HostEvent, options: RunOptions, where: str, why: s
     decision = doubted(decision, row.says, where, why, _switch("on_failure", options.on_failure, ON_FAILURE[0]))
     _record(table, decision, mode)
     answer = express(settle(decision, row.says, where).effects, row.says)
-    return answer.replace(stderr=answer.stderr or _sentence(where, why))
+    return answer.replace(stderr=answer.stderr or sentence(where, why))
 
 
 def doubted(decision: Decision, says: Mapping[str, Say], where: str, why: str, posture: str) -> Decision:
@@ -60,11 +60,11 @@ def doubted(decision: Decision, says: Mapping[str, Say], where: str, why: str, p
         return decision
     if posture == "deny" and decision.event in GATES and decision.enforced:
         return decision.replace(verdict="block", effect="deny_tool", reason=f"{problem.what}: {why}")
-    sentence = _sentence(where, why)
+    said = sentence(where, why)
     if "message" in says:
-        return decision.replace(messages=(*decision.messages, sentence))
+        return decision.replace(messages=(*decision.messages, said))
     if "context" in says and decision.event:
-        return decision.replace(context=(*decision.context, f"Tell the user: {sentence}"))
+        return decision.replace(context=(*decision.context, f"Tell the user: {said}"))
     return decision
 
 
@@ -75,7 +75,7 @@ def _problem(where: str, why: str) -> Problem:
     return Problem("bridge-failed", "this event could not be judged", where, why, fix)
 
 
-def _sentence(where: str, why: str) -> str:
+def sentence(where: str, why: str) -> str:
     return f"anyhook bridge {where}: this event could not be judged: {why}"
 
 
