@@ -8,13 +8,13 @@ from itertools import islice
 
 from anyhook.documents.files import Files
 from anyhook.documents.read import Unreadable, read_bytes
-from anyhook.model.codes import MENDED
+from anyhook.model.codes import CORRECTED
 from anyhook.model.hook import ARMED, Hook, Source
 from anyhook.model.problem import ERROR, Problem
 from anyhook.model.record import Record
+from anyhook.state.hook_types import HookTypes
 from anyhook.state.places import state_dir
 from anyhook.state.settings import Settings
-from anyhook.state.types import Types
 from anyhook.tables.isolation import Apart
 from anyhook.tables.registry import dialect
 from anyhook.walk.build import Loaded, joined, with_types, within_budget
@@ -58,7 +58,7 @@ def _project(setup: Setup) -> Findings:
 
 
 def _look(setup: Setup, loaded: Loaded, with_places: bool) -> Findings:
-    files, types = loaded.files, Types(state_dir(setup.env))
+    files, types = loaded.files, HookTypes(state_dir(setup.env))
     hooks: list[Hook] = []
     for name, layers in loaded.layers.items():
         with Apart(files, setup.project, f"the hooks of the dialect {name} could not be checked", name):
@@ -97,7 +97,7 @@ def _ordered(parts: Sequence[Findings]) -> Findings:
     problems: dict[tuple[str, str, str], Problem] = {}
     for part in parts:
         for problem in part.problems:
-            severity = ERROR if problem.code in MENDED else problem.severity
+            severity = ERROR if problem.code in CORRECTED else problem.severity
             problems.setdefault((problem.where, problem.code, problem.what), problem.replace(severity=severity))
     order = {path: place for place, path in enumerate(files)}
 
