@@ -3,11 +3,16 @@
 VENV  := .venv
 BIN   := $(VENV)/bin
 READY := $(VENV)/.ready
+ALL   := $(VENV)/.ready-all
+DEMO  := $(if $(wildcard $(READY)),$(VENV),.venv-demo)
 TOOLS := .make/tools
 FRAMEWORKS := .venv-frameworks
 AGENTS := claude codex gemini copilot goose
 AGENTS_DIR := .agents
 TYPED := src tests docs/generate.py scripts/demo.py live $(if $(wildcard bench/*.py),bench)
+
+# Compiled files are kept, whatever the shell says: without them every run of the tests compiles all of them again.
+unexport PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-all frameworks live lint docs bench scale clean
@@ -26,7 +31,17 @@ help:
 	@echo "make clean       remove everything that these targets made"
 
 $(READY): pyproject.toml scripts/setup.sh
-	@sh scripts/setup.sh $(VENV)
+	@sh scripts/setup.sh $(VENV) dev
+	@touch $@
+
+# With what only the slow tests need: a database and a cluster, a quarter of the whole.
+$(ALL): $(READY)
+	@sh scripts/setup.sh $(VENV) dev-all
+	@touch $@
+
+# The command and the three packages it needs. The demo itself adds what its agent needs, when it comes to it.
+.venv-demo/.ready: pyproject.toml scripts/setup.sh
+	@sh scripts/setup.sh .venv-demo
 	@touch $@
 
 # Programs that the documents' own example hooks call. Where they are missing and cannot be installed, the vectors that
@@ -37,8 +52,8 @@ $(TOOLS): scripts/tools.sh
 
 setup: $(READY)
 
-demo: $(READY)
-	@$(BIN)/python scripts/demo.py
+demo: $(DEMO)/.ready
+	@$(DEMO)/bin/python scripts/demo.py
 
 lint: $(READY)
 	@mkdir -p .make
@@ -47,15 +62,13 @@ lint: $(READY)
 	$(BIN)/lint-imports --no-cache > .make/imports.log 2>&1 || { cat .make/imports.log; exit 1; }
 	$(BIN)/mypy $(TYPED)
 
-# Both parts always run, so that one failing does not hide what the other has to say; pytest's summary comes last. That the
-# generated pages are current is one of the tests.
-test: SOME = -m "not slow"
-test-all: SOME = --hypothesis-profile=search
-test test-all: $(READY) $(TOOLS)
-	@lint=passed; $(MAKE) --no-print-directory lint || lint=failed; \
-	tests=passed; $(BIN)/python -m pytest -n 3 $(SOME) || tests=failed; \
-	echo "lint $$lint, tests $$tests"; \
-	[ "$$lint $$tests" = "passed passed" ]
+# That the generated pages are current is one of the tests. Three workers for two cores: one of them waits with the tests
+# that wait.
+test: $(READY) $(TOOLS)
+	@sh scripts/test.sh $(MAKE) $(BIN)/python -n 3 -m "not slow"
+
+test-all: $(ALL) $(TOOLS)
+	@sh scripts/test.sh $(MAKE) $(BIN)/python -n 3 --cold --hypothesis-profile=search
 
 # The frameworks are too large for everybody's development environment. Their own deprecations are no errors of ours.
 $(FRAMEWORKS)/.ready: pyproject.toml scripts/setup.sh
@@ -81,5 +94,5 @@ scale: $(READY)
 	$(BIN)/python -m bench.scale
 
 clean:
-	rm -rf $(VENV) $(FRAMEWORKS) $(AGENTS_DIR) .make .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	rm -rf $(VENV) .venv-demo $(FRAMEWORKS) $(AGENTS_DIR) .make .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -15,7 +15,7 @@ import pluggy
 import yaml
 
 from anyhook import Engine, Event
-from anyhook.documents.documents import split_front_matter
+from anyhook.documents.parse import split_front_matter
 from anyhook.journal.record import call_text, record
 from anyhook.model.call import Call
 from anyhook.process.run import run

@@ -3,6 +3,7 @@ decision it shows. It touches nothing of the user's and needs no network."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import shlex
@@ -18,7 +19,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH = 78
-BACKGROUND_LIMIT_S = 20.0
+AGENT_SIZE = "160 MB"
+BACKGROUND_LIMIT_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class Scene:
     """A file of the project and a text: what a background hook writes there."""
     project: str = "all-five"
     """The example in whose copy it plays."""
+    needs_agent: bool = False
+    """Whether it needs what `anyhook[agent]` installs."""
     first: int = 1000
     """How many lines are shown before the rest is left out, except for the last three."""
 
@@ -181,6 +185,7 @@ SCENES = [
         ["agent", "run", "Publish it; the key is AKIA0123456789ABCDEF.", "--model", "script:script.yaml",
          "--permission", "auto", "--trust-hooks"],
         project="agent",
+        needs_agent=True,
         shows=["took 1 AWS key(s) out", "deny_tool: A force push rewrites", "deny_tool: Refusing to write a secret",
                "follow-up: Add your change to CHANGELOG.md", "write_file(path=CHANGELOG.md",
                "Nothing was pushed, no secret was written"],
@@ -190,6 +195,7 @@ SCENES = [
         "What was said is kept. `--follow` takes it up again; `--debug` shows each hook that runs.",
         ["agent", "run", "What did you change?", "--follow", "--model", "script:again.yaml", "--debug"],
         project="agent",
+        needs_agent=True,
         shows=["Starting hook 'redact.py' for event 'user_prompt_submit'", "Only CHANGELOG.md."],
     ),
 ]  # fmt: skip
@@ -207,8 +213,10 @@ What to try next:
   docs/agent.md        the agent, with a real model, and its hooks in an agent
                        of your own
 
-The command is in .venv/bin; `pip install .` puts it where you want it.
+The command is in {folder}; `pip install .` puts it where you want it.
 """
+
+WITHOUT = "They are left out here; everything before them needed the core alone."
 
 
 class BrokenPromiseError(Exception):
@@ -312,19 +320,53 @@ def say(text: str) -> None:
     sys.stdout.flush()
 
 
+def has_agent() -> bool:
+    """Whether this interpreter has what the agent's scenes need."""
+    names = ("pydantic_ai", "pydantic_ai_harness", "openai")
+    return all(importlib.util.find_spec(name) is not None for name in names)
+
+
+def with_agent() -> bool:
+    """Say what the agent's scenes need, and install it where it is missing; whether it is there in the end."""
+    if has_agent():
+        return True
+    place = Path(sys.prefix).name
+    say(
+        f"\n{'─' * WIDTH}\n"
+        + textwrap.fill(
+            f"The last {sum(scene.needs_agent for scene in SCENES)} scenes show anyhook's own agent. It needs"
+            f" pydantic-ai and the packages below it: about {AGENT_SIZE}, which are now installed into {place}.",
+            WIDTH,
+        )
+    )
+    call = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--editable", ".[agent]"]
+    done = subprocess.run(call, cwd=ROOT, capture_output=True, text=True, check=False)
+    importlib.invalidate_caches()
+    if done.returncode == 0 and has_agent():
+        return True
+    why = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or ["pip said nothing"]
+    say(textwrap.fill(f"That did not work ({why[-1]}). {WITHOUT}", WIDTH))
+    return False
+
+
 def main() -> int:
     folder = Path(tempfile.mkdtemp(prefix="anyhook-")).resolve()
+    played = 0
     try:
         stage = Stage(folder)
         for number, scene in enumerate(SCENES, 1):
+            if scene.needs_agent and not with_agent():
+                break
             stage.play(number, scene)
+            played = number
     except BrokenPromiseError as error:
         sys.stderr.write(f"\nThis is not what the demo promises: {error}.\n")
         return 1
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    say(f"\n{'─' * WIDTH}\nAll {len(SCENES)} scenes came out as promised.")
-    say(NEXT.rstrip())
+    left = f"; {len(SCENES) - played} were left out" if played < len(SCENES) else ""
+    say(f"\n{'─' * WIDTH}\nAll {played} scenes came out as promised{left}.")
+    say(NEXT.format(folder=f"{Path(sys.prefix).name}/bin").rstrip())
     return 0
 
 

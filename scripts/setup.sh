@@ -1,10 +1,10 @@
 #!/bin/sh
 # Makes the virtual environment named in the first argument and installs the project into it, with the extras named in the
-# second, or with its development tools.
+# second, if any.
 # It changes nothing outside the checkout, unless the system's Python comes without `venv` and we may install that.
 set -eu
 venv=$1
-extras=${2:-dev,agent}
+extras=${2:-}
 
 suitable() {
     "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
@@ -44,5 +44,5 @@ if ! suitable "$venv/bin/python"; then
     rm -rf "$venv"
     make_venv "$python"
 fi
-echo "Installing anyhook with $extras into $venv …"
-"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable ".[$extras]"
+echo "Installing anyhook${extras:+ with $extras} into $venv …"
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable ".${extras:+[$extras]}"

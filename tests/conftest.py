@@ -7,7 +7,6 @@ import os
 import shlex
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ from anyhook.tables.registry import dialect
 from anyhook.walk.build import read
 from anyhook.walk.catalog import Setup
 from anyhook.walk.trust import pin
+from command import as_text, run, servers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # No property is about time: on a busy machine a slow example is no wrong one. A change is judged by the same examples
 # every time; `make test-all` looks for new ones.
 _always = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None)
-settings.register_profile("house", _always, derandomize=True, max_examples=60)
+settings.register_profile("house", _always, derandomize=True, max_examples=25)
 settings.register_profile("search", _always)
 settings.load_profile("house")
 
@@ -157,10 +157,7 @@ class World:
 
     def command(self, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         """The command, as a person calls it in the project."""
-        return subprocess.run(
-            [sys.executable, "-m", "anyhook", *words],
-            input=stdin, env=self.env, cwd=self.project, capture_output=True, text=True, check=False, timeout=60,
-        )  # fmt: skip
+        return as_text(run(words, env=self.env, cwd=self.project, stdin=stdin.encode("utf-8", "surrogateescape")))
 
     def fire(self, *words: str) -> dict[str, Any]:
         done = self.command("fire", *words, "--json")
@@ -201,9 +198,14 @@ SLOW = (
 """Whole programs that load an agent framework, a cluster or a browser again and again; for `make test-all`."""
 
 
-def pytest_configure() -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--cold", action="store_true", help="start the command anew for every call, as a person does")
+
+
+def pytest_configure(config: pytest.Config) -> None:
     """A shell's background jobs are started with Ctrl-C ignored, and so would be all that is started here. Python is
     started as people start it: a variable that has it write at once would hide what is lost without."""
+    servers.is_cold = bool(config.getoption("cold"))
     for name in ("PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"):
         os.environ.pop(name, None)
     for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGQUIT, signal.SIG_DFL)):
@@ -212,6 +214,8 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that only wait come first and all to one worker, while the others work."""
+    items.sort(key=lambda item: item.get_closest_marker("waits") is None)
     for item in items:
         if item.path.stem in SLOW:
             item.add_marker(pytest.mark.slow)

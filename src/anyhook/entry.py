@@ -3,13 +3,19 @@ line. It never shows a traceback."""
 
 from __future__ import annotations
 
+import os
 import sys
 
 
 def main() -> None:
     words = sys.argv[1:]
     status: int | None = None
+    debug = _is_debugging(words)
     try:
+        if debug:
+            from anyhook.cli.debug import show_steps
+
+            show_steps()
         if words[:1] == ["fire"] or words[:1] == ["bridge"]:
             status = _fast(words[0], words[1:])
         if status is None:
@@ -19,19 +25,34 @@ def main() -> None:
     except KeyboardInterrupt:  # before anybody else listens for it
         status = _tell("interrupted\n", 130)
     except Exception as error:  # noqa: BLE001 (the last resort: a person gets a sentence, whatever went wrong)
-        status = _give_up(error)
+        status = _give_up(error, debug)
     _leave(status)
 
 
-def _give_up(error: Exception) -> int:
+def _is_debugging(words: list[str]) -> bool:
+    """Whether the call asks to see the steps, and the traceback of a failure."""
+    if os.environ.get("ANYHOOK_DEBUG", "0") not in ("", "0"):
+        return True
+    return "--debug" in words and "--debug" in words[: words.index("--") if "--" in words else None]
+
+
+def _give_up(error: Exception, debug: bool) -> int:
     """Something that nobody thought of: what, where, and what to do. A full disk under stdout is nobody's mistake."""
+    if debug:
+        import traceback
+
+        traceback.print_exception(error)
     if isinstance(error, OSError) and error.errno == 28 and error.filename is None:
         return _tell(f"anyhook: the answer could not be written: {error.strerror}\n")
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace is not None else "?"
-    return _tell(f"anyhook could not go on: {type(error).__name__}: {error} (at {place}). Please report this.\n")
+    from anyhook.walk.failure_report import write_report
+
+    report = write_report(error)
+    where = f"The report is in {report}; please send it" if report else "Please report this"
+    return _tell(f"anyhook could not go on: {type(error).__name__}: {error} (at {place}). {where}.\n")
 
 
 def _tell(what: str, status: int = 1) -> int:
@@ -46,21 +67,24 @@ def _fast(verb: str, words: list[str]) -> int | None:
     """The exit status of a plain call of a verb that an agent waits for; None where the full command line has to look
     at it."""
     from anyhook.cli.failure import BAD_CALL, BadCall
-    from anyhook.cli.options import BRIDGE, FIRE, parse
+    from anyhook.cli.options import BridgeOptions, FireOptions, parse
     from anyhook.tables.registry import DIALECTS
 
-    options, count = (FIRE, 1) if verb == "fire" else (BRIDGE, 2)
-    parsed = parse(words, options)
-    if parsed is None or len(parsed[0]) != count or any(name not in DIALECTS for name in parsed[1]["dialect"] or ()):  # type: ignore[union-attr]
-        return None
+    def known(options: FireOptions | BridgeOptions) -> bool:
+        return all(name in DIALECTS for name in options.dialect)
+
     try:
         if verb == "fire":
+            if (fired := parse(words, FireOptions, 1)) is None or not known(fired[1]):
+                return None
             from anyhook.cli.fire import fire
 
-            return fire(parsed[0][0], parsed[1])
+            return fire(fired[0][0], fired[1])
+        if (bridged := parse(words, BridgeOptions, 2)) is None or not known(bridged[1]):
+            return None
         from anyhook.cli.bridge import bridge
 
-        return bridge(parsed[0][0], parsed[0][1], parsed[1])
+        return bridge(bridged[0][0], bridged[0][1], bridged[1])
     except BadCall as error:
         from anyhook.cli.view import render
 
@@ -70,8 +94,6 @@ def _fast(verb: str, words: list[str]) -> int | None:
 
 def _leave(status: int) -> None:
     """Leave at once: taking the interpreter apart costs more than some hooks."""
-    import os
-
     try:
         sys.stdout.flush()
         sys.stderr.flush()

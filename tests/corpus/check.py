@@ -2,8 +2,8 @@
 
     python tests/corpus/check.py [--sample] [--workers N] [WORD…]
 
-With words, only cases that have one of them in their id. Exit status 0 where every answer is the recorded one, byte for
-byte, and 1 otherwise.
+With words, only cases that have one of them in their id or in the name of what they read (`.cut`). Exit status 0 where
+every answer is the recorded one, byte for byte, and 1 otherwise.
 """
 
 from __future__ import annotations
@@ -11,20 +11,19 @@ from __future__ import annotations
 import argparse
 import sys
 
-from corpus_box import differences, load, run_cases, sample
+from corpus_box import about, differences, load, run_cases, sample
 
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Compare the command's answers with the recorded ones.")
     parser.add_argument("--sample", action="store_true", help="only some cases of every dialect and host")
     parser.add_argument("--workers", type=int, default=0, help="calls at once; default: one more than there are cores")
-    parser.add_argument("words", nargs="*", help="only cases with one of these in their id")
+    parser.add_argument("words", nargs="*", help="only cases with one of these in their id or payload's name")
     options = parser.parse_args(argv)
     inputs, cases = load()
     if options.sample:
         cases = sample(cases)
-    if options.words:
-        cases = [case for case in cases if any(word in case["id"] for word in options.words)]
+    cases = [case for case in cases if about(case, options.words)]
     if not cases:
         sys.stderr.write("no such case\n")
         return 1

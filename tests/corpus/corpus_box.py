@@ -259,6 +259,11 @@ def _shown(value: object, limit: int = 2000) -> str:
     return text if len(text) <= limit else text[:limit] + "…"
 
 
+def about(case: Case, words: Sequence[str]) -> bool:
+    """Whether the case has one of the words in its id or in the name of what it reads; any case has none."""
+    return not words or any(word in f"{case['id']} {case.get('stdin', '')}" for word in words)
+
+
 def sample(cases: Sequence[Case], per_stratum: int = 5) -> list[Case]:
     """Some cases of every dialect and of every host, spread evenly over each."""
     strata: dict[str, list[Case]] = {}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from anyhook.agent.headless import STATUS, Headless
-from anyhook.agent.options import Options
+from anyhook.agent.options import SessionOptions
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
@@ -64,7 +64,9 @@ def agent(world: World, *steps: Any, prompt: str = "Go.", top: dict[str, Any] | 
     said: list[str] = []
     model = script(world, *steps, **(top or {}))
     headless = Headless(
-        Options(project=str(world.project), env=world.env, model=model, **values), said.append, lambda event, it: None
+        SessionOptions(project=str(world.project), env=world.env, model=model, **values),
+        said.append,
+        lambda event, it: None,
     )
     turn = asyncio.run(headless.run(prompt))
     return Ran(STATUS[turn.stop], headless.report(turn), turn.why, said)

@@ -165,13 +165,13 @@ def test_told_to_end(world: World, number: signal.Signals, reason: str, phase: s
         words += ["--max-turns", "0"]
     command = [sys.executable, "-m", "anyhook", *words]
     process = subprocess.Popen(command, env=world.env, cwd=world.project, stdout=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while not (world.root / "busy").exists():
         assert process.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.02)
     process.send_signal(number)
-    answer, _ = process.communicate(timeout=60)
+    answer, _ = process.communicate(timeout=240)
     report = json.loads(answer)
     assert (process.returncode, report["stop"]) == (130, "interrupted")
     assert [it["reason"] for it in recorded(world, "end")] == [reason]

@@ -17,9 +17,9 @@ from agent_box import script
 from pydantic_ai import Agent, UsageLimits
 
 from anyhook.agent.models import open_model
-from anyhook.agent.options import Options
+from anyhook.agent.options import SessionOptions
 from anyhook.agent.session import INSTRUCTIONS, Session
-from anyhook.agent.settings import Settings
+from anyhook.agent.settings import AgentSettings
 from anyhook.agent.tools import tools
 from anyhook.model.event import Event
 from conftest import World
@@ -41,7 +41,7 @@ def test_five_hundred_calls_with_ten_hooks_each(world: World) -> None:
     world.hook("agenthooks", "before_tool", "exit 0")
     model = script(world, {"tools": [{"read_file": {"path": "a.txt"}}] * 25, "times": CALLS // 25}, "Done.")
     sizes: list[int] = []
-    options = Options(project=str(world.project), env=world.env, model=model, permission="auto", max_turns=0)
+    options = SessionOptions(project=str(world.project), env=world.env, model=model, permission="auto", max_turns=0)
     session = Session(options, log=lambda record: sizes.append(resident()))
     session.open()
     seen: Counter[str] = Counter()
@@ -125,9 +125,11 @@ def test_without_a_hook_the_agent_is_little_more_than_the_framework(world: World
     world.write(world.project / "a.txt", "one line\n")
     step = {"tools": [{"read_file": {"path": "a.txt"}}], "times": 30}
     model = script(world, step, "Done.", step, "Done.")
-    session = Session(Options(project=str(world.project), env=world.env, model=model, permission="auto", max_turns=0))
+    session = Session(
+        SessionOptions(project=str(world.project), env=world.env, model=model, permission="auto", max_turns=0)
+    )
     session.open()
-    given = tools(str(world.project), world.env, Settings())
+    given = tools(str(world.project), world.env, AgentSettings())
     alone = Agent(open_model(model, {}, world.env), instructions=INSTRUCTIONS, capabilities=given)
 
     async def by_session() -> str:

@@ -125,9 +125,9 @@ def agent_with(world: World, model: str) -> dict[str, Any]:
     import asyncio
 
     from anyhook.agent.headless import Headless
-    from anyhook.agent.options import Options
+    from anyhook.agent.options import SessionOptions
 
-    options = Options(project=str(world.project), env=world.env, model=model, permission="auto", trust="all")
+    options = SessionOptions(project=str(world.project), env=world.env, model=model, permission="auto", trust="all")
     headless = Headless(options, lambda text: None, lambda event, decision: None)
     return headless.report(asyncio.run(headless.run("Go.")))
 

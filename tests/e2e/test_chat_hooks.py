@@ -135,7 +135,7 @@ def test_hooks_that_do_not_get_written(world: World) -> None:
     terminal.answers("What should the hook do?", "")
     terminal.sees("Say what the hook should do")
     terminal.types("/create-hook something")
-    terminal.sees("The model has written no hook that would work: the script is no valid bash")
+    terminal.sees("The model has written no hook that would work: the script is not valid bash")
     terminal.types("/create-hook something")
     terminal.sees("the script has no further step for hook_writer")
     terminal.types("/exit")

@@ -5,10 +5,7 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import socket
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -16,6 +13,7 @@ import pytest
 
 from anyhook.tables.registry import sample
 from anyhook.tables.sample_rows import REASON
+from command import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
     Object = dict[str, Json]
 
 MEMORY_LIMIT = 1 << 30
-TIME_LIMIT_S = 60
 LARGE = 50 * 1024 * 1024
 
 OLDEST = ("kode", "kodik", "agenthooks", "kolega", "kodelet")
@@ -42,35 +39,15 @@ CONFIGS = {
 }
 """Where a project declares hooks."""
 
-# One interpreter for several calls; the command itself leaves in a way that only saves time.
-DRIVER = """
-import json, sys
-from anyhook.cli.app import run
-for words in json.loads(sys.argv[1]):
-    status = run(words)
-    sys.stdout.buffer.write(f"\\n-- {status}\\n".encode())
-    sys.stdout.buffer.flush()
-"""
-
-
-def bounded() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
-
 
 def calls(world: World, *lines: list[str]) -> list[tuple[int, Object]]:
     """Several calls with --json, in bounded memory and time: the status and the answer of each."""
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", DRIVER, json.dumps([[*words, "--json"] for words in lines])],
-        env=world.env, cwd=world.project, capture_output=True, check=False, timeout=TIME_LIMIT_S, preexec_fn=bounded,
-    )  # fmt: skip
-    assert b"Traceback" not in done.stderr, done.stderr.decode()
-    parts = done.stdout.decode().split("\n-- ")
-    assert len(parts) == len(lines) + 1, (done.stdout[-2000:], done.stderr[-2000:])
-    answers, rest = [], parts[0]
-    for part in parts[1:]:
-        status, _, after = part.partition("\n")
-        answers.append((int(status), cast("Object", json.loads(rest))))
-        rest = after
+    answers = []
+    for words in lines:
+        done = run([*words, "--json"], env=world.env, cwd=world.project, safe=True, memory=MEMORY_LIMIT)
+        assert b"Traceback" not in done.stderr, done.stderr.decode()
+        assert done.stdout, done.stderr[-2000:]
+        answers.append((done.returncode, cast("Object", json.loads(done.stdout))))
     return answers
 
 

@@ -16,6 +16,7 @@ from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.walk.build import build
 from anyhook.walk.catalog import Setup
 from anyhook.walk.check import UnknownFile, checkup
+from examples import examples
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
@@ -112,7 +113,7 @@ trees = st.lists(st.sampled_from(sorted(PLACES)), max_size=4, unique=True).flatm
 CALLABLE: Json = {"schema_version": 1, "hooks": {"Stop": [{"hooks": [{"type": "python", "callable": "a.b:c"}]}]}}
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(examples(150), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(trees, st.sampled_from(["ask", "all", "native", "none"]))
 @example({"project/.kolega/hooks.json": as_json(CALLABLE)}, "ask")
 def test_any_tree_can_be_read_and_checked(tree: dict[str, bytes], trust: str) -> None:

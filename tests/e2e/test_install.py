@@ -7,6 +7,8 @@ import os
 import re
 import shlex
 import subprocess
+import sys
+import threading
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,9 @@ from typing import Any
 import pytest
 
 from anyhook.install.entries import is_ours
+from anyhook.state.installs import Installs
+from anyhook.state.switches import Switches
+from anyhook.tables.host_rows import Entry
 from anyhook.tables.registry import HOSTS, host
 from conftest import World
 
@@ -259,8 +264,8 @@ def test_another_launcher_replaces_the_old_one_in_tables(world: World) -> None:
 
 
 REFUSED = {
-    "no JSON": ('{"a": }', "line 1: it is no JSON"), "a list": ("[]", "no JSON object"),
-    "hooks of another kind": ('{"hooks": {"Stop": {}}}', "`hooks.Stop` is no list"),
+    "no JSON": ('{"a": }', "line 1: it is not valid JSON"), "a list": ("[]", "does not hold an object"),
+    "hooks of another kind": ('{"hooks": {"Stop": {}}}', "`hooks.Stop` is not a list"),
     "not UTF-8": ("\udcff", "not UTF-8"),
 }  # fmt: skip
 
@@ -323,3 +328,46 @@ def test_a_bad_call(world: World, words: list[str], said: str) -> None:
     done = world.command(*words)
     assert (done.returncode, done.stdout) == (3, "")
     assert said in done.stderr
+
+
+def test_many_installs_at_once_lose_no_entry(world: World) -> None:
+    """Every agent for the user, and for the project where it has such a place."""
+    calls = [(agent, scope) for agent in AGENTS for scope in (host(agent).entry or Entry("", {})).files]
+    assert len(calls) >= 12
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-m", "anyhook", "install", agent, "--scope", scope, "--json"],
+            cwd=world.project, env=world.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )
+        for agent, scope in calls
+    ]  # fmt: skip
+    ended = [each.communicate(timeout=300) for each in started]
+    assert [each.returncode for each in started] == [0] * len(calls), ended
+    index = json.loads((world.state / "installs/index.json").read_text())
+    assert set(index) == {path for out, _ in ended for path in json.loads(out)["changed"]}
+    assert {(row["agent"], row["scope"]) for row in index.values()} == set(calls)
+
+
+def test_an_install_waits_for_another(world: World) -> None:
+    """Whoever changes the index begins with what the one before left."""
+
+    def second() -> None:
+        with Installs.changing(str(world.state)) as installs:
+            installs.keep("/b", "b", "user", None, b"", ())
+
+    with Installs.changing(str(world.state)) as installs:
+        other = threading.Thread(target=second)
+        other.start()
+        other.join(0.2)
+        assert other.is_alive(), "it waits"
+        installs.keep("/a", "a", "user", None, b"", ())
+    other.join(60)
+    assert Installs(str(world.state)).before("/a", b"") == Installs(str(world.state)).before("/b", b"") == (True, None)
+
+
+def test_hooks_turned_off_at_once_are_all_off(world: World) -> None:
+    folder = str(world.state)
+    seen = [Switches(folder) for _ in range(3)]
+    for number, switches in enumerate(seen):
+        switches.turn("", f"hook-{number}", on=False)
+    assert Switches(folder).off("") == {"hook-0", "hook-1", "hook-2"}

@@ -129,7 +129,9 @@ def test_the_library_answers(world: World, breaks: list[str]) -> None:
     assert "layer-failed" in [problem.code for problem in decision.problems]
 
 
-@pytest.mark.parametrize("step", ["discover", "trust", "layer", "with_types", "builtins", "open_ledger", "read_config"])
+@pytest.mark.parametrize(
+    "step", ["discover", "trust", "layer", "with_types", "builtins", "open_ledger", "read_settings"]
+)
 def test_every_step_of_loading_is_fenced(world: World, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     """Whichever step fails while a dialect or the project is looked at, a catalog comes out and says so."""
     import anyhook.walk.build as module
@@ -139,7 +141,7 @@ def test_every_step_of_loading_is_fenced(world: World, monkeypatch: pytest.Monke
 
     def fails(*given: Any) -> Any:
         first = given[0]
-        where = repr(first) if step in ("open_ledger", "read_config") else getattr(first, "name", "")
+        where = repr(first) if step in ("open_ledger", "read_settings") else getattr(first, "name", "")
         if where != "kodik":
             raise RecursionError("too deep")
         return real(*given)

@@ -17,7 +17,7 @@ from new_place import Place, check_syntax, texts, the_hook
 from anyhook.documents.files import Files
 from anyhook.model.call import Run
 from anyhook.tables.registry import dialect
-from anyhook.testing.scaffold.script import answers
+from anyhook.testing.scaffold.answers import answers
 from anyhook.walk.catalog import Setup
 from anyhook.walk.interpret import interpret
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from new_place import Place, texts
 
-from anyhook.documents.documents import parse_toml, parse_yaml
+from anyhook.documents.parse import parse_toml, parse_yaml
 from anyhook.tables.registry import DIALECTS
 
 if TYPE_CHECKING:
@@ -26,21 +26,46 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Capture
 # --- files that are there
 
 
-def test_json_keeps_its_order_and_its_other_keys(place: Place) -> None:
+ENTRY = {"matcher": "Bash", "hooks": [{"type": "command", "command": '"$KODIK_PROJECT_ROOT"/.kodik/hooks/a.sh'}]}
+OLD = {
+    "zeta": 1,
+    "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "échø"}]}], "PreToolUse": [{"x": 1.5}]},
+    "description": "ours",
+}
+JSON = {
+    "one line": json.dumps(OLD), "no blanks": json.dumps(OLD, separators=(",", ":")), "two": json.dumps(OLD, indent=2),
+    "tabs": json.dumps(OLD, indent="\t") + "\n", "three and escapes": json.dumps(OLD, indent=3, ensure_ascii=False),
+    "carriage returns": json.dumps(OLD, indent=4).replace("\n", "\r\n") + "\r\n",
+    "mark": "\ufeff" + json.dumps(OLD, indent=2),
+    "odd": ' {\n\n"zeta" :1 ,"hooks":\n   {"Stop": [ {"hooks":[{"type":"command","command":"\\u00e9ch\\u00f8"}]} ],\n'
+    '      "PreToolUse" : [{"x":1.50}\n]},   "description":"ours"}\n\n\n',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("layout", JSON)
+def test_json_keeps_every_other_byte(place: Place, layout: str) -> None:
     path = place.project / ".kodik" / "hooks" / "hooks.json"
     path.parent.mkdir(parents=True)
-    old = {
-        "zeta": 1,
-        "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "échø"}]}], "PreToolUse": [{"x": 1.5}]},
-        "description": "ours",
-    }
-    path.write_text(json.dumps(old))
+    old = JSON[layout].encode()
+    path.write_bytes(old)
     path.chmod(0o640)
     place.new("a", "--dialect", "kodik", "--event", "PreToolUse", "--tool", "Bash")
-    entry = {"matcher": "Bash", "hooks": [{"type": "command", "command": '"$KODIK_PROJECT_ROOT"/.kodik/hooks/a.sh'}]}
-    wanted = {**old, "hooks": {**old["hooks"], "PreToolUse": [{"x": 1.5}, entry]}}  # type: ignore[dict-item]
-    assert path.read_text() == json.dumps(wanted, indent=2, ensure_ascii=False) + "\n"
+    new = path.read_bytes()
+    wanted = {**OLD, "hooks": {**OLD["hooks"], "PreToolUse": [{"x": 1.5}, ENTRY]}}  # type: ignore[dict-item]
+    assert json.loads(new.decode("utf-8-sig")) == wanted
+    cut = next(at for at in range(len(old) + 1) if old[: at + 1] != new[: at + 1])
+    assert new.endswith(old[cut:]), "one piece was put in, and nothing else was touched"
+    assert new.count(b"\r\n") == (new.count(b"\n") if b"\r\n" in old else 0)
     assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_json_with_comments_is_left_alone_where_its_dialect_reads_none(place: Place) -> None:
+    path = place.project / ".claude" / "settings.json"
+    path.parent.mkdir(parents=True)
+    path.write_text('{\n  // mine\n  "model": "x"\n}\n')
+    message = place.refused("a", "--dialect", "claude", "--event", "PreToolUse")
+    assert "remove the comment" in message
+    assert "a.sh" in message, "what to add by hand"
 
 
 def test_a_linked_file_stays_a_link(place: Place, tmp_path: Path) -> None:
@@ -65,6 +90,7 @@ YAML = {
     "indentless": "hooks:\n  tool_call_pre:\n  - exec: a\n  session_end:\n  - exec: b\n",
     "block text": "hooks:\n  tool_call_pre:\n    - exec: |\n        a b\n\nb: 2\n",
     "empty list": "hooks:\n  tool_call_pre: [] # none\n  session_end: []\n",
+    "null": "a: 1 # x\nhooks: ~ # none\n",
     "no list": "hooks:\n  tool_call_pre:\n  session_end: []\n",
     "carriage returns": "a: 1\r\nhooks:\r\n  tool_call_pre:\r\n    - exec: a\r\nb: 2\r\n",
     "flow item": "hooks:\n  tool_call_pre:\n    - {exec: a}\n    - {exec: b} # last\n",
@@ -90,8 +116,9 @@ def test_yaml_keeps_every_line(place: Place, layout: str) -> None:
     assert isinstance(entries, list)
     assert after == {**before, "hooks": {**hooks, "tool_call_pre": [*entries, {"exec": ".kode/hooks/a.sh"}]}}
     rest = iter(new.splitlines())
-    changed = "  tool_call_pre: [] # none"
-    assert all(line in rest for line in old.splitlines() if line != changed), new
+    changed = ("  tool_call_pre: [] # none", "hooks: ~ # none")
+    assert all(line in rest for line in old.splitlines() if line not in changed), new
+    assert new.count("#") == old.count("#"), "comments stay"
     assert ("\r\n" in old) == ("\r\n" in new)
     assert place.json("list", "--json")[1]["problems"] == [] or layout in ("other letters",)
 
@@ -113,7 +140,6 @@ def test_yaml_entries_stand_where_a_person_would_put_them(place: Place) -> None:
     [
         "hooks: {session_end: [{exec: a}]}\n",
         "hooks:\n  tool_call_pre: [{exec: a}]\n",
-        "hooks: ~\n",
         "a: 1\n...\n",
         "hooks:\n  - exec: a\n",
         "hooks:\n  tool_call_pre: a\n",
@@ -173,7 +199,7 @@ def test_many_at_once_lose_nothing(place: Place, name: str) -> None:
     words = [sys.executable, "-m", "anyhook", "new", "--dialect", name, "--event", "pre_tool"]
     started = [subprocess.Popen([*words, f"n{number}"], stdout=subprocess.PIPE) for number in range(6)]
     for each in started:
-        each.communicate(timeout=60)
+        each.communicate(timeout=240)
     assert [each.returncode for each in started] == [0] * 6
     hooks = place.json("list", "--json")[1]["hooks"]
     assert isinstance(hooks, list)

@@ -315,6 +315,6 @@ def test_a_hook_within_its_limit_is_not_cut_off(world: World) -> None:
     done = subprocess.run(
         [sys.executable, "-c", HANG.replace("limit_s=2.0", "limit_s=30.0"), "nowhere"],
         input=json.dumps({**CALL, "cwd": str(world.project)}).encode(), capture_output=True, env=world.env,
-        cwd=world.project, check=False, timeout=60,
+        cwd=world.project, check=False, timeout=240,
     )  # fmt: skip
     assert refused(json.loads(done.stdout)["hookSpecificOutput"])

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from anyhook.cli.options import BRIDGE, parse
+from anyhook.cli.options import BridgeOptions, parse
 from anyhook.walk.engine import Engine
 from conftest import World
 
@@ -45,7 +45,7 @@ def payload(world: World, given: str, tool: str = "Bash") -> str:
 def bridge(world: World, stdin: bytes, *words: str, agent: str = "claude", event: str = "PreToolUse") -> Any:
     done = subprocess.run(
         [sys.executable, "-m", "anyhook", "bridge", agent, event, *words],
-        input=stdin, env=world.env, cwd=world.project, capture_output=True, check=False, timeout=60,
+        input=stdin, env=world.env, cwd=world.project, capture_output=True, check=False, timeout=240,
     )  # fmt: skip
     assert b"Traceback" not in done.stderr
     said = json.loads(done.stdout) if done.stdout.startswith(b"{") else done.stdout.decode()
@@ -169,7 +169,7 @@ def test_bytes_that_are_not_text_hide_nothing_from_hooks(world: World) -> None:
 def in_process(world: World, monkeypatch: pytest.MonkeyPatch, capfd: Any, stdin: str, *words: str) -> Any:
     from anyhook.cli.bridge import bridge as answer
 
-    parsed = parse(["claude", "PreToolUse", *words], BRIDGE)
+    parsed = parse(["claude", "PreToolUse", *words], BridgeOptions, 2)
     assert parsed is not None
     for name, value in world.env.items():
         monkeypatch.setenv(name, value)

@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from command import run
+
 COMMAND = [str(Path(sys.executable).with_name("anyhook"))]
 Done = subprocess.CompletedProcess[bytes]
 PRE_TOOL = ("fire", "pre_tool", "--tool", "Bash", "--input", '{"command": "ls"}', "--json")
@@ -40,10 +42,8 @@ class Box:
         self.write(".kodik/hooks/hooks.json", json.dumps({"hooks": {event: [{"hooks": hooks}]}}))
 
     def run(self, *words: str, status: int | None = 0, project: Path | None = None) -> Done:
-        argv = [*COMMAND, *words, "--project", str(project or self.project)]
-        done = subprocess.run(
-            argv, env=self.env, cwd=self.root, stdin=subprocess.DEVNULL, capture_output=True, check=False
-        )
+        argv = [*words, "--project", str(project or self.project)]
+        done = run(argv, env=self.env, cwd=self.root, as_script=True)
         assert status is None or done.returncode == status, (done.stdout, done.stderr)
         assert b"Traceback" not in done.stderr, done.stderr
         return done

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from anyhook.adapters.moments import Refused
+from anyhook.adapters.lifecycle import Refused
 from anyhook.model.outcome import ASK, Outcome
 
 if TYPE_CHECKING:

@@ -238,7 +238,7 @@ def test_silence_is_no_opinion(world: World) -> None:
 def test_hooks_that_take_too_long_let_nothing_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.hook("kodik", "PreToolUse", "sleep 4")
     made = Hooked.matchers
-    monkeypatch.setattr(Hooked, "matchers", lambda self: made(Hooked(self.moments.engine, patience_s=1.0)))
+    monkeypatch.setattr(Hooked, "matchers", lambda self: made(Hooked(self.lifecycle.engine, patience_s=1.0)))
     bash(world, "touch given")
     assert list(world.project.iterdir()) == []
 

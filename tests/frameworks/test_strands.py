@@ -93,8 +93,8 @@ def test_agents_that_share_hooks(world: World) -> None:
             for number, desk in enumerate(desks)
         ]
         await asyncio.gather(*(agent.invoke_async("Add.") for agent in agents))
-        await hooked.moments.end("done")
-        await hooked.moments.end("done")
+        await hooked.lifecycle.end("done")
+        await hooked.lifecycle.end("done")
 
     asyncio.run(all_of_them())
     assert [desk.sums for desk in desks] == [[f"{number}+1"] for number in range(4)]

@@ -19,7 +19,7 @@ import pytest
 
 from anyhook.cli.app import VERBS, app
 from anyhook.documents.files import Files
-from anyhook.state.settings import Config, read_config
+from anyhook.state.settings import Settings, read_settings
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(
@@ -91,7 +91,7 @@ def test_verbs_in_the_text_exist(page: Path) -> None:
 
 def test_generated_pages_are_current() -> None:
     check = [sys.executable, str(ROOT / "docs" / "generate.py"), "--check"]
-    done = subprocess.run(check, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(check, capture_output=True, text=True, check=False, timeout=240)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -124,7 +124,7 @@ def test_the_minute_in_the_readme(clean: Path) -> None:
     readme = ROOT / "README.md"
     (minute,) = [block for block in blocks(readme, "sh") if "anyhook trust" in block]
     (promised,) = [block for block in blocks(readme, "") if "pre_tool:" in block]
-    done = subprocess.run(["bash", "-c", minute], cwd=clean, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(["bash", "-c", minute], cwd=clean, capture_output=True, text=True, check=False, timeout=240)
     assert done.returncode == 2, done.stderr
     said = done.stdout.splitlines()[-len(promised.splitlines()) :]
     assert [without_time(line) for line in said] == [without_time(line) for line in promised.splitlines()]
@@ -145,17 +145,17 @@ def test_the_program_in_the_readme(clean: Path) -> None:
 def test_the_program_in_the_guide(clean: Path) -> None:
     (program,) = blocks(ROOT / "docs" / "guide.md", "python")
     call = [sys.executable, "-c", program]
-    done = subprocess.run(call, cwd=clean, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(call, cwd=clean, capture_output=True, text=True, check=False, timeout=240)
     assert (done.stdout, done.stderr) == ("block deny_tool Refusing to pass a secret on.\n", "")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_scripts_load(clean: Path, shell: str) -> None:
-    made = subprocess.run(["anyhook", "completion", shell], capture_output=True, text=True, check=True, timeout=60)
+    made = subprocess.run(["anyhook", "completion", shell], capture_output=True, text=True, check=True, timeout=240)
     assert "_ANYHOOK_COMPLETE" in made.stdout
     if shutil.which(shell) is None:
         pytest.skip(f"needs {shell}")
-    subprocess.run([shell, "-n"], input=made.stdout, text=True, check=True, timeout=60)
+    subprocess.run([shell, "-n"], input=made.stdout, text=True, check=True, timeout=240)
 
 
 def first_hooks(project: Path) -> None:
@@ -191,7 +191,7 @@ def test_the_first_hooks_of_the_guide(clean: Path, dialect: str, tool: str) -> N
     for command, status in (("rm -rf build", 2), ("ls build", 0)):
         given = json.dumps({"command": command})
         words = ["fire", "pre_tool", "--tool", tool, "--input", given, "--dialect", dialect, "--trust", "all", "--json"]
-        done = subprocess.run(["anyhook", *words], capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run(["anyhook", *words], capture_output=True, text=True, check=False, timeout=240)
         decision = json.loads(done.stdout)
         broken = [problem for problem in decision["problems"] if not problem["code"].startswith("KODE-HOOK")]
         assert (done.returncode, broken) == (status, [])
@@ -201,10 +201,10 @@ def test_the_handlers_that_ask_a_model_in_the_guide(clean: Path) -> None:
     (clean / ".kolega").mkdir()
     (clean / ".kolega" / "hooks.json").write_text(blocks(ROOT / "docs" / "guide.md", "json")[2])
     call = ["anyhook", "check", ".kolega/hooks.json", "--format", "json"]
-    assert json.loads(subprocess.run(call, capture_output=True, text=True, check=True, timeout=60).stdout) == {
+    assert json.loads(subprocess.run(call, capture_output=True, text=True, check=True, timeout=240).stdout) == {
         "problems": []
     }
-    listed = subprocess.run(["anyhook", "list", "--json"], capture_output=True, text=True, check=True, timeout=60)
+    listed = subprocess.run(["anyhook", "list", "--json"], capture_output=True, text=True, check=True, timeout=240)
     assert [hook["handler"] for hook in json.loads(listed.stdout)["hooks"]] == ["prompt", "agent"]
 
 
@@ -213,9 +213,9 @@ def test_the_settings_of_the_page_are_settings(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_text(text)
     files = Files()
-    config = read_config(str(path), files, "/h")
+    config = read_settings(str(path), files, "/h")
     assert files.problems == []
-    assert config == Config(
+    assert config == Settings(
         ("/h/kodik/plugins/security-guidance",),
         "native",
         {"agenthooks": {"cwd": "hook"}},

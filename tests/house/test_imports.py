@@ -52,7 +52,7 @@ OLDEST = ("kode", "kodik", "agenthooks", "kolega", "kodelet")
 
 
 def keep_a_plan(world: World) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while read_plan(str(world.state), key_of(world.setup())) is None:
         assert time.monotonic() < deadline, "no plan was kept"
         time.sleep(0.02)

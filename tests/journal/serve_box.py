@@ -33,7 +33,7 @@ class Served:
         self._open: list[HTTPConnection | HTTPResponse] = []
 
     def get(self, path: str, **headers: str) -> HTTPResponse:
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=240)
         connection.request("GET", self.start + path, headers=headers)
         answer = connection.getresponse()
         self._open.extend((answer, connection))
@@ -42,7 +42,7 @@ class Served:
     def end(self, number: int) -> tuple[int, str]:
         if self.process.poll() is None:
             self.process.send_signal(number)
-        _, err = self.process.communicate(timeout=30)
+        _, err = self.process.communicate(timeout=240)
         for each in self._open:  # not before: the server has to end while somebody listens
             each.close()
         return self.process.returncode, err

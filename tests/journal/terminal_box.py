@@ -39,7 +39,7 @@ class Terminal:
         fcntl.ioctl(self.ours, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
     def read(self, until: str) -> None:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while until not in re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.said):
             assert time.monotonic() < deadline, self.said[-2000:]
             self._more(0.2)

@@ -8,8 +8,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -228,12 +229,13 @@ def test_interrupted_when_that_was_seen(box: Box, pool: list[int], monkeypatch: 
     recorded(box, [f"c{number}" for number in range(6)])
     script(box, REMEMBERS)
 
-    def interrupted(_: str) -> Callable[[int, int], None]:
+    @contextmanager
+    def interrupted(_: str) -> Iterator[Callable[[int, int], None]]:
         def tell(done: int, _: int) -> None:
             if done:
                 raise KeyboardInterrupt
 
-        return tell
+        yield tell
 
     with monkeypatch.context() as patch:
         patch.setattr("anyhook.cli.verb_backtest.progress", interrupted)
@@ -477,7 +479,7 @@ def test_interrupted_and_gone_on_with(world: World, number: int) -> None:
     while not ran.exists() or len(ran.read_text().split()) < 70:  # more than two batches: some of it is kept
         time.sleep(0.05)
     child.send_signal(number)
-    _, err = child.communicate(timeout=60)
+    _, err = child.communicate(timeout=240)
     assert child.returncode == (130 if number == signal.SIGINT else -number)
     assert b"Traceback" not in err
     settled = _settled(ran)

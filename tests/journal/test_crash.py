@@ -78,7 +78,7 @@ class Fleet:
 
     def end(self) -> str:
         """What they complained about."""
-        said = [child.communicate(timeout=60)[1].decode() for child in self.children]
+        said = [child.communicate(timeout=240)[1].decode() for child in self.children]
         return "".join(said)
 
 
@@ -142,7 +142,7 @@ def test_no_room_for_a_while(world: World) -> None:
     """A real limit of the system: events go on, and it is said that they are not recorded from there on; the next
     engine goes on with a chain that is whole."""
     command = [sys.executable, "-c", LIMITED, str(world.project)]
-    done = subprocess.run(command, env=world.env, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, env=world.env, capture_output=True, text=True, check=False, timeout=240)
     assert done.returncode == 0, done.stderr
     assert done.stdout in ("['File too large']\n", "['the disk is full']\n")
     *before, last = world.journal()

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import duckdb
 import pytest
 from journal_box import Box, made
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
@@ -44,6 +43,7 @@ def test_json_lines(box: Box, tmp_path: Path) -> None:
 
 
 def test_parquet(box: Box, tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
     several(box)
     folder = tmp_path / "it's here"
     folder.mkdir()

@@ -227,7 +227,7 @@ def test_connections_that_ask_nothing_are_closed(box: Box, monkeypatch: pytest.M
         with socket.create_connection(("127.0.0.1", port), 30) as slow:
             slow.sendall(b"GET /")
             assert slow.recv(1) == b""
-        listener = HTTPConnection("127.0.0.1", port, timeout=30)
+        listener = HTTPConnection("127.0.0.1", port, timeout=240)
         listener.request("GET", f"/{TOKEN}/events")
         told = messages(listener.getresponse())
         assert next(told)[0] == "rows"
@@ -237,7 +237,7 @@ def test_connections_that_ask_nothing_are_closed(box: Box, monkeypatch: pytest.M
         listener.close()
     finally:
         running.should_exit = True
-        thread.join(30)
+        thread.join(120)
 
 
 OLD = b"GET %s HTTP/1.0\r\nHost: 127.0.0.1:%d\r\n\r\n"

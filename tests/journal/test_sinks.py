@@ -12,7 +12,7 @@ from journal_box import Box
 from anyhook import Event
 from anyhook.journal.files import full_path
 from anyhook.journal.word_index import blocks_with, make_all, tokens_of
-from anyhook.state.settings import Config
+from anyhook.state.settings import Settings
 from conftest import World
 
 CANARY = "Zebra7Canary9Secret0x"
@@ -29,7 +29,7 @@ def kept(world: World) -> dict[str, bytes]:
 
 def settled(world: World, count: int) -> None:
     """Wait until so many records are written, those of background hooks included."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while len(world.journal()) < count:
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -127,7 +127,7 @@ def test_wrong_settings_are_said_and_ignored(world: World, text: str) -> None:
     (problem,) = engine.catalog.problems
     assert (problem.code, problem.what.startswith(SETTINGS[text])) == ("bad-setting", True)
     assert problem.where.endswith(":2")
-    assert engine.catalog.config == Config()
+    assert engine.catalog.config == Settings()
 
 
 def test_settings_that_are_right(world: World) -> None:

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anyhook import Event
 from anyhook.tables.registry import DIALECTS
 from conftest import World
+from examples import examples
 from layer_files import CASES, IDS, filled
 
 if TYPE_CHECKING:
@@ -30,9 +31,9 @@ NUMBERS = st.sampled_from(
 SCRAPS = st.sampled_from(
     (
         b"\0", b"\xff", b"\xef\xbb\xbf", b"{", b"[" * 2_000, b'{"a":' * 2_000, b"9" * 309, b"9" * 5_000, b"1e999",
-        b"NaN",
-        b"---\n", b"&a [*a]", b"<<: *a\n", b"? [1]\n: 2\n", b"1: 2\n", b"!!python/object:os.system x", b"\\u0000",
-        b"\n", b'"hooks"', b"hooks:", b"disableAllHooks", b"true", b"null", b"-" * 70_000, b"a." * 40, b"\xed\xa0\x80",
+        b"NaN", b"---\n", b"&a [*a]", b"<<: *a\n", b"? [1]\n: 2\n", b"1: 2\n", b"!!python/object:os.system x",
+        b"\\u0000", b"\n", b'"hooks"', b"hooks:", b"disableAllHooks", b"true", b"null", b"-" * 70_000, b"a." * 40,
+        b"\xed\xa0\x80",
     )
 )  # fmt: skip
 
@@ -64,7 +65,7 @@ def guarded() -> Iterator[World]:
 def test_no_bytes_of_a_project_change_a_users_answer(guarded: World, name: str, path: str, text: str) -> None:
     target = guarded.project / path
 
-    @settings(max_examples=25)
+    @examples(25)
     @given(data=documents(text))
     def law(data: bytes) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -81,7 +82,7 @@ def test_no_bytes_of_a_project_change_a_users_answer(guarded: World, name: str, 
         target.unlink(missing_ok=True)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(seed=st.integers(0, 2**32), number=NUMBERS)
 def test_all_files_at_once(seed: int, number: str) -> None:
     """All dialects together, each file with one byte range changed; and what is shown can be written as JSON."""

@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 from unittest.mock import patch
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anyhook.journal.chain import START, sealed
@@ -28,6 +28,7 @@ from anyhook.model.hook import Hook
 from anyhook.model.json_types import Json
 from anyhook.replay.replay import Change, Judge, Unjudgeable
 from anyhook.replay.replayed import replay
+from examples import examples
 
 NAMES = ["calls", "decision", "hooks", "tool", "data", "n", 'x"calls', "", "ß"]
 TEXTS = [
@@ -103,7 +104,7 @@ def journals(draw: st.DrawFn) -> list[bytes]:
     return sealed(draw(st.lists(lines(), max_size=6)), START, hasher())[0]
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(journals())
 def test_runs_are_those_that_parsing_finds(journal: list[bytes]) -> None:
     found = sorted(
@@ -135,7 +136,7 @@ words = st.lists(
 )
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.lists(lines(), max_size=4), st.sampled_from([None, "deny"]))
 def test_replaying_all_is_judging_each(unsealed: list[bytes], posture: str | None) -> None:
     """Every line stands there twice: what is said again is judged by its bytes."""
@@ -157,9 +158,10 @@ def test_replaying_all_is_judging_each(unsealed: list[bytes], posture: str | Non
     assert found.not_judged == not_judged
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(journals(), words.map(" ".join), st.lists(st.integers(0, 6), min_size=3, max_size=3), st.booleans())
 @example([], "", [0, 0, 0], False)
+@example([], "\0", [0, 0, 0], False)
 def test_a_search_finds_what_a_whole_index_would(
     journal: list[bytes], asked: str, cuts: list[int], indexed: bool
 ) -> None:

@@ -13,7 +13,7 @@ from law_strategies import TABLES, objects, texts, values
 
 from anyhook.agents.goose.dialect import FACETS
 from anyhook.cli.event_input import event_of
-from anyhook.cli.options import FIRE
+from anyhook.cli.options import EventOptions
 from anyhook.model.event import FIELDS, Event
 from anyhook.model.json_bytes import encode
 from anyhook.model.json_types import Json
@@ -236,7 +236,7 @@ def payload_of(dialect: str, native: str, event: Event) -> dict[str, Json]:
 
 
 each_case = pytest.mark.parametrize(("dialect", "native", "canonical"), CASES)
-few = settings(max_examples=10)
+few = settings(max_examples=5)
 
 
 @st.composite
@@ -310,8 +310,7 @@ def test_made_values(dialect: str, native: str, canonical: str, data: st.DataObj
 
 
 def read_back(native: str, data: dict[str, Json]) -> tuple[Event, list[str]]:
-    options: dict[str, str | list[str] | bool | None] = {option.key: [] if option.many else None for option in FIRE}
-    return event_of(native, {**options, "data": json.dumps(data)})
+    return event_of(native, EventOptions(data=json.dumps(data)))
 
 
 @each_case

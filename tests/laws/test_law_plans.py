@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from law_strategies import TABLES
 
 from anyhook.cli import fire as cli_fire
-from anyhook.cli.options import FIRE, parse
+from anyhook.cli.options import FireOptions, parse
 from anyhook.model.event import EVENTS, Event
 from anyhook.state.plans import read_plan
 from anyhook.state.switches import Switches
@@ -24,6 +24,7 @@ from anyhook.walk.build import build
 from anyhook.walk.catalog import Catalog
 from anyhook.walk.plan import from_plan, key_of, to_plan
 from conftest import World
+from examples import examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,7 +50,7 @@ def populate(world: World, hooks: list[tuple[tuple[str, str], str, str]], broken
         world.hook(table, native, "true", scope, name)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(declared, spoilt, st.sampled_from(["ask", "all", "none"]))
 def test_there_and_back(hooks: list[tuple[tuple[str, str], str, str]], broken: list[str], trust: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -72,7 +73,7 @@ def fresh(world: World) -> Catalog:
 
 def keep_a_plan(world: World) -> None:
     """Open until a plan is kept: files have to be a moment old for that."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + 120
     while time.monotonic() < until:
         world.engine()
         if read_plan(str(world.state), key_of(world.setup())) is not None:
@@ -238,16 +239,16 @@ def test_the_quick_answer_is_the_engines(
         raise AssertionError("the engine was opened")
 
     for event in EVENTS:
-        parsed = parse([event, "--project", str(world.project), "--json", *options], FIRE)
+        parsed = parse([event, "--project", str(world.project), "--json", *options], FireOptions, 1)
         assert parsed is not None
         values = parsed[1]
-        engine = cli_fire.open_engine(str(world.project), values, "fire")
+        engine = cli_fire.open_engine(str(world.project), values, "fire", values.session)
         expected = engine.fire_sync(Event(event, {}))
         engine.close_sync(0.0)
         if engine.routes.hooks_for(Event(event, {})):
             continue
         quick += 1
-        until = time.monotonic() + 20
+        until = time.monotonic() + 120
         while read_plan(str(world.state), key_of(engine.setup)) is None and time.monotonic() < until:
             time.sleep(0.02)
             cli_fire.open_engine(str(world.project), values, "fire")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from law_strategies import ENDINGS, TABLES, entries, hook_of
 
@@ -10,6 +10,7 @@ from anyhook.journal.record import Keeping, call_text, record
 from anyhook.model.call import Call, Run
 from anyhook.model.decision import Decision, Report
 from anyhook.walk.merge import Entry, merge
+from examples import examples
 
 said = st.sampled_from([b"", b"{}", b'{"reason": "no"}', b"token=abcdefgh", b"\xff"])
 runs = st.builds(
@@ -32,7 +33,7 @@ def decided(draw: st.DrawFn) -> Decision:
     return merge(*made, tuple(draw(st.lists(reports, max_size=2))), (), draw(st.booleans()))
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.lists(st.tuples(decided(), runs, calls, st.sampled_from(["", "exit"]), st.sampled_from(["native", "deny"]))))
 def test_lines_do_not_remember(events: list[tuple[Decision, Run, Call, str, str]]) -> None:
     table = TABLES["kode"]

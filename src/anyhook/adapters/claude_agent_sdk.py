@@ -1,5 +1,5 @@
 """Hooks in an agent of the Claude Agent SDK: `ClaudeAgentOptions(hooks=Hooked(Engine.open(".")).matchers())`. The agent
-runs in a process of its own and asks these callbacks at each moment; what they answer is its own JSON. They answer no
+runs in a process of its own and asks these callbacks at each event; what they answer is its own JSON. They answer no
 key that it does not know, and where they fail it stops what it was about to do."""
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from claude_agent_sdk import HookMatcher
 
-from anyhook.adapters.conversation import Conversation, ToolCall, Turn
-from anyhook.adapters.moments import MAIN, SUBAGENT, Refused, denied, instruction
+from anyhook.adapters.conversation import AgentTurn, HookedConversation, ToolCall
+from anyhook.adapters.lifecycle import MAIN, SUBAGENT, Refused, denied, instruction
 from anyhook.model.outcome import ALLOW, ASK
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from anyhook.adapters.moments import Moments
+    from anyhook.adapters.lifecycle import Lifecycle
     from anyhook.model.decision import Decision
     from anyhook.model.json_types import Json
     from anyhook.walk.engine import Engine
@@ -33,16 +33,16 @@ TEXT_PLACES = (("stdout",), ("file", "content"), ("result",), ("content",))
 class Hooked:
     """Fires the events of an agent's sessions at an engine's hooks."""
 
-    def __init__(self, engine: Engine, moments: Moments | None = None, patience_s: float = PATIENCE_S) -> None:
-        self.conversation = Conversation(engine, moments)
-        self.moments = self.conversation.moments
+    def __init__(self, engine: Engine, lifecycle: Lifecycle | None = None, patience_s: float = PATIENCE_S) -> None:
+        self.conversation = HookedConversation(engine, lifecycle)
+        self.lifecycle = self.conversation.lifecycle
         self.patience_s = patience_s
-        self._turns: dict[str, Turn] = {}
+        self._turns: dict[str, AgentTurn] = {}
         """By session, or by sub-agent."""
 
     def matchers(self) -> dict[Any, list[Any]]:
         """What `ClaudeAgentOptions` takes as `hooks`."""
-        moments: dict[str, Callable[[Payload], Awaitable[Answer]]] = {
+        callbacks: dict[str, Callable[[Payload], Awaitable[Answer]]] = {
             "UserPromptSubmit": self._prompted,
             "PreToolUse": self._before_tool,
             "PermissionRequest": self._permission,
@@ -55,14 +55,14 @@ class Hooked:
             "Stop": self._stopping,
         }
         return {
-            event: [HookMatcher(hooks=[_callback(moment)], timeout=self.patience_s, on_failure="block")]
-            for event, moment in moments.items()
+            event: [HookMatcher(hooks=[_callback(callback)], timeout=self.patience_s, on_failure="block")]
+            for event, callback in callbacks.items()
         }
 
     # -- the prompt and the end
 
     async def _prompted(self, given: Payload) -> Answer:
-        self._turns[given["session_id"]] = Turn()
+        self._turns[given["session_id"]] = AgentTurn()
         try:
             prompt = await self.conversation.play(self.conversation.prompted(given["prompt"]), **_facts(given))
         except Refused as refused:
@@ -72,7 +72,7 @@ class Hooked:
         return _with_context("UserPromptSubmit", [*prompt.before, *rewritten, *prompt.after])
 
     async def _stopping(self, given: Payload) -> Answer:
-        turn = self._turns.setdefault(given["session_id"], Turn())
+        turn = self._turns.setdefault(given["session_id"], AgentTurn())
         text = given.get("last_assistant_message") or ""
         more = await self.conversation.play(self.conversation.answered(turn, text), **_facts(given))
         return {} if more is None else {"decision": "block", "reason": more}
@@ -119,21 +119,21 @@ class Hooked:
         return _ending(call.turn.over, _with_context("PostToolUseFailure", [*replaced, *heard.notes]))
 
     def _ran(self, given: Payload) -> ToolCall:
-        turn = self._turns.setdefault(given.get("agent_id") or given["session_id"], Turn())
+        turn = self._turns.setdefault(given.get("agent_id") or given["session_id"], AgentTurn())
         return ToolCall(given["tool_name"], given["tool_input"], given["tool_use_id"], turn)
 
     # -- sub-agents and the rest
 
     async def _sub_start(self, given: Payload) -> Answer:
-        self._turns[given["agent_id"]] = Turn()
+        self._turns[given["agent_id"]] = AgentTurn()
         decision = await self._fire("subagent_start", given, agent_type=given["agent_type"])
         refused = [f"A hook refuses this sub-agent: {decision.reason} End at once."] if decision.stops else []
         return _with_context("SubagentStart", [*refused, *decision.context])
 
     async def _sub_stop(self, given: Payload) -> Answer:
-        turn = self._turns.setdefault(given["agent_id"], Turn())
+        turn = self._turns.setdefault(given["agent_id"], AgentTurn())
         text = given.get("last_assistant_message") or ""
-        decision = await self.conversation.moments.fire(
+        decision = await self.conversation.lifecycle.fire(
             "subagent_stop", turn.stops.spent, agent_type=given["agent_type"], result=text, **_facts(given)
         )
         if decision.stops:
@@ -153,12 +153,12 @@ class Hooked:
         return {}
 
     async def _fire(self, event: str, given: Payload, **data: Json) -> Decision:
-        return await self.conversation.moments.fire(event, **data, **_facts(given))
+        return await self.conversation.lifecycle.fire(event, **data, **_facts(given))
 
 
-def _callback(moment: Callable[[Payload], Awaitable[Answer]]) -> Any:
+def _callback(judge: Callable[[Payload], Awaitable[Answer]]) -> Any:
     async def answer(given: Payload, _tool_use_id: str | None, _context: Any) -> Answer:
-        return await moment(given)
+        return await judge(given)
 
     return answer
 

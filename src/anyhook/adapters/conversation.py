@@ -8,7 +8,16 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from anyhook.adapters.moments import MAIN, Bounds, Moments, Refused, denied, instruction, notes_of, unconfirmed
+from anyhook.adapters.lifecycle import (
+    MAIN,
+    KeepWorkingBounds,
+    Lifecycle,
+    Refused,
+    denied,
+    instruction,
+    notes_of,
+    unconfirmed,
+)
 from anyhook.adapters.plain_values import fields_of, text_of
 from anyhook.model.outcome import ASK
 
@@ -21,10 +30,10 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
     Part = TypeVar("Part")
-    Script = Generator["Asked", Decision, T]
+    Script = Generator["EventRequest", Decision, T]
 
 
-class Asked(NamedTuple):
+class EventRequest(NamedTuple):
     """One event that a script wants fired."""
 
     event: str
@@ -33,10 +42,10 @@ class Asked(NamedTuple):
 
 
 @dataclass
-class Turn:
+class AgentTurn:
     """One turn of the agent, from a prompt to the last answer."""
 
-    stops: Bounds = field(default_factory=Bounds)
+    stops: KeepWorkingBounds = field(default_factory=KeepWorkingBounds)
     """How often hooks have kept it going."""
     over: Decision | None = None
     """The decision by which a hook ends it."""
@@ -72,7 +81,7 @@ class Prompt:
 
 
 @dataclass
-class Result:
+class HookedResult:
     """What hooks make of a tool's result."""
 
     replaced: str | None
@@ -96,9 +105,9 @@ class Result:
 class ToolCall:
     """One call of a tool; exists for the length of it."""
 
-    def __init__(self, tool: str, given: Any, call_id: str | None = None, turn: Turn | None = None) -> None:
+    def __init__(self, tool: str, given: Any, call_id: str | None = None, turn: AgentTurn | None = None) -> None:
         self.tool, self.input, self.call_id = tool, fields_of(given), call_id or ""
-        self.turn = turn or Turn()
+        self.turn = turn or AgentTurn()
         self.refusal: str | None = None
         """What the model is told instead of a result; None where the tool may run."""
         self.rewritten = False
@@ -107,7 +116,7 @@ class ToolCall:
 
     def before(self) -> Script[bool]:
         """Whether the tool may run, with what `input` says from now on."""
-        decision = yield Asked("pre_tool", self._facts())
+        decision = yield EventRequest("pre_tool", self._facts())
         self.refusal = denied(self.tool, decision)
         if self.refusal is None and decision.verdict == ASK:
             self.refusal = unconfirmed(self.tool, decision.reason)
@@ -118,19 +127,19 @@ class ToolCall:
         self._began_s = perf_counter()
         return self.refusal is None
 
-    def after(self, output: Any) -> Script[Result]:
+    def after(self, output: Any) -> Script[HookedResult]:
         return self._ended("post_tool", output=text_of(output))
 
-    def failed(self, error: object) -> Script[Result]:
+    def failed(self, error: object) -> Script[HookedResult]:
         said = text_of(error) if not isinstance(error, BaseException) else str(error) or type(error).__name__
         return self._ended("post_tool_failure", output=said, tool_error=said)
 
-    def _ended(self, event: str, **data: Json) -> Script[Result]:
+    def _ended(self, event: str, **data: Json) -> Script[HookedResult]:
         duration_ms = int((perf_counter() - self._began_s) * 1000)
-        decision = yield Asked(event, {**self._facts(), "duration_ms": duration_ms, **data})
+        decision = yield EventRequest(event, {**self._facts(), "duration_ms": duration_ms, **data})
         self._heard(decision)
         replaced = None if decision.tool_output is None else text_of(decision.tool_output)
-        return Result(replaced, [*self._notes, *notes_of(decision)])
+        return HookedResult(replaced, [*self._notes, *notes_of(decision)])
 
     def _facts(self) -> dict[str, Json]:
         return {"tool": self.tool, "input": self.input, "call_id": self.call_id, "invoked_by": MAIN}
@@ -140,18 +149,18 @@ class ToolCall:
             self.turn.over = decision
 
 
-class Conversation:
+class HookedConversation:
     """One session of an agent. Frameworks in which several go on at once share it, as they share the engine."""
 
-    def __init__(self, engine: Engine, moments: Moments | None = None) -> None:
-        self.moments = moments or Moments(engine)
+    def __init__(self, engine: Engine, lifecycle: Lifecycle | None = None) -> None:
+        self.lifecycle = lifecycle or Lifecycle(engine)
 
     async def play(self, script: Script[T], **facts: Json) -> T:
         """Fire what the script asks for, with more facts where the host has some; the script's result."""
         try:
             asked = next(script)
             while True:
-                asked = script.send(await self.moments.fire(asked.event, asked.spent, **{**asked.data, **facts}))
+                asked = script.send(await self.lifecycle.fire(asked.event, asked.spent, **{**asked.data, **facts}))
         except StopIteration as done:
             result: T = done.value
             return result
@@ -161,50 +170,50 @@ class Conversation:
         try:
             asked = next(script)
             while True:
-                asked = script.send(self.moments.fire_sync(asked.event, asked.spent, **asked.data))
+                asked = script.send(self.lifecycle.fire_sync(asked.event, asked.spent, **asked.data))
         except StopIteration as done:
             result: T = done.value
             return result
 
     def prompted(self, prompt: str) -> Script[Prompt]:
         """A prompt of the user, and the start of the session where it is the first. Refused where a hook says no."""
-        moments = self.moments
-        if not moments.begun:
-            decision = yield Asked("session_start", {"source": "startup"})
+        lifecycle = self.lifecycle
+        if not lifecycle.begun:
+            decision = yield EventRequest("session_start", {"source": "startup"})
             if decision.stops:
                 raise Refused(decision)
-            moments.begun = True
-            moments.waiting.extend(decision.context)
-        decision = yield Asked("user_prompt_submit", {"prompt": prompt})
+            lifecycle.begun = True
+            lifecycle.waiting.extend(decision.context)
+        decision = yield EventRequest("user_prompt_submit", {"prompt": prompt})
         if decision.stops or decision.end_turn:
             raise Refused(decision)
         replaced, after = decision.prompt, list(decision.context)
-        decision = yield Asked("turn_start", {"prompt": prompt if replaced is None else replaced})
+        decision = yield EventRequest("turn_start", {"prompt": prompt if replaced is None else replaced})
         if decision.stops:
             raise Refused(decision)
-        return Prompt(replaced, moments.take_waiting(), [*after, *decision.context])
+        return Prompt(replaced, lifecycle.take_waiting(), [*after, *decision.context])
 
-    def answered(self, turn: Turn, text: str, resumable: bool = True) -> Script[str | None]:
+    def answered(self, turn: AgentTurn, text: str, resumable: bool = True) -> Script[str | None]:
         """The model is done: what the agent has to go on with, or None where the turn is over. What keeps an agent
         working that cannot go on waits for the next prompt."""
-        moments = self.moments
-        moments.turns += 1
+        lifecycle = self.lifecycle
+        lifecycle.turns += 1
         if turn.over is None:
             message: Json = {"role": "assistant", "content": text}
             facts: dict[str, Json] = {"last_message": text, "final_message": message, "stop_reason": "no_tool_calls"}
-            decision = yield Asked("stop", facts, turn.stops.spent)
+            decision = yield EventRequest("stop", facts, turn.stops.spent)
             more = _more(turn, decision)
             if more is not None and resumable:
                 return more
-            moments.waiting.extend(decision.context if more is None else [more])
-        decision = yield Asked("turn_end", {"final_message": {"role": "assistant", "content": text}})
+            lifecycle.waiting.extend(decision.context if more is None else [more])
+        decision = yield EventRequest("turn_end", {"final_message": {"role": "assistant", "content": text}})
         if decision.stops and decision.reason:
-            moments.waiting.append(decision.reason)
-        moments.waiting.extend(decision.context)
+            lifecycle.waiting.append(decision.reason)
+        lifecycle.waiting.extend(decision.context)
         return None
 
 
-def _more(turn: Turn, decision: Decision) -> str | None:
+def _more(turn: AgentTurn, decision: Decision) -> str | None:
     if decision.stops and decision.effect == "keep_working":
         turn.stops.count(decision)
         return instruction(decision)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from google.adk.plugins.base_plugin import BasePlugin
 from google.genai.types import Content, Part
 
-from anyhook.adapters.conversation import Conversation, Result, ToolCall, Turn
-from anyhook.adapters.moments import Refused
+from anyhook.adapters.conversation import AgentTurn, HookedConversation, HookedResult, ToolCall
+from anyhook.adapters.lifecycle import Refused
 from anyhook.adapters.plain_values import jsonable
 
 if TYPE_CHECKING:
-    from anyhook.adapters.moments import Moments
+    from anyhook.adapters.lifecycle import Lifecycle
     from anyhook.walk.engine import Engine
 
 NOTES = "hook_notes"
@@ -24,11 +24,11 @@ NOTES = "hook_notes"
 class Hooked(BasePlugin):
     """Fires the events of a runner's loop at an engine's hooks."""
 
-    def __init__(self, engine: Engine, moments: Moments | None = None, name: str = "anyhook") -> None:
+    def __init__(self, engine: Engine, lifecycle: Lifecycle | None = None, name: str = "anyhook") -> None:
         super().__init__(name=name)
-        self.conversation = Conversation(engine, moments)
-        self.moments = self.conversation.moments
-        self._turns: dict[str, Turn] = {}
+        self.conversation = HookedConversation(engine, lifecycle)
+        self.lifecycle = self.conversation.lifecycle
+        self._turns: dict[str, AgentTurn] = {}
         """By invocation, of which a runner has many at once."""
         self._refused: dict[str, str] = {}
         self._answers: dict[str, str] = {}
@@ -47,7 +47,7 @@ class Hooked(BasePlugin):
             # The message is about to be kept in the session, where the next turn's model would read it.
             self._refused[invocation] = f"A hook refused the prompt: {refused}"
             return Content(role="user", parts=[Part(text=f"[{self._refused[invocation]}]")])
-        self._turns[invocation] = Turn()
+        self._turns[invocation] = AgentTurn()
         if not prompt.changed:
             return None
         return Content(role=user_message.role, parts=prompt.parts(parts, _is_text, _part))
@@ -114,7 +114,7 @@ def _key(tool_context: Any) -> tuple[str, str]:
     return tool_context.invocation_id, tool_context.function_call_id
 
 
-def _response(result: Any, heard: Result) -> dict[str, Any]:
+def _response(result: Any, heard: HookedResult) -> dict[str, Any]:
     if heard.replaced is not None:
         made: dict[str, Any] = {"result": heard.replaced}
     else:

@@ -12,21 +12,21 @@ from langgraph.channels.untracked_value import UntrackedValue
 from langgraph.errors import GraphBubbleUp
 from langgraph.types import Command
 
-from anyhook.adapters.conversation import Conversation, Prompt, Result, ToolCall, Turn
-from anyhook.adapters.moments import Refused
+from anyhook.adapters.conversation import AgentTurn, HookedConversation, HookedResult, Prompt, ToolCall
+from anyhook.adapters.lifecycle import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from anyhook.adapters.conversation import Script
-    from anyhook.adapters.moments import Moments
+    from anyhook.adapters.lifecycle import Lifecycle
     from anyhook.walk.engine import Engine
 
 TURN = "anyhook_turn"
 
 
 class State(AgentState[Any]):
-    anyhook_turn: Annotated[Turn | None, UntrackedValue, PrivateStateAttr]
+    anyhook_turn: Annotated[AgentTurn | None, UntrackedValue, PrivateStateAttr]
     """No checkpoint keeps it: a graph that goes on after an interruption starts to count anew."""
 
 
@@ -35,10 +35,10 @@ class Hooked(AgentMiddleware[Any, Any, Any]):
 
     state_schema = State
 
-    def __init__(self, engine: Engine, moments: Moments | None = None) -> None:
+    def __init__(self, engine: Engine, lifecycle: Lifecycle | None = None) -> None:
         super().__init__()
-        self.conversation = Conversation(engine, moments)
-        self.moments = self.conversation.moments
+        self.conversation = HookedConversation(engine, lifecycle)
+        self.lifecycle = self.conversation.lifecycle
 
     # -- the prompt
 
@@ -109,7 +109,7 @@ def _prompt(state: Any) -> str:
 
 
 def _begun(state: Any, prompt: Prompt | str) -> dict[str, Any]:
-    update: dict[str, Any] = {TURN: Turn()}
+    update: dict[str, Any] = {TURN: AgentTurn()}
     if isinstance(prompt, Prompt) and prompt.changed:
         last = state["messages"][-1]
         if isinstance(last.content, str):
@@ -120,9 +120,9 @@ def _begun(state: Any, prompt: Prompt | str) -> dict[str, Any]:
     return update
 
 
-def _turn(state: Any) -> Turn:
+def _turn(state: Any) -> AgentTurn:
     kept = state.get(TURN) if isinstance(state, dict) else None  # a graph of one's own may have any state
-    return kept or Turn()
+    return kept or AgentTurn()
 
 
 def _call(request: Any) -> ToolCall:
@@ -152,7 +152,7 @@ def _told(answer: Any, call: ToolCall) -> ToolMessage | None:
     return next(mine, None)
 
 
-def _ended(call: ToolCall, answer: Any) -> Script[Result]:
+def _ended(call: ToolCall, answer: Any) -> Script[HookedResult]:
     told = _told(answer, call)
     if told is None:
         return call.after("")
@@ -160,7 +160,7 @@ def _ended(call: ToolCall, answer: Any) -> Script[Result]:
     return call.failed(text) if told.status == "error" else call.after(text)
 
 
-def _with(answer: Any, call: ToolCall, heard: Result) -> Any:
+def _with(answer: Any, call: ToolCall, heard: HookedResult) -> Any:
     """The answer, with what hooks make of it."""
     told = _told(answer, call)
     if told is None or not heard.changed:
@@ -181,7 +181,7 @@ def _last_words(state: Any) -> str:
     return str(last.text) if isinstance(last, AIMessage) else ""
 
 
-def _more(turn: Turn, text: str | None) -> dict[str, Any] | None:
+def _more(turn: AgentTurn, text: str | None) -> dict[str, Any] | None:
     return None if text is None else {"jump_to": "model", "messages": [HumanMessage(text)], TURN: turn}
 
 

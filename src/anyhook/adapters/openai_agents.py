@@ -19,15 +19,14 @@ from agents import (
     ToolOutputImage,
     ToolOutputText,
 )
-
-from anyhook.adapters.conversation import Conversation, ToolCall, Turn
-from anyhook.adapters.moments import Refused
+from anyhook.adapters.conversation import AgentTurn, HookedConversation, ToolCall
+from anyhook.adapters.lifecycle import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from anyhook.adapters.conversation import Result
-    from anyhook.adapters.moments import Moments
+    from anyhook.adapters.conversation import HookedResult
+    from anyhook.adapters.lifecycle import Lifecycle
     from anyhook.walk.engine import Engine
 
 
@@ -43,15 +42,15 @@ class UnguardedTools(UserWarning):
 class Hooked:
     """Fires the events of a run at an engine's hooks."""
 
-    def __init__(self, engine: Engine, moments: Moments | None = None) -> None:
-        self.conversation = Conversation(engine, moments)
-        self.moments = self.conversation.moments
+    def __init__(self, engine: Engine, lifecycle: Lifecycle | None = None) -> None:
+        self.conversation = HookedConversation(engine, lifecycle)
+        self.lifecycle = self.conversation.lifecycle
         self._unguarded: set[str] = set()
 
     async def run(self, agent: Any, prompt: Any, **options: Any) -> Any:
         """`Runner.run` with hooks: the prompt, every tool call of the agent and those it hands off to,
         and the end."""
-        turn, guarded = Turn(), self.guard(agent)
+        turn, guarded = AgentTurn(), self.guard(agent)
         result = await Runner.run(guarded, await self._prompted(prompt), **options)
         while not result.interruptions:
             more = await self.conversation.play(self.conversation.answered(turn, str(result.final_output)))
@@ -126,7 +125,7 @@ class Hooked:
         async def invoke(context: Any, arguments: str) -> Any:
             given = _object(arguments)
             if given is None:  # a tool may make sense of it all the same, in a way that no hook can know
-                return f"{tool.name} was not called: its arguments are no JSON object."
+                return f"{tool.name} was not called: its arguments are not a JSON object."
             call = ToolCall(tool.name, given, context.tool_call_id)
             if not await play(call.before()):
                 return call.refusal
@@ -160,7 +159,7 @@ def _object(arguments: str) -> dict[str, Any] | None:
     return given if isinstance(given, dict) else None
 
 
-def _output(output: Any, heard: Result) -> Any:
+def _output(output: Any, heard: HookedResult) -> Any:
     """The output with what hooks make of it, in a form that the SDK knows."""
     if heard.replaced is None and isinstance(output, STRUCTURED):
         return heard.parts([output], _text_output)

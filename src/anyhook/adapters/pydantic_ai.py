@@ -17,8 +17,9 @@ from pydantic_graph import End
 
 from anyhook.adapters import tool_calls
 from anyhook.adapters.conversation import Prompt
+from anyhook.adapters.lifecycle import MAIN, SUBAGENT, KeepWorkingBounds, Lifecycle, Refused, instruction
 from anyhook.adapters.messages import (
-    Tally,
+    TokenCount,
     final_text,
     from_plain,
     last_size,
@@ -26,7 +27,6 @@ from anyhook.adapters.messages import (
     prompt_text,
     user_request,
 )
-from anyhook.adapters.moments import MAIN, SUBAGENT, Bounds, Moments, Refused, instruction
 from anyhook.adapters.plain_values import jsonable
 from anyhook.adapters.tool_calls import delegated
 from anyhook.model.decision import Decision
@@ -66,8 +66,8 @@ class RunState:
     task: str = ""
     answers: int = 0
     tools_used: bool = False
-    stops: Bounds = field(default_factory=Bounds)
-    tally: Tally = field(default_factory=Tally)
+    stops: KeepWorkingBounds = field(default_factory=KeepWorkingBounds)
+    tally: TokenCount = field(default_factory=TokenCount)
     over: Decision | None = None
     """The decision that ends the turn once the tools of this step are through."""
     notes: list[str] = field(default_factory=list)
@@ -87,7 +87,7 @@ class Hooked(WrapperCapability[Any]):
     """Fires the events of an agent's loop at an engine's hooks."""
 
     engine: Engine
-    moments: Moments = None  # type: ignore[assignment]  # made of the engine where none is given
+    lifecycle: Lifecycle = None  # type: ignore[assignment]  # made of the engine where none is given
     gate: Gate | None = None
     """Who asks for permission before a tool runs; None where the host does that itself."""
     exit_code: Callable[[str, object], int] = lambda tool, result: 0
@@ -103,12 +103,12 @@ class Hooked(WrapperCapability[Any]):
     state: RunState = field(default_factory=RunState)
     wrapped: AbstractCapability[Any] = field(default_factory=Nothing, kw_only=True)
     """Another capability of the agent, which goes inside this one. The framework copies the context of a run for each
-    capability at each of its own moments, whether that does anything then or not: one inside the other is one less."""
+    capability at each of its own hooks, whether that does anything then or not: one inside the other is one less."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.moments is None:
-            self.moments = Moments(self.engine)
+        if self.lifecycle is None:
+            self.lifecycle = Lifecycle(self.engine)
 
     # -- one run
 
@@ -124,15 +124,15 @@ class Hooked(WrapperCapability[Any]):
             return RunState()
         name, task = delegated.get() or ("", "")
         agent = ctx.agent.name if ctx.agent is not None else None
-        self.moments.subagents += 1
-        info: dict[str, Json] = {"id": f"{self.moments.engine.session}-{self.moments.subagents}"}
+        self.lifecycle.subagents += 1
+        info: dict[str, Json] = {"id": f"{self.lifecycle.engine.session}-{self.lifecycle.subagents}"}
         return RunState(info, SUBAGENT, name or agent or "agent", task)
 
     async def wrap_run(self, ctx: RunContext[Any], *, handler: Any) -> Any:
         token, outer = running.set(self.state), delegated.set(None)
         try:
-            if self.state.kind == MAIN and not self.moments.begun:
-                decision = await self.moments.begin("resume" if ctx.messages else "startup")
+            if self.state.kind == MAIN and not self.lifecycle.begun:
+                decision = await self.lifecycle.begin("resume" if ctx.messages else "startup")
                 if decision.stops:
                     raise Refused(decision)
             result = await super().wrap_run(ctx, handler=handler)
@@ -148,7 +148,7 @@ class Hooked(WrapperCapability[Any]):
             data["sub_agent_info"] = self.state.info
         if self.state.kind == SUBAGENT:
             data.setdefault("agent_type", self.state.name)
-        return await self.moments.fire(name, spent, invoked_by=self.state.kind, **data)
+        return await self.lifecycle.fire(name, spent, invoked_by=self.state.kind, **data)
 
     async def wrap_node_run(self, ctx: RunContext[Any], *, node: Any, handler: Any) -> Any:
         async def inside(given: Any) -> Any:
@@ -179,9 +179,9 @@ class Hooked(WrapperCapability[Any]):
 
     def _with_waiting(self, node: Any) -> Any:
         """The request, with the context that has come up since the last one."""
-        if self.state.kind != MAIN or not self.moments.waiting:
+        if self.state.kind != MAIN or not self.lifecycle.waiting:
             return node
-        more = [UserPromptPart(text) for text in self.moments.take_waiting()]
+        more = [UserPromptPart(text) for text in self.lifecycle.take_waiting()]
         request = dataclasses.replace(node.request, parts=[*node.request.parts, *more])
         return dataclasses.replace(node, request=request)
 
@@ -192,8 +192,8 @@ class Hooked(WrapperCapability[Any]):
             return await handler(node)
         prompt = prompt_text(node.user_prompt)
         if self.state.kind == MAIN:
-            self.moments.cut_short = None
-        context = self.moments.take_waiting() if self.state.kind == MAIN else []
+            self.lifecycle.cut_short = None
+        context = self.lifecycle.take_waiting() if self.state.kind == MAIN else []
         if self.state.kind == SUBAGENT:
             self.state.task = self.state.task or prompt
             decision = await self.fire("subagent_start", **self._who())
@@ -204,10 +204,10 @@ class Hooked(WrapperCapability[Any]):
         if decision.stops or decision.end_turn:
             if self.state.kind == SUBAGENT:
                 return _over(ctx, decision, f"The sub-agent's task was refused: {decision.reason}")
-            self.moments.waiting = [*context, *self.moments.waiting]
+            self.lifecycle.waiting = [*context, *self.lifecycle.waiting]
             if decision.stops:
                 raise Refused(decision)
-            self.moments.cut_short = decision
+            self.lifecycle.cut_short = decision
             return _over(ctx, decision, "A hook ended the turn.")
         extra = list(decision.context)
         replaced = decision.prompt
@@ -231,17 +231,17 @@ class Hooked(WrapperCapability[Any]):
         state = self.state
         state.answers += 1
         if state.kind == MAIN:
-            self.moments.turns += 1
+            self.lifecycle.turns += 1
         state.tools_used = any(isinstance(part, ToolCallPart) for part in node.model_response.parts)
         decision = await self.fire(
             "step_end", turn_number=state.answers, tools_used=state.tools_used, **self._size(ctx)
         )
-        self.moments.waiting.extend(decision.context)
+        self.lifecycle.waiting.extend(decision.context)
         result = await self._act(ctx, result, decision)
         if not isinstance(result, End) and state.over is not None:
             ctx.messages.append(result.request)
             if state.kind == MAIN:
-                self.moments.cut_short = state.over
+                self.lifecycle.cut_short = state.over
             result = _over(ctx, state.over, f"A hook ended the turn: {state.over.reason}")
         elif not isinstance(result, End):
             return result
@@ -254,8 +254,8 @@ class Hooked(WrapperCapability[Any]):
     async def _turn_over(self, ctx: RunContext[Any]) -> None:
         decision = await self.fire("turn_end", final_message=_message(final_text(ctx.messages)))
         if decision.stops and decision.reason:
-            self.moments.waiting.append(decision.reason)
-        self.moments.waiting.extend(decision.context)
+            self.lifecycle.waiting.append(decision.reason)
+        self.lifecycle.waiting.extend(decision.context)
 
     async def _stop(self, ctx: RunContext[Any], result: Any) -> Any:
         state = self.state
@@ -290,7 +290,7 @@ class Hooked(WrapperCapability[Any]):
         if decision.follow_ups:
             return ModelRequestNode(user_request(*decision.follow_ups))
         if self.state.kind == MAIN:
-            self.moments.waiting.extend(decision.context)
+            self.lifecycle.waiting.extend(decision.context)
         return result
 
     def _size(self, ctx: RunContext[Any]) -> dict[str, Json]:
@@ -360,9 +360,9 @@ class Hooked(WrapperCapability[Any]):
             return ""
         text = await self.recipes(COMPACT, arguments or {}, said, model)
         if text:
-            self.moments.waiting.extend(decision.context)
+            self.lifecycle.waiting.extend(decision.context)
             after = await self.fire("post_compact", trigger=trigger, **facts)
-            self.moments.waiting.extend(after.context)
+            self.lifecycle.waiting.extend(after.context)
         return text
 
     # -- tools
@@ -397,4 +397,4 @@ def _message(text: str) -> Json:
     return {"role": "assistant", "content": text}
 
 
-__all__ = ["Hooked", "Moments", "Refused", "TurnsExhausted"]
+__all__ = ["Hooked", "Lifecycle", "Refused", "TurnsExhausted"]

@@ -14,11 +14,11 @@ from strands.hooks import (
     HookProvider,
 )
 
-from anyhook.adapters.conversation import Conversation, ToolCall, Turn
-from anyhook.adapters.moments import Refused
+from anyhook.adapters.conversation import AgentTurn, HookedConversation, ToolCall
+from anyhook.adapters.lifecycle import Refused
 
 if TYPE_CHECKING:
-    from anyhook.adapters.moments import Moments
+    from anyhook.adapters.lifecycle import Lifecycle
     from anyhook.walk.engine import Engine
 
 WORTH_A_STOP = ("end_turn", "stop_sequence")
@@ -28,10 +28,10 @@ WORTH_A_STOP = ("end_turn", "stop_sequence")
 class Hooked(HookProvider):
     """Fires the events of an agent's loop at an engine's hooks."""
 
-    def __init__(self, engine: Engine, moments: Moments | None = None) -> None:
-        self.conversation = Conversation(engine, moments)
-        self.moments = self.conversation.moments
-        self._turns: WeakKeyDictionary[Any, Turn] = WeakKeyDictionary()
+    def __init__(self, engine: Engine, lifecycle: Lifecycle | None = None) -> None:
+        self.conversation = HookedConversation(engine, lifecycle)
+        self.lifecycle = self.conversation.lifecycle
+        self._turns: WeakKeyDictionary[Any, AgentTurn] = WeakKeyDictionary()
         """By agent, since an agent takes one prompt at a time."""
         self._calls: dict[tuple[int, str], ToolCall] = {}
 
@@ -50,10 +50,10 @@ class Hooked(HookProvider):
             return
         message = event.messages[-1] if event.messages else None
         if message is None or message["role"] != "user" or not any(map(_is_text, message["content"])):
-            self._turns[event.agent] = Turn()  # the answer to an interrupt, for instance
+            self._turns[event.agent] = AgentTurn()  # the answer to an interrupt, for instance
             return
         prompt = await self.conversation.play(self.conversation.prompted(_text(message)))
-        self._turns[event.agent] = Turn()
+        self._turns[event.agent] = AgentTurn()
         if prompt.changed:
             content = prompt.parts(message["content"], _is_text, _block)
             event.messages = [*event.messages[:-1], {**message, "content": content}]

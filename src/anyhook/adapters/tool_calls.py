@@ -20,7 +20,7 @@ from pydantic_ai.exceptions import (
 )
 from pydantic_ai.messages import ToolReturn
 
-from anyhook.adapters.moments import UNSURE, denied, notes_of, unconfirmed
+from anyhook.adapters.lifecycle import UNSURE, denied, notes_of, unconfirmed
 from anyhook.adapters.plain_values import jsonable, text_of
 
 if TYPE_CHECKING:

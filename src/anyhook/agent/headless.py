@@ -8,14 +8,14 @@ import signal
 from typing import TYPE_CHECKING, Any
 
 from anyhook.agent.failure import BadSetup
-from anyhook.agent.session import ERROR, INTERRUPTED, REFUSED, Session, Turn
+from anyhook.agent.session import ERROR, INTERRUPTED, REFUSED, Session, TurnResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from anyhook.adapters.moments import Announcer
+    from anyhook.adapters.lifecycle import Announcer
     from anyhook.adapters.tool_calls import ToolRecord
-    from anyhook.agent.options import Options
+    from anyhook.agent.options import SessionOptions
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
@@ -30,7 +30,7 @@ class Headless:
 
     def __init__(
         self,
-        options: Options,
+        options: SessionOptions,
         say: Callable[[str], None],
         watch: Callable[[Event, Decision], None],
         keep: bool = True,
@@ -59,7 +59,7 @@ class Headless:
                 {"tool": record.tool, "input": record.input, "output": record.output, "denied": record.denied}
             )
 
-    async def run(self, prompt: str) -> Turn:
+    async def run(self, prompt: str) -> TurnResult:
         self.session.open()
         self.doing = work = asyncio.ensure_future(self._work(prompt))
         self._listen()
@@ -67,16 +67,16 @@ class Headless:
             turn = await work
         except asyncio.CancelledError:
             self.ended_by = self.ended_by or SIGNALS["SIGINT"]  # the loop has heard of it before us
-            turn = Turn("", INTERRUPTED, f"the session was ended: {self.ended_by}")
+            turn = TurnResult("", INTERRUPTED, f"the session was ended: {self.ended_by}")
         except BadSetup as error:
-            turn = Turn("", ERROR, str(error))
+            turn = TurnResult("", ERROR, str(error))
         reason = self.ended_by or REASONS.get(turn.stop, turn.stop)
         broken_off = bool(self.ended_by) or turn.stop == ERROR
         self.doing = end = asyncio.ensure_future(self.session.end(reason, sweep=broken_off))
         try:
             await end
         except asyncio.CancelledError:  # told once more: then hooks of the end are not waited for either
-            turn = Turn(turn.text, INTERRUPTED, "the session was ended before its last hooks were through")
+            turn = TurnResult(turn.text, INTERRUPTED, "the session was ended before its last hooks were through")
         return turn
 
     def _listen(self) -> None:
@@ -87,7 +87,7 @@ class Headless:
             except (AttributeError, NotImplementedError, RuntimeError, ValueError):
                 pass  # a system without this signal, or a thread that gets none
 
-    async def _work(self, prompt: str) -> Turn:
+    async def _work(self, prompt: str) -> TurnResult:
         turn = await self.session.start()
         return turn if turn.stop == REFUSED else await self.session.run(prompt)
 
@@ -96,13 +96,13 @@ class Headless:
         self.ended_by = self.ended_by or name
         self.doing.cancel()
 
-    def report(self, turn: Turn) -> dict[str, Json]:
+    def report(self, turn: TurnResult) -> dict[str, Json]:
         """The object of `--json`."""
         return {
             "session": self.session.id,
             "text": turn.text,
             "stop": turn.stop,
-            "turns": self.session.moments.turns,
+            "turns": self.session.lifecycle.turns,
             "tool_calls": list(self.calls),
             "events": list(self.events),
         }

@@ -6,8 +6,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
+from pydantic_ai import Agent, ModelRetry, UnexpectedModelBehavior
 
 from anyhook.agent.failure import Failed
+from anyhook.agent.script import HOOK_WRITER, asked_apart
+from anyhook.agent.session import told
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,11 +45,6 @@ class Draft(BaseModel):
 
 async def write_hook(model: Model, about: str, description: str, examine: Callable[[Draft], list[str]]) -> Draft:
     """A draft with which `examine` finds nothing wrong; Failed where the model does not get there."""
-    from pydantic_ai import Agent, ModelRetry, UnexpectedModelBehavior
-
-    from anyhook.agent.script import HOOK_WRITER, asked_apart
-    from anyhook.agent.session import told
-
     writer = Agent(model, output_type=Draft, instructions=f"{INSTRUCTIONS}\n\n{about}", retries=TRIES - 1)
     found: list[str] = []
 

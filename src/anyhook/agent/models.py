@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anyhook.agent.failure import BadSetup, Failed
+from anyhook.agent.script import script_model
+from anyhook.handlers.model_client import Client, NoModelError
 from anyhook.state.places import config_file
 
 if TYPE_CHECKING:
@@ -49,13 +51,9 @@ def spoken_name(name: str, providers: Mapping[str, Mapping[str, str]], env: Mapp
 def open_model(name: str, providers: Mapping[str, Mapping[str, str]], env: Mapping[str, str]) -> Model:
     """The model of that name, with endpoint and key from the user's settings or the provider's usual variables."""
     if name.startswith(SCRIPT) and name != SCRIPT:
-        from anyhook.agent.script import script_model
-
         return script_model(name.removeprefix(SCRIPT))
     if not all(name.partition(":")):
         raise BadSetup(f"--model {name}: must be PROVIDER:NAME or script:FILE")
-    from anyhook.handlers.model_client import Client, NoModelError
-
     try:
         return Client(name, providers, env).model
     except NoModelError as error:

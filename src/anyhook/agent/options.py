@@ -15,7 +15,7 @@ CONTEXT_WINDOW = 128_000
 
 
 @dataclass(frozen=True)
-class Options:
+class SessionOptions:
     """The words of the call, checked."""
 
     project: str

@@ -36,7 +36,7 @@ class Permission:
         if self.mode == "deny":
             return "the permission mode is `deny`"
         decision = await hooked.fire("permission_request", tool=tool, input=given, call_id=call_id)
-        hooked.moments.waiting.extend(decision.context)
+        hooked.lifecycle.waiting.extend(decision.context)
         if decision.stops:
             return decision.reason or "a hook denied it"
         if decision.verdict == "allow":

@@ -7,8 +7,12 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pydantic_ai import Agent
+
+from anyhook.adapters.messages import transcript
 from anyhook.agent.failure import BadSetup
-from anyhook.documents.documents import Unreadable, read_bytes
+from anyhook.agent.script import RECIPE, asked_apart
+from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.state.places import config_file
 from anyhook.tables.registry import DIALECTS, dialect
 
@@ -70,11 +74,6 @@ def _read(path: Path) -> str | None:
 
 async def cook(text: str, said: Sequence[ModelMessage], model: Model) -> str:
     """Ask the model once, with the conversation as material, and no tool or hook in reach."""
-    from pydantic_ai import Agent
-
-    from anyhook.adapters.messages import transcript
-    from anyhook.agent.script import RECIPE, asked_apart
-
     token = asked_apart.set(RECIPE)
     try:
         result = await Agent(model).run(f"{text}\n\n<conversation>\n{transcript(said)}\n</conversation>")

@@ -40,7 +40,7 @@ WHO = ("main", "subagent", RECIPE, HOOK_WRITER, HOOK)
 
 
 @dataclass
-class Step:
+class ScriptStep:
     """One answer of the model."""
 
     text: str
@@ -54,10 +54,10 @@ class Step:
     """Before every line of the text but the first, where the answer is streamed."""
 
 
-class Script:
+class ModelScript:
     """The steps that are still to come."""
 
-    def __init__(self, path: str, steps: list[Step]) -> None:
+    def __init__(self, path: str, steps: list[ScriptStep]) -> None:
         self.path, self.steps = path, steps
 
     def answer(self, messages: list[ModelMessage]) -> tuple[ModelResponse, float]:
@@ -95,7 +95,7 @@ def script_model(path: str) -> FunctionModel:
     steps = document.get("steps")
     if not isinstance(steps, list) or not steps:
         raise BadSetup(f"{path}: `steps` must be a list with at least one step")
-    script = Script(path, [_step(path, number, step) for number, step in enumerate(steps, 1)])
+    script = ModelScript(path, [_step(path, number, step) for number, step in enumerate(steps, 1)])
 
     window = document.get("context_window")
     if window is not None and (not isinstance(window, int) or window < 1):
@@ -107,7 +107,7 @@ def script_model(path: str) -> FunctionModel:
 class ScriptModel(FunctionModel):
     """Answers by the script, in one piece or as a stream."""
 
-    def __init__(self, script: Script, name: str, profile: ModelProfile) -> None:
+    def __init__(self, script: ModelScript, name: str, profile: ModelProfile) -> None:
         async def function(messages: list[ModelMessage], _info: AgentInfo) -> ModelResponse:
             return script.answer(messages)[0]
 
@@ -162,22 +162,22 @@ def _read(path: str) -> dict[str, Any]:
     except OSError as error:
         raise BadSetup(f"{path}: the script cannot be read: {error.strerror}") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise BadSetup(f"{path}: the script is no valid YAML: {error}") from None
+        raise BadSetup(f"{path}: the script is not valid YAML: {error}") from None
     if not isinstance(document, dict):
         raise BadSetup(f"{path}: the script must be a mapping with `steps`")
     for key in document:
         if key not in TOP:
-            raise BadSetup(f"{path}: `{key}` is no key of a script; keys: {', '.join(TOP)}")
+            raise BadSetup(f"{path}: `{key}` is not a key of a script; keys: {', '.join(TOP)}")
     return document
 
 
-def _step(path: str, number: int, step: Any) -> Step:
+def _step(path: str, number: int, step: Any) -> ScriptStep:
     where = f"{path}: step {number}"
     if not isinstance(step, dict):
         raise BadSetup(f"{where} must be a mapping of {', '.join(KEYS)}")
     unknown = [str(key) for key in step if key not in KEYS]
     if unknown:
-        raise BadSetup(f"{where}: `{unknown[0]}` is no key of a step; keys: {', '.join(KEYS)}")
+        raise BadSetup(f"{where}: `{unknown[0]}` is not a key of a step; keys: {', '.join(KEYS)}")
     by = step.get("by", "main")
     if by not in WHO:
         raise BadSetup(f"{where}: `by` must be one of {', '.join(WHO)}")
@@ -196,7 +196,7 @@ def _step(path: str, number: int, step: Any) -> Step:
     if not isinstance(pause_s, (int, float)) or not 0 <= pause_s < math.inf:
         raise BadSetup(f"{where}: `pause_s` must be a number of seconds")
     expect, expect_not = _texts(step.get("expect")), _texts(step.get("expect_not"))
-    return Step(text, calls, expect, expect_not, by, times, usage, pause_s)
+    return ScriptStep(text, calls, expect, expect_not, by, times, usage, pause_s)
 
 
 def _is_call(call: Any) -> bool:

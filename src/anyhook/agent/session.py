@@ -14,15 +14,15 @@ from pydantic_ai.capabilities import ProcessEventStream
 from pydantic_ai.exceptions import AgentRunError, ModelConnectionError, UserError
 from pydantic_ai.messages import ModelMessagesTypeAdapter, repair_messages
 
+from anyhook.adapters.lifecycle import Lifecycle
 from anyhook.adapters.messages import final_text, from_plain
-from anyhook.adapters.moments import Moments
 from anyhook.adapters.pydantic_ai import Hooked, Refused, TurnsExhausted
 from anyhook.agent.failure import BadSetup, Failed
 from anyhook.agent.models import SCRIPT, model_name, open_model, spoken_name
-from anyhook.agent.options import CONTEXT_WINDOW, Options
+from anyhook.agent.options import CONTEXT_WINDOW, SessionOptions
 from anyhook.agent.permission import Permission
 from anyhook.agent.recipes import COMPACT, cook, folders, recipe_text
-from anyhook.agent.settings import read_settings
+from anyhook.agent.settings import read_agent_settings
 from anyhook.agent.tools import exit_code, tools
 from anyhook.documents.files import Files
 from anyhook.handlers.key_variables import key_names
@@ -32,7 +32,7 @@ from anyhook.process.leftovers import VARIABLE as LEFTOVERS
 from anyhook.process.leftovers import end_commands, end_leftovers, now_s
 from anyhook.state.conversations import Conversation, Conversations
 from anyhook.state.places import config_file, state_dir
-from anyhook.state.settings import Config, read_config
+from anyhook.state.settings import Settings, read_settings
 from anyhook.walk.catalog import Catalog, Setup
 from anyhook.walk.engine import Engine
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
     from pydantic_ai.run import AgentRun
 
-    from anyhook.adapters.moments import Announcer, Observer
+    from anyhook.adapters.lifecycle import Announcer, Observer
     from anyhook.adapters.tool_calls import ToolRecord
     from anyhook.agent.permission import Ask
     from anyhook.model.json_types import Json
@@ -61,7 +61,7 @@ INSTRUCTIONS = (
 
 
 @dataclass
-class Turn:
+class TurnResult:
     """How one turn ended."""
 
     text: str = ""
@@ -73,7 +73,7 @@ class Turn:
 class Session:
     """A conversation with its engine, its model and its hooks."""
 
-    options: Options
+    options: SessionOptions
     observe: Observer | None = None
     log: Callable[[ToolRecord], None] = lambda record: None
     tell: Callable[[str], None] = lambda text: None
@@ -99,11 +99,11 @@ class Session:
         """Find the model and the earlier conversation; of hooks nothing is read yet."""
         pydantic_ai.BANNER_ENABLED = False  # what the framework has to tell is not for this terminal
         options = self.options
-        self.settings = read_settings(options.env)
+        self.settings = read_agent_settings(options.env)
         if options.web_fetch:
             self.settings = replace(self.settings, web_fetch=True)
         self.model_name = model_name(options.model, options.env)
-        self.config = read_config(config_file(options.env), Files(), home_of(options.env))
+        self.config = read_settings(config_file(options.env), Files(), home_of(options.env))
         providers = self.config.providers
         self.spoken_name = spoken_name(self.model_name, providers, options.env)
         self.model: Model = open_model(self.spoken_name, providers, options.env)
@@ -117,15 +117,15 @@ class Session:
         self.resumed = earlier is not None
         if earlier is not None:
             self.history = repair_messages(ModelMessagesTypeAdapter.validate_python(earlier.messages))
-        self.moments = Moments(self.engine, _facts(options, self.model_name), self.observe, self.announce)
+        self.lifecycle = Lifecycle(self.engine, _facts(options, self.model_name), self.observe, self.announce)
         if earlier is not None:
-            self.moments.waiting.extend(earlier.waiting)
+            self.lifecycle.waiting.extend(earlier.waiting)
             self.earlier_turns = earlier.turns
         env = {**options.env, LEFTOVERS: self.id}
         inner, *others = tools(options.project, env, self.settings, key_names(self.config))
         self.hooked = Hooked(
             self.engine,
-            self.moments,
+            self.lifecycle,
             gate=Permission(options.permission, self.ask),
             exit_code=exit_code,
             log=self.log,
@@ -176,20 +176,20 @@ class Session:
     def id(self) -> str:
         return self.engine.session
 
-    # -- the session's own moments
+    # -- how the session starts and ends
 
-    async def start(self) -> Turn:
+    async def start(self) -> TurnResult:
         """The session starts, unless a hook refuses."""
-        decision = await self.moments.begin("resume" if self.resumed else "startup")
+        decision = await self.lifecycle.begin("resume" if self.resumed else "startup")
         if decision.stops and decision.effect == "abort":
-            return Turn("", REFUSED, decision.reason or "")
-        return Turn()
+            return TurnResult("", REFUSED, decision.reason or "")
+        return TurnResult()
 
     async def end(self, reason: str, sweep: bool = False) -> None:
         """The session ends through its hooks. `sweep` also ends what its commands and hooks have left running, as
         nobody meant it to stay: not after a server that the user asked for was started and all went well."""
         try:
-            await self.moments.end(reason)
+            await self.lifecycle.end(reason)
         finally:
             await self.engine.close()
             if sweep:
@@ -198,12 +198,12 @@ class Session:
     async def reread_hooks(self) -> None:
         """The hooks as they are on disk and approved now, from the next turn on."""
         before = self.engine
-        self.engine = self.moments.engine = self._engine(self.id)
+        self.engine = self.lifecycle.engine = self._engine(self.id)
         await before.close()
 
     # -- turns
 
-    async def turn(self, prompt: str) -> Turn:
+    async def turn(self, prompt: str) -> TurnResult:
         """One prompt, and all that follows from it; what was said is kept, however it ends."""
         limits = UsageLimits(request_limit=None)
         self._kept_s = None
@@ -218,31 +218,31 @@ class Session:
                     self.history = repair_messages(run.all_messages())
             text = run.result.output if run.result is not None else ""
         except Refused as refused:
-            return Turn("", REFUSED, str(refused))
+            return TurnResult("", REFUSED, str(refused))
         except TurnsExhausted as exhausted:
-            return Turn(final_text(self.history), MAX_TURNS, str(exhausted))
+            return TurnResult(final_text(self.history), MAX_TURNS, str(exhausted))
         except asyncio.CancelledError:
             await asyncio.to_thread(end_commands, self.id, began_s)
             raise
         except Exception as error:  # noqa: BLE001 (whatever a model, a tool or a provider's client raises ends the turn)
-            return Turn(final_text(self.history), ERROR, self._told(error))
+            return TurnResult(final_text(self.history), ERROR, self._told(error))
         finally:
             self.save()
-        cut = self.moments.cut_short
-        return Turn(text, BLOCKED, cut.reason or "") if cut is not None else Turn(text)
+        cut = self.lifecycle.cut_short
+        return TurnResult(text, BLOCKED, cut.reason or "") if cut is not None else TurnResult(text)
 
-    async def compact(self, trigger: str = "manual") -> Turn:
+    async def compact(self, trigger: str = "manual") -> TurnResult:
         """Compact the conversation, unless a hook keeps it as it is."""
         if not self.history:
-            return Turn("", ERROR, "there is nothing to compact")
+            return TurnResult("", ERROR, "there is nothing to compact")
         text = await self.hooked.compact(self.history, self.model, trigger, self.options.arguments)
         if not text:
-            return Turn("", BLOCKED, "the conversation stays as it is")
+            return TurnResult("", BLOCKED, "the conversation stays as it is")
         self.history = from_plain([{"role": "user", "content": text}])
         self.save()
-        return Turn(text)
+        return TurnResult(text)
 
-    async def run(self, prompt: str) -> Turn:
+    async def run(self, prompt: str) -> TurnResult:
         """What `agent run` does between start and end."""
         recipe = self.options.recipe
         if recipe == COMPACT and self.resumed:
@@ -263,8 +263,8 @@ class Session:
     def save(self) -> None:
         self._kept_s = monotonic()
         messages: Json = ModelMessagesTypeAdapter.dump_python(self.history, mode="json")
-        turns = self.earlier_turns + self.moments.turns
-        waiting = tuple(self.moments.waiting)
+        turns = self.earlier_turns + self.lifecycle.turns
+        waiting = tuple(self.lifecycle.waiting)
         try:
             self.kept.save(Conversation(self.id, self.options.project, self.model.model_name, turns, waiting, messages))
         except OSError as error:
@@ -291,7 +291,7 @@ class Session:
             return ""
 
 
-def _facts(options: Options, name: str) -> dict[str, Json]:
+def _facts(options: SessionOptions, name: str) -> dict[str, Json]:
     provider, _, model = name.partition(":")
     return {
         "provider": provider,
@@ -302,7 +302,7 @@ def _facts(options: Options, name: str) -> dict[str, Json]:
     }
 
 
-def _engine(options: Options, config: Config, session: str | None) -> Engine:
+def _engine(options: SessionOptions, config: Settings, session: str | None) -> Engine:
     if options.hooks:
         return Engine.open(
             options.project,

@@ -18,7 +18,7 @@ KEYS = ("model", "auto_compact", "web_fetch", "pass_env")
 
 
 @dataclass(frozen=True)
-class Settings:
+class AgentSettings:
     """What the table says, or what holds without it."""
 
     auto_compact: float = THRESHOLD
@@ -29,11 +29,11 @@ class Settings:
     """Variables that the agent's commands get although they look like providers' keys; patterns."""
 
 
-def read_settings(env: Mapping[str, str]) -> Settings:
+def read_agent_settings(env: Mapping[str, str]) -> AgentSettings:
     table = agent_settings(env)
     for key in table:
         if key not in KEYS:
-            raise _wrong(key, f"is no setting. Settings: {', '.join(KEYS)}")
+            raise _wrong(key, f"is not a setting. Settings: {', '.join(KEYS)}")
     threshold = table.get("auto_compact", THRESHOLD)
     if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 <= threshold <= 1:
         raise _wrong("auto_compact", "must be a number from 0 (never) to 1")
@@ -43,7 +43,7 @@ def read_settings(env: Mapping[str, str]) -> Settings:
     passed = table.get("pass_env", [])
     if not isinstance(passed, list) or not all(isinstance(name, str) and name for name in passed):
         raise _wrong("pass_env", 'must be a list of names, such as ["STRIPE_API_KEY"]')
-    return Settings(float(threshold), bool(fetch), fetch == LOCAL, tuple(passed))
+    return AgentSettings(float(threshold), bool(fetch), fetch == LOCAL, tuple(passed))
 
 
 def _wrong(key: str, what: str) -> BadSetup:

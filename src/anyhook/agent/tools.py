@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from pydantic_ai.capabilities import AbstractCapability, LocalWorkspace, Toolset
+from pydantic_ai.toolsets import FunctionToolset
 from pydantic_ai_harness.filesystem import FileSystem
 from pydantic_ai_harness.repair_tool_arguments import RepairToolArguments
 from pydantic_ai_harness.repo_context import RepoContext
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from pydantic_ai.toolsets import AbstractToolset
 
-    from anyhook.agent.settings import Settings
+    from anyhook.agent.settings import AgentSettings
 
 FILES = ("read_file", "write_file", "edit_file", "list_files", "grep")
 SHELL = "shell"
@@ -38,7 +39,7 @@ class NamedShell(Shell[Any]):
 
 
 def tools(
-    project: str, env: Mapping[str, str], settings: Settings, key_names: Sequence[str] = ()
+    project: str, env: Mapping[str, str], settings: AgentSettings, key_names: Sequence[str] = ()
 ) -> list[AbstractCapability[Any]]:
     """Workspace, files, shell, sub-agents, the project's own instructions, and the web where the user wants that.
     `key_names` are the variables in which the user's settings keep providers' keys."""
@@ -55,8 +56,6 @@ def tools(
 
 def _web(local: bool) -> AbstractCapability[Any]:
     """The framework's own fetching, which reaches nothing of this machine's network unless it may."""
-    from pydantic_ai.toolsets import FunctionToolset
-
     try:
         from pydantic_ai.common_tools.web_fetch import web_fetch_tool
     except ImportError as error:

@@ -3,43 +3,44 @@ sentence."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from anyhook import __version__
 from anyhook.cli.failure import BAD_CALL, BadCall
 from anyhook.journal.files import Unreadable
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # Verb → (module, one line of help). A verb's module is loaded when it is called.
 VERBS = {
     "fire": ("anyhook.cli.verb_fire", "Run the hooks of one event, as an agent would."),
-    "list": ("anyhook.cli.verb_list", "Show every hook, in the order in which they run."),
+    "list": ("anyhook.cli.verb_list", "List every hook, in the order they run."),
     "check": ("anyhook.cli.verb_check", "Read every hook file and report what is wrong."),
-    "explain": ("anyhook.cli.verb_explain", "Show which hooks would run, how, and which would not, and why."),
-    "trust": ("anyhook.cli.verb_trust", "Look at a project's hooks and approve them."),
+    "explain": ("anyhook.cli.verb_explain", "Show which hooks an event would run, which it would not, and why."),
+    "trust": ("anyhook.cli.verb_trust", "Review a project's hooks and approve them."),
     "new": ("anyhook.cli.verb_new", "Write a working hook."),
     "enable": ("anyhook.cli.verb_switch", "Turn a hook on."),
     "disable": ("anyhook.cli.verb_switch", "Turn a hook off without deleting it."),
     "dialects": ("anyhook.cli.verb_dialects", "Show what each dialect's hooks can do."),
     "conform": ("anyhook.cli.verb_conform", "Run the conformance vectors."),
-    "agent": ("anyhook.cli.verb_agent", "Run the agent whose loop fires every event."),
-    "install": ("anyhook.cli.verb_install", "Let an agent call anyhook, so that your hooks run in it."),
-    "uninstall": ("anyhook.cli.verb_install", "Take anyhook out of an agent's config again."),
-    "doctor": ("anyhook.cli.verb_doctor", "Look at agents, and at what keeps anyhook from working in them."),
-    "bridge": ("anyhook.cli.verb_bridge", "Answer an agent that calls its hooks."),
-    "test": ("anyhook.cli.verb_test", "Run the cases of hook folders."),
-    "record": ("anyhook.cli.verb_record", "Make cases of events that happened."),
+    "agent": ("anyhook.cli.verb_agent", "Run our own coding agent; its loop fires every event."),
+    "install": ("anyhook.cli.verb_install", "Make an agent call anyhook, so that your hooks run in it."),
+    "uninstall": ("anyhook.cli.verb_install", "Remove anyhook from an agent's config."),
+    "doctor": ("anyhook.cli.verb_doctor", "Check your agents, and what keeps anyhook from working in them."),
+    "bridge": ("anyhook.cli.verb_bridge", "Answer an agent that runs its hooks."),
+    "test": ("anyhook.cli.verb_test", "Run the test cases of your hooks."),
+    "record": ("anyhook.cli.verb_record", "Turn recorded events into test cases."),
     "log": ("anyhook.cli.verb_log", "Print the journal of fired events."),
-    "watch": ("anyhook.cli.verb_watch", "Watch events in the terminal as they are fired."),
-    "serve": ("anyhook.cli.verb_serve", "Show the journal as a local page, live."),
+    "watch": ("anyhook.cli.verb_watch", "Watch events in the terminal as they happen."),
+    "serve": ("anyhook.cli.verb_serve", "Show the journal in the browser as it grows."),
     "stats": ("anyhook.cli.verb_stats", "Show what each hook did, and what it cost."),
-    "verify": ("anyhook.cli.verb_verify", "Check that nobody has touched the journal."),
-    "replay": ("anyhook.cli.verb_replay", "Judge recorded runs again with today's tables."),
-    "backtest": ("anyhook.cli.verb_backtest", "Try hooks on the events of the past."),
-    "export": ("anyhook.cli.verb_export", "Write records for other programs."),
+    "verify": ("anyhook.cli.verb_verify", "Check that nobody has changed the journal."),
+    "replay": ("anyhook.cli.verb_replay", "Judge recorded runs again by today's rules."),
+    "backtest": ("anyhook.cli.verb_backtest", "Try hooks on recorded events."),
+    "export": ("anyhook.cli.verb_export", "Export records for other programs."),
     "completion": ("anyhook.cli.verb_completion", "Print a shell's completion script."),
 }
 

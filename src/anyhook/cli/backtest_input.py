@@ -5,18 +5,31 @@ from __future__ import annotations
 import os
 import re
 import sys
+from typing import TYPE_CHECKING
 
-from anyhook.cli.catalog_input import setup_of
+from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import BadCall
+from anyhook.documents.files import Files
+from anyhook.model import lean_json
 from anyhook.model.digest import hasher
 from anyhook.model.lean_json import every_text
 from anyhook.model.xdg import home_of
+from anyhook.replay.backtest import Backtest, Subject
+from anyhook.replay.trial import Trial, python_script, sandbox_of, works
+from anyhook.tables.registry import dialect
+from anyhook.tables.translate import to_native
+from anyhook.testing.kit.hook_names import likely
+from anyhook.walk.catalog import Setup
+from anyhook.walk.engine import Engine
+from anyhook.walk.match import match
+from anyhook.walk.plan import open_catalog
+from anyhook.walk.present import present
+from anyhook.walk.trust import pin
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from anyhook.cli.options import Values
+    from anyhook.cli.verb_backtest import BacktestOptions
     from anyhook.journal.search import Wanted
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook
@@ -30,22 +43,19 @@ ABSOLUTE = re.compile(r"/[^\s\"'`;|&<>()=:,]+")
 
 
 def prepared(
-    folder: str, names: tuple[str, ...], values: Values, wanted: Wanted
+    folder: str, names: tuple[str, ...], options: BacktestOptions, wanted: Wanted
 ) -> tuple[Backtest, tuple[str, ...], list[str]]:
     """The backtest, the sandbox's words, and the hooks' ids."""
-    from anyhook.replay.backtest import Backtest
-    from anyhook.walk.engine import Engine
-    from anyhook.walk.plan import open_catalog
-
-    setup = setup_of({**values, "state_dir": None})
+    project = project_of(options.project, options.plugin_dir)
+    setup = Setup.of(project, dict(os.environ), options.dialect, options.trust or "ask", options.plugin_dir)
     catalog = open_catalog(setup)
-    posture = str(values["on_failure"]) if values["on_failure"] else None
+    posture = options.on_failure or None
     engine = Engine(setup, catalog, on_failure=posture, mode="shadow", session=None, host="backtest")
     engine.outlived = True
     chosen = [_chosen(engine, name) for name in names]
-    kind = str(values["sandbox"] or "bwrap")
+    kind = options.sandbox or "bwrap"
     subjects = {hook.id: _subject(engine, hook, kind) for hook in chosen}
-    if not values["everywhere"]:
+    if not options.everywhere:
         wanted = wanted.replace(project=setup.project)
     needed = [sys.prefix, sys.base_prefix, os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
     needed += [home_of(setup.env), *(path for hook in chosen for path in _places(hook))]
@@ -67,8 +77,6 @@ def _places(hook: Hook) -> Iterator[str]:
 
 def _chosen(engine: Engine, name: str) -> Hook:
     """The one hook of the catalog that a name means: its id, its name, or a part of the id."""
-    from anyhook.testing.kit.only import likely
-
     hooks = engine.catalog.hooks
     exact = [hook for hook in hooks if hook.id == name]
     found = exact or [hook for hook in hooks if hook.name == name] or [hook for hook in hooks if name in hook.id]
@@ -89,12 +97,6 @@ def _chosen(engine: Engine, name: str) -> Hook:
 
 
 def _subject(engine: Engine, hook: Hook, sandbox: str) -> Subject:
-    from anyhook.documents.files import Files
-    from anyhook.model import lean_json
-    from anyhook.replay.backtest import Subject
-    from anyhook.tables.registry import dialect
-    from anyhook.walk.trust import pin
-
     table = dialect(hook.dialect)
     row = table.row(hook.native_event)
     if row is None:
@@ -107,9 +109,6 @@ def _subject(engine: Engine, hook: Hook, sandbox: str) -> Subject:
 def _pairs(
     engine: Engine, subjects: dict[str, Subject], event: Event
 ) -> Iterator[tuple[Subject, Callable[[str], Trial]]]:
-    from anyhook.tables.translate import to_native
-    from anyhook.walk.match import match
-
     for step in engine.routes.find(event).steps:
         subject = subjects.get(step.hook.id)
         if subject is None or step.why:
@@ -127,9 +126,6 @@ def _pairs(
 
 
 def _trial(engine: Engine, subject: Subject, event: Event, key: str) -> Trial:
-    from anyhook.replay.trial import Trial, python_script
-    from anyhook.walk.present import present
-
     hook, table = subject.hook, subject.dialect
     scene = engine.scene(event, table, subject.row)
     call, missing = present(hook, table, subject.row, scene, "backtest")
@@ -147,8 +143,6 @@ def _trial(engine: Engine, subject: Subject, event: Event, key: str) -> Trial:
 
 
 def _sandbox(kind: str, project: str, needed: list[str]) -> tuple[str, ...]:
-    from anyhook.replay.trial import sandbox_of, works
-
     instead = "or let the hooks run without a sandbox: --sandbox none"
     try:
         words = sandbox_of(kind, project, needed)

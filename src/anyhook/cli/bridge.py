@@ -16,7 +16,8 @@ from anyhook.model.event import GATES
 from anyhook.state.places import believed_dir, state_dir
 from anyhook.state.plans import read_plan
 from anyhook.state.turns import Turn
-from anyhook.tables.registry import HOSTS, BadTable, host
+from anyhook.tables.installed import BadTable
+from anyhook.tables.registry import HOSTS, host
 from anyhook.walk.express import NO_OPINION, Answer, express
 from anyhook.walk.receive import project_of, receive
 
@@ -24,7 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from anyhook.cli.options import Values
+    from anyhook.cli.options import BridgeOptions
     from anyhook.model.decision import Decision
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Host, HostEvent
@@ -35,7 +36,7 @@ MARGIN, MARGIN_LEAST_S = 0.1, 0.4
 """What is kept of the agent's time for ourselves: a share of it, but not less than it takes to start and to answer."""
 
 
-def bridge(agent: str, native: str, values: Values) -> int:
+def bridge(agent: str, native: str, options: BridgeOptions) -> int:
     """Answer one call of an agent; the exit status that it expects."""
     try:
         table, row = named(agent, native)
@@ -45,25 +46,25 @@ def bridge(agent: str, native: str, values: Values) -> int:
     begun = begun_s()
     margin_s = max(row.limit_s * MARGIN, MARGIN_LEAST_S)
     # No hook runs beyond the moment from which on the margin is ours, so this ends none before its time.
-    watchdog = Watchdog(begun + row.limit_s - margin_s / 2, lambda refusal: _overdue(table, row, values, refusal))
+    watchdog = Watchdog(begun + row.limit_s - margin_s / 2, lambda refusal: _overdue(table, row, options, refusal))
     watchdog.start()
     try:
-        answer = _answer(table, row, values, begun, watchdog)
+        answer = _answer(table, row, options, begun, watchdog)
     except Exception as error:  # noqa: BLE001 (whatever it was: the agent gets an answer that it understands)
         from anyhook.walk.bridge_failure import failed
 
-        answer = failed(table, row, values, error)
+        answer = failed(table, row, options, error)
     watchdog.stop()
     return _tell(answer)
 
 
-def _overdue(table: Host, row: HostEvent, values: Values, refusal: str) -> int:
+def _overdue(table: Host, row: HostEvent, options: BridgeOptions, refusal: str) -> int:
     """In the watchdog's thread: what the agent gets where there is no decision in time."""
     from anyhook.process.run import end_all
     from anyhook.walk.bridge_failure import failed
 
     end_all(for_good=True)
-    return _tell(failed(table, row, values, Overdue(f"there was no decision within {row.limit_s:g} s"), refusal))
+    return _tell(failed(table, row, options, Overdue(f"there was no decision within {row.limit_s:g} s"), refusal))
 
 
 def named(agent: str, native: str) -> tuple[Host, HostEvent]:
@@ -82,23 +83,23 @@ def named(agent: str, native: str) -> tuple[Host, HostEvent]:
     return table, row
 
 
-def _answer(table: Host, row: HostEvent, values: Values, begun: float, watchdog: Watchdog) -> Answer:
+def _answer(table: Host, row: HostEvent, options: BridgeOptions, begun: float, watchdog: Watchdog) -> Answer:
     raw = sys.stdin.buffer.read() if sys.stdin is not None else b""
     text, doubts = _decoded(raw)
-    payload = _parsed(text, row)
+    payload = _parsed(text, row, doubts)
     received = receive(table, row, payload, raw)
     if not received.events:
         return NO_OPINION
-    project = _project(table, payload, values)
+    project = _project(table, payload, options)
     reason = watchdog.refusal = _own_refusal(received, project, doubts)
     try:
-        return _asked(table, row, values, begun, payload, received, project, reason, doubts)
+        return _asked(table, row, options, begun, payload, received, project, reason, doubts)
     except Exception as error:
         if not reason:
             raise
         from anyhook.walk.bridge_failure import failed
 
-        return failed(table, row, values, error, reason)  # what we refuse needs no hook
+        return failed(table, row, options, error, reason)  # what we refuse needs no hook
 
 
 def _own_refusal(received: Received, project: str, doubts: list[str]) -> str:
@@ -116,7 +117,7 @@ def _own_refusal(received: Received, project: str, doubts: list[str]) -> str:
 def _asked(
     table: Host,
     row: HostEvent,
-    values: Values,
+    options: BridgeOptions,
     begun: float,
     payload: dict[str, Json],
     received: Received,
@@ -127,20 +128,20 @@ def _asked(
     """The answer of self-protection and of all hooks. `doubts` are why they may not have seen what will happen."""
     if received.events[0].name == "user_prompt_submit" or payload.get("stop_hook_active") is False:
         Turn(state_dir(os.environ), table.name, str(received.events[0].data.get("session"))).begin()
-    plan = read_plan(believed_dir(os.environ, project), key_of(project, values))
+    plan = read_plan(believed_dir(os.environ, project), key_of(project, options))
     names = {event.name for event in received.events}
     quick = plan is not None and not reason and not doubts
     if quick and not plan["problems"] and not names & set(plan["events"]):  # type: ignore[index, arg-type]
-        mode = str(values["mode"] or plan["mode"])  # type: ignore[index]
+        mode = str(options.mode or plan["mode"])  # type: ignore[index]
         for event in received.events:
-            quiet = silence(event, project, values, mode, table.name, plan.get("journal") or {})  # type: ignore[union-attr, arg-type]
+            quiet = silence(event, project, None, mode, table.name, plan.get("journal") or {})  # type: ignore[union-attr, arg-type]
         return _recorded_or_said(NO_OPINION, quiet)
     from anyhook.cli.signals import OnDuty
     from anyhook.walk.bridge_once import once
     from anyhook.walk.settle import recorder
 
     with OnDuty():
-        engine = open_engine(project, values, table.name, begun + row.limit_s / 2)
+        engine = open_engine(project, options, table.name, read_by_s=begun + row.limit_s / 2)
         engine.outlived = True
         engine.leave_to_host(table.reads, table.title)
         if reason and engine.catalog.config.protect:
@@ -152,9 +153,14 @@ def _asked(
         engine.answer_by_s = begun + row.limit_s - max(row.limit_s * MARGIN, MARGIN_LEAST_S)
         decision, again = once(table.name, engine, received, lambda: _fire(engine, received, where))
         if again:
-            _note_twice(table, received, engine, values)
+            _note_twice(table, received, engine, options)
         engine.close_sync(0.0)
-    return _recorded_or_said(_said(table, row, received, decision), decision)
+    answer = _recorded_or_said(_said(table, row, received, decision), decision)
+    if doubts and not answer.stderr:
+        from anyhook.walk.bridge_failure import sentence
+
+        return answer.replace(stderr=sentence(where, "; ".join(doubts)))
+    return answer
 
 
 def _recorded_or_said(answer: Answer, decision: Decision) -> Answer:
@@ -165,7 +171,7 @@ def _recorded_or_said(answer: Answer, decision: Decision) -> Answer:
     return answer.replace(stderr=f"anyhook bridge: {lost.what}: {lost.where} ({lost.why}). {lost.fix}")
 
 
-def _note_twice(table: Host, received: Received, engine: Engine, values: Values) -> None:
+def _note_twice(table: Host, received: Received, engine: Engine, options: BridgeOptions) -> None:
     from anyhook.model.problem import WARNING, Problem
 
     problem = Problem(
@@ -177,7 +183,7 @@ def _note_twice(table: Host, received: Received, engine: Engine, values: Values)
         WARNING,
     )
     settings = engine.catalog.config.journal
-    silence(received.events[0], engine.setup.project, values, engine.mode, table.name, settings, (problem,))
+    silence(received.events[0], engine.setup.project, None, engine.mode, table.name, settings, (problem,))
 
 
 def _doubting(
@@ -199,12 +205,12 @@ def _decoded(raw: bytes) -> tuple[str, list[str]]:
         return raw.decode("utf-8", "replace"), [f"the payload is not UTF-8 (byte {error.start})"]
 
 
-def _parsed(text: str, row: HostEvent) -> dict[str, Json]:
+def _parsed(text: str, row: HostEvent, doubts: list[str]) -> dict[str, Json]:
     from anyhook.walk.bridge_failure import Unusable
 
     if not text.strip():
         if row.canonical and row.canonical[0] in GATES:
-            raise Unusable("the payload is empty")
+            doubts.append("the payload is empty")  # the hooks are asked all the same: one may refuse
         return {}
     try:
         payload = lean_json.loads_any(text)
@@ -215,13 +221,13 @@ def _parsed(text: str, row: HostEvent) -> dict[str, Json]:
     return payload
 
 
-def _project(table: Host, payload: dict[str, Json], values: Values) -> str:
+def _project(table: Host, payload: dict[str, Json], options: BridgeOptions) -> str:
     """The folder whose hooks are meant: named by the call, by the agent's own variable, by the payload, or the current
     one."""
-    if values["project"]:
+    if options.project:
         from anyhook.cli.event_input import project_of as checked
 
-        return os.path.realpath(checked(values))
+        return os.path.realpath(checked(options.project))
     for folder in (*map(os.environ.get, table.project_variables), project_of(table, payload)):
         if folder and os.path.isdir(folder):
             return os.path.realpath(folder)

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from anyhook.cli.event_input import project_of
 from anyhook.walk.build import build
 from anyhook.walk.catalog import Catalog, Setup
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.cli.options import Values
+    from anyhook.cli.options import ProjectOptions
 
 
-def setup_of(values: Values, trust: str = "ask") -> Setup:
+def setup_of(options: ProjectOptions, trust: str | None = None) -> Setup:
     return Setup.of(
-        project_of(values),
+        project_of(options.project, options.plugin_dir),
         dict(os.environ),
-        [str(name) for name in values["dialect"] or ()],  # type: ignore[union-attr]
-        str(values.get("trust") or trust),
-        [str(folder) for folder in values["plugin_dir"] or ()],  # type: ignore[union-attr]
-        str(values["state_dir"]) if values["state_dir"] else None,
+        options.dialect,
+        trust or "ask",
+        options.plugin_dir,
+        options.state_dir or None,
     )
 
 
-def catalog_of(values: Values) -> Catalog:
+def catalog_of(options: ProjectOptions) -> Catalog:
     """Every hook with its line; executables that were not asked yet keep an unknown event."""
-    return build(setup_of(values), may_start=False).with_lines()
+    return build(setup_of(options), may_start=False).with_lines()

@@ -11,7 +11,9 @@ from anyhook.model.event import EVENTS, FIELDS, Event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.cli.options import Values
+    from collections.abc import Sequence
+
+    from anyhook.cli.options import EventOptions
     from anyhook.model.json_types import Json
 
 NAMES = {
@@ -23,18 +25,18 @@ TEXTS = {"tool_error": "tool_error", "prompt": "prompt", "message": "message"}
 """The same for texts, which may come from a file or stdin."""
 
 
-def project_of(values: Values) -> str:
-    """The project directory, checked."""
-    project = str(values["project"] or ".")
+def project_of(project: str | None, plugin_dirs: Sequence[str] = ()) -> str:
+    """The project directory, checked; and the plugins' are."""
+    project = project or "."
     if not os.path.isabs(project) and not _here():
-        raise BadCall("the current directory does not exist any more. Change to one that does, or give --project.")
+        raise BadCall("the current directory no longer exists. Change to another one, or use --project.")
     if not os.path.isdir(project):
-        raise BadCall(f"--project {project}: there is no such directory. Name the folder that holds the project.")
-    for folder in values.get("plugin_dir") or ():  # type: ignore[union-attr]
-        if not os.path.isdir(str(folder)):
-            raise BadCall(f"--plugin-dir {folder}: there is no such directory. Name one installed plugin's directory.")
+        raise BadCall(f"--project {project}: no such directory. Name the project's folder.")
+    for folder in plugin_dirs:
+        if not os.path.isdir(folder):
+            raise BadCall(f"--plugin-dir {folder}: no such directory. Name the directory of one installed plugin.")
     if not os.access(project, os.R_OK | os.X_OK):
-        raise BadCall(f"--project {project}: this directory may not be read. Check its permissions.")
+        raise BadCall(f"--project {project}: permission denied. Make the directory readable.")
     return project
 
 
@@ -46,29 +48,31 @@ def _here() -> bool:
     return True
 
 
-def event_of(name: str, values: Values, natives: dict[str, tuple[str, ...]] | None = None) -> tuple[Event, list[str]]:
+def event_of(
+    name: str, options: EventOptions, natives: dict[str, tuple[str, ...]] | None = None
+) -> tuple[Event, list[str]]:
     """The event, and the names in --data that no dialect knows."""
-    if [values[option] for option in ("data", "input", "output", *TEXTS)].count("-") > 1:
+    if [getattr(options, key) for key in ("data", "input", "output", *TEXTS)].count("-") > 1:
         raise BadCall("`-` stands for stdin, and stdin can be read only once. Use @FILE for the others.")
     texts = _Texts()
     data: dict[str, Json] = {}
     given: Json = {}
-    if values["data"] is not None:
-        given = texts.json("--data", str(values["data"]))
+    if options.data is not None:
+        given = texts.json("--data", options.data)
         if not isinstance(given, dict):
             raise BadCall("--data must be a JSON object, such as '{\"turn_number\": 3}'.")
-    for option, field in NAMES.items():
-        if values[option] is not None:
-            data[field] = str(values[option])
-    for option, field in TEXTS.items():
-        if values[option] is not None:
-            data[field] = texts.text(f"--{option.replace('_', '-')}", str(values[option]))
-    if values["input"] is not None:
-        data["input"] = texts.json("--input", str(values["input"]))
+    for key, field in NAMES.items():
+        if (name_given := getattr(options, key)) is not None:
+            data[field] = name_given
+    for key, field in TEXTS.items():
+        if (text_given := getattr(options, key)) is not None:
+            data[field] = texts.text(f"--{key.replace('_', '-')}", text_given)
+    if options.input is not None:
+        data["input"] = texts.json("--input", options.input)
         if not isinstance(data["input"], dict):
             raise BadCall('--input must be a JSON object, such as \'{"command": "ls"}\'.')
-    if values["output"] is not None:
-        data["output"] = _loose(texts.text("--output", str(values["output"])))
+    if options.output is not None:
+        data["output"] = _loose(texts.text("--output", options.output))
     event = name
     if name not in EVENTS or given:
         from anyhook.tables.registry import UnknownEvent, canonical_event
@@ -142,5 +146,5 @@ class _Texts:
         except ValueError as error:
             shown = text if len(text) <= 60 else f"{text[:60]}…"
             raise BadCall(
-                f"{option}: this is not JSON: {shown!r} ({error}). Quote it for the shell with single quotes."
+                f"{option}: this is not valid JSON: {shown!r} ({error}). Quote it for the shell with single quotes."
             ) from None

@@ -10,4 +10,4 @@ BAD_CALL = 3
 
 
 class BadCall(Exception):  # noqa: N818 (it says what is bad)
-    """The sentence is shown as it is, and the command leaves with status 3."""
+    """The sentence is shown as it is, and the command exits with status 3."""

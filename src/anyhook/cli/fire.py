@@ -14,7 +14,7 @@ from anyhook.tables.registry import DIALECTS, VARIABLES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.cli.options import Values
+    from anyhook.cli.options import FireOptions, RunOptions
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
@@ -22,56 +22,58 @@ if TYPE_CHECKING:
     from anyhook.walk.engine import Engine
 
 
-def fire(name: str, values: Values) -> int:
+def fire(name: str, options: FireOptions) -> int:
     """Carry out a checked call; the exit status."""
-    project = os.path.realpath(project_of(values))
+    project = os.path.realpath(project_of(options.project, options.plugin_dir))
     env = os.environ
-    plan = read_plan(believed_dir(env, project), key_of(project, values))
+    plan = read_plan(believed_dir(env, project), key_of(project, options))
     natives = plan["natives"] if plan else None
-    event, unknown = event_of(name, values, natives)  # type: ignore[arg-type]
+    event, unknown = event_of(name, options, natives)  # type: ignore[arg-type]
     if plan is not None and not unknown and not plan["problems"] and event.name not in plan["events"]:  # type: ignore[operator]
-        settings, mode = plan.get("journal") or {}, str(values["mode"] or plan["mode"])
-        return answer(silence(event, project, values, mode, "fire", settings), bool(values["json"]))  # type: ignore[arg-type]
+        settings, mode = plan.get("journal") or {}, str(options.mode or plan["mode"])
+        return answer(silence(event, project, options.session, mode, "fire", settings), options.json)  # type: ignore[arg-type]
     from anyhook.cli.signals import OnDuty
 
     with OnDuty():
-        engine = open_engine(project, values, "fire")
+        engine = open_engine(project, options, "fire", options.session)
         engine.outlived = True
         decision = engine.fire_sync(event)
         engine.close_sync(0.0)
-    return answer(_with_unknown(decision, unknown), bool(values["json"]))
+    return answer(_with_unknown(decision, unknown), options.json)
 
 
-def key_of(project: str, values: Values) -> tuple[object, ...]:
-    chosen = values["dialect"] or ()
-    dialects = tuple(name for name in DIALECTS if name in chosen) if chosen else DIALECTS  # type: ignore[operator]
-    folders = tuple(os.path.realpath(folder) for folder in values["plugin_dir"] or ())  # type: ignore[union-attr]
-    state = values["state_dir"]
+def key_of(project: str, options: RunOptions) -> tuple[object, ...]:
+    chosen = options.dialect
+    dialects = tuple(name for name in DIALECTS if name in chosen) if chosen else DIALECTS
+    folders = tuple(os.path.realpath(folder) for folder in options.plugin_dir)
+    state = options.state_dir
     return plan_key(
         __version__,
         os.environ,
         VARIABLES,
         project,
         dialects,
-        str(values["trust"] or "ask"),
+        options.trust or "ask",
         folders,
-        os.path.abspath(str(state)) if state else None,
+        os.path.abspath(state) if state else None,
     )
 
 
-def open_engine(project: str, values: Values, host: str, read_by_s: float | None = None) -> Engine:
+def open_engine(
+    project: str, options: RunOptions, host: str, session: str | None = None, read_by_s: float | None = None
+) -> Engine:
     from anyhook.walk.engine import Engine
 
     return Engine.open(
         project,
-        dialects=[str(name) for name in values["dialect"] or ()],  # type: ignore[union-attr]
-        trust=str(values["trust"] or "ask"),
-        on_failure=str(values["on_failure"]) if values["on_failure"] else None,
-        mode=str(values["mode"]) if values["mode"] else None,
-        plugin_dirs=[str(folder) for folder in values["plugin_dir"] or ()],  # type: ignore[union-attr]
-        state_dir=str(values["state_dir"]) if values["state_dir"] else None,
-        session=str(values["session"]) if values.get("session") else None,
-        model=str(values["model"]) if values["model"] else None,
+        dialects=options.dialect,
+        trust=options.trust or "ask",
+        on_failure=options.on_failure or None,
+        mode=options.mode or None,
+        plugin_dirs=options.plugin_dir,
+        state_dir=options.state_dir or None,
+        session=session or None,
+        model=options.model or None,
         host=host,
         read_by_s=read_by_s,
     )
@@ -114,7 +116,7 @@ def answer(decision: Decision, as_json: bool) -> int:
 def silence(
     event: Event,
     project: str,
-    values: Values,
+    session: str | None,
     mode: str,
     host: str,
     settings: dict[str, Json],
@@ -131,7 +133,7 @@ def silence(
     decision = Decision(event.name, enforced=mode != "shadow", problems=problems)
     journal = Journal(state_dir(os.environ), bounds_of(settings))
     keeping = Keeping(secrets_of(os.environ), str(settings.get("bodies", FULL)))
-    session = str(values.get("session") or f"session-{os.urandom(8).hex()}")
+    session = session or f"session-{os.urandom(8).hex()}"
     parent = ""
     if TRACEPARENT in os.environ:
         from anyhook.model.trace import parent_of

@@ -5,63 +5,73 @@ from __future__ import annotations
 import gc
 import os
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from anyhook.cli.failure import BadCall
-from anyhook.cli.options import Option
+from anyhook.cli.options import Options, option
 from anyhook.cli.view import render
 from anyhook.journal.files import current_path, full_paths
 from anyhook.journal.search import Wanted
 from anyhook.journal.timespec import moment
 from anyhook.model.event import EVENTS
 from anyhook.model.outcome import STRENGTH
+from anyhook.tables.registry import UnknownEvent, canonical_event
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from anyhook.cli.options import Values
     from anyhook.journal.search import Found
 
-WANTED = (
-    Option("--since", "Not before this: 2h, 3d, today, 2026-11-15T10:30.", "TIME"),
-    Option("--until", "Only before this.", "TIME"),
-    Option("--session", "Only this session.", "ID"),
-    Option("--project", "Only this project.", "DIR"),
-    Option("--agent", "Only what this one fired: fire, library, agent, or a bridged agent.", "NAME"),
-    Option("--event", "Only this event, by any of its names.", "EVENT"),
-    Option("--tool", "Only this tool.", "NAME"),
-    Option("--hook", "Only where a hook was reached whose id has this in it.", "ID"),
-    Option("--verdict", "Only this verdict.", "VERDICT", choices=tuple(STRENGTH)),
-    Option("--text", "Only where this text is found, in upper or lower case.", "TEXT"),
-)
+
+class EventFilter(Options):
+    """Which events of the journal are meant."""
+
+    since: str | None = option("--since", "Only from this time on: 2h, 3d, today, 2026-11-15T10:30.", "TIME")
+    until: str | None = option("--until", "Only before this time.", "TIME")
+    session: str | None = option("--session", "Only this session.", "ID")
+    agent: str | None = option("--agent", "Only events from this agent; also fire, library, agent.", "NAME")
+    event: str | None = option("--event", "Only this event; any of its names.", "EVENT")
+    tool: str | None = option("--tool", "Only this tool.", "NAME")
+    verdict: str | None = option("--verdict", "Only this verdict.", "VERDICT", choices=tuple(STRENGTH))
 
 
-def wanted_of(values: Values, since: str | None = None) -> Wanted:
-    """The options, checked. `since` counts where the call names no moment."""
+class JournalFilter(EventFilter):
+    """The same, in whatever project, with whatever hook."""
 
-    def text(key: str) -> str | None:
-        return str(values[key]) if values.get(key) is not None else None
+    project: str | None = option("--project", "Only this project.", "DIR")
+    hook: str | None = option("--hook", "Only where a hook was reached whose id contains this.", "ID")
 
-    def at(key: str, default: str | None = None) -> int | None:
-        given = default if text(key) is None else text(key)
-        try:
-            return None if given is None else moment(given, datetime.now())
-        except ValueError as error:
-            raise BadCall(f"--{key}: {error}") from None
 
-    project = text("project")
+class TextFilter(Options):
+    text: str | None = option("--text", "Only records that contain this text, in any case.", "TEXT")
+
+
+class RecordFilter(TextFilter, JournalFilter):
+    """All that a search through the journal can ask for."""
+
+
+def wanted_of(options: EventFilter, since: str | None = None) -> Wanted:
+    """The options, checked. `since` counts where the call names no time."""
+    project = options.project if isinstance(options, JournalFilter) else None
     return Wanted(
-        at("since", since),
-        at("until"),
-        text("session"),
+        _time("--since", since if options.since is None else options.since),
+        _time("--until", options.until),
+        options.session,
         None if project is None else os.path.realpath(project),
-        text("agent"),
-        _event(text("event")),
-        text("tool"),
-        text("hook"),
-        text("verdict"),
-        text("text"),
+        options.agent,
+        _event(options.event),
+        options.tool,
+        options.hook if isinstance(options, JournalFilter) else None,
+        options.verdict,
+        options.text if isinstance(options, TextFilter) else None,
     )
+
+
+def _time(flag: str, given: str | None) -> int | None:
+    try:
+        return None if given is None else moment(given, datetime.now())
+    except ValueError as error:
+        raise BadCall(f"{flag}: {error}") from None
 
 
 def look_for_cycles_seldom() -> None:
@@ -87,19 +97,16 @@ def sound(records: Iterable[Found]) -> Iterator[Found]:
 def _event(name: str | None) -> str | None:
     if name is None or name in EVENTS:
         return name
-    from anyhook.tables.registry import UnknownEvent, canonical_event
-
     try:
         return canonical_event(name, failed=False)
     except UnknownEvent as error:
         raise BadCall(f"--event: {error}") from None
 
 
-def count_of(values: Values, key: str, default: int) -> int:
+def count_of(flag: str, given: str | None, default: int) -> int:
     """A whole number above nothing."""
-    given = values.get(key)
     if given is None:
         return default
-    if not str(given).isdecimal() or not 0 < int(str(given)) < 10**12:
-        raise BadCall(f"--{key.replace('_', '-')} {given}: this must be a whole number, 1 or more.")
-    return int(str(given))
+    if not given.isdecimal() or not 0 < int(given) < 10**12:
+        raise BadCall(f"{flag} {given}: must be a whole number, 1 or more.")
+    return int(given)

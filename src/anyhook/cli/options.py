@@ -1,5 +1,5 @@
-"""The options of the verbs that look at a project, as one table: the fast path, the command line and the docs read
-the same rows. It parses words and judges no values."""
+"""The options of every verb. A class per verb is the one table: its fields are what a parsed call holds, and each
+field's row is what the fast path, the full command line and the docs read. It parses words and judges no values."""
 
 from __future__ import annotations
 
@@ -8,13 +8,18 @@ from anyhook.model.words import MODE, ON_FAILURE, TRUST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
-    Values = dict[str, str | list[str] | bool | None]
+    T = TypeVar("T", bound="Options")
+else:
+
+    def dataclass_transform(**_):
+        return lambda cls: cls
 
 
 class Option(Record):
-    """One option."""
+    """The row of one option."""
 
     flag: str
     help: str
@@ -30,61 +35,148 @@ class Option(Record):
         return self.flag.lstrip("-").replace("-", "_")
 
 
-WHERE = (
-    Option("--project", "The project directory; default: the current one.", "DIR"),
-    Option("--dialect", "Only this dialect's hooks; may be repeated.", "NAME", many=True),
-    Option("--plugin-dir", "An installed plugin's directory; may be repeated.", "DIR", many=True),
-    Option("--state-dir", "The state directory of dialects that have one.", "DIR"),
-)
-JSON = Option("--json", "Print one JSON object.")
-EVENT = (
-    Option("--tool", "The tool's name.", "NAME"),
-    Option("--input", "The tool's input, a JSON object.", "JSON"),
-    Option("--output", "The tool's result.", "TEXT|JSON"),
-    Option("--tool-error", "The tool failed with this error.", "TEXT"),
-    Option("--call-id", "The tool call's id.", "ID"),
-    Option("--prompt", "What the user wrote.", "TEXT"),
-    Option("--source", "What started the session: startup, resume.", "NAME"),
-    Option("--trigger", "What started the compaction: manual, auto.", "NAME"),
-    Option("--reason", "Why the session ends.", "NAME"),
-    Option("--agent", "The sub-agent's type.", "TYPE"),
-    Option("--message", "A notification's text.", "TEXT"),
-    Option("--session", "The session's id.", "ID"),
-    Option("--data", "Further canonical fields, a JSON object.", "JSON|@FILE|-"),
-)
-RUN = (
-    Option("--trust", "Which project hooks may run; default: ask.", "MODE", choices=TRUST),
-    Option("--on-failure", "What a broken hook means; default: native.", "RULE", choices=ON_FAILURE),
-    Option("--mode", "shadow runs everything and enforces nothing.", "MODE", choices=MODE),
-    Option("--model", "The model for handlers that ask one.", "PROVIDER:NAME"),
-)
-FIRE = (*WHERE, JSON, *EVENT, *RUN)
-BRIDGE = (*WHERE, *RUN)
+def option(flag: str, about: str, metavar: str, *, choices: tuple[str, ...] = (), short: str = "") -> Any:
+    """A field for an option that takes a value; None where the call does not have it."""
+    return Option(flag, about, metavar, choices=choices, short=short)
 
 
-def parse(words: Sequence[str], options: Sequence[Option]) -> tuple[list[str], Values] | None:
-    """Arguments and options of a call that is right in every word; None for one that the full parser has to look at."""
-    known = {option.flag: option for option in options}
+def repeated(flag: str, about: str, metavar: str) -> Any:
+    """A field for an option that may be repeated."""
+    return Option(flag, about, metavar, many=True)
+
+
+def switch(flag: str, about: str, *, short: str = "") -> Any:
+    """A field for an option that takes no value."""
+    return Option(flag, about, short=short)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+class Options:
+    """What a call of a verb asks for: one field per option. Subclasses declare fields; a class with several bases has
+    the fields of all of them. (Not a Record: slots do not allow several bases.)"""
+
+    if TYPE_CHECKING:
+        rows: ClassVar[tuple[Option, ...]]
+        """The table, in the order in which help shows it."""
+
+    debug: bool = switch("--debug", "Show every step with its time, and the traceback of a failure, on stderr.")
+
+    def __init_subclass__(cls) -> None:
+        # Help shows a verb's own options first, and what all verbs have last.
+        owners = (cls, *cls.__mro__[-3:0:-1], Options)
+        names = dict.fromkeys(name for owner in owners for name, row in vars(owner).items() if isinstance(row, Option))
+        cls.rows = tuple(getattr(cls, name) for name in names)
+
+    def __init__(self, **values: object) -> None:
+        found = self.__dict__
+        for row in self.rows:
+            found[row.key] = values.pop(row.key, () if row.many else None if row.metavar else False)
+        if values:
+            raise TypeError(f"{type(self).__name__} has no option {', '.join(values)}")
+
+    @classmethod
+    def of(cls, values: Mapping[str, object]) -> Self:
+        """From values that a parser found, by key."""
+        return cls(**values)
+
+    def replace(self, **changes: object) -> Self:
+        """The same options with some values changed."""
+        return type(self)(**{**self.__dict__, **changes})
+
+
+class JsonOptions(Options):
+    """For a verb that can answer a program."""
+
+    json: bool = switch("--json", "Print one JSON object.")
+
+
+class HookOptions(Options):
+    """Whose hooks are meant."""
+
+    project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
+    dialect: tuple[str, ...] = repeated("--dialect", "Only this dialect's hooks; may be repeated.", "NAME")
+    plugin_dir: tuple[str, ...] = repeated("--plugin-dir", "An installed plugin's directory; may be repeated.", "DIR")
+
+
+class ProjectOptions(HookOptions):
+    """The same, for verbs that look at a project's own state as well."""
+
+    state_dir: str | None = option("--state-dir", "The state directory of dialects that have one.", "DIR")
+
+
+class ProjectJsonOptions(JsonOptions, ProjectOptions):
+    """For the plain verbs about a project's hooks."""
+
+
+class EventOptions(Options):
+    """The fields of one event."""
+
+    tool: str | None = option("--tool", "The tool's name.", "NAME")
+    input: str | None = option("--input", "The tool's input, a JSON object.", "JSON")
+    output: str | None = option("--output", "The tool's result.", "TEXT|JSON")
+    tool_error: str | None = option("--tool-error", "The tool failed with this error.", "TEXT")
+    call_id: str | None = option("--call-id", "The tool call's id.", "ID")
+    prompt: str | None = option("--prompt", "What the user wrote.", "TEXT")
+    source: str | None = option("--source", "What started the session: startup, resume.", "NAME")
+    trigger: str | None = option("--trigger", "What started the compaction: manual, auto.", "NAME")
+    reason: str | None = option("--reason", "Why the session ends.", "NAME")
+    agent: str | None = option("--agent", "The sub-agent's type.", "TYPE")
+    message: str | None = option("--message", "A notification's text.", "TEXT")
+    session: str | None = option("--session", "The session's id.", "ID")
+    data: str | None = option("--data", "Further canonical fields, a JSON object.", "JSON|@FILE|-")
+
+
+class TrustOption(Options):
+    trust: str | None = option(
+        "--trust", "Which project hooks may run; default: ask (only approved ones).", "MODE", choices=TRUST
+    )
+
+
+class PostureOption(Options):
+    on_failure: str | None = option(
+        "--on-failure", "What to do when a hook breaks; default: native.", "RULE", choices=ON_FAILURE
+    )
+
+
+class ModeOption(Options):
+    mode: str | None = option("--mode", "shadow runs all hooks and enforces nothing.", "MODE", choices=MODE)
+
+
+class RunOptions(ModeOption, PostureOption, TrustOption, ProjectOptions):
+    """How the hooks of an event run."""
+
+    model: str | None = option("--model", "The model for handlers that ask one.", "PROVIDER:NAME")
+
+
+class FireOptions(JsonOptions, RunOptions, EventOptions):
+    """`anyhook fire` and `anyhook explain`."""
+
+
+class BridgeOptions(RunOptions):
+    """`anyhook bridge`."""
+
+
+def parse(words: Sequence[str], kind: type[T], count: int) -> tuple[list[str], T] | None:
+    """So many arguments, and the options, of a call that is right in every word; None for one that the full parser has
+    to look at."""
+    known = {row.flag: row for row in kind.rows}
     arguments: list[str] = []
-    values: Values = {option.key: [] if option.many else None for option in options}
+    values: dict[str, str | tuple[str, ...] | bool] = {}
     rest = iter(words)
     for word in rest:
         if not word.startswith("-") or word == "-":
             arguments.append(word)
             continue
         flag, equals, given = word.partition("=")
-        option = known.get(flag)
-        if option is None or (equals and not option.metavar):
+        row = known.get(flag)
+        if row is None or (equals and not row.metavar):
             return None
-        if not option.metavar:
-            values[option.key] = True
+        if not row.metavar:
+            values[row.key] = True
             continue
         value = given if equals else next(rest, None)
-        if value is None or (option.choices and value not in option.choices):
+        if value is None or (row.choices and value not in row.choices):
             return None
-        listed = values[option.key]
-        if isinstance(listed, list):
-            listed.append(value)
-        else:
-            values[option.key] = value
-    return arguments, values
+        before = values.get(row.key, ())
+        values[row.key] = (*before, value) if row.many and isinstance(before, tuple) else value
+    return (arguments, kind(**values)) if len(arguments) == count else None

@@ -7,27 +7,28 @@ import gc
 import os
 import sys
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import click
 
 from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import BadCall
-from anyhook.cli.options import JSON, RUN, WHERE, Option
+from anyhook.cli.options import ModeOption, ProjectJsonOptions, TrustOption, option, repeated, switch
 from anyhook.cli.signals import AnswerOnly, fill_streams
+from anyhook.cli.verb_trust import approve_all
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.model import lean_json
 from anyhook.process.keeper import Keeper
+from anyhook.tables.registry import dialect
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from anyhook.adapters.tool_calls import ToolRecord
-    from anyhook.agent.options import Options
-    from anyhook.agent.session import Turn
-    from anyhook.cli.options import Values
-    from anyhook.cli.view.spinner import Life
+    from anyhook.agent.options import SessionOptions
+    from anyhook.agent.session import TurnResult
+    from anyhook.cli.view.status_line import StatusLine
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
@@ -37,23 +38,25 @@ NOT_INSTALLED = "the agent is not installed ({}). Install it: pip install 'anyho
 CREATE_HOOK = "/create-hook"
 SHORT = 60
 """How much of a tool's input is shown of each field."""
-OPTIONS = (
-    *WHERE,
-    JSON,
-    Option("--model", "The model: PROVIDER:NAME or script:FILE.", "NAME"),
-    Option("--permission", "Who lets tools run; default: ask.", "MODE", choices=("ask", "auto", "deny")),
-    Option("--resume", "Go on with this session.", "ID"),
-    Option("--follow", "Go on with the latest session of this project."),
-    Option("--recipe", "Run a recipe; `compact` is built in.", "NAME", short="-r"),
-    Option("--arg", "An argument of the recipe; may be repeated.", "K=V", many=True),
-    Option("--max-turns", "How often the model may answer; default: 50.", "N"),
-    Option("--no-hooks", "Run no hook, the built-in ones included."),
-    Option("--trust-hooks", "Approve the project's hooks as they are now, then run."),
-    *(option for option in RUN if option.flag in ("--trust", "--mode")),
-    Option("--web-fetch", "Let the agent fetch pages, as the setting `web_fetch` does."),
-    Option("--debug", "Show every hook that runs, on stderr."),
-)
 EXAMPLE = 'anyhook agent run "Add a test for the parser" --model anthropic:NAME --permission auto'
+
+
+class AgentOptions(ModeOption, TrustOption, ProjectJsonOptions):
+    model: str | None = option("--model", "The model: PROVIDER:NAME or script:FILE.", "NAME")
+    permission: str | None = option(
+        "--permission", "Who lets tools run; default: ask.", "MODE", choices=("ask", "auto", "deny")
+    )
+    resume: str | None = option("--resume", "Continue this session.", "ID")
+    follow: bool = switch("--follow", "Continue the latest session of this project.")
+    recipe: str | None = option("--recipe", "Run a recipe; `compact` is built in.", "NAME", short="-r")
+    arg: tuple[str, ...] = repeated("--arg", "An argument of the recipe; may be repeated.", "K=V")
+    max_turns: str | None = option("--max-turns", "How many times the model may answer; default: 50.", "N")
+    no_hooks: bool = switch("--no-hooks", "Run no hooks, not even built-in ones.")
+    trust_hooks: bool = switch("--trust-hooks", "Approve the project's hooks as they are now, then run.")
+    web_fetch: bool = switch("--web-fetch", "Let the agent fetch pages, as the setting `web_fetch` does.")
+    debug: bool = switch(
+        "--debug", "Show every hook that runs, every step with its time, and the traceback of a failure."
+    )
 
 
 @click.group(
@@ -62,31 +65,32 @@ EXAMPLE = 'anyhook agent run "Add a test for the parser" --model anthropic:NAME 
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
 )
 def agent() -> None:
-    """A coding agent in whose loop every event happens."""
+    """Our own coding agent. Its loop fires every event."""
 
 
-@verb("run", OPTIONS, EXAMPLE, [click.Argument(["prompt"], required=False)])
-def run(prompt: str | None, values: Values) -> int:
-    """Carry out one prompt, and end. PROMPT may be `-`: then it is read from stdin.
+@verb("run", AgentOptions, EXAMPLE, [click.Argument(["prompt"], required=False)])
+def run(prompt: str | None, call: AgentOptions) -> int:
+    """Run one prompt, then exit. With `-` as PROMPT, the prompt is read from stdin.
 
-    The answer goes to stdout, everything else to stderr. Leaves with 0 when done, 1 where the run failed, 2 where a
-    hook refused the session or the prompt, 130 when interrupted."""
-    options = options_of(values)
-    text = (sys.stdin.read() if sys.stdin is not None else "") if prompt == "-" else prompt or ""
-    if not text.strip() and options.recipe is None:
-        raise BadCall("there is no prompt. Give one, or `-` to read it from stdin.")
-    if text.split(maxsplit=1)[:1] == [CREATE_HOOK]:
+    The answer goes to stdout, everything else to stderr.
+
+    \b
+    Exit status: 0 done, 1 the run failed, 2 a hook refused the session or the prompt, 130 interrupted.
+    """
+    options = session_options(call)
+    prompt_text = (sys.stdin.read() if sys.stdin is not None else "") if prompt == "-" else prompt or ""
+    if not prompt_text.strip() and options.recipe is None:
+        raise BadCall("the prompt is missing. Give one, or `-` to read it from stdin.")
+    if prompt_text.split(maxsplit=1)[:1] == [CREATE_HOOK]:
         raise BadCall(
             f"{CREATE_HOOK} shows what it wrote and asks before it saves it, which needs a person. Use it in "
             "`anyhook agent chat`; `anyhook new` writes a hook without asking."
         )
-    if values["trust_hooks"]:
-        from anyhook.cli.verb_trust import approve_all
-
-        approve_all(values)
+    if call.trust_hooks:
+        approve_all(call, call.trust)
     fill_streams()
     with Keeper():
-        return _run(text, options, values)
+        return _run(prompt_text, options, call)
 
 
 @contextmanager
@@ -103,58 +107,52 @@ def loading() -> Iterator[None]:
         gc.enable()
 
 
-def options_of(values: Values) -> Options:
+def session_options(call: AgentOptions) -> SessionOptions:
     """The checked values of a call."""
     with loading():
-        from anyhook.agent.options import MAX_TURNS, Options
-    most = str(values["max_turns"] or MAX_TURNS)
+        from anyhook.agent.options import MAX_TURNS, SessionOptions
+    most = call.max_turns or str(MAX_TURNS)
     if not most.isdigit():
         raise BadCall(f"--max-turns {most}: must be a number, 0 for no bound.")
-    pairs = [str(pair).partition("=") for pair in values["arg"] or ()]  # type: ignore[union-attr]
+    pairs = [pair.partition("=") for pair in call.arg]
     if bad := [key for key, equals, _ in pairs if not equals or not key]:
         raise BadCall(f"--arg {bad[0]}: must be K=V.")
-    if values["resume"] == "":
-        raise BadCall("--resume: the id of a session is missing. `--follow` goes on with the latest.")
-    if values["resume"] and values["follow"]:
-        raise BadCall("--resume and --follow exclude each other. Give one of them.")
-    return Options(
-        project=os.path.realpath(project_of(values)),
+    if call.resume == "":
+        raise BadCall("--resume: the id of a session is missing. `--follow` continues the latest.")
+    if call.resume and call.follow:
+        raise BadCall("--resume and --follow cannot be combined. Use one of them.")
+    return SessionOptions(
+        project=os.path.realpath(project_of(call.project, call.plugin_dir)),
         env=dict(os.environ),
-        model=_text(values, "model"),
-        permission=_text(values, "permission") or "ask",
-        resume=_text(values, "resume"),
-        follow=bool(values["follow"]),
-        recipe=_text(values, "recipe"),
+        model=call.model or None,
+        permission=call.permission or "ask",
+        resume=call.resume or None,
+        follow=call.follow,
+        recipe=call.recipe or None,
         arguments={key: value for key, _, value in pairs},
         max_turns=int(most),
-        hooks=not values["no_hooks"],
-        trust=_text(values, "trust") or "ask",
-        dialects=tuple(str(name) for name in values["dialect"] or ()),  # type: ignore[union-attr]
-        plugin_dirs=tuple(str(folder) for folder in values["plugin_dir"] or ()),  # type: ignore[union-attr]
-        state_dir=_text(values, "state_dir"),
-        web_fetch=bool(values["web_fetch"]),
-        mode=_text(values, "mode"),
+        hooks=not call.no_hooks,
+        trust=call.trust or "ask",
+        dialects=call.dialect,
+        plugin_dirs=call.plugin_dir,
+        state_dir=call.state_dir or None,
+        web_fetch=call.web_fetch,
+        mode=call.mode or None,
     )
 
 
-def _text(values: Values, key: str) -> str | None:
-    return str(values[key]) if values[key] else None
-
-
-def _run(prompt: str, options: Options, values: Values) -> int:
+def _run(prompt: str, options: SessionOptions, call: AgentOptions) -> int:
     with loading():
         import asyncio
 
         from anyhook.agent.failure import BadSetup, Failed
         from anyhook.agent.headless import STATUS, Headless
-        from anyhook.cli.view.spinner import Life
-    talk = Talk(bool(values["debug"]), Life(sys.stderr, {} if values["json"] else options.env))
-    headless = Headless(
-        options, talk.show, talk.event, keep=bool(values["json"]), called=talk.call, announce=talk.life.begins
-    )
+        from anyhook.cli.view.status_line import StatusLine
+    talk = Talk(call.debug, StatusLine(sys.stderr, {} if call.json else options.env))
+    headless = Headless(options, talk.show, talk.event, keep=call.json, called=talk.call, announce=talk.status.begins)
 
-    async def watched() -> Turn:
-        async with talk.life.shown():
+    async def watched() -> TurnResult:
+        async with talk.status.shown():
             return await headless.run(prompt)
 
     with AnswerOnly():
@@ -167,7 +165,7 @@ def _run(prompt: str, options: Options, values: Values) -> int:
             return FAILED
     if turn.why:
         render.say(f"{turn.stop}: {turn.why}")
-    if values["json"]:
+    if call.json:
         render.json_out(headless.report(turn))
     elif turn.text:
         render.out(turn.text)
@@ -177,16 +175,16 @@ def _run(prompt: str, options: Options, values: Values) -> int:
 class Talk:
     """What a person hears of the hooks while the agent works."""
 
-    def __init__(self, debug: bool, life: Life) -> None:
-        self.debug, self.life = debug, life
+    def __init__(self, debug: bool, status: StatusLine) -> None:
+        self.debug, self.status = debug, status
         self.told: set[tuple[str, str]] = set()
 
     def show(self, text: str) -> None:
-        self.life.wipe()
+        self.status.wipe()
         render.say(text)
 
     def event(self, event: Event, decision: Decision) -> None:
-        self.life.ends(event, decision)
+        self.status.ends(event, decision)
         if self.debug:
             for line in debug_lines(event, decision):
                 self.show(line)
@@ -215,8 +213,6 @@ def _short(value: Json) -> str:
 
 def debug_lines(event: Event, decision: Decision) -> list[str]:
     """What `--debug` shows of one event, in the words of the document that has this flag."""
-    from anyhook.tables.registry import dialect
-
     lines: list[str] = []
     for report in decision.hooks:
         row = dialect(report.dialect).row_for(event.name)
@@ -236,35 +232,36 @@ def debug_lines(event: Event, decision: Decision) -> list[str]:
 CHAT_EXAMPLE = "anyhook agent chat --model anthropic:NAME"
 
 
-@verb("chat", OPTIONS, CHAT_EXAMPLE, [click.Argument(["prompt"], required=False)])
-def chat(prompt: str | None, values: Values) -> int:
-    """Talk with the agent in the terminal; /help there lists commands. PROMPT is the first prompt.
+@verb("chat", AgentOptions, CHAT_EXAMPLE, [click.Argument(["prompt"], required=False)])
+def chat(prompt: str | None, call: AgentOptions) -> int:
+    """Chat with the agent in the terminal. PROMPT is the first prompt; /help lists commands.
 
-    Shows what the project's hooks would run and asks, before any of them runs. Leaves with 0, with 2 where a hook
-    refused the session, with 130 when ended by a signal."""
-    if values["json"]:
+    Before any hook of the project runs, it shows them and asks.
+
+    \b
+    Exit status: 0 done, 2 a hook refused the session, 130 ended by a signal.
+    """
+    if call.json:
         raise BadCall("--json: a chat is for people. `anyhook agent run --json` is for programs.")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise BadCall("a chat needs a terminal. Without one, use `anyhook agent run`.")
     if prompt == "-":
         raise BadCall("-: a chat's stdin is the terminal. Write the prompt itself, or nothing.")
-    options = options_of(values)
+    options = session_options(call)
     with Keeper():
-        return _chat(prompt or "", options, values)
+        return _chat(prompt or "", options, call)
 
 
-def _chat(prompt: str, options: Options, values: Values) -> int:
+def _chat(prompt: str, options: SessionOptions, call: AgentOptions) -> int:
     with loading():
         import asyncio
 
         from anyhook.agent.failure import BadSetup, Failed
         from anyhook.cli.chat.loop import Chat
-    if values["trust_hooks"]:
-        from anyhook.cli.verb_trust import approve_all
-
-        approve_all(values)
+    if call.trust_hooks:
+        approve_all(call, call.trust)
     try:
-        return asyncio.run(Chat(options, values, prompt).run())
+        return asyncio.run(Chat(options, call, prompt).run())
     except BadSetup as error:
         raise BadCall(str(error)) from None
     except Failed as error:

@@ -3,56 +3,55 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from multiprocessing import get_context
+from typing import TYPE_CHECKING
 
 import click
 
+from anyhook.cli.backtest_input import prepared
 from anyhook.cli.failure import BadCall
-from anyhook.cli.journal_input import WANTED, count_of, look_for_cycles_seldom, wanted_of
-from anyhook.cli.options import JSON, RUN, WHERE, Option
+from anyhook.cli.journal_input import EventFilter, TextFilter, count_of, look_for_cycles_seldom, wanted_of
+from anyhook.cli.options import HookOptions, JsonOptions, PostureOption, TrustOption, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
-from anyhook.cli.view.backtest_text import finding_lines, table_lines
+from anyhook.cli.view.backtest_text import finding_lines, tally_table
+from anyhook.cli.view.console import show
 from anyhook.cli.view.progress import progress
+from anyhook.replay.backtest import WorkerLost
+from anyhook.replay.trial import end_with
 from anyhook.state.places import make_private_dir, state_dir
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from concurrent.futures import Executor
 
-    from anyhook.cli.options import Values
     from anyhook.model.json_types import Json
     from anyhook.replay.backtest import Backtest, Finding, Tally
 
-OPTIONS = (
-    *(option for option in WANTED if option.flag not in ("--project", "--hook")),
-    *(option for option in WHERE if option.flag != "--state-dir"),
-    Option("--everywhere", "Events of every project, not of this one only."),
-    *(option for option in RUN if option.flag in ("--trust", "--on-failure")),
-    Option("--sandbox", "bwrap (default) or none: then hooks may do what they do.", "KIND", choices=("bwrap", "none")),
-    Option("--jobs", "How many processes; default: one per core.", "N"),
-    Option("--dask", "Run on this cluster of dask.distributed instead.", "ADDRESS"),
-    Option("--last", "Show this many of the events that differ; default: 20.", "N", short="-n"),
-    JSON,
-)
+
+class BacktestOptions(JsonOptions, PostureOption, TrustOption, HookOptions, TextFilter, EventFilter):
+    everywhere: bool = switch("--everywhere", "Use events of every project, not only of this one.")
+    sandbox: str | None = option(
+        "--sandbox", "bwrap (default), or none to run hooks without a sandbox.", "KIND", choices=("bwrap", "none")
+    )
+    jobs: str | None = option("--jobs", "How many processes to use; default: one per core.", "N")
+    dask: str | None = option("--dask", "Run on this cluster of dask.distributed instead.", "ADDRESS")
+    last: str | None = option("--last", "Show this many of the events that differ; default: 20.", "N", short="-n")
 
 
 @verb(
     "backtest",
-    OPTIONS,
+    BacktestOptions,
     "anyhook backtest git_guard --since 30d",
     [click.Argument(["hooks"], nargs=-1, required=True, metavar="HOOK...")],
 )
-def backtest(hooks: tuple[str, ...], values: Values) -> int:
-    """Run hooks, as they are today, over recorded events of this project, and show what they would have blocked,
-    rewritten or cost. Hooks run in a sandbox that can write nothing and has no network. Results are kept: what has
-    run once does not run again, and an interrupted backtest goes on."""
-    import sqlite3
-
-    from anyhook.cli.backtest_input import prepared
-    from anyhook.replay.backtest import WorkerLost
-
+def backtest(hooks: tuple[str, ...], options: BacktestOptions) -> int:
+    """Run hooks, as they are today, on recorded events of this project, and show what they would have blocked,
+    rewritten or cost. Hooks run in a sandbox without a network, where they can write nothing. Results are kept: no
+    event runs twice, and an interrupted backtest continues where it stopped."""
     look_for_cycles_seldom()
     folder = state_dir(os.environ)
     try:
@@ -62,13 +61,14 @@ def backtest(hooks: tuple[str, ...], values: Values) -> int:
         raise BadCall(
             f"results cannot be kept in {folder}/backtest.sqlite ({error.strerror}). Make the state directory writable."
         ) from None
-    wanted, most = wanted_of({**values, "project": None, "hook": None}), count_of(values, "last", 20)
+    wanted, most = wanted_of(options), count_of("--last", options.last, 20)
     try:
-        test, sandbox, names = prepared(folder, hooks, values, wanted)
-        jobs = count_of(values, "jobs", os.cpu_count() or 1)
-        with _workers(values, jobs) as executor:
-            test.run(executor, jobs, sandbox, progress("running the hooks"))
-        tallies, findings, count = test.tally(progress("counting"))
+        test, sandbox, names = prepared(folder, hooks, options, wanted)
+        jobs = count_of("--jobs", options.jobs, os.cpu_count() or 1)
+        with _workers(options, jobs) as executor, progress("running the hooks") as tell:
+            test.run(executor, jobs, sandbox, tell)
+        with progress("counting") as tell:
+            tallies, findings, count = test.tally(tell)
     except WorkerLost as error:
         raise BadCall(
             f"a process that ran the hooks is gone ({error}). What ran before is kept: call it again, and it goes on."
@@ -78,7 +78,7 @@ def backtest(hooks: tuple[str, ...], values: Values) -> int:
             f"the kept results cannot be used: {error} ({folder}/backtest.sqlite). Delete the file and try again."
         ) from None
     test.close()
-    if values["json"]:
+    if options.json:
         rows: dict[str, Json] = {name: tallies[name].as_dict() for name in names if name in tallies}
         told: list[Json] = [finding.as_dict() for finding in findings]
         more: dict[str, Json] = {"left_out": {**test.left_out}, "cold_only": [*sorted(test.cold_only)]}
@@ -89,18 +89,13 @@ def backtest(hooks: tuple[str, ...], values: Values) -> int:
 
 
 @contextmanager
-def _workers(values: Values, jobs: int) -> Iterator[Executor]:
+def _workers(options: BacktestOptions, jobs: int) -> Iterator[Executor]:
     """A pool of processes, or a cluster behind the same door. Whatever interrupts us ends the pool's processes and what
     they run."""
-    if values["dask"]:
-        with _cluster(str(values["dask"])) as executor:
+    if options.dask:
+        with _cluster(options.dask) as executor:
             yield executor
         return
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
-    from anyhook.replay.trial import end_with
-
     context = get_context("spawn")
     theirs, ours = context.Pipe(duplex=False)
     pool = ProcessPoolExecutor(jobs, context, end_with, (theirs,))
@@ -141,8 +136,9 @@ def _tell(
         render.say(f"{hook} went otherwise in a living interpreter, so each of its events got a process of its own.")
     for why, left in test.left_out.items():
         render.say(f"{left} event(s) left out: {why}")
-    for line in table_lines([name for name in names if name in tallies], tallies):
-        render.out(line)
+    ran = {name: tallies[name] for name in names if name in tallies}
+    if ran:
+        show(tally_table(ran))
     elsewhere = "" if test.wanted.project is None else "; --everywhere looks at other projects as well"
     for name in names:
         if name not in tallies:

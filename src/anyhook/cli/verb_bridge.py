@@ -5,26 +5,21 @@ from __future__ import annotations
 import click
 
 from anyhook.cli import bridge as fast
-from anyhook.cli.options import BRIDGE
+from anyhook.cli.options import BridgeOptions
 from anyhook.cli.verbs import verb
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.cli.options import Values
-
 
 EXAMPLE = "anyhook bridge claude PreToolUse < payload.json"
 
 
-@verb("bridge", BRIDGE, EXAMPLE, [click.Argument(["agent"]), click.Argument(["event"])])
-def bridge(agent: str, event: str, values: Values) -> int:
-    """Answer an agent that calls its hooks.
+@verb("bridge", BridgeOptions, EXAMPLE, [click.Argument(["agent"]), click.Argument(["event"])])
+def bridge(agent: str, event: str, options: BridgeOptions) -> int:
+    """Answer an agent that runs its hooks.
 
-    This is what `anyhook install AGENT` writes into the agent's own config: the agent gives its payload on stdin, the
-    project's and the user's hooks are fired, and stdout, stderr and exit status are what this agent honours for this
-    event. EVENT is the agent's own name.
+    `anyhook install AGENT` writes this command into the agent's own config. It reads the agent's payload from stdin,
+    runs the project's and the user's hooks, and answers with the stdout, stderr and exit status that this agent
+    understands for this event. EVENT is the agent's own name for it.
 
     \b
-    Exit status: the agent's own; 3 for an agent or an event that there is not.
+    Exit status: what the agent expects; 3 for an unknown agent or event.
     """
-    return fast.bridge(agent, event, values)
+    return fast.bridge(agent, event, options)

@@ -2,41 +2,48 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
-from anyhook.cli.options import WHERE, Option
+from anyhook.cli.options import ProjectOptions, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
+from anyhook.cli.view.console import wrapped
+from anyhook.cli.view.sarif import sarif
+from anyhook.model.codes import CODES
 from anyhook.model.problem import ERROR
+from anyhook.walk.check import UnknownFile, checkup, split_place
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.cli.options import Values
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
     from anyhook.walk.check import Findings
 
-FORMAT = Option("--format", "How to print the findings; default: text.", "FORMAT", choices=("text", "json", "sarif"))
-JSON = Option("--json", "The same as --format json.")
 PATHS = click.Argument(["paths"], nargs=-1, metavar="[PATH]...")
 
 
-@verb("check", (*WHERE, FORMAT, JSON), "anyhook check .kodik/hooks/hooks.json", [PATHS])
-def check(paths: tuple[str, ...], values: Values) -> int:
-    """Read every hook file, or those in PATH only, and report what is wrong: with file, line, cause and cure.
+class CheckOptions(ProjectOptions):
+    format: str | None = option(
+        "--format", "How to print the findings; default: text.", "FORMAT", choices=("text", "json", "sarif")
+    )
+    json: bool = switch("--json", "The same as --format json.")
 
-    Nothing is started. Leaves with status 1 where there are errors, with 0 where there are none or only warnings.
+
+@verb("check", CheckOptions, "anyhook check .kodik/hooks/hooks.json", [PATHS])
+def check(paths: tuple[str, ...], options: CheckOptions) -> int:
+    """Read every hook file, or only those in PATH, and report what is wrong: file, line, cause and fix.
+
+    Starts nothing. Exits with status 1 if there are errors, and with 0 if there are none or only warnings.
     """
-    from anyhook.walk.check import UnknownFile, checkup
-
-    setup = setup_of(values, trust="all")
+    setup = setup_of(options, trust="all")
     try:
         findings = checkup(setup, paths)
     except UnknownFile as error:
         raise BadCall(str(error)) from None
-    form = str(values["format"] or ("json" if values["json"] else "text"))
+    form = options.format or ("json" if options.json else "text")
     if form == "json":
         found: list[Json] = [{**problem.as_dict(), "severity": problem.severity} for problem in findings.problems]
         render.json_out({"problems": found}, indent=2)
@@ -48,16 +55,11 @@ def check(paths: tuple[str, ...], values: Values) -> int:
 
 
 def _sarif(findings: Findings, project: str) -> None:
-    from anyhook.cli.view.sarif import sarif
-    from anyhook.model.codes import CODES
-
-    helps = {code: f"{entry.meaning} {entry.cure}" for code, entry in CODES.items()}
+    helps = {code: f"{entry.meaning} {entry.fix}" for code, entry in CODES.items()}
     render.json_out(sarif(findings.problems, project, helps), indent=2)
 
 
 def _text(findings: Findings) -> None:
-    from anyhook.walk.check import split_place
-
     by_file: dict[str, list[tuple[int | None, Problem]]] = {}
     for problem in findings.problems:
         path, line = split_place(problem.where)
@@ -72,13 +74,13 @@ def _text(findings: Findings) -> None:
 
 
 def _rows(line: int | None, problem: Problem) -> list[str]:
-    """One problem: what it is, then cause and cure below."""
+    """One problem: what it is, then cause and fix below."""
     filled = problem.as_dict()
     place = f"line {line}: " if line else ""
-    rows = render.wrapped(f"{place}{problem.what} [{problem.code}]", f"  {problem.severity}: ", " " * 6)
+    rows = wrapped(f"{place}{problem.what} [{problem.code}]", f"  {problem.severity}: ", " " * 6)
     for word in ("why", "fix"):
         if filled[word]:
-            rows.extend(render.wrapped(filled[word], f"      {word}: ", " " * 11))
+            rows.extend(wrapped(filled[word], f"      {word}: ", " " * 11))
     return rows
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
+from anyhook.cli.app import app
 from anyhook.cli.view import render
 
 
@@ -16,8 +17,6 @@ from anyhook.cli.view import render
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> int:
     """Print SHELL's completion script."""
-    from anyhook.cli.app import app
-
     kind = get_completion_class(shell)
     if kind is None:
         raise click.UsageError(f"no completion for {shell}")

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import click
 
-from anyhook.cli.options import JSON, WHERE, Option
+from anyhook.cli.options import JsonOptions, repeated
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
-
-DIALECT: Option = next(option for option in WHERE if option.flag == "--dialect")
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.cli.options import Values
+from anyhook.testing.conformance.runner import conform as run_vectors
 
 
-@verb("conform", (DIALECT, JSON), "anyhook conform --dialect kode", [click.Argument(["directory"], required=False)])
-def conform(directory: str | None, values: Values) -> int:
-    """Run the conformance vectors that come along, or those in DIRECTORY. The last line counts them.
+class ConformOptions(JsonOptions):
+    dialect: tuple[str, ...] = repeated("--dialect", "Only this dialect's vectors; may be repeated.", "NAME")
 
-    Vectors run commands, unconfined: name a DIRECTORY only if you would run a script of its author's."""
-    from anyhook.testing.conformance.runner import conform as run_vectors
 
-    chosen = [str(name) for name in values["dialect"] or ()]  # type: ignore[union-attr]
+@verb("conform", ConformOptions, "anyhook conform --dialect kode", [click.Argument(["directory"], required=False)])
+def conform(directory: str | None, options: ConformOptions) -> int:
+    """Run the conformance vectors that come with anyhook, or those in DIRECTORY. The last line counts them.
+
+    Vectors run commands without a sandbox: name a DIRECTORY only if you would run its author's scripts."""
     said: list[str] = []
-    passed, failed, skipped = run_vectors(chosen, directory, said.append if values["json"] else render.out)
-    if values["json"]:
+    passed, failed, skipped = run_vectors(options.dialect, directory, said.append if options.json else render.out)
+    if options.json:
         render.json_out({"passed": passed, "failed": failed, "skipped": skipped, "report": [*said]}, indent=2)
         return 1 if failed else 0
     if skipped:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from anyhook.cli.options import JSON
+from anyhook.cli.options import JsonOptions
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.tables.describe import describe
 from anyhook.tables.registry import DIALECTS, dialect
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.cli.options import Values
 
-
-@verb("dialects", (JSON,), "anyhook dialects --json")
-def dialects(values: Values) -> int:
+@verb("dialects", JsonOptions, "anyhook dialects --json")
+def dialects(options: JsonOptions) -> int:
     """Show every dialect: its files, its events, what a hook of each event may do, and what a broken hook means."""
     described = [describe(dialect(name)) for name in DIALECTS]
-    if values["json"]:
+    if options.json:
         render.json_out({"dialects": [entry.as_dict() for entry in described]}, indent=2)
         return 0
     for entry in described:

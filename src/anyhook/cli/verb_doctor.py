@@ -6,50 +6,57 @@ import os
 import shutil
 import signal
 import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
 from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
-from anyhook.cli.options import JSON, WHERE, Option
+from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
+from anyhook.cli.view.console import wrapped
+from anyhook.cli.view.styles import BAD, GOOD, PLAIN, WARN, wants_colour
 from anyhook.install.diagnosis import INERT, diagnose, version_of
+from anyhook.live.check import check
 from anyhook.model.xdg import home_of
 from anyhook.tables.host_rows import EFFECTS
 from anyhook.tables.registry import HOSTS, INSTALLABLE, host
 from anyhook.tables.shapes import guess
+from anyhook.walk.build import build
+from anyhook.walk.catalog import Setup
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
 
-    from anyhook.cli.options import Values
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Host
 
-OPTIONS = (
-    WHERE[0],
-    Option("--live", "Drive the agents themselves, offline, and see whether a refusal holds."),
-    Option("--limit", "How long one agent may take with --live (default 120).", "SECONDS"),
-    JSON,
-)
 EXAMPLE = "anyhook doctor claude"
-LIMIT_S, LONGEST_S = 120.0, 3600.0
+LIMIT_S, MAX_LIMIT_S = 120.0, 3600.0
 MARKS = {"INERT": "✗", "UNKNOWN": "?", "NOT_INSTALLED": "-", "ARMED": "✓"}
+STYLES = {"INERT": BAD, "UNKNOWN": WARN, "ARMED": GOOD}
+INDENT = " " * 4
 
 
-@verb("doctor", OPTIONS, EXAMPLE, [click.Argument(["agents"], nargs=-1)])
-def doctor(agents: tuple[str, ...], values: Values) -> int:
-    """Look at agents: which are there, where anyhook is installed, and what keeps it from working.
+class DoctorOptions(JsonOptions):
+    project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
+    live: bool = switch("--live", "Run the agents themselves, offline, and check that a refusal holds.")
+    limit: str | None = option("--limit", "Time limit per agent with --live; default: 120.", "SECONDS")
 
-    Nothing is changed, and no hook of yours is started. Without names, all agents are looked at.
 
-    With --live every agent that has our entry is started once in a throw-away home and project, with copies of your
-    entry and of the settings and approvals that decide about it, without a network where the system allows that,
-    against a model that we play. It is asked to run a harmless command that a hook refuses. ARMED: it called the entry
-    and obeyed. INERT: it did not. UNKNOWN: it could not be told, and why.
+@verb("doctor", DoctorOptions, EXAMPLE, [click.Argument(["agents"], nargs=-1)])
+def doctor(agents: tuple[str, ...], options: DoctorOptions) -> int:
+    """Check your agents: which are installed, which call anyhook, and what keeps it from working.
+
+    Changes nothing and runs none of your hooks. Without names, it checks all agents.
+
+    With --live, it starts every agent that has our entry once, in a throw-away home and project. It copies your entry
+    and the settings and approvals that affect it, uses a scripted model, and turns the network off where the system
+    allows that. The agent is told to run a harmless command that a hook refuses. ARMED: it called the entry and obeyed.
+    INERT: it did not. UNKNOWN: the check could not tell, and says why.
 
     \b
     Exit status: 0 nothing wrong, 1 an entry that cannot work (INERT), 3 bad call.
@@ -57,34 +64,30 @@ def doctor(agents: tuple[str, ...], values: Values) -> int:
     for name in agents:
         if name not in HOSTS:
             raise BadCall(f"there is no agent `{name}`.{guess(name, HOSTS)} Agents: {', '.join(HOSTS)}.")
-    project = os.path.realpath(project_of({**values, "plugin_dir": None}))
+    project = os.path.realpath(project_of(options.project))
     names = agents or INSTALLABLE
-    limit_s = _limit_s(values) if values["live"] else None
+    limit_s = _limit_s(options.limit) if options.live else None
     hooks = _hooks(project)
-    found: dict[str, Json] = {name: _look(host(name), project, hooks, limit_s) for name in names}
-    if values["json"]:
-        render.json_out(found)
+    found = {name: _look(host(name), project, hooks, limit_s) for name in names}
+    if options.json:
+        render.json_out({name: state.as_dict() for name, state in found.items()})
     else:
-        for name, row in found.items():
-            _tell(host(name), row)
-    return FINDINGS if any(isinstance(row, dict) and row["status"] == INERT for row in found.values()) else DONE
+        for name, state in found.items():
+            _tell(host(name), state)
+    return FINDINGS if any(state.status == INERT for state in found.values()) else DONE
 
 
 def _hooks(project: str) -> list[Hook]:
-    from anyhook.walk.build import build
-    from anyhook.walk.catalog import Setup
-
     return build(Setup.of(project, dict(os.environ)), may_start=False).hooks
 
 
-def _limit_s(values: Values) -> float:
-    given = values["limit"]
+def _limit_s(given: str | None) -> float:
     try:
-        limit_s = float(str(given)) if given is not None else LIMIT_S
+        limit_s = float(given) if given is not None else LIMIT_S
     except ValueError:
         limit_s = 0.0
-    if not 0 < limit_s <= LONGEST_S:
-        raise BadCall(f"--limit {given}: it must be a number of seconds, at most {LONGEST_S:g}.")
+    if not 0 < limit_s <= MAX_LIMIT_S:
+        raise BadCall(f"--limit {given}: must be a number of seconds, at most {MAX_LIMIT_S:g}.")
     return limit_s
 
 
@@ -92,22 +95,53 @@ def _leave(number: int, _frame: FrameType | None) -> None:
     sys.exit(128 + number)
 
 
-def _look(table: Host, project: str, hooks: list[Hook], live_limit_s: float | None) -> dict[str, Json]:
-    """All that is known of one agent; with a limit it is driven, too."""
+@dataclass(frozen=True)
+class AgentState:
+    """All that is known of one agent."""
+
+    program: str | None
+    version: str | None
+    installed: list[str]
+    status: str
+    reason: str
+    network: str | None
+    """How it was driven: `off`, or why the network was on; None where it was not driven."""
+    copied: list[str]
+    covers: dict[str, list[str]]
+    gaps: list[str]
+    never: list[str]
+
+    def as_dict(self) -> dict[str, Json]:
+        live: dict[str, Json] = {"live": {"network": self.network, "copied": [*self.copied]}} if self.network else {}
+        return {
+            "found": self.program is not None,
+            "program": self.program,
+            "version": self.version,
+            "installed": [*self.installed],
+            "status": self.status,
+            "reason": self.reason,
+            **live,
+            "covers": {event: [*effects] for event, effects in self.covers.items()},
+            "gaps": [*self.gaps],
+            "never": [*self.never],
+        }
+
+
+def _look(table: Host, project: str, hooks: list[Hook], live_limit_s: float | None) -> AgentState:
+    """Look at one agent; with a limit it is driven, too."""
     program = shutil.which(table.program)
     seen = diagnose(table, home_of(os.environ), project, os.environ)
-    status, reason = seen.status, seen.reason
-    live: dict[str, Json] = {}
+    status: str = seen.status
+    reason = seen.reason
+    network, copied = None, list[str]()
     if seen.installed and seen.status != INERT and program is None:
         reason = f"`{table.program}` is not on the PATH"
     elif seen.installed and seen.status != INERT and live_limit_s is not None and program is not None:
-        from anyhook.live.check import check
-
         signal.signal(signal.SIGTERM, _leave)  # so that the throw-away folders go, too
         verdict = check(table, program, project, os.environ, live_limit_s)
         status, reason = verdict.status, verdict.reason
-        live = {"network": verdict.network or "off", "copied": [*verdict.copied]}
-    covers: dict[str, Json] = {}
+        network, copied = verdict.network or "off", [*verdict.copied]
+    covers: dict[str, list[str]] = {}
     for row in table.events:
         for event in row.canonical if row.installed else ():
             covers[event] = [effect for effect in EFFECTS if effect in row.says]
@@ -115,34 +149,29 @@ def _look(table: Host, project: str, hooks: list[Hook], live_limit_s: float | No
     never = [
         hook.id for hook in hooks if hook.scope != "builtin" and hook.events and not set(hook.events) & set(covers)
     ]
-    return {
-        "found": program is not None,
-        "program": program,
-        "version": version_of(program) if program else None,
-        "installed": [*seen.installed],
-        "status": status,
-        "reason": reason,
-        **({"live": live} if live else {}),
-        "covers": covers,
-        "gaps": [*gaps],
-        "never": [*never],
-    }
+    version = version_of(program) if program else None
+    return AgentState(program, version, [*seen.installed], status, reason, network, copied, covers, gaps, never)
 
 
-def _tell(table: Host, row: Json) -> None:
-    if not isinstance(row, dict):
-        return
-    there = f"{row['version'] or 'version unknown'}" if row["found"] else "not found"
-    render.out(f"{MARKS[str(row['status'])]} {table.title}: {row['status']} ({there})")
-    render.out(f"    {row['reason']}")
-    if not row["installed"]:
-        return
-    live = row.get("live")
-    if isinstance(live, dict) and live["network"] != "off":
-        render.out(f"    note   it was driven with the network on: {live['network']}")
-    for path in row["installed"]:  # type: ignore[union-attr]
-        render.out(f"    entry  {render.short_path(str(path))}")
-    for gap in row["gaps"]:  # type: ignore[union-attr]
-        render.out(f"    gap    {gap}")
-    for hook in row["never"]:  # type: ignore[union-attr]
-        render.out(f"    never  {hook}: none of its events happens here")
+def _tell(table: Host, state: AgentState) -> None:
+    there = (state.version or "version unknown") if state.program is not None else "not found"
+    render.out(f"{MARKS[state.status]} {table.title}: {state.status} ({there})", _style(state.status))
+    lines = wrapped(state.reason, INDENT, INDENT)
+    if state.installed:
+        if state.network not in (None, "off"):
+            lines += _row("note", f"it was driven with the network on: {state.network}")
+        lines += [f"{INDENT}entry  {render.short_path(path)}" for path in state.installed]
+        for gap in state.gaps:
+            lines += _row("gap", gap)
+        for hook in state.never:
+            lines += _row("never", f"{hook}: none of its events happens here")
+    for line in lines:
+        render.out(line)
+
+
+def _row(word: str, text: str) -> list[str]:
+    return wrapped(text, f"{INDENT}{word:<7}", f"{INDENT}{'':<7}")
+
+
+def _style(status: str) -> str:
+    return STYLES.get(status, PLAIN) if wants_colour(os.environ) else PLAIN

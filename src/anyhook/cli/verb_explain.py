@@ -4,49 +4,52 @@ nothing."""
 from __future__ import annotations
 
 import os
+import shlex
+from typing import TYPE_CHECKING
 
 import click
 
+from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.event_input import event_of
-from anyhook.cli.options import FIRE
+from anyhook.cli.failure import BadCall
+from anyhook.cli.options import FireOptions
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
+from anyhook.cli.view.record_text import record_page, tone
+from anyhook.cli.view.styles import TONES, wants_colour
+from anyhook.journal.search import record_of
+from anyhook.state.places import state_dir
+from anyhook.walk.build import build
+from anyhook.walk.engine import Engine
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from anyhook.cli.options import Values
     from anyhook.model.json_types import Json
 
-NUMBER_MOST = 20
+MAX_NUMBER = 20
 """No journal has numbers of so many digits."""
 
 
 @verb(
     "explain",
-    FIRE,
+    FireOptions,
     """anyhook explain PreToolUse --tool Bash --input '{"command": "ls"}'""",
     [click.Argument(["event"], metavar="EVENT|RECORD")],
 )
-def explain(event: str, values: Values) -> int:
-    """Show which hooks an event would run, in what order, with what argv, env names, cwd, stdin and limit; and which it
-    would not run, and why. Or, with the number of a record of the journal (`anyhook log` shows it; or `last`), what
-    that event did. Starts nothing."""
+def explain(event: str, options: FireOptions) -> int:
+    """Show which hooks an event would run: in what order, with what argv, environment, directory, stdin and time limit.
+    Also shows which hooks would not run, and why. With the number of a record (see `anyhook log`), or with `last`, it
+    shows what that event did. Starts nothing."""
     if event.isdecimal() or event == "last":
-        return _recorded(event, values)
-    from anyhook.cli.catalog_input import setup_of
-    from anyhook.walk.build import build
-    from anyhook.walk.engine import Engine
-
-    setup = setup_of(values)
+        return _recorded(event, options)
+    setup = setup_of(options, options.trust)
     catalog = build(setup, may_start=False).with_lines()
-    session = str(values["session"]) if values["session"] else None
-    engine = Engine(setup, catalog, on_failure=None, mode="enforce", session=session, host="explain")
-    engine.model = str(values["model"]) if values["model"] else None
-    made, _ = event_of(event, values)
+    engine = Engine(setup, catalog, on_failure=None, mode="enforce", session=options.session or None, host="explain")
+    engine.model = options.model or None
+    made, _ = event_of(event, options)
     records = engine.explain(made)
-    if values["json"]:
+    if options.json:
         hooks: list[Json] = list(records)
         render.json_out({"event": made.name, "hooks": hooks}, indent=2)
         return 0
@@ -57,22 +60,16 @@ def explain(event: str, values: Values) -> int:
     return 0
 
 
-def _recorded(name: str, values: Values) -> int:
-    from anyhook.cli.failure import BadCall
-    from anyhook.cli.view.colours import TONES, colourful
-    from anyhook.cli.view.record_text import record_page, tone
-    from anyhook.journal.search import record_of
-    from anyhook.state.places import state_dir
-
-    found = record_of(state_dir(os.environ), name) if len(name) < NUMBER_MOST else None
+def _recorded(name: str, options: FireOptions) -> int:
+    found = record_of(state_dir(os.environ), name) if len(name) < MAX_NUMBER else None
     if found is None:
-        raise BadCall(f"the journal has no record {name[:NUMBER_MOST]}. `anyhook log` shows the number of each.")
+        raise BadCall(f"the journal has no record {name[:MAX_NUMBER]}. `anyhook log` shows the number of each.")
     if found.record is None:
         raise BadCall(f"record {name} of the journal is damaged. `anyhook verify` shows what is.")
-    if values["json"]:
+    if options.json:
         render.json_out(found.record, indent=2)
         return 0
-    colour = colourful(os.environ)
+    colour = wants_colour(os.environ)
     for line in record_page(found.record):
         render.out(line, TONES[tone(line)] if colour else "")
     return 0
@@ -104,6 +101,4 @@ def lines(event: str, records: list[dict[str, Json]]) -> Iterator[str]:
 
 
 def _quoted(word: str) -> str:
-    import shlex
-
     return shlex.quote(word)

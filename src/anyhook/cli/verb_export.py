@@ -3,62 +3,63 @@
 from __future__ import annotations
 
 import os
+from logging import WARNING, getLogger
+from logging.handlers import BufferingHandler
+from typing import TYPE_CHECKING
 
 from anyhook.cli.failure import BadCall
-from anyhook.cli.journal_input import WANTED, check_not_journal, sound, wanted_of
-from anyhook.cli.options import JSON, Option
+from anyhook.cli.journal_input import RecordFilter, check_not_journal, sound, wanted_of
+from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.progress import progress
+from anyhook.journal.export_otlp import NotSent, send
 from anyhook.journal.files import Unreadable
+from anyhook.journal.redact import redacted
+from anyhook.journal.search import record_of, search
 from anyhook.state.places import state_dir
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from anyhook.cli.options import Values
     from anyhook.journal.search import Found
     from anyhook.model.json_types import Json
 
 FORMATS = ("jsonl", "parquet", "otlp")
-LOGGED_MOST = 100
-OPTIONS = (
-    *WANTED,
-    Option("--format", "jsonl (default), parquet or otlp.", "FORMAT", choices=FORMATS),
-    Option("--output", "The file to write; default for jsonl: stdout.", "FILE", short="-o"),
-    Option("--endpoint", "The collector, for otlp; default: OTEL_EXPORTER_OTLP_ENDPOINT.", "URL"),
-    JSON,
-)
+MAX_LOGGED = 100
 
 
-@verb("export", OPTIONS, "anyhook export --since 30d --format parquet -o hooks.parquet")
-def export(values: Values) -> int:
+class ExportOptions(JsonOptions, RecordFilter):
+    format: str | None = option("--format", "jsonl (default), parquet or otlp.", "FORMAT", choices=FORMATS)
+    output: str | None = option("--output", "The file to write; default for jsonl: stdout.", "FILE", short="-o")
+    endpoint: str | None = option("--endpoint", "The collector, for otlp; default: OTEL_EXPORTER_OTLP_ENDPOINT.", "URL")
+
+
+@verb("export", ExportOptions, "anyhook export --since 30d --format parquet -o hooks.parquet")
+def export(options: ExportOptions) -> int:
     """Write records of the journal for other programs: as JSON Lines, as Parquet with one row per event (needs
     `anyhook[analytics]`), or as OpenTelemetry traces and metrics to a collector (needs `anyhook[otel]`)."""
-    from anyhook.journal.search import search
-
-    kind, path = str(values["format"] or "jsonl"), values["output"]
+    kind, path = options.format or "jsonl", options.output
     if kind == "parquet" and path is None:
         raise BadCall("--format parquet needs a file: --output FILE.")
     if kind == "otlp" and path is not None:
         raise BadCall("--format otlp goes to a collector (--endpoint URL), not into a file.")
-    if kind != "otlp" and values["endpoint"] is not None:
+    if kind != "otlp" and options.endpoint is not None:
         raise BadCall("--endpoint is for --format otlp.")
     folder = state_dir(os.environ)
     if path is not None:
-        check_not_journal("--output", str(path), folder)
-    found = sound(search(folder, wanted_of(values)))
+        check_not_journal("--output", path, folder)
+    found = sound(search(folder, wanted_of(options)))
     if kind == "otlp" or path is not None:
         found = _with_a_bar(found, folder)
     if kind == "otlp":
-        count = _otlp(_records(found), str(values["endpoint"] or os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or ""))
+        count = _otlp(_records(found), options.endpoint or os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or "")
     elif path is None:
         render.many_out(each.line.decode("utf-8", "replace").rstrip("\n") for each in found)
         return 0
     else:
-        count = _to_file(kind, found, str(path))
-    if values["json"]:
+        count = _to_file(kind, found, path)
+    if options.json:
         render.json_out({"format": kind, "exported": count})
     else:
         render.say(f"{count} {'spans' if kind == 'otlp' else 'records'} exported")
@@ -67,15 +68,13 @@ def export(values: Values) -> int:
 
 def _with_a_bar(found: Iterator[Found], folder: str) -> Iterator[Found]:
     """The same records; how far they have come is shown by their numbers."""
-    from anyhook.journal.search import record_of
-
-    tell, newest = progress("exporting"), record_of(folder, "last")
+    newest = record_of(folder, "last")
     last, first = newest.number if newest is not None else 0, None
-    for each in found:
-        first = each.number if first is None else first
-        tell(each.number - first, last + 1 - first)
-        yield each
-    tell(last, last)
+    with progress("exporting") as tell:
+        for each in found:
+            first = each.number if first is None else first
+            tell(each.number - first, last + 1 - first)
+            yield each
 
 
 def _records(found: Iterator[Found]) -> Iterator[dict[str, Json]]:
@@ -105,13 +104,7 @@ def _to_file(kind: str, found: Iterator[Found], path: str) -> int:
 def _otlp(records: Iterator[dict[str, Json]], endpoint: str) -> int:
     if not endpoint.startswith(("http://", "https://")):
         raise BadCall(f"--endpoint {endpoint or '(none)'}: name a collector, such as http://localhost:4318.")
-    from logging import WARNING, getLogger
-    from logging.handlers import BufferingHandler
-
-    from anyhook.journal.export_otlp import NotSent, send
-    from anyhook.journal.redact import redacted
-
-    told = BufferingHandler(LOGGED_MOST)  # what the exporter would say on stderr, again and again
+    told = BufferingHandler(MAX_LOGGED)  # what the exporter would say on stderr, again and again
     told.setLevel(WARNING)
     getLogger().addHandler(told)
     try:

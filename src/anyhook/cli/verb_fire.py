@@ -5,27 +5,23 @@ from __future__ import annotations
 import click
 
 from anyhook.cli import fire as fast
-from anyhook.cli.options import FIRE
+from anyhook.cli.options import FireOptions
 from anyhook.cli.verbs import verb
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.cli.options import Values
 
 
 @verb(
     "fire",
-    FIRE,
+    FireOptions,
     """anyhook fire PreToolUse --tool Bash --input '{"command": "ls"}' --json""",
     [click.Argument(["event"])],
 )
-def fire(event: str, values: Values) -> int:
+def fire(event: str, options: FireOptions) -> int:
     """Run the hooks of one event, as an agent would.
 
     EVENT is a canonical name or any dialect's own: pre_tool, PreToolUse, before_tool and tool_call_pre are the same.
-    Options that take JSON or text also take @FILE, and - for stdin.
+    Options that take JSON or text also accept @FILE, and - for stdin.
 
     \b
-    Exit status: 0 nothing stopped, 2 blocked, 3 bad call.
+    Exit status: 0 not blocked, 2 blocked, 3 bad call.
     """
-    return fast.fire(event, values)
+    return fast.fire(event, options)

@@ -4,93 +4,109 @@ from __future__ import annotations
 
 import difflib
 import os
+import shutil
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import DONE, BadCall
-from anyhook.cli.options import JSON, WHERE, Option
+from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
-from anyhook.install.changes import CannotChange, Change, places, to_install, to_uninstall, write
+from anyhook.install.changes import CannotChange, FileChange, places, to_install, to_uninstall, write
 from anyhook.model.xdg import home_of
 from anyhook.state.installs import Installs
 from anyhook.state.places import state_dir
 from anyhook.tables.registry import HOSTS, host
 from anyhook.tables.shapes import guess
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.cli.options import Values
+    from collections.abc import Mapping
+
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Entry, Host
 
 SCOPES = ("user", "project")
-OPTIONS = (
-    Option("--scope", "Whose config: the user's (the default) or the project's.", "SCOPE", choices=SCOPES),
-    WHERE[0],
-    Option("--dry-run", "Show what would change, and change nothing."),
-    JSON,
-)
 AGENT = [click.Argument(["agent"])]
 EXAMPLE = "anyhook install claude --dry-run"
 TAKEN_OUT = "anyhook uninstall claude"
 
 
-@verb("install", OPTIONS, EXAMPLE, AGENT)
-def install(agent: str, values: Values) -> int:
-    """Let an agent call anyhook, so that your hooks of every dialect run in it.
-
-    One entry per event goes into the agent's own config, for every tool; which hooks run, and whether they may, stays
-    with anyhook. Comments, order and other entries stay as they are, and what was there is kept in a backup. Nothing is
-    approved in the agent's own trust store: where you have to confirm something there, it is said.
-
-    \b
-    Exit status: 0 done, 3 bad call or a file that cannot be changed.
-    """
-    return _carry_out(agent, values, True)
+class InstallOptions(JsonOptions):
+    scope: str | None = option(
+        "--scope", "Whose config to change: the user's (default) or the project's.", "SCOPE", choices=SCOPES
+    )
+    project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
+    dry_run: bool = switch("--dry-run", "Show what would change, and change nothing.")
 
 
-@verb("uninstall", OPTIONS, TAKEN_OUT, AGENT)
-def uninstall(agent: str, values: Values) -> int:
-    """Take anyhook's entry out of an agent's config again.
+@verb("install", InstallOptions, EXAMPLE, AGENT)
+def install(agent: str, options: InstallOptions) -> int:
+    """Make an agent call anyhook, so that your hooks of every dialect run in it.
 
-    Where nobody else changed the file since, it is put back byte for byte.
+    Adds one entry per event to the agent's own config, for every tool. anyhook decides which hooks run, and whether
+    they may. Comments, order and other entries stay as they are, and the old file is kept as a backup. Nothing is
+    approved in the agent's own trust store; if you have to confirm something there, you are told.
 
     \b
     Exit status: 0 done, 3 bad call or a file that cannot be changed.
     """
-    return _carry_out(agent, values, False)
+    return _carry_out(agent, options, True)
 
 
-def _carry_out(agent: str, values: Values, install: bool) -> int:
+@verb("uninstall", InstallOptions, TAKEN_OUT, AGENT)
+def uninstall(agent: str, options: InstallOptions) -> int:
+    """Remove anyhook's entries from an agent's config.
+
+    If nobody has changed the file since, the old one is restored byte for byte.
+
+    \b
+    Exit status: 0 done, 3 bad call or a file that cannot be changed.
+    """
+    return _carry_out(agent, options, False)
+
+
+def _carry_out(agent: str, options: InstallOptions, install: bool) -> int:
     table, entry = _named(agent)
-    scope = str(values["scope"] or SCOPES[0])
-    project = os.path.realpath(project_of({**values, "plugin_dir": None}))
-    kept = Installs(state_dir(os.environ))
-    launcher = _launcher(scope)
+    scope = options.scope or SCOPES[0]
+    project = os.path.realpath(project_of(options.project))
+    state = state_dir(os.environ)
+    backups: list[str] = []
     try:
         paths = places(table, entry, scope, home_of(os.environ), project, os.environ)
-        changes = (
-            to_install(table, entry, paths, launcher, kept) if install else to_uninstall(table, entry, paths, kept)
-        )
-        backups = [] if values["dry_run"] else write(changes, table, scope, kept, install)
+        if options.dry_run:
+            changes = _changes(table, entry, paths, _launcher(scope), Installs(state), install)
+        else:
+            with Installs.changing(state) as installs:
+                changes = _changes(table, entry, paths, _launcher(scope), installs, install)
+                backups = write(changes, table, scope, installs, install)
     except CannotChange as why:
         raise BadCall(str(why)) from None
+    except OSError as error:
+        raise BadCall(f"{state} cannot be written ({error.strerror}). Check HOME and its permissions.") from None
     needed = [change for change in changes if change.needed]
     notes = [f"{table.title}: {table.confirm}"] if install else []
     if install and scope == "project" and not _on_path():
         notes.append(
             "The entry calls `anyhook`, which is not on your PATH: everybody who uses this project needs it there."
         )
-    if values["json"]:
-        _as_json(table, scope, needed, changes, backups, notes, bool(values["dry_run"]))
-    elif values["dry_run"]:
+    if options.json:
+        _as_json(table, scope, needed, changes, backups, notes, options.dry_run)
+    elif options.dry_run:
         _show_diff(needed)
     else:
         _tell(table, needed, backups, notes, install)
     return DONE
+
+
+def _changes(
+    table: Host, entry: Entry, paths: Mapping[str, str], launcher: list[str], installs: Installs, install: bool
+) -> list[FileChange]:
+    return (
+        to_install(table, entry, paths, launcher, installs) if install else to_uninstall(table, entry, paths, installs)
+    )
 
 
 def _named(agent: str) -> tuple[Host, Entry]:
@@ -113,12 +129,10 @@ def _launcher(scope: str) -> list[str]:
 
 
 def _on_path() -> bool:
-    import shutil
-
     return shutil.which("anyhook") is not None
 
 
-def _diff(change: Change) -> str:
+def _diff(change: FileChange) -> str:
     before, after = (
         (data or b"").decode("utf-8", "replace").splitlines(True) for data in (change.before, change.after)
     )
@@ -131,32 +145,32 @@ def _diff(change: Change) -> str:
     return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
 
-def _show_diff(needed: list[Change]) -> None:
+def _show_diff(needed: list[FileChange]) -> None:
     for change in needed:
         render.out(_diff(change).rstrip("\n"))
     if not needed:
         render.out("Nothing would change.")
 
 
-def _tell(table: Host, needed: list[Change], backups: list[str], notes: list[str], install: bool) -> None:
+def _tell(table: Host, needed: list[FileChange], backups: list[str], notes: list[str], install: bool) -> None:
     if not needed:
-        render.out(f"{table.title}: {'anyhook is installed already' if install else 'anyhook is not installed'}.")
+        render.out(f"{table.title}: {'anyhook is already installed' if install else 'anyhook is not installed'}.")
     for change in needed:
         word = "removed" if change.after is None else "written" if change.before is None else "changed"
         render.out(f"{word}  {render.short_path(change.path)}")
     for backup in backups:
-        render.say(f"What was there is kept in {render.short_path(backup)}.")
+        render.say(f"The old file is kept in {render.short_path(backup)}.")
     for note in notes:
         render.say(note)
     if install and needed:
-        render.say(f"To take it out again: anyhook uninstall {table.name}")
+        render.say(f"To remove it: anyhook uninstall {table.name}")
 
 
 def _as_json(
     table: Host,
     scope: str,
-    needed: list[Change],
-    changes: list[Change],
+    needed: list[FileChange],
+    changes: list[FileChange],
     backups: list[str],
     notes: list[str],
     dry: bool,

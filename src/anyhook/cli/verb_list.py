@@ -2,41 +2,46 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from rich.console import Group
+
 from anyhook.cli.catalog_input import catalog_of, setup_of
-from anyhook.cli.options import JSON, WHERE
+from anyhook.cli.options import ProjectJsonOptions
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
-from anyhook.model.hook import ARMED, BROKEN, CHANGED, UNTRUSTED, Hook
+from anyhook.cli.view.console import cell, grid, show
+from anyhook.cli.view.styles import BAD, FAINT, GOOD, WARN
+from anyhook.model.hook import ARMED, BROKEN, CHANGED, DISABLED, UNTRUSTED, Hook
+from anyhook.walk.inspect import missing_program
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from rich.console import RenderableType
 
-    from anyhook.cli.options import Values
     from anyhook.model.json_types import Json
 
+WAITING = (UNTRUSTED, CHANGED)
+STYLES = {ARMED: GOOD, BROKEN: BAD, UNTRUSTED: WARN, CHANGED: WARN, DISABLED: FAINT}
 
-@verb("list", (*WHERE, JSON), "anyhook list --dialect kodik")
-def list_(values: Values) -> int:
-    """Show every hook, in the order in which they run: which are armed, which wait for approval, which are broken."""
-    from anyhook.walk.inspect import missing_program
 
-    setup = setup_of(values)
-    catalog = catalog_of(values)
+@verb("list", ProjectJsonOptions, "anyhook list --dialect kodik")
+def list_(options: ProjectJsonOptions) -> int:
+    """List every hook, in the order they run: which are armed, which wait for approval, which are broken."""
+    setup = setup_of(options)
+    catalog = catalog_of(options)
     hooks = []
-    # What a product brings along is no news to those who never use it; whoever names the dialect sees it in the row.
-    apart = [] if values["dialect"] else [hook for hook in catalog.hooks if hook.scope == "builtin"]
+    # Built-in hooks of a product are listed apart, unless its dialect is named.
+    apart = [] if options.dialect else [hook for hook in catalog.hooks if hook.scope == "builtin"]
     for hook in [hook for hook in catalog.hooks if hook not in apart]:
         why = missing_program(hook, setup) if hook.status == ARMED else ""
         hooks.append(hook.replace(status=BROKEN, why=why) if why else hook)
-    if values["json"]:
+    if options.json:
         problems: list[Json] = [dict(problem.as_dict()) for problem in catalog.problems]
         listed: list[Json] = [as_dict(hook) for hook in hooks]
         built_in: list[Json] = [as_dict(hook) for hook in apart]
         render.json_out({"hooks": listed, "builtins": built_in, "problems": problems}, indent=2)
         return 0
-    for line in lines(hooks):
-        render.out(line)
+    show(hook_table(hooks))
     for hook in apart:
         render.out(f"built in: {hook.id}  {hook.native_event}" + ("  (disabled)" if hook.status != ARMED else ""))
     for line in render.problem_lines(catalog.problems):
@@ -64,21 +69,21 @@ def as_dict(hook: Hook) -> dict[str, Json]:
     }
 
 
-def lines(hooks: list[Hook]) -> Iterator[str]:
+def hook_table(hooks: list[Hook]) -> RenderableType:
     """The catalog as a person reads it."""
     if not hooks:
-        yield "No hooks. `anyhook new` writes one; `anyhook dialects` shows where each dialect looks."
-        return
-    width = max(len(hook.id) for hook in hooks)
+        return cell("No hooks. `anyhook new` writes one; `anyhook dialects` shows where each dialect looks.")
+    table = grid()
+    table.add_column(min_width=8, no_wrap=True)
+    table.add_column(overflow="fold")  # an id is there to be copied: it is never cut
+    table.add_column(overflow="fold")
     for hook in hooks:
-        event = hook.native_event or "unknown event"
-        line = f"{hook.status:<10}{hook.id:<{width}}  {event}{_matcher(hook.matcher)}"
+        event = f"{hook.native_event or 'unknown event'}{_matcher(hook.matcher)}"
         # That a hook waits for its user is said once, below.
-        waits = hook.status in (UNTRUSTED, CHANGED)
-        yield line + (f"  ({hook.why})" if hook.why and not waits else "")
-    waiting = sum(hook.status in (UNTRUSTED, CHANGED) for hook in hooks)
-    if waiting:
-        yield f"{waiting} of them wait for approval: anyhook trust"
+        why = f"  ({hook.why})" if hook.why and hook.status not in WAITING else ""
+        table.add_row(cell(hook.status, STYLES.get(hook.status, "")), cell(hook.id), cell(f"{event}{why}"))
+    waiting = sum(hook.status in WAITING for hook in hooks)
+    return Group(table, cell(f"{waiting} of them wait for approval: anyhook trust")) if waiting else table
 
 
 def _matcher(matcher: Json) -> str:

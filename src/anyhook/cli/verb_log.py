@@ -4,53 +4,59 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import closing
 from itertools import chain, islice
+from typing import TYPE_CHECKING
 
 from anyhook.cli.failure import BadCall
-from anyhook.cli.journal_input import WANTED, count_of, sound, wanted_of
-from anyhook.cli.options import Option
+from anyhook.cli.journal_input import RecordFilter, count_of, sound, wanted_of
+from anyhook.cli.options import option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
-from anyhook.cli.view.colours import colourful
 from anyhook.cli.view.log_line import log_line
+from anyhook.cli.view.progress import progress
 from anyhook.cli.view.rows import row_of
+from anyhook.cli.view.styles import wants_colour
 from anyhook.journal.search import Found, follow, newest, parsed, search
+from anyhook.journal.word_index import WORTH, make_elsewhere
+from anyhook.journal.words import WordSearch
 from anyhook.state.places import state_dir
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from anyhook.cli.options import Values
     from anyhook.journal.search import Wanted
 
-LAST = Option("--last", "Only the last so many.", "N", short="-n")
-FOLLOW = Option("--follow", "Go on with what comes, after the last ten; Ctrl-C ends it.", short="-f")
-SEARCH = Option("--search", "Only where all these words are found, in any order.", "WORDS")
-RECORDS = Option("--json", "Print the records as they are, one JSON object per line.")
-TEXT_MOST = 2_000
+MAX_TEXT = 2_000
 """How much of one text a line has, where no terminal cuts it earlier."""
-SEARCH_MOST = 10_000
+MAX_SEARCH = 10_000
 LOOK_S = 0.2
 """How often a follower looks for more."""
 
 
-@verb("log", (*WANTED, SEARCH, LAST, FOLLOW, RECORDS), "anyhook log --since 2h --verdict block")
-def log(values: Values) -> int:
-    """Print the journal of fired events; with --json one record per line."""
-    wanted, folder, as_json = wanted_of(values), state_dir(os.environ), bool(values["json"])
-    if values["follow"]:
-        if values["search"] is not None:
+class LogOptions(RecordFilter):
+    search: str | None = option("--search", "Only records that contain all these words, in any order.", "WORDS")
+    last: str | None = option("--last", "Only the last N.", "N", short="-n")
+    follow: bool = switch("--follow", "Print the last ten, then new records as they come; Ctrl-C stops it.", short="-f")
+    json: bool = switch("--json", "Print the raw records, one JSON object per line.")
+
+
+@verb("log", LogOptions, "anyhook log --since 2h --verdict block")
+def log(options: LogOptions) -> int:
+    """Print the journal of fired events, oldest first."""
+    wanted, folder, as_json = wanted_of(options), state_dir(os.environ), options.json
+    if options.follow:
+        if options.search is not None:
             raise BadCall("--search looks through what is there, --follow waits for more. Use --text with --follow.")
-        for found in follow(folder, wanted, count_of(values, "last", 10)):
+        for found in follow(folder, wanted, count_of("--last", options.last, 10)):
             if found is None:
                 time.sleep(LOOK_S)
             elif not _show([found], as_json):
                 return 0
-    most = count_of(values, "last", 0)
+    most = count_of("--last", options.last, 0)
     records: Iterable[Found]
-    if values["search"] is not None:
-        records = _with_words(folder, wanted, str(values["search"]), most)
+    if options.search is not None:
+        records = _with_words(folder, wanted, options.search, most)
     else:
         records = newest(folder, wanted, most) if most else search(folder, wanted)
     first = next(iter(records := iter(records)), None)
@@ -63,19 +69,13 @@ def log(values: Values) -> int:
 
 def _with_words(folder: str, wanted: Wanted, words: str, most: int) -> Iterator[Found]:
     """The last so many records that have these words, oldest first."""
-    from contextlib import closing
-
     if not words.split():
-        raise BadCall("--search: name at least one word.")
-    from anyhook.cli.view.progress import progress
-    from anyhook.journal.word_index import WORTH, make_elsewhere
-    from anyhook.journal.words import WordSearch
-
+        raise BadCall("--search: give at least one word.")
     looking = WordSearch(folder, words, wanted)
-    with closing(looking.lines(progress("looking through the journal"))) as found:
-        lines = [*islice(found, most or SEARCH_MOST)]
+    with progress("looking through the journal") as tell, closing(looking.lines(tell)) as found:
+        lines = [*islice(found, most or MAX_SEARCH)]
         if not most and next(found, None) is not None:
-            render.say(f"More than {SEARCH_MOST} records have these words; the newest are shown. -n shows more.")
+            render.say(f"More than {MAX_SEARCH} records have these words; the newest are shown. -n shows more.")
     if looking.missed >= WORTH and make_elsewhere(folder):
         render.say("An index for the next searches is being made in the background.")
     return (Found(line, parsed(line)) for line in reversed(lines))
@@ -91,6 +91,6 @@ def _as_written(records: Iterable[Found]) -> Iterator[str]:
 
 
 def _for_people(records: Iterable[Found]) -> Iterator[str]:
-    room, colour = render.columns(), colourful(os.environ)
-    lines = (log_line(row_of(found, TEXT_MOST), room, colour) for found in sound(records))
+    room, colour = render.columns(), wants_colour(os.environ)
+    lines = (log_line(row_of(found, MAX_TEXT), room, colour) for found in sound(records))
     return map(render.legible, lines) if render.only_ascii() else lines

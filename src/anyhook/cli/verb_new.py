@@ -5,51 +5,52 @@ from __future__ import annotations
 import os
 import shlex
 from shutil import which
+from typing import TYPE_CHECKING
 
 import click
 
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.failure import BadCall
-from anyhook.cli.options import JSON, WHERE, Option
+from anyhook.cli.options import ProjectJsonOptions, option, repeated, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
+from anyhook.tables.patterns import names_only
 from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.testing.scaffold.answers import EFFECTS
+from anyhook.testing.scaffold.plan import CannotScaffold, Order, find_row, plan
+from anyhook.testing.scaffold.try_out import case_file, first_cases, trial
+from anyhook.testing.scaffold.write import write
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.cli.options import Values
     from anyhook.model.hook import Hook
-    from anyhook.testing.scaffold.planning import Order, Plan
-
-OPTIONS = (
-    Option("--dialect", "The dialect to write the hook in.", "NAME", many=True),
-    Option("--event", "The event: a canonical name or any dialect's own.", "EVENT"),
-    Option("--tool", "Only for this tool.", "NAME"),
-    Option("--lang", "The script's language; default: bash.", "LANG", choices=("bash", "python")),
-    Option("--scope", "For this project (the default) or for the user.", "SCOPE", choices=("project", "user")),
-    Option("--with-test", "Write its first cases as well, for `anyhook test`."),
-    *(option for option in WHERE if option.flag != "--dialect"),
-    JSON,
-)
-
+    from anyhook.testing.scaffold.plan import Order, Plan, Scope
+    from anyhook.testing.scaffold.script import Lang
 
 INTERPRETERS = {"bash": "bash", "python": "python3"}
-TURNS = 20
 EXAMPLE = "anyhook new guard --dialect kodik --event PreToolUse --tool Bash"
 
 
-@verb("new", OPTIONS, EXAMPLE, [click.Argument(["name"])])
-def new(name: str, values: Values) -> int:
+class NewOptions(ProjectJsonOptions):
+    dialect: tuple[str, ...] = repeated("--dialect", "The dialect to write the hook in.", "NAME")
+    event: str | None = option("--event", "The event: a canonical name or any dialect's own.", "EVENT")
+    tool: str | None = option("--tool", "Only for this tool.", "NAME")
+    lang: str | None = option("--lang", "The script's language; default: bash.", "LANG", choices=("bash", "python"))
+    scope: str | None = option(
+        "--scope", "For this project (the default) or for the user.", "SCOPE", choices=("project", "user")
+    )
+    with_test: bool = switch("--with-test", "Also write its first test cases, for `anyhook test`.")
+
+
+@verb("new", NewOptions, EXAMPLE, [click.Argument(["name"])])
+def new(name: str, options: NewOptions) -> int:
     """Write a working hook and say how to try it.
 
-    NAME becomes the name of its script. A new gate refuses what holds the word anyhook-demo-block, and other hooks
-    keep a record of their events: a start to be changed. Files that are there keep everything they hold.
+    NAME becomes the name of its script. A new gate refuses calls that contain the word anyhook-demo-block; any other
+    new hook logs its events. Change it from there. Existing files keep everything they hold.
     """
-    from anyhook.testing.scaffold.planning import CannotScaffold
-
     try:
-        order, canonical = _order(name, values)
-        if values["with_test"]:
+        order, canonical = _order(name, options)
+        if options.with_test:
             _check_cases(order)
         made, hook = write(order)
     except CannotScaffold as error:
@@ -58,23 +59,20 @@ def new(name: str, values: Values) -> int:
         render.say(f"note: {note}")
     program = INTERPRETERS[order.lang]
     if which(program) is None:
-        render.say(f"note: there is no {program} on PATH, and the script needs it.")
+        render.say(f"note: the script needs {program}, which is not on your PATH.")
     if canonical != order.row.canonical[0]:
         render.say(f"note: {order.row.native} comes after every tool, whether it succeeded or failed.")
-    trials = _trials(order, canonical, values)
+    trials = _trials(order, canonical, options)
     cases = ""
-    if values["with_test"]:
+    if options.with_test:
         cases = _write_cases(order, canonical, made, hook)
         trials.append((shlex.join(["anyhook", "test", render.short_path(cases)]), "run its cases"))
-    _report(made, hook, trials, cases, bool(values["json"]))
+    _report(made, hook, trials, cases, options.json)
     return 0
 
 
 def _check_cases(order: Order) -> None:
     """Whether cases can be written, before anything else is."""
-    from anyhook.testing.scaffold.cases import case_file
-    from anyhook.testing.scaffold.planning import plan
-
     if order.scope != "project":
         raise BadCall("--with-test: cases run in a project, with a home of their own. Use it with --scope project.")
     path = case_file(order, plan(order))
@@ -83,8 +81,6 @@ def _check_cases(order: Order) -> None:
 
 
 def _write_cases(order: Order, canonical: str, made: Plan, hook: Hook) -> str:
-    from anyhook.testing.scaffold.cases import case_file, first_cases
-
     path = case_file(order, made)
     try:
         with open(path, "x", encoding="utf-8") as file:
@@ -94,49 +90,26 @@ def _write_cases(order: Order, canonical: str, made: Plan, hook: Hook) -> str:
     return path
 
 
-def write(order: Order, written: str = "") -> tuple[Plan, Hook]:
-    """Plan, write, and look whether the dialect takes it; several who write at once get their turns."""
-    from anyhook.testing.scaffold.disk import Writing
-    from anyhook.testing.scaffold.planning import Overtaken, find_hook, plan
-
-    for turn in range(TURNS):
-        made, writing = plan(order, written), Writing()
-        try:
-            writing.write(made.pieces)
-            return made, find_hook(order, made)
-        except Overtaken:
-            if turn == TURNS - 1:
-                raise
-        except BaseException:
-            writing.undo()
-            raise
-    raise AssertionError("the last turn returns or raises")
-
-
-def _order(name: str, values: Values) -> tuple[Order, str]:
-    from anyhook.testing.scaffold.planning import Order, find_row
-
-    chosen = values["dialect"]
-    if not isinstance(chosen, list) or len(chosen) != 1:
+def _order(name: str, options: NewOptions) -> tuple[Order, str]:
+    chosen = options.dialect
+    if len(chosen) != 1:
         raise BadCall(f"--dialect: name the one dialect to write the hook in: {', '.join(DIALECTS)}.")
     table = dialect(chosen[0])
-    if not values["event"]:
+    if not options.event:
         known = ", ".join(row.native for row in table.events)
         raise BadCall(f"--event: name the event. Events of {table.name}: {known}.")
-    roots = setup_of(values).roots(())
-    row, canonical = find_row(table, str(values["event"]))
-    scope, lang = str(values["scope"] or "project"), str(values["lang"] or "bash")
-    return Order(name, table, row, scope, lang, str(values["tool"] or ""), roots), canonical
+    roots = setup_of(options).roots(())
+    row, canonical = find_row(table, options.event)
+    scope: Scope = "user" if options.scope == "user" else "project"
+    lang: Lang = "python" if options.lang == "python" else "bash"
+    return Order(name, table, row, scope, lang, options.tool or "", roots), canonical
 
 
-def _trials(order: Order, canonical: str, values: Values) -> list[tuple[str, str]]:
+def _trials(order: Order, canonical: str, options: NewOptions) -> list[tuple[str, str]]:
     """Command lines, and what each of them shows."""
-    from anyhook.testing.scaffold.script import EFFECTS
-    from anyhook.testing.scaffold.trial import trial
-
     tool = _tool(order)
-    where = ["--project", str(values["project"])] if values["project"] else []
-    more = ["--state-dir", str(values["state_dir"])] if values["state_dir"] else []
+    where = ["--project", options.project] if options.project else []
+    more = ["--state-dir", options.state_dir] if options.state_dir else []
     found: list[tuple[str, str]] = []
     if order.scope == "project":
         found.append((shlex.join(["anyhook", "trust", *where]), "look at it and approve it"))
@@ -149,8 +122,6 @@ def _trials(order: Order, canonical: str, values: Values) -> list[tuple[str, str
 
 def _tool(order: Order) -> str:
     """A tool that the hook is for."""
-    from anyhook.tables.patterns import names_only
-
     known = order.dialect.scaffold.tool if order.dialect.scaffold else ""
     names = sorted(names_only(order.tool) or ()) if order.tool else [known]
     return names[0] if names else order.tool

@@ -8,50 +8,59 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from typing import TYPE_CHECKING
 
 import click
 
 from anyhook.cli.failure import BadCall
-from anyhook.cli.journal_input import WANTED, count_of, wanted_of
-from anyhook.cli.options import Option
+from anyhook.cli.journal_input import RecordFilter, count_of, wanted_of
+from anyhook.cli.options import option, switch
 from anyhook.cli.signals import Unwinding
-from anyhook.cli.verb_log import LAST
+from anyhook.cli.verb_test import check_approved
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
+from anyhook.documents.dump_yaml import to_yaml
+from anyhook.journal.record import Keeping, clean, secrets_of
+from anyhook.journal.search import Wanted, newest, search
+from anyhook.model import lean_json
 from anyhook.model.words import RECORD
 from anyhook.state.places import state_dir
+from anyhook.testing.kit import ENDINGS, is_case_file
+from anyhook.testing.kit.approval import approve_written
+from anyhook.testing.kit.cases import cases_in
+from anyhook.testing.kit.recorded import cases_of
+from anyhook.testing.kit.run import FAILED, run_all
+from anyhook.testing.kit.sandbox import project_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from anyhook.cli.options import Values
     from anyhook.journal.search import Found, Wanted
     from anyhook.model.json_types import Json
 
-OPTIONS = (
-    *WANTED,
-    LAST,
-    Option("--output", "The case file to write; default: stdout.", "FILE", short="-o"),
-    Option("--untried", "Write the cases without running each of them once."),
-)
 EXAMPLE = "anyhook record --since 1h --tool Bash -o .kodik/hooks/recorded.hooktest.yaml"
 
 
-@verb("record", OPTIONS, EXAMPLE, [click.Argument(["command"], nargs=-1, type=click.UNPROCESSED)])
-def record(command: tuple[str, ...], values: Values) -> int:
-    """Make cases for `anyhook test` of events that happened.
+class RecordOptions(RecordFilter):
+    last: str | None = option("--last", "Only the last N.", "N", short="-n")
+    output: str | None = option("--output", "The case file to write; default: stdout.", "FILE", short="-o")
+    untried: bool = switch("--untried", "Write the cases without trying them first.")
 
-    Without COMMAND they come from the journal, as far as it keeps payloads. With `-- COMMAND…` they are the events that
-    are fired while the command runs, kept whole, and the exit status is the command's own. They are of one project:
-    --project, or the current directory. Each case is run once; one that does not hold is written with `skip` and why.
+
+@verb("record", RecordOptions, EXAMPLE, [click.Argument(["command"], nargs=-1, type=click.UNPROCESSED)])
+def record(command: tuple[str, ...], options: RecordOptions) -> int:
+    """Turn recorded events into cases for `anyhook test`.
+
+    Without COMMAND, the events come from the journal, as far as it keeps payloads. With `-- COMMAND…`, they are the
+    events fired while the command runs, and the exit status is the command's own. All of them belong to one project:
+    --project, or the current directory. Each case runs once; one that fails is written with `skip` and the reason.
     """
-    path = _checked(values)
-    wanted = wanted_of({**values, "project": values["project"] or "."})
+    path = _checked(options.output)
+    wanted = wanted_of(options.replace(project=options.project or "."))
     if command:
         status, records = _while_running(command, wanted)
     else:
-        status, records = 0, _from_journal(wanted, count_of(values, "last", 0))
+        status, records = 0, _from_journal(wanted, count_of("--last", options.last, 0))
     cases = _cases(records)
     if not cases:
         render.say(
@@ -60,35 +69,29 @@ def record(command: tuple[str, ...], values: Values) -> int:
         )
         return status
     project = str(wanted.project)
-    if not values["untried"]:
+    if not options.untried:
         cases = _tried(cases, project)
     _write(path, cases, project)
     return status
 
 
-def _checked(values: Values) -> str | None:
-    from anyhook.testing.kit import ENDINGS, is_case_file
-
-    path = str(values["output"]) if values["output"] else None
+def _checked(output: str | None) -> str | None:
+    path = output or None
     if path is not None and not is_case_file(os.path.basename(path)):
         raise BadCall(f"--output {path}: the name of a case file ends with {' or '.join(ENDINGS)}.")
     if path is not None and not os.access(os.path.dirname(path) or ".", os.W_OK | os.X_OK):
-        raise BadCall(f"--output {path}: there is no such folder, or you may not write to it. Make it first.")
+        raise BadCall(f"--output {path}: this folder does not exist, or you cannot write to it. Create it first.")
     if path is not None and os.path.lexists(path):
-        raise BadCall(f"--output {path}: there is such a file already. Name another, or remove it first.")
+        raise BadCall(f"--output {path}: this file already exists. Name another one, or remove it first.")
     return path
 
 
 def _from_journal(wanted: Wanted, most: int) -> list[dict[str, Json]]:
-    from anyhook.journal.search import newest, search
-
     folder = state_dir(os.environ)
     return _whole(newest(folder, wanted, most) if most else search(folder, wanted))
 
 
 def _while_running(command: Sequence[str], wanted: Wanted) -> tuple[int, list[dict[str, Json]]]:
-    from anyhook.journal.search import Wanted, search
-
     folder = tempfile.mkdtemp(prefix="anyhook-record-")
     try:
         status = _run(command, {**os.environ, RECORD: folder})
@@ -122,7 +125,7 @@ def _run(command: Sequence[str], env: dict[str, str]) -> int:
             child.send_signal(number)
         status = child.wait()
     except OSError as error:
-        raise BadCall(f"{command[0]}: it cannot be started ({error.strerror}).") from None
+        raise BadCall(f"{command[0]}: the command cannot be started ({error.strerror}).") from None
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -139,8 +142,6 @@ def _whole(found: Iterable[Found]) -> list[dict[str, Json]]:
 
 
 def _cases(records: list[dict[str, Json]]) -> list[dict[str, Json]]:
-    from anyhook.testing.kit.recorded import cases_of
-
     cases, left_out = cases_of(records)
     for why, count in left_out.items():
         render.say(f"{count} left out: {why}")
@@ -149,12 +150,6 @@ def _cases(records: list[dict[str, Json]]) -> list[dict[str, Json]]:
 
 def _tried(cases: list[dict[str, Json]], project: str) -> list[dict[str, Json]]:
     """The cases, those that do not hold marked; as they are, where the project may not be run."""
-    from anyhook.cli.verb_test import check_approved
-    from anyhook.journal.record import Keeping, clean, secrets_of
-    from anyhook.model import lean_json
-    from anyhook.testing.kit.cases import cases_in
-    from anyhook.testing.kit.run import FAILED, run_all
-
     try:
         if not os.path.isdir(project):
             raise BadCall(f"{project} is not there any more.")
@@ -177,10 +172,6 @@ def _tried(cases: list[dict[str, Json]], project: str) -> list[dict[str, Json]]:
 
 
 def _write(path: str | None, cases: list[dict[str, Json]], project: str) -> None:
-    from anyhook.documents.yaml_text import to_yaml
-    from anyhook.testing.kit.approval import approve_written
-    from anyhook.testing.kit.sandbox import project_of
-
     document: dict[str, Json] = {"cases": [*cases]}
     if path is not None:
         folder = os.path.dirname(os.path.abspath(path))

@@ -3,37 +3,42 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
-from anyhook.cli.journal_input import WANTED, look_for_cycles_seldom, wanted_of
-from anyhook.cli.options import JSON, Option
+from anyhook.cli.journal_input import RecordFilter, look_for_cycles_seldom, wanted_of
+from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.difference import difference
 from anyhook.cli.view.progress import progress
 from anyhook.cli.view.record_text import when
+from anyhook.documents.files import Files
 from anyhook.model.words import ON_FAILURE
-from anyhook.state.places import state_dir
+from anyhook.model.xdg import home_of
+from anyhook.replay import replayed
+from anyhook.state.places import config_file, state_dir
+from anyhook.state.settings import read_settings
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.cli.options import Values
     from anyhook.model.json_types import Json
     from anyhook.replay.replay import Change
 
-POSTURE = Option("--on-failure", "Judge broken hooks by this rule, not the recorded one.", "RULE", choices=ON_FAILURE)
+
+class ReplayOptions(JsonOptions, RecordFilter):
+    on_failure: str | None = option(
+        "--on-failure", "Judge broken hooks by this rule, not the recorded one.", "RULE", choices=ON_FAILURE
+    )
 
 
-@verb("replay", (*WANTED, POSTURE, JSON), "anyhook replay --since 30d --on-failure deny")
-def replay(values: Values) -> int:
-    """Judge recorded runs again with today's tables and settings, without starting anything, and show which events
-    would be decided differently."""
-    from anyhook.replay import replayed
-
+@verb("replay", ReplayOptions, "anyhook replay --since 30d --on-failure deny")
+def replay(options: ReplayOptions) -> int:
+    """Judge recorded runs again by today's rules and settings, and show which events would be decided differently.
+    Starts nothing."""
     look_for_cycles_seldom()
-    posture = str(values["on_failure"]) if values["on_failure"] else None
-    tell = progress("judging again")
-    found = replayed.replay(state_dir(os.environ), wanted_of(values), _settings(), posture, tell)
-    if values["json"]:
+    posture = options.on_failure or None
+    with progress("judging again") as tell:
+        found = replayed.replay(state_dir(os.environ), wanted_of(options), _settings(), posture, tell)
+    if options.json:
         shown: list[Json] = [change.as_dict() for change in found.changes]
         counted: dict[str, Json] = dict(found.not_judged)
         made: dict[str, Json] = {"judged": found.judged, "changed": found.changed, "changes": shown}
@@ -51,12 +56,7 @@ def replay(values: Values) -> int:
 
 def _settings() -> dict[str, dict[str, str]]:
     """What the user's settings say of the dialects today."""
-    from anyhook.documents.files import Files
-    from anyhook.model.xdg import home_of
-    from anyhook.state.places import config_file
-    from anyhook.state.settings import read_config
-
-    return read_config(config_file(os.environ), Files(), home_of(os.environ)).dialects
+    return read_settings(config_file(os.environ), Files(), home_of(os.environ)).dialects
 
 
 def _print(change: Change) -> None:

@@ -3,43 +3,42 @@
 from __future__ import annotations
 
 import os
+import socket
+from secrets import token_urlsafe
+from typing import TYPE_CHECKING
 
 from anyhook.cli.failure import BadCall
-from anyhook.cli.options import Option
+from anyhook.cli.options import Options, option
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.state.places import state_dir
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
 
-    from anyhook.cli.options import Values
 
-PORT = Option("--port", "The port; default: one that is free.", "N")
+class ServeOptions(Options):
+    port: str | None = option("--port", "The port; default: any free one.", "N")
 
 
-@verb("serve", (PORT,), "anyhook serve --port 8080")
-def serve(values: Values) -> int:
-    """Show the journal as a page: live activity, search, one record in full, charts per hook. It answers on this
-    machine only, to those who have the address that is printed; Ctrl-C ends it."""
-    port = _port(values)
+@verb("serve", ServeOptions, "anyhook serve --port 8080")
+def serve(options: ServeOptions) -> int:
+    """Show the journal in the browser: events as they happen, search, single records, charts per hook. The page is
+    served on this machine only, and only to those who have the printed address. Ctrl-C stops it."""
+    port = _port(options.port or "0")
     try:
         from anyhook.cli.web import server
     except ImportError as error:
         raise BadCall(f"the page is not installed ({error}). Install it: pip install 'anyhook[web]'") from None
-    from secrets import token_urlsafe
-
     at, token = _bound(port), token_urlsafe(24)
     with at:
         render.out(f"http://127.0.0.1:{at.getsockname()[1]}/{token}/")
-        render.say("The page is there as long as this runs. Ctrl-C ends it.")
+        render.say("Serving the page. Ctrl-C stops it.")
         server.serve(state_dir(os.environ), token, at)
     return 0
 
 
-def _port(values: Values) -> int:
-    given = str(values["port"] or "0")
+def _port(given: str) -> int:
     if not (given.isascii() and given.isdecimal() and int(given) <= 65_535):
         raise BadCall(f"--port {given}: this must be a number from 1 to 65535, or 0 for one that is free.")
     return int(given)
@@ -47,8 +46,6 @@ def _port(values: Values) -> int:
 
 def _bound(port: int) -> socket.socket:
     """Listening before the address is printed, so that whoever reads it can call at once."""
-    import socket
-
     at = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     at.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

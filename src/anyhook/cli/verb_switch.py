@@ -8,25 +8,20 @@ import click
 
 from anyhook.cli.catalog_input import catalog_of, setup_of
 from anyhook.cli.failure import BadCall
-from anyhook.cli.options import JSON, WHERE
+from anyhook.cli.options import ProjectJsonOptions
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.model.hook import DISABLED, Hook
 from anyhook.state.places import NOWHERE, believed_dir
 from anyhook.state.switches import USER, Switches
 from anyhook.tables.registry import dialect
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.cli.options import Values
+from anyhook.tables.shapes import guess
 
 
 def _find(name: str, hooks: list[Hook]) -> Hook:
     """The hook of this id, or the only one of this name."""
     found = [hook for hook in hooks if hook.id == name] or [hook for hook in hooks if hook.name == name]
     if not found:
-        from anyhook.tables.shapes import guess
-
         raise BadCall(
             f"there is no hook `{name}`.{guess(name, [hook.id for hook in hooks])} `anyhook list` shows them all."
         )
@@ -35,15 +30,15 @@ def _find(name: str, hooks: list[Hook]) -> Hook:
     return found[0]
 
 
-def _turn(name: str, values: Values, on: bool) -> int:
-    hook = _find(name, catalog_of(values).hooks)
+def _turn(name: str, options: ProjectJsonOptions, on: bool) -> int:
+    hook = _find(name, catalog_of(options).hooks)
     word = "enabled" if on else "disabled"
     if (hook.status == DISABLED) != on:
         render.say(f"{hook.id} is {word} already.")
     elif dialect(hook.dialect).off_suffix and hook.scope != "builtin":
         _rename(hook, dialect(hook.dialect).off_suffix, on)
     else:
-        project = setup_of(values).project
+        project = setup_of(options).project
         folder = believed_dir(os.environ, project)
         if folder == NOWHERE:
             raise BadCall("the state directory lies inside the project. Set XDG_STATE_HOME to a folder outside it.")
@@ -51,7 +46,7 @@ def _turn(name: str, values: Values, on: bool) -> int:
             Switches(folder).turn(project if hook.scope == "project" else USER, hook.id, on)
         except OSError as error:
             raise BadCall(f"{folder} cannot be written ({error.strerror}). Check HOME and its permissions.") from None
-    if values["json"]:
+    if options.json:
         render.json_out({"id": hook.id, "enabled": on})
     else:
         render.out(f"{word}: {hook.id}")
@@ -70,13 +65,13 @@ def _rename(hook: Hook, suffix: str, on: bool) -> None:
         ) from None
 
 
-@verb("enable", (*WHERE, JSON), "anyhook enable kodelet:project:audit_logger", [click.Argument(["hook"])])
-def enable(hook: str, values: Values) -> int:
-    """Turn a hook on again. HOOK is an id, or a name that only one hook has."""
-    return _turn(hook, values, on=True)
+@verb("enable", ProjectJsonOptions, "anyhook enable kodelet:project:audit_logger", [click.Argument(["hook"])])
+def enable(hook: str, options: ProjectJsonOptions) -> int:
+    """Turn a hook on again. HOOK is its id, or its name if no other hook has it."""
+    return _turn(hook, options, on=True)
 
 
-@verb("disable", (*WHERE, JSON), "anyhook disable kodelet:project:audit_logger", [click.Argument(["hook"])])
-def disable(hook: str, values: Values) -> int:
-    """Turn a hook off without deleting it. HOOK is an id, or a name that only one hook has."""
-    return _turn(hook, values, on=False)
+@verb("disable", ProjectJsonOptions, "anyhook disable kodelet:project:audit_logger", [click.Argument(["hook"])])
+def disable(hook: str, options: ProjectJsonOptions) -> int:
+    """Turn a hook off without deleting it. HOOK is its id, or its name if no other hook has it."""
+    return _turn(hook, options, on=False)

@@ -3,12 +3,16 @@ never approves without a person's yes, and starts nothing of a project that is n
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
-from anyhook.cli.options import JSON, WHERE, Option
+from anyhook.cli.options import ProjectJsonOptions, ProjectOptions, switch
+from anyhook.cli.signals import OnDuty
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.review_text import entry_lines, summary
@@ -17,31 +21,28 @@ from anyhook.model.record import Record
 from anyhook.state.ledger import Ledger
 from anyhook.state.places import NOWHERE, believed_dir, state_dir
 from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.testing.kit.approval import CASES, review_cases
 from anyhook.walk.build import Loaded, build, open_ledger, within_budget
 from anyhook.walk.catalog import Catalog
 from anyhook.walk.review import APPROVED, REMOVED, contents, differences, review
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from anyhook.cli.options import Values
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
-    from anyhook.state.settings import Config
+    from anyhook.state.settings import Settings
     from anyhook.walk.catalog import Setup
     from anyhook.walk.review import Entry
 
-OPTIONS = (
-    *WHERE,
-    JSON,
-    Option("--list", "Show every approval of yours."),
-    Option("--yes", "Approve without asking."),
-    Option("--revoke", "Forget this project's approval."),
-)
+
+class TrustOptions(ProjectJsonOptions):
+    list: bool = switch("--list", "List everything you have approved.")
+    yes: bool = switch("--yes", "Approve without asking.")
+    revoke: bool = switch("--revoke", "Withdraw the approval of this project.")
 
 
-class Found(Record):
+class ProjectReview(Record):
     """One look at a project: nothing is read again between showing and approving."""
 
     setup: Setup
@@ -62,23 +63,23 @@ class Found(Record):
         return [entry for entry in self.entries if entry.status != REMOVED and not entry.item.pinnable]
 
 
-@verb("trust", OPTIONS, "anyhook trust --project ~/src/someone-elses-repository")
-def trust(values: Values) -> int:
+@verb("trust", TrustOptions, "anyhook trust --project ~/src/someone-elses-repository")
+def trust(options: TrustOptions) -> int:
     """Show what the hooks and the case files of a project would run and what changed since they were approved, ask, and
-    approve them. Without a terminal only --yes approves."""
-    other = next((flag for flag in ("yes", "revoke") if values["list"] and values[flag]), None)
+    approve them. Without a terminal, only --yes approves."""
+    other = next((flag for flag in ("yes", "revoke") if options.list and getattr(options, flag)), None)
     if other:
         raise BadCall(f"--list and --{other} exclude each other. Give one of them.")
-    if values["list"]:
-        return _list(bool(values["json"]))
-    if values["revoke"]:
-        return _revoke(values)
-    found = look(values, with_cases=not values["dialect"])
-    as_json = bool(values["json"])
+    if options.list:
+        return _list(options.json)
+    if options.revoke:
+        return _revoke(options)
+    found = look(options, with_cases=not options.dialect)
+    as_json = options.json
     items = [_as_dict(entry, found.ledger) for entry in found.entries] if as_json else []
     if not as_json:
         show(found)
-    approved = not found.too_large and (not found.waiting or _approve(found, bool(values["yes"]), as_json))
+    approved = not found.too_large and (not found.waiting or _approve(found, options.yes, as_json))
     events = _asked_for_events(found) if approved else {}
     if as_json:
         _json(found, approved and not found.refused, items, events)
@@ -88,16 +89,16 @@ def trust(values: Values) -> int:
     return DONE if approved and not found.refused else FINDINGS
 
 
-def look(values: Values, with_cases: bool = False) -> Found:
+def look(options: ProjectOptions, trust: str | None = None, with_cases: bool = False) -> ProjectReview:
     """What wants approval: hooks; case files too where somebody is about to be shown them."""
-    setup = setup_of(values)
+    setup = setup_of(options, trust)
     return within_budget(setup, lambda loaded: _found(setup, loaded, with_cases))
 
 
-def _found(setup: Setup, loaded: Loaded, with_cases: bool) -> Found:
+def _found(setup: Setup, loaded: Loaded, with_cases: bool) -> ProjectReview:
     ledger = open_ledger(setup, loaded.files)
     if loaded.too_large is not None:
-        return Found(setup, ledger, [], [*ledger.problems, *loaded.files.problems], too_large=True)
+        return ProjectReview(setup, ledger, [], [*ledger.problems, *loaded.files.problems], too_large=True)
     tables = [(dialect(name), loaded.layers[name]) for name in setup.dialects]
     loaded.pay(setup.project)
     reviewed = review(tables, ledger, loaded.roots, loaded.files)
@@ -105,20 +106,18 @@ def _found(setup: Setup, loaded: Loaded, with_cases: bool) -> Found:
     entries = _with_lines(reviewed, loaded.config)
     problems = [*ledger.problems, *loaded.files.problems]
     if not with_cases:
-        return Found(setup, ledger, entries, problems, kinds=setup.dialects)
-    from anyhook.testing.kit.approval import CASES, review_cases
-
+        return ProjectReview(setup, ledger, entries, problems, kinds=setup.dialects)
     cases, more = review_cases(setup.project, ledger, setup.env)
-    return Found(setup, ledger, [*entries, *cases], [*problems, *more], kinds=(*setup.dialects, CASES))
+    return ProjectReview(setup, ledger, [*entries, *cases], [*problems, *more], kinds=(*setup.dialects, CASES))
 
 
-def _with_lines(entries: list[Entry], config: Config) -> list[Entry]:
+def _with_lines(entries: list[Entry], config: Settings) -> list[Entry]:
     located = Catalog([entry.hook for entry in entries if entry.hook], [], config, {}).with_lines().hooks
     hooks = iter(located)
     return [entry.replace(hook=next(hooks)) if entry.hook else entry for entry in entries]
 
 
-def show(found: Found) -> None:
+def show(found: ProjectReview) -> None:
     for line in render.problem_lines(found.problems):
         render.say(visible(line))
     if found.too_large:
@@ -135,7 +134,7 @@ def show(found: Found) -> None:
     render.out(summary(found.setup.project, found.entries, found.ledger))
 
 
-def _approve(found: Found, yes: bool, as_json: bool) -> bool:
+def _approve(found: ProjectReview, yes: bool, as_json: bool) -> bool:
     """Whether everything shown is approved now."""
     refuse_own_ledger(found.setup)
     if not yes and not (not as_json and _answered()):
@@ -144,7 +143,7 @@ def _approve(found: Found, yes: bool, as_json: bool) -> bool:
     return True
 
 
-def approve(found: Found, say: Callable[[str], None], quiet: bool = False) -> None:
+def approve(found: ProjectReview, say: Callable[[str], None], quiet: bool = False) -> None:
     """Approve what was shown; a person has said yes to it."""
     entries = [entry for entry in found.entries if entry.status != REMOVED and entry.item.pinnable]
     project, refused = found.setup.project, bool(found.ledger.problems)
@@ -160,10 +159,8 @@ def approve(found: Found, say: Callable[[str], None], quiet: bool = False) -> No
         say(f"Approved: {len(entries)} in {visible(project)}.")
 
 
-def approve_one(found: Found, identity: str, written: dict[str, bytes]) -> bool:
+def approve_one(found: ProjectReview, identity: str, written: dict[str, bytes]) -> bool:
     """Approve one hook more, as long as its files hold exactly what its user was shown; whether it is approved."""
-    import hashlib
-
     entry = next((entry for entry in found.entries if entry.item.id == identity), None)
     if entry is None or believed_dir(found.setup.env, found.setup.project) == NOWHERE:
         return False
@@ -184,9 +181,9 @@ def refuse_own_ledger(setup: Setup) -> None:
         raise BadCall(f"{visible(folder)}: the trust ledger lies inside the project. Set XDG_STATE_HOME elsewhere.")
 
 
-def approve_all(values: Values) -> None:
+def approve_all(options: ProjectOptions, trust: str | None = None) -> None:
     """Approve a project's hooks as they are, because its user said so in the call; shows what was approved."""
-    found = look({**values, "json": False})
+    found = look(options, trust)
     if found.too_large:
         for line in render.problem_lines(found.problems):
             render.say(visible(line))
@@ -216,13 +213,11 @@ def _answered() -> bool:
     return False
 
 
-def _asked_for_events(found: Found) -> dict[str, str]:
+def _asked_for_events(found: ProjectReview) -> dict[str, str]:
     """Now that they are trusted, executables are asked for their event; by id."""
     ids = {entry.item.id for entry in found.entries if entry.hook and dialect(entry.hook.dialect).ask_type}
     if not ids:
         return {}
-    from anyhook.cli.signals import OnDuty
-
     with OnDuty():
         catalog = build(found.setup, may_start=True)
     for line in render.problem_lines([problem for problem in catalog.problems if problem.code == "no-event"]):
@@ -250,7 +245,7 @@ def _as_dict(entry: Entry, ledger: Ledger) -> dict[str, Json]:
     }
 
 
-def _json(found: Found, approved: bool, items: list[dict[str, Json]], events: dict[str, str]) -> None:
+def _json(found: ProjectReview, approved: bool, items: list[dict[str, Json]], events: dict[str, str]) -> None:
     listed: list[Json] = [{**item, "event": events.get(str(item["id"]), item["event"])} for item in items]
     problems: list[Json] = [dict(problem.as_dict()) for problem in found.problems]
     _ascii_out({"project": found.setup.project, "approved": approved, "items": listed, "problems": problems})
@@ -258,8 +253,6 @@ def _json(found: Found, approved: bool, items: list[dict[str, Json]], events: di
 
 def _ascii_out(value: Json) -> None:
     """In ASCII: JSON's own escapes keep what a project wrote from steering a terminal."""
-    import json
-
     render.exact_out(json.dumps(value, indent=2))
 
 
@@ -285,17 +278,17 @@ def _list(as_json: bool) -> int:
     return DONE
 
 
-def _revoke(values: Values) -> int:
+def _revoke(options: TrustOptions) -> int:
     """A project that is gone can be forgotten as well."""
-    project = os.path.realpath(str(values["project"] or "."))
+    project = os.path.realpath(options.project or ".")
     ledger = Ledger(believed_dir(os.environ, project))
     if project not in ledger.approvals and not os.path.isdir(project):
         raise BadCall(f"--project {visible(project)}: there is no such directory, and no approval of it. See --list.")
     try:
-        known = ledger.revoke(project, [str(name) for name in values["dialect"] or ()])  # type: ignore[union-attr]
+        known = ledger.revoke(project, options.dialect)
     except OSError as error:
         raise _unwritable(ledger, error) from None
-    if values["json"]:
+    if options.json:
         _ascii_out({"project": project, "revoked": known})
     else:
         render.out(f"{visible(project)}: " + ("no longer approved." if known else "was not approved."))

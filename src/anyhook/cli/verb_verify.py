@@ -3,38 +3,41 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
 from anyhook.cli.journal_input import check_not_journal
-from anyhook.cli.options import JSON, Option
+from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.progress import progress
+from anyhook.journal.verify import head_of
+from anyhook.journal.verify import verify as check
+from anyhook.model import lean_json
 from anyhook.state.places import state_dir
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.cli.options import Values
     from anyhook.journal.chain import Link
 
-HEAD = Option("--head", "A head that was exported earlier: the journal must still hold it.", "FILE")
-EXPORT = Option("--export-head", "Write the head to this file, to be kept elsewhere.", "FILE")
+
+class VerifyOptions(JsonOptions):
+    head: str | None = option("--head", "A head exported earlier: the journal must still contain it.", "FILE")
+    export_head: str | None = option("--export-head", "Write the head to this file, to keep it elsewhere.", "FILE")
 
 
-@verb("verify", (HEAD, EXPORT, JSON), "anyhook verify --export-head /media/usb/journal-head.json")
-def verify(values: Values) -> int:
-    """Check that no record of the journal was edited, deleted or moved since it was written. What was cut off at the
-    end shows only against a head that was exported before. Exit status 1 where something is wrong."""
-    from anyhook.journal.verify import verify as check
-
+@verb("verify", VerifyOptions, "anyhook verify --export-head /media/usb/journal-head.json")
+def verify(options: VerifyOptions) -> int:
+    """Check that no record of the journal was edited, deleted or moved since it was written. Records cut off at the end
+    are noticed only with a head that was exported before. Exits with status 1 if something is wrong."""
     folder = state_dir(os.environ)
-    if values["export_head"] is not None:
-        check_not_journal("--export-head", str(values["export_head"]), folder)
-    expected = _expected(str(values["head"])) if values["head"] is not None else None
-    proof = check(folder, expected, progress("checking the journal"))
-    if values["export_head"] is not None:
-        _export(str(values["export_head"]), proof.head)
-    if values["json"]:
+    if options.export_head is not None:
+        check_not_journal("--export-head", options.export_head, folder)
+    expected = _expected(options.head) if options.head is not None else None
+    with progress("checking the journal") as tell:
+        proof = check(folder, expected, tell)
+    if options.export_head is not None:
+        _export(options.export_head, proof.head)
+    if options.json:
         made = {field: getattr(proof, field) for field in proof.fields}
         render.json_out({**made, "damage": [each.as_dict() for each in proof.damage]}, indent=2)
         return FINDINGS if proof.damage else DONE
@@ -57,8 +60,6 @@ def verify(values: Values) -> int:
 
 
 def _expected(path: str) -> Link:
-    from anyhook.journal.verify import head_of
-
     try:
         with open(path, encoding="utf-8") as file:
             return head_of(file.read())
@@ -69,8 +70,6 @@ def _expected(path: str) -> Link:
 
 
 def _export(path: str, head: object) -> None:
-    from anyhook.model import lean_json
-
     if not isinstance(head, dict):
         raise BadCall("the journal has no records, so it has no head to export.")
     try:

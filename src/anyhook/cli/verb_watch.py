@@ -8,23 +8,22 @@ import sys
 import click
 
 from anyhook.cli.failure import BadCall
+from anyhook.cli.journal_query import wanted_by
+from anyhook.cli.options import Options
 from anyhook.cli.verbs import verb
 from anyhook.state.places import state_dir
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.cli.options import Values
-
 
 INSTEAD = "`anyhook log --follow` prints the same line by line."
 
 
-@verb("watch", (), "anyhook watch verdict:block", [click.Argument(["filter"], nargs=-1)])
-def watch(words: tuple[str, ...], _values: Values) -> int:
-    """Watch events as agents fire them. FILTER is what could be typed behind `/`: options of `anyhook log` as
-    name:value, and any text. Enter shows a record in full, p pauses, q quits."""
-    from anyhook.cli.web.query import wanted_by
+class WatchOptions(Options):
+    """`anyhook watch`."""
 
+
+@verb("watch", WatchOptions, "anyhook watch verdict:block", [click.Argument(["filter"], nargs=-1)])
+def watch(words: tuple[str, ...], _options: WatchOptions) -> int:
+    """Watch events as agents fire them. FILTER is what you can type after `/`: options of `anyhook log` as
+    name:value, and any text. Enter shows a record in full, p pauses, q quits."""
     query = " ".join(words)
     wanted_by(query)  # what is wrong with it is said before anything is drawn
     if not (sys.stdin.isatty() and sys.stdout.isatty()):

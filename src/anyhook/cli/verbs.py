@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from anyhook.cli.failure import BadCall
 from anyhook.tables.registry import DIALECTS
+from anyhook.tables.shapes import guess
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from anyhook.cli.options import Option, Values
+    from anyhook.cli.options import Option, Options
 
 
 def verb(
-    name: str, options: Sequence[Option], example: str, arguments: Sequence[click.Argument] = ()
+    name: str, kind: type[Options], example: str, arguments: Sequence[click.Argument] = ()
 ) -> Callable[[Callable[..., int]], click.Command]:
-    """A command that hands its arguments and one dictionary of option values to a function."""
+    """A command that hands its arguments and its options, as one record, to a function."""
 
     def make(function: Callable[..., int]) -> click.Command:
         def call(**given: str | tuple[str, ...] | bool | None) -> int:
             positional = [given.pop(argument.name or "") for argument in arguments]
-            values: Values = {key: list(value) if isinstance(value, tuple) else value for key, value in given.items()}
-            check_dialects(values)
-            return function(*positional, values)
+            dialects = given.get("dialect")
+            check_dialects(dialects if isinstance(dialects, tuple) else ())
+            return function(*positional, kind.of(given))
 
-        params = [*arguments, *(_option(option) for option in options)]
+        params = [*arguments, *map(_option, kind.rows)]
         return click.Command(
             name,
             callback=call,
-            params=list(params),
+            params=params,
             help=function.__doc__,
             epilog=f"\b\nExample:\n  {example}",
             context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
@@ -53,11 +55,7 @@ def _option(option: Option) -> click.Option:
     )
 
 
-def check_dialects(values: Values) -> None:
-    for name in values.get("dialect") or ():  # type: ignore[union-attr]
+def check_dialects(names: Sequence[str]) -> None:
+    for name in names:
         if name not in DIALECTS:
-            from anyhook.tables.shapes import guess
-
-            raise BadCall(
-                f"--dialect {name}: there is no such dialect.{guess(str(name), DIALECTS)} Known: {', '.join(DIALECTS)}."
-            )
+            raise BadCall(f"--dialect {name}: no such dialect.{guess(name, DIALECTS)} Known: {', '.join(DIALECTS)}.")

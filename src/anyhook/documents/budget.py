@@ -34,7 +34,7 @@ UNITS = {
     LOOKS: "paths to look at",
     PROBLEMS: "problems in hook files",
 }
-CPU_LIMIT_S = 20.0
+MAX_CPU_S = 20.0
 """The net below the counts, for content that is dear in a way that nobody thought of. It is measured as processor time,
 so that a busy machine changes nothing."""
 
@@ -87,8 +87,8 @@ class Budget:
         here[kind] = here.get(kind, 0) + amount
         if spent > self.limits[kind]:
             self._refuse(f"more than {self.limits[kind]:,} {UNITS[kind]}", self._largest(kind), lasting=True)
-        if self._cpu() - self._cpu_begun_s > CPU_LIMIT_S:
-            self._refuse(f"reading it takes more than {CPU_LIMIT_S:g} s", self.place, lasting=True)
+        if self._cpu() - self._cpu_begun_s > MAX_CPU_S:
+            self._refuse(f"reading it takes more than {MAX_CPU_S:g} s", self.place, lasting=True)
         if self.by_s is not None and self._clock() > self.by_s:
             self._refuse("reading it takes more than half of the agent's time limit", self.place, lasting=False)
 

@@ -6,8 +6,9 @@ from __future__ import annotations
 import os
 import stat
 
-from anyhook.documents import documents
 from anyhook.documents.budget import BYTES, HASHED, HOOKS, LOOKS, NAMES, PROBLEMS, VALUES
+from anyhook.documents.parse import parse_json, parse_toml, parse_yaml, repeated_key, split_front_matter, syntax_of
+from anyhook.documents.read import Unreadable, head, read_bytes
 from anyhook.documents.stamps import stamp
 from anyhook.model.problem import ERROR, WARNING, Problem
 from anyhook.model.record import Record
@@ -17,20 +18,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from anyhook.documents.budget import Budget
-    from anyhook.documents.documents import Place
+    from anyhook.documents.parse import Place
     from anyhook.documents.stamps import Stamp
     from anyhook.model.json_types import Json
 
-HASHED_LIMIT = 256 * 1024 * 1024
-KEPT_LIMIT = 262_144
+MAX_HASHED_BYTES = 256 * 1024 * 1024
+MAX_KEPT_BYTES = 262_144
 """How many bytes of a file are kept with its digest, to show it and what changed in it."""
-SENTENCE_LIMIT = 1000
+MAX_SENTENCE = 1000
 """How much of a document's own words a problem repeats."""
-PROBLEMS_LIMIT = 100
-"""How many problems of one file are told one by one."""
-LOCATED_LIMIT = 4 * 1024 * 1024
+MAX_PROBLEMS = 100
+"""How many problems of one file are reported one by one."""
+MAX_LOCATED_BYTES = 4 * 1024 * 1024
 """How many bytes of documents are searched for the lines of what is shown; beyond that, files are named alone."""
-REMEMBERED_LIMIT = 32 * 1024 * 1024
+MAX_REMEMBERED_BYTES = 32 * 1024 * 1024
 """How many bytes of files are kept, so that a file that many hooks name is read once."""
 UNPINNED = "!"
 """Begins what stands in place of a digest where there can be none: such a file is never the same as before."""
@@ -90,7 +91,7 @@ class Files:
 
     def full(self, path: str) -> bool:
         """Whether further problems of this document are only counted, so that nothing need be found out for them."""
-        return self._told.get(path, 0) >= PROBLEMS_LIMIT
+        return self._told.get(path, 0) >= MAX_PROBLEMS
 
     def problem_at(
         self, code: str, what: str, path: str, place: Place, *, fix: str = "", severity: str = ERROR
@@ -98,7 +99,7 @@ class Files:
         """One about a place in a document. Its line is looked up together with all others of that document, and those
         beyond a limit are only counted: a document made of mistakes must not cost more than a look."""
         told = self._told[path] = self._told.get(path, 0) + 1
-        if told > PROBLEMS_LIMIT:
+        if told > MAX_PROBLEMS:
             self._untold.setdefault(path, []).append(severity)
             return
         self.charge(PROBLEMS)
@@ -133,7 +134,7 @@ class Files:
         if self.look(path) is None and not self._is_there(path):
             return None
         try:
-            data = documents.read_bytes(path)
+            data = read_bytes(path)
             if path not in self._texts:
                 self.charge(BYTES, len(data))
             text = data.decode("utf-8")
@@ -143,7 +144,7 @@ class Files:
         except UnicodeDecodeError as error:
             self.problem("not-utf8", "this file is not UTF-8 text", path, str(error), "Save it as UTF-8.")
             return None
-        except documents.Unreadable as error:
+        except Unreadable as error:
             self.problem("unreadable", error.what, path, fix=error.fix)
             return None
         self._texts[path] = text
@@ -165,7 +166,7 @@ class Files:
     def head(self, path: str) -> bytes:
         """The first bytes of a regular file; none of anything else."""
         self.look(path)
-        return documents.head(path) or b""
+        return head(path) or b""
 
     def digest(self, path: str) -> tuple[str, bool]:
         """SHA-256 of a file ("" where there is none that can be read), and whether it is a binary and no text."""
@@ -177,7 +178,7 @@ class Files:
         known = self._prints.get(path)
         if known is None:
             known = self._fingerprint(path)
-            if self._remembered + len(known.head) <= REMEMBERED_LIMIT:
+            if self._remembered + len(known.head) <= MAX_REMEMBERED_BYTES:
                 self._remembered += len(known.head)
                 self._prints[path] = known
         return known
@@ -198,9 +199,9 @@ class Files:
             folder = stat.S_ISDIR(state.st_mode)
             what = "a folder, with more in it than can be looked at" if folder else "no regular file"
             return Print(f"{UNPINNED}it is {what}")
-        if state.st_size > HASHED_LIMIT:
+        if state.st_size > MAX_HASHED_BYTES:
             os.close(handle)
-            return Print(f"{UNPINNED}it is larger than {HASHED_LIMIT:,} bytes", True)
+            return Print(f"{UNPINNED}it is larger than {MAX_HASHED_BYTES:,} bytes", True)
         with open(handle, "rb") as file:
             hashed, size, kept = hashlib.sha256(), 0, b""
             try:
@@ -208,9 +209,9 @@ class Files:
                     self.charge(HASHED, len(chunk))
                     hashed.update(chunk)
                     size += len(chunk)
-                    kept = kept or chunk[:KEPT_LIMIT]
-                    if size > HASHED_LIMIT:
-                        return Print(f"{UNPINNED}it is larger than {HASHED_LIMIT:,} bytes", True)
+                    kept = kept or chunk[:MAX_KEPT_BYTES]
+                    if size > MAX_HASHED_BYTES:
+                        return Print(f"{UNPINNED}it is larger than {MAX_HASHED_BYTES:,} bytes", True)
             except OSError as error:
                 return Print(f"{UNPINNED}it cannot be read ({error.strerror})")
         return Print(hashed.hexdigest(), b"\0" in kept[:8192], size, kept)
@@ -257,21 +258,21 @@ class Files:
         return None if text is None else self.parse(path, text, syntax)
 
     def parse(self, path: str, text: str, syntax: str, first_line: int = 0) -> Json:
-        parser = {"json": documents.parse_json, "yaml": self.yaml, "toml": documents.parse_toml}[syntax]
+        parser = {"json": parse_json, "yaml": self.yaml, "toml": parse_toml}[syntax]
         try:
             document = parser(text)
-        except documents.Unreadable as error:
+        except Unreadable as error:
             where = f"{path}:{error.line + first_line}" if error.line else path
             self.problem(f"invalid-{syntax}", error.what, where, fix=error.fix)
             return None
-        if syntax == "json" and (twice := documents.repeated_key(text, document)):
-            what = f"`{twice[0]}` stands here for the second time; what stands under the first is lost"
+        if syntax == "json" and (twice := repeated_key(text, document)):
+            what = f"`{twice[0]}` is here for the second time; what is under the first is lost"
             self.problem("repeated-key", what, f"{path}:{twice[1]}", fix="Put everything under one of them.")
         return document
 
     def yaml(self, text: str) -> Json:
         """A YAML document, or Unreadable. Its values are counted, good or bad: YAML costs by their number."""
-        return documents.parse_yaml(text, lambda count: self.charge(VALUES, count))
+        return parse_yaml(text, lambda count: self.charge(VALUES, count))
 
     def line(self, path: str, place: Place) -> int | None:
         """The line of a declaration."""
@@ -279,25 +280,21 @@ class Files:
 
     def lines(self, path: str, places: Iterable[Place]) -> dict[Place, int]:
         """The lines of many declarations in one file, found when a person is going to see them."""
+        from anyhook.documents.locate import lines_of
+
         text = self._texts.get(path)
         try:
-            text = documents.read_bytes(path).decode("utf-8") if text is None else text
+            text = read_bytes(path).decode("utf-8") if text is None else text
             self._located += len(text)
-            if self._located > LOCATED_LIMIT:
+            if self._located > MAX_LOCATED_BYTES:
                 return {}
-            front = documents.split_front_matter(text) if path.endswith(".md") else None
+            front = split_front_matter(text) if path.endswith(".md") else None
             if front is None:
-                return documents.lines_of(text, _syntax(path, text), places)
-            return {place: line + front[1] for place, line in documents.lines_of(front[0], "yaml", places).items()}
+                return lines_of(text, syntax_of(path, text), places)
+            return {place: line + front[1] for place, line in lines_of(front[0], "yaml", places).items()}
         except Exception:  # noqa: BLE001 (a line is a comfort: looking for it must not cost a layer)
             return {}
 
 
 def _clipped(text: str) -> str:
-    return text if len(text) <= SENTENCE_LIMIT else f"{text[:SENTENCE_LIMIT]}…"
-
-
-def _syntax(path: str, text: str) -> str:
-    if path.endswith(".toml"):
-        return "toml"
-    return "json" if path.endswith(".json") or text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") else "yaml"
+    return text if len(text) <= MAX_SENTENCE else f"{text[:MAX_SENTENCE]}…"

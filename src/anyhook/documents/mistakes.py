@@ -1,16 +1,17 @@
-"""Guesses what the author of a broken document did, and says it with the line and a cure. It parses nothing itself."""
+"""Guesses what the author of a broken document did, and says it with the line and a fix."""
 
 from __future__ import annotations
 
 import re
 
-from anyhook.documents.documents import DIGITS_LIMIT, NotFinite, Unreadable, line_at
+from anyhook.documents.parse import MAX_DIGITS, NotFinite, line_at
+from anyhook.documents.read import Unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from json import JSONDecodeError
 
-_LONG = f"[0-9_]{{{DIGITS_LIMIT},}}"
+_LONG = f"[0-9_]{{{MAX_DIGITS},}}"
 
 
 def in_json(text: str, error: ValueError | NotFinite) -> Unreadable:

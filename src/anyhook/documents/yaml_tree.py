@@ -11,7 +11,8 @@ import re
 import yaml
 from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
-from anyhook.documents.documents import BITS_LIMIT, DEPTH_LIMIT, DIGITS_LIMIT, Unreadable, too_deep
+from anyhook.documents.parse import MAX_BITS, MAX_DEPTH, MAX_DIGITS, too_deep
+from anyhook.documents.read import Unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 else:
     _Base = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-REPEATED_LIMIT = 10_000
+MAX_REPEATED = 10_000
 """How many values of one document may come from aliases."""
 
 _CORE = "tag:yaml.org,2002:"
@@ -71,7 +72,7 @@ class _Loader(_Base):
 
     def descend_resolver(self, current_node: object, current_index: object) -> None:
         self.level += 1
-        if self.level > DEPTH_LIMIT + 1:
+        if self.level > MAX_DEPTH + 1:
             raise _DepthError
 
     def ascend_resolver(self) -> None:
@@ -119,7 +120,7 @@ def compose(text: str, counted: Callable[[int], None] | None = None) -> Node | N
 
 
 def _mistake(text: str, problem: str, at: int) -> Unreadable:
-    """The error with the likely cure. What is missed at the end of the text is shown on its last line."""
+    """The error with the likely fix. What is missed at the end of the text is shown on its last line."""
     line = text.count("\n", 0, min(at, len(text.rstrip()))) + 1
     if text[at : at + 1] == "\t":
         return Unreadable("not valid YAML: a tab where spaces belong", "indent with spaces, not with a tab", line)
@@ -158,7 +159,7 @@ class _Aliases:
     def __init__(self, text: str) -> None:
         self.text = text
         self.seen: set[int] = set()
-        self.left = REPEATED_LIMIT
+        self.left = MAX_REPEATED
 
     def meet(self, node: Node) -> None:
         if id(node) in self.seen:
@@ -174,7 +175,7 @@ def _build(node: Node, depth: int, aliases: _Aliases | None) -> Json:
     kind = type(node)
     if kind is ScalarNode:
         return _string(node) if node.tag == _STR else _scalar(node)
-    if depth > DEPTH_LIMIT:
+    if depth > MAX_DEPTH:
         raise too_deep()
     if kind is MappingNode and node.tag == _MAP:
         return _mapping(node, depth + 1, aliases)
@@ -236,13 +237,13 @@ def _scalar(node: Node) -> Json:
 
 
 def _number(value: str, whole: bool) -> int | float | str:
-    """What is no JSON number, infinite or too long, stays text: so it spoils only the entry it stands in."""
-    if len(value) > DIGITS_LIMIT or "n" in value.lower():
+    """A number that JSON does not have, infinite or too long, stays text: so it spoils only the entry it stands in."""
+    if len(value) > MAX_DIGITS or "n" in value.lower():
         return value
     if whole:
         base = {"0o": 8, "0x": 16}.get(value[:2], 10)
         number = int(value, base)
-        return value if base != 10 and number.bit_length() > BITS_LIMIT else number
+        return value if base != 10 and number.bit_length() > MAX_BITS else number
     fraction = float(value)
     return value if abs(fraction) == float("inf") else fraction
 
@@ -258,7 +259,7 @@ def _tag(node: Node) -> Unreadable:
 def _too_many(text: str) -> Unreadable:
     alias = next((e for e in yaml.parse(text, Loader=_Loader) if isinstance(e, yaml.AliasEvent)), None)
     line = None if alias is None or alias.start_mark is None else alias.start_mark.line + 1
-    return Unreadable(f"its aliases (*name) repeat more than {REPEATED_LIMIT:,} values", "write the values out", line)
+    return Unreadable(f"its aliases (*name) repeat more than {MAX_REPEATED:,} values", "write the values out", line)
 
 
 _DOUBLE_QUOTED = r'(?P<double>"(?:[^"\\]+|\\.)*+"?)'
@@ -279,8 +280,8 @@ _PREFIX = re.compile(r" *(?:[-?:] +)*")
 _BACKSLASH = re.compile(r'\\(\\|"|\r?\n)?')
 
 
-def mend_backslashes(text: str) -> str:
-    """See `documents.mend_backslashes`. One pass over the scalars; comments, block text and plain scalars are kept."""
+def escape_backslashes(text: str) -> str:
+    """See `parse.escape_backslashes`. One pass over the scalars; comments, block text and plain scalars are kept."""
     out: list[str] = []
     at = flow = 0
     while at < len(text):

@@ -4,10 +4,10 @@ the new text and compares; it never writes it."""
 from __future__ import annotations
 
 import json
-import tomllib
 
-from anyhook.documents import json_text
-from anyhook.documents.documents import FOREIGN_LIMIT, Unreadable, read_bytes
+from anyhook.documents import edit
+from anyhook.documents.parse import syntax_of
+from anyhook.documents.read import MAX_FOREIGN_BYTES, Unreadable, read_bytes
 from anyhook.install.diagnosis import turned_off
 
 TYPE_CHECKING = False
@@ -20,7 +20,7 @@ OUR_ENTRY, OUR_NAME = "anyhook bridge", "anyhook"
 def loses(path: str, given: dict[str, Json]) -> bool:
     """Whether a write or an edit, in our own names, would leave the file without what it holds of ours."""
     try:
-        before = read_bytes(path, FOREIGN_LIMIT).decode()
+        before = read_bytes(path, MAX_FOREIGN_BYTES).decode()
     except (OSError, UnicodeDecodeError, Unreadable):
         return True
     old, new = str(given.get("old_text") or ""), str(given.get("new_text") or "")
@@ -30,23 +30,20 @@ def loses(path: str, given: dict[str, Json]) -> bool:
         after = before.replace(old, new)
     else:  # lines of a patch, which need not stand in a row
         return OUR_ENTRY in old and OUR_ENTRY not in new
-    kept = _ours(before)
+    kept = _ours(path, before)
     if not kept:  # a program of ours, all of which counts
         return after != before
-    left = _ours(after)
+    left = _ours(path, after)
     return any(entry not in left for entry in kept) or next(turned_off(after, OUR_NAME), None) is not None
 
 
-def _ours(text: str) -> list[tuple[str, Json]]:
+def _ours(path: str, text: str) -> list[tuple[str, Json]]:
     """Our entries as the agent would find them: the event, and the whole group or table."""
     try:
-        document: Json = json_text.scan(text).value
-    except json_text.Malformed:
-        try:
-            document = tomllib.loads(text)
-        except (ValueError, RecursionError):
-            return []
-    hooks = document.get("hooks") if isinstance(document, dict) else None
+        document = edit.read(text, syntax_of(path, text))
+    except edit.CannotEdit:
+        return []
+    hooks = edit.at(document, ("hooks",))
     rows = hooks if isinstance(hooks, dict) else {"": hooks}
     return [
         (event, group)

@@ -7,7 +7,7 @@ import os
 
 from anyhook.model import lean_json
 from anyhook.model.xdg import home_of
-from anyhook.state.places import config_file, real_path, state_dir
+from anyhook.state.places import config_file, installs_index, real_path, state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,9 +55,9 @@ def refusal(event: Event, env: Mapping[str, str], project: str) -> str | None:
         return _writes(ours, env, project, entries)
     if not isinstance(ours.get("command"), str):
         return _changes(tool, ours, env, project, entries)
-    from anyhook.guard.shell import Ground, runs
+    from anyhook.guard.shell import Protected, runs
 
-    return runs(str(ours["command"]), Ground(env, project, own_folders(env), tuple(entries)))
+    return runs(str(ours["command"]), Protected(env, project, own_folders(env), tuple(entries)))
 
 
 def _may_matter(given: dict[str, Json], env: Mapping[str, str], entries: list[str]) -> bool:
@@ -77,7 +77,7 @@ def own_folders(env: Mapping[str, str]) -> tuple[str, str]:
 def _entries(env: Mapping[str, str]) -> list[str]:
     """The files of agents that hold our entry."""
     try:
-        with open(f"{state_dir(env)}/installs/index.json", "rb") as file:
+        with open(installs_index(state_dir(env)), "rb") as file:
             found = lean_json.loads(file.read().decode())
     except (OSError, ValueError, RecursionError):
         return []

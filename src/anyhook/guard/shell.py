@@ -8,23 +8,19 @@ import os
 from anyhook.model.record import Record
 from anyhook.model.xdg import home_of
 from anyhook.shell.commands import SHELLS
-from anyhook.shell.lines import DEEPEST, UNKNOWN, commands_of
+from anyhook.shell.read import UNKNOWN, steps
 from anyhook.state.places import real_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
-    from anyhook.shell.lines import Command
+    from anyhook.shell.read import CommandStep
 
 DECIDING = ("trust", "install", "uninstall", "enable", "disable")
 """Verbs of ours that are a person's to use,"""
 LOOKING = {"trust": "--list", "install": "--dry-run", "uninstall": "--dry-run"}
 """but for these options, with which they only show something."""
-PREFIXES = frozenset(
-    {"sudo", "doas", "env", "command", "nohup", "exec", "nice", "ionice", "time", "setsid", "busybox", "xargs"}
-)
-"""Programs that run the command after them."""
 READERS = frozenset(
     {
         "cat", "ls", "head", "tail", "grep", "egrep", "fgrep", "rg", "less", "more", "wc", "stat", "file", "jq", "diff",
@@ -59,7 +55,7 @@ WRITING = (
 HARMLESS = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty")
 
 
-class Ground(Record):
+class Protected(Record):
     """Where a line would run, and what must stay as it is."""
 
     env: Mapping[str, str]
@@ -74,53 +70,16 @@ class Ground(Record):
         return (*self.folders, *self.files)
 
 
-def runs(line: str, ground: Ground, depth: int = 0) -> str | None:
+def runs(line: str, protected: Protected) -> str | None:
     """Why the line may not be run; None where it may."""
-    home = home_of(ground.env)
-    cwd: str | None = ground.cwd
-    fed: tuple[str, ...] = ()  # what the commands before it in a pipe may hand on
-    for command in commands_of(line, ground.env, home):
-        words = _bare(command.words, (*fed, *command.text.split()))
-        given, fed = fed, (*fed, *command.words[1:], command.text) if command.piped else ()
-        for target in command.targets:
-            if target not in HARMLESS and _hit(target, cwd, ground):
+    for step in steps(line, protected.env, protected.cwd):
+        for target in step.command.targets:
+            if target not in HARMLESS and _hit(target, step.cwd, protected):
                 return f"The command would write to {target}, which is anyhook's or holds its entry."
-        if not words:
-            continue
-        name = words[0].rsplit("/", 1)[-1]
-        if name in ("cd", "pushd"):
-            cwd = _moved(words, cwd, home)
-            continue
-        why = _decides(name, words) or _changes(name, words, command, cwd, ground)
-        if why is None and depth < DEEPEST:
-            why = next(filter(None, (runs(text, ground.replace(cwd=cwd or ground.cwd), depth + 1)
-                                     for text in _lines(name, words, command, given))), None)  # fmt: skip
+        why = _decides(step.name, step.words) or _changes(step, protected) if step.words else None
         if why:
             return why
     return None
-
-
-def _bare(words: tuple[str, ...], given: tuple[str, ...]) -> tuple[str, ...]:
-    """The command itself, without programs that only run it, their options and variables; for xargs with what it is
-    given to add."""
-    if words and words[0].rsplit("/", 1)[-1] == "xargs":
-        words = (*words, *given)
-    while words and words[0].rsplit("/", 1)[-1] in (*PREFIXES, "timeout"):
-        rest = words[1:]
-        skips = words[0].endswith("timeout")
-        while rest and (rest[0].startswith("-") or "=" in rest[0] or (skips and rest[0][:1].isdigit())):
-            rest = rest[1:]
-        words = rest
-    return words
-
-
-def _moved(words: tuple[str, ...], cwd: str | None, home: str) -> str | None:
-    named = [word for word in words[1:] if not word.startswith("-")]
-    if not named:
-        return home if len(words) == 1 else None
-    if UNKNOWN in named[0]:
-        return None
-    return os.path.normpath(os.path.join(cwd, named[0])) if cwd else None
 
 
 def _decides(name: str, words: tuple[str, ...]) -> str | None:
@@ -133,16 +92,17 @@ def _decides(name: str, words: tuple[str, ...]) -> str | None:
     return f"`anyhook {verb}` is for people." if verb in DECIDING and not looks else None
 
 
-def _changes(name: str, words: tuple[str, ...], command: Command, cwd: str | None, ground: Ground) -> str | None:
+def _changes(step: CommandStep, protected: Protected) -> str | None:
+    name, words, command, cwd = step.name, step.words, step.command, step.cwd
     for word, above in _written(name, words):
-        if _hit(word, cwd, ground) or (above and _hit(word, cwd, ground, above=True)):
+        if _hit(word, cwd, protected) or (above and _hit(word, cwd, protected, above=True)):
             return f"`{name}` would change {_shown(word)}, which is anyhook's, or holds it or its entry."
     if name in CODE and any(mark in text for text in (*words[1:], command.text) for mark in WRITING):
         texts = "\n".join((*words[1:], command.text))
-        if any(spelled in texts for spelled in _spellings(ground)):
+        if any(spelled in texts for spelled in _spellings(protected)):
             return f"The {name} program names files of anyhook, or one that holds its entry, and may change them."
     if name in AWKS and any(
-        f'"{spelled}' in text for text in words[1:] if ">" in text for spelled in _spellings(ground)
+        f'"{spelled}' in text for text in words[1:] if ">" in text for spelled in _spellings(protected)
     ):
         return f"The {name} program writes to a file of anyhook, or to one that holds its entry."
     return None
@@ -184,36 +144,23 @@ def _by_git(words: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
             yield (os.path.join(folder, word) if folder else word), False
 
 
-def _lines(name: str, words: tuple[str, ...], command: Command, given: tuple[str, ...]) -> Iterable[str]:
-    """Shell lines inside a command, or handed to it."""
-    if name == "eval":
-        return (" ".join(words[1:]),)
-    if name in SHELLS:
-        after = [
-            words[index + 1] for index, word in enumerate(words[:-1]) if word.startswith("-") and word.endswith("c")
-        ]
-        return (*after[:1], command.text, *(text for text in given if len(words) == 1))
-    return ()
-
-
 # -- paths
 
 
-def _hit(word: str, cwd: str | None, ground: Ground, above: bool = False) -> bool:
+def _hit(word: str, cwd: str | None, protected: Protected, above: bool = False) -> bool:
     """Whether a word names something protected, or with `above` a folder that holds it."""
-    word = word.replace("\0", "")  # no path has any, and some functions end there
     if not word or word == "-":
         return False
     if UNKNOWN in word or (cwd is None and not word.startswith("/")):
-        return not above and _ends_like_ours(word.rpartition(UNKNOWN)[2], ground)
-    if not word.startswith("/") and "/" in word and not above and _ends_like_ours(word, ground):
+        return not above and _ends_like_ours(word.rpartition(UNKNOWN)[2], protected)
+    if not word.startswith("/") and "/" in word and not above and _ends_like_ours(word, protected):
         return True  # the agent's shell may stand elsewhere than its payload says
     path = os.path.normpath(os.path.join(cwd or "/", word))
     spelled = {path, real_path(path)}
-    for own in ground.all:
+    for own in protected.all:
         for real in {own, os.path.realpath(own)}:
             for each in spelled:
-                inside = own in ground.folders and each.startswith(f"{real}/")
+                inside = own in protected.folders and each.startswith(f"{real}/")
                 if (
                     each == real
                     or inside
@@ -241,21 +188,21 @@ def _globs(pattern: str, path: str, above: bool) -> bool:
     )
 
 
-def _ends_like_ours(tail: str, ground: Ground) -> bool:
+def _ends_like_ours(tail: str, protected: Protected) -> bool:
     """Whether what is known of a path's end names something of ours: our folder's name at once, or its last two names
     in a row, or those of a file."""
     tail = tail.lstrip("/")
-    for folder in ground.folders:
+    for folder in protected.folders:
         above, name = folder.rsplit("/", 2)[1:]
         if tail == name or tail.startswith(f"{name}/") or f"/{above}/{name}/" in f"/{tail}/":
             return True
-    return "/" in tail and any(path.endswith(f"/{tail}") for path in ground.files)
+    return "/" in tail and any(path.endswith(f"/{tail}") for path in protected.files)
 
 
-def _spellings(ground: Ground) -> Iterator[str]:
+def _spellings(protected: Protected) -> Iterator[str]:
     """The ways in which a program may name what is protected."""
-    home = home_of(ground.env)
-    for path in ground.all:
+    home = home_of(protected.env)
+    for path in protected.all:
         yield path
         if path.startswith(f"{home}/"):
             yield path[len(home) + 1 :]

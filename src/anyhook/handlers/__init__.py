@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from anyhook.handlers.model_client import AnyModel
     from anyhook.model.call import Call
     from anyhook.model.hook import Hook
-    from anyhook.state.settings import Config
+    from anyhook.state.settings import Settings
     from anyhook.tables.rows import Dialect, Scene
 
     class Waitable(Protocol):
@@ -37,7 +37,7 @@ def start_command(call: Call, stdin: Callable[[], bytes]) -> Waitable | Run:
 
 
 def start(
-    hook: Hook, dialect: Dialect, call: Call, scene: Scene, model: AnyModel | None, config: Config
+    hook: Hook, dialect: Dialect, call: Call, scene: Scene, model: AnyModel | None, settings: Settings
 ) -> Waitable | Run:
     """Start a handler of any other kind. `model` is whom a handler asks that asks one."""
     if hook.handler == "python":
@@ -59,7 +59,7 @@ def start(
         return Posted(hook, call, scene.env)
     from anyhook.handlers.model import start_question
 
-    return start_question(hook, dialect, call, scene, model, config)
+    return start_question(hook, dialect, call, scene, model, settings)
 
 
 def ended(waitable: Waitable) -> Run:

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from anyhook.state.settings import Config
+    from anyhook.state.settings import Settings
 
 PATTERNS = (
     "*_API_KEY", "*_API_TOKEN", "*_AUTH_TOKEN", "*_OAUTH_TOKEN", "ANTHROPIC_*", "AWS_BEARER_TOKEN_BEDROCK", "GATEWAY_*",
@@ -18,9 +18,9 @@ PATTERNS = (
 """What providers' clients read. Names that a config gives its providers' keys come on top."""
 
 
-def key_names(config: Config) -> list[str]:
+def key_names(settings: Settings) -> list[str]:
     """The variables in which the user's settings keep providers' keys."""
-    return [place["api_key_env"] for place in config.providers.values() if "api_key_env" in place]
+    return [place["api_key_env"] for place in settings.providers.values() if "api_key_env" in place]
 
 
 def without_keys(env: Mapping[str, str], more: Iterable[str] = (), kept: Iterable[str] = ()) -> dict[str, str]:

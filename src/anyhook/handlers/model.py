@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.handlers.model_client import AnyModel, Client
     from anyhook.model.hook import Hook
-    from anyhook.state.settings import Config
+    from anyhook.state.settings import Settings
     from anyhook.tables.rows import Dialect, Scene
 
 LOADING_S = 60.0
@@ -29,7 +29,7 @@ ENDING_S = 5.0
 
 
 def start_question(
-    hook: Hook, dialect: Dialect, call: Call, scene: Scene, model: AnyModel | None, config: Config
+    hook: Hook, dialect: Dialect, call: Call, scene: Scene, model: AnyModel | None, settings: Settings
 ) -> Asked | Run:
     """Ask `model`; a Run that says why where there is nobody to ask."""
     asking = dialect.asking
@@ -38,7 +38,7 @@ def start_question(
     if not model:
         role = role_of(hook, asking)
         return _not_started(f"no model is configured for `{role}`, and a handler of type {hook.handler} asks one")
-    return Asked(hook, dialect, call, scene, model, config)
+    return Asked(hook, dialect, call, scene, model, settings)
 
 
 def _not_started(why: str) -> Run:
@@ -48,9 +48,11 @@ def _not_started(why: str) -> Run:
 class Asked:
     """One question on its way. One thread waits for the model; any thread may wait for it or end it."""
 
-    def __init__(self, hook: Hook, dialect: Dialect, call: Call, scene: Scene, model: AnyModel, config: Config) -> None:
+    def __init__(
+        self, hook: Hook, dialect: Dialect, call: Call, scene: Scene, model: AnyModel, settings: Settings
+    ) -> None:
         self._hook, self._dialect, self._call, self._scene = hook, dialect, call, scene
-        self._model, self._config = model, config
+        self._model, self._settings = model, settings
         self._started_ns, self._started_s = time_ns(), monotonic()
         self._asking, self._done, self._lock = threading.Event(), threading.Event(), threading.Lock()
         self._until = self._started_s + LOADING_S
@@ -106,7 +108,7 @@ class Asked:
             self._conclude("not_started", error=why)
             return
         try:
-            client = Client(self._model, self._config.providers, self._scene.env)
+            client = Client(self._model, self._settings.providers, self._scene.env)
         except NoModelError as error:
             self._conclude("not_started", error=str(error))
             return
@@ -145,7 +147,7 @@ class Asked:
             from anyhook.handlers.key_variables import key_names, without_keys
             from anyhook.handlers.tools import Workplace
 
-            env = without_keys(self._scene.env, key_names(self._config))
+            env = without_keys(self._scene.env, key_names(self._settings))
             place = Workplace(self._scene.project, env, nonce, self._until)
             code, text = await client.ask(asked, None, place.tools())
             noted += place.notes()

@@ -7,7 +7,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.handlers.model_client import AnyModel
     from anyhook.model.hook import Hook
-    from anyhook.state.settings import Config
+    from anyhook.state.settings import Settings
     from anyhook.tables.rows import Asking, Dialect
 
 
@@ -16,14 +16,14 @@ def role_of(hook: Hook, asking: Asking) -> str:
 
 
 def asked(
-    hook: Hook, dialect: Dialect, model: AnyModel | None, config: Config, spare: AnyModel | None
+    hook: Hook, dialect: Dialect, model: AnyModel | None, settings: Settings, spare: AnyModel | None
 ) -> tuple[AnyModel | None, str]:
     """The model that the handler asks, and its name; nobody where none was named. `spare` is the host's, for roles
     that the user named none for."""
     if dialect.asking is None:
         return None, ""
     role = role_of(hook, dialect.asking)
-    found = model or config.models.get(role) or config.models.get("fast") or spare
+    found = model or settings.models.get(role) or settings.models.get("fast") or spare
     return found, name_of(found) if found else ""
 
 

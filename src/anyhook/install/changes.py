@@ -4,12 +4,14 @@ Every file is replaced as a whole, so that an agent that reads it meanwhile sees
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
-from anyhook.documents.toml_text import Refused
+from anyhook.documents.edit import CannotEdit
+from anyhook.documents.read import Unreadable, read_bytes
+from anyhook.documents.write import replace_file
 from anyhook.install.entries import is_own_text, own_text, with_ours, without_ours
 from anyhook.model.record import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -21,7 +23,7 @@ class CannotChange(Exception):  # noqa: N818 (it says what happened)
     """One clear sentence about a file that stays as it is."""
 
 
-class Change(Record):
+class FileChange(Record):
     """One file, before and after; None for no file."""
 
     path: str
@@ -57,13 +59,13 @@ def roots_of(entry: Entry, home: str, project: str, env: Mapping[str, str]) -> d
 
 
 def to_install(
-    host: Host, entry: Entry, paths: Mapping[str, str], launcher: Sequence[str], kept: Installs
-) -> list[Change]:
+    host: Host, entry: Entry, paths: Mapping[str, str], launcher: Sequence[str], installs: Installs
+) -> list[FileChange]:
     """What has to be written for the agent to call us."""
-    made: list[Change] = []
+    made: list[FileChange] = []
     for path, native in paths.items():
         before = _read(path)
-        again, original = kept.before(path, before)
+        again, original = installs.before(path, before)
         if entry.owned:
             text = _beside(entry, path) or own_text(host, entry, launcher, host.row(native))
             if (
@@ -72,7 +74,7 @@ def to_install(
                 and not is_own_text(_text(path, before), host)
             ):
                 raise CannotChange(f"{path} is there already and is not ours. Move it away, then install again.")
-            made.append(Change(path, before, text.encode(), None, entry.style == "scripts"))
+            made.append(FileChange(path, before, text.encode(), None, entry.style == "scripts"))
             continue
         text = _text(path, before)
         try:
@@ -81,20 +83,20 @@ def to_install(
                 original = (
                     before if text == without_ours(text, host, entry) else without_ours(text, host, entry).encode()
                 )
-        except Refused as why:
+        except CannotEdit as why:
             raise CannotChange(f"{path} is left alone: {why}.") from None
-        made.append(Change(path, before, after.encode(), original))
+        made.append(FileChange(path, before, after.encode(), original))
     return made
 
 
-def to_uninstall(host: Host, entry: Entry, paths: Mapping[str, str], kept: Installs) -> list[Change]:
+def to_uninstall(host: Host, entry: Entry, paths: Mapping[str, str], installs: Installs) -> list[FileChange]:
     """What has to be written for the agent not to call us any more."""
-    made: list[Change] = []
+    made: list[FileChange] = []
     for path in paths:
         before = _read(path)
         if before is None:
             continue
-        exact, original = kept.before(path, before)
+        exact, original = installs.before(path, before)
         if entry.owned:
             after = before if not exact and not is_own_text(_text(path, before), host) else None
         elif exact:
@@ -102,27 +104,27 @@ def to_uninstall(host: Host, entry: Entry, paths: Mapping[str, str], kept: Insta
         else:
             try:
                 after = without_ours(_text(path, before), host, entry).encode()
-            except Refused as why:
+            except CannotEdit as why:
                 raise CannotChange(f"{path} is left alone: {why}.") from None
-        made.append(Change(path, before, after, None))
+        made.append(FileChange(path, before, after, None))
     return made
 
 
-def write(changes: Sequence[Change], host: Host, scope: str, kept: Installs, install: bool) -> list[str]:
+def write(changes: Sequence[FileChange], host: Host, scope: str, installs: Installs, install: bool) -> list[str]:
     """Writes them all, or puts back what was written so far; the paths of backups."""
-    done: list[Change] = []
+    done: list[FileChange] = []
     backups: list[str] = []
     made: list[str] = []
     try:
         for change in changes:
-            folders = _write(change)
+            folders = tuple(_write(change))
             done.append(change)
             if not install:
-                made += kept.folders(change.path)
-                kept.forget(change.path)
+                made += installs.folders(change.path)
+                installs.forget(change.path)
             elif change.needed and change.after is not None:
-                earlier = kept.folders(change.path)
-                backup = kept.keep(change.path, host.name, scope, change.original, change.after, folders or earlier)
+                earlier = installs.folders(change.path)
+                backup = installs.keep(change.path, host.name, scope, change.original, change.after, folders or earlier)
                 backups += [backup] if backup else []
     except OSError as error:
         for change in reversed(done):
@@ -138,8 +140,6 @@ def _beside(entry: Entry, path: str) -> str:
 
 
 def _read(path: str) -> bytes | None:
-    from anyhook.documents.documents import Unreadable, read_bytes
-
     try:
         return read_bytes(path)
     except FileNotFoundError:
@@ -155,7 +155,7 @@ def _text(path: str, data: bytes | None) -> str:
         raise CannotChange(f"{path} is left alone: it is not UTF-8.") from None
 
 
-def _write(change: Change) -> list[str]:
+def _write(change: FileChange) -> list[str]:
     """Writes one file; the folders that were made for it, the innermost first. A link stays a link."""
     if not change.needed:
         return []
@@ -171,16 +171,7 @@ def _write(change: Change) -> list[str]:
     for folder in reversed(folders):
         os.mkdir(folder)
     mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else (0o755 if change.executable else 0o644)
-    temporary = f"{path}.{os.getpid()}.{os.urandom(4).hex()}"
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(change.after)
-            os.fchmod(file.fileno(), mode)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    replace_file(path, change.after, mode)
     return folders
 
 

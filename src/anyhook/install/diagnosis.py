@@ -6,24 +6,27 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import subprocess
+from typing import TYPE_CHECKING, Final, Literal
 
-from anyhook.documents import json_text
-from anyhook.documents.documents import FOREIGN_LIMIT, Unreadable, read_bytes
+from anyhook.documents import edit
+from anyhook.documents.read import MAX_FOREIGN_BYTES, Unreadable, read_bytes
 from anyhook.install.changes import places
 from anyhook.install.entries import is_ours, is_own_text
 from anyhook.model.record import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Entry, Host
 
-INERT, UNKNOWN, NOT_INSTALLED = "INERT", "UNKNOWN", "NOT_INSTALLED"
-SWITCHES = (("disableAllHooks", True), ("hooksConfig.enabled", False))
+Status = Literal["INERT", "UNKNOWN", "NOT_INSTALLED"]
+INERT: Final = "INERT"
+UNKNOWN: Final = "UNKNOWN"
+NOT_INSTALLED: Final = "NOT_INSTALLED"
+SWITCHES = ((("disableAllHooks",), True), (("hooksConfig", "enabled"), False))
 """Settings of agents that turn all hooks off."""
-LISTED_OFF = "hooksConfig.disabled"
+LISTED_OFF = ("hooksConfig", "disabled")
 """A setting that names hooks to be left out, as our handlers are named in such agents."""
 
 
@@ -31,7 +34,7 @@ class Diagnosis(Record):
     """What is known of one agent."""
 
     installed: tuple[str, ...]
-    status: str
+    status: Status
     reason: str
 
 
@@ -58,7 +61,7 @@ def diagnose(host: Host, home: str, project: str, env: Mapping[str, str]) -> Dia
 
 def _text(path: str) -> str | None:
     try:
-        return read_bytes(path, FOREIGN_LIMIT).decode()
+        return read_bytes(path, MAX_FOREIGN_BYTES).decode()
     except (OSError, UnicodeDecodeError, Unreadable):
         return None
 
@@ -83,27 +86,20 @@ def _dead(text: str, commands: list[str], entry: Entry, env: Mapping[str, str]) 
 def turned_off(text: str, ours: str) -> Iterator[str]:
     """What in an agent's config keeps it from running any hooks, or the one with our name."""
     try:
-        document = json_text.scan(text).value
-    except json_text.Malformed:
+        document = edit.read(text, "json")
+    except edit.CannotEdit:
         return
-    for name, value in SWITCHES:
-        if _at(document, name) is value:
-            yield f"`{name}` is {str(value).lower()}, so the agent runs no hooks; take that out, or set it otherwise"
-    off = _at(document, LISTED_OFF)
+    for place, value in SWITCHES:
+        if edit.at(document, place) is value:
+            name = ".".join(place)
+            yield f"`{name}` is {str(value).lower()}, so the agent runs no hooks; remove it, or change it"
+    off = edit.at(document, LISTED_OFF)
     if isinstance(off, list) and ours in off:
-        yield f"`{LISTED_OFF}` names `{ours}`, so the agent leaves our entry out; take the name out"
-
-
-def _at(document: Json, name: str) -> Json:
-    for key in name.split("."):
-        document = document.get(key) if isinstance(document, dict) else None
-    return document
+        yield f"`{'.'.join(LISTED_OFF)}` names `{ours}`, so the agent leaves our entry out; take the name out"
 
 
 def version_of(program: str, limit_s: float = 15.0) -> str | None:
     """What the agent says of its version; None where it says nothing soon."""
-    import subprocess
-
     try:
         done = subprocess.run(
             [program, "--version"],

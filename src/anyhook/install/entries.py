@@ -5,19 +5,28 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shlex
+from typing import TYPE_CHECKING
 
-from anyhook.documents import json_text, toml_text
-from anyhook.documents.toml_text import Refused
+from anyhook.documents import edit
+from anyhook.documents.edit import CannotEdit
+from anyhook.documents.edit_toml import tables
+from anyhook.documents.lines import in_lines_of, line_end
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from anyhook.documents.parse import Place
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Entry, Host, HostEvent
 
 PROGRAM = "anyhook"
+BEGIN = "# >>> anyhook: written by `anyhook install`, taken out by `anyhook uninstall`"
+END = "# <<< anyhook"
+BLOCK = re.compile(rf"(?:\r?\n)?{re.escape(BEGIN)}\r?\n.*?{re.escape(END)}(?:\r?\n|$)", re.DOTALL)
+"""With the end of line before it, which came with it: so a last line that had none has none afterwards."""
+INLINE = "its hooks are not written as [[hooks]] tables; rewrite them that way first"
 MARK = "Written by `anyhook install"
 
 
@@ -89,8 +98,8 @@ def is_own_text(text: str, host: Host) -> bool:
     if MARK in text:
         return True
     try:
-        found = json_text.scan(text).value
-    except json_text.Malformed:
+        found = edit.read(text, "json")
+    except CannotEdit:
         return False
     return isinstance(found, dict) and (_calls(found, host) or found.get("name") == PROGRAM)
 
@@ -108,15 +117,10 @@ def with_ours(text: str, host: Host, entry: Entry, launcher: Sequence[str]) -> s
     """The text with our handlers, each exactly once and as they have to be."""
     made = handlers(host, entry, launcher)
     if entry.style == "tables":
-        return toml_text.with_block(text, list(made.values()), lambda command: is_ours(command, host))
+        return _with_block(text, host, list(made.values()))
     kept = others(text, host)
-    text = text if text.strip() else "{}\n"
-    if not isinstance(_scanned(text).value, dict):
-        raise Refused("it holds no JSON object")
-    if json_text.scan(text).at(("hooks",)) is None:
-        text = json_text.added(text, (), "hooks", {})
     for event, handler in made.items():
-        text = _with_handler(text, host, event, {**entry.group, "hooks": [handler]})
+        text = _with_group(text, host, event, {**entry.group, "hooks": [handler]})
     for event in _events(text):
         if event not in made:
             text = _without(text, host, event)
@@ -126,27 +130,25 @@ def with_ours(text: str, host: Host, entry: Entry, launcher: Sequence[str]) -> s
 def without_ours(text: str, host: Host, entry: Entry) -> str:
     """The text without our handlers, and without what held nothing but them."""
     if entry.style == "tables":
-        return toml_text.without_block(text, lambda command: is_ours(command, host))
-    if not text.strip():
+        return _without_block(text, host)
+    if edit.is_blank(text):
         return text
     kept = others(text, host)
     found = text
     for event in _events(text):
         left = _without(text, host, event)
         if left != text and _value(left, ("hooks", event)) == []:
-            left = json_text.removed(left, ("hooks", event))
+            left = edit.remove(left, "json", ("hooks", event))
         text = left
     if text != found and _value(text, ("hooks",)) == {}:
-        text = json_text.removed(text, ("hooks",))
+        text = edit.remove(text, "json", ("hooks",))
     return _checked(text, host, kept)
 
 
 def others(text: str, host: Host) -> Json:
     """Everything in a file that is not ours, to see that an edit leaves it alone. An empty list of hooks says nothing,
     so it may come and go."""
-    if not text.strip():
-        return {}
-    value = _scanned(text).value
+    value = {} if edit.is_blank(text) else edit.read(text, "json")
     hooks = value.get("hooks") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(hooks, dict):
         return value
@@ -159,21 +161,13 @@ def others(text: str, host: Host) -> Json:
     return {**value, "hooks": left} if left else {key: item for key, item in value.items() if key != "hooks"}
 
 
-def _scanned(text: str) -> json_text.Node:
-    try:
-        return json_text.scan(text)
-    except json_text.Malformed as error:
-        raise Refused(f"line {error.line}: it is no JSON ({error.what})") from None
-
-
-def _value(text: str, path: json_text.Path) -> Json:
-    node = json_text.scan(text).at(path)
-    return None if node is None else node.value
+def _value(text: str, place: Place) -> Json:
+    return edit.at(edit.read(text, "json"), place)
 
 
 def _events(text: str) -> list[str]:
-    node = _scanned(text).at(("hooks",)) if text.strip() else None
-    return [str(key) for key, child, _ in node.items if isinstance(child.value, list)] if node is not None else []
+    hooks = None if edit.is_blank(text) else _value(text, ("hooks",))
+    return [event for event, groups in hooks.items() if isinstance(groups, list)] if isinstance(hooks, dict) else []
 
 
 def _handlers_of(group: Json) -> list[Json]:
@@ -196,38 +190,94 @@ def _without_handlers(group: Json, host: Host) -> Json:
     return {**group, "hooks": [handler for handler in _handlers_of(group) if not _is_our_handler(handler, host)]}
 
 
-def _with_handler(text: str, host: Host, event: str, group: dict[str, Json]) -> str:
-    node = json_text.scan(text).at(("hooks", event))
-    if node is None:
-        return json_text.added(text, ("hooks",), event, [group])
-    if not isinstance(node.value, list):
-        raise Refused(f"`hooks.{event}` is no list")
-    mine = [index for index, found in enumerate(node.value) if _is_ours_alone(found, host)]
+def _with_group(text: str, host: Host, event: str, group: dict[str, Json]) -> str:
+    place = ("hooks", event)
+    groups = None if edit.is_blank(text) else _value(text, place)
+    listed = groups if isinstance(groups, list) else []
+    mine = [index for index, found in enumerate(listed) if _is_ours_alone(found, host)]
     if not mine:
-        return json_text.added(text, ("hooks", event), None, group)
-    if node.value[mine[0]] != group:
-        text = json_text.replaced(text, ("hooks", event, mine[0]), group)
+        return edit.append(text, "json", place, group)
+    if listed[mine[0]] != group:
+        text = edit.put(text, "json", (*place, mine[0]), group)
     for index in reversed(mine[1:]):
-        text = json_text.removed(text, ("hooks", event, index))
+        text = edit.remove(text, "json", (*place, index))
     return text
 
 
 def _without(text: str, host: Host, event: str) -> str:
-    groups = json_text.scan(text).at(("hooks", event))
-    found = groups.value if groups is not None and isinstance(groups.value, list) else []
+    groups = _value(text, ("hooks", event))
+    found = groups if isinstance(groups, list) else []
     for index in reversed(range(len(found))):
         if _is_ours_alone(found[index], host):
-            text = json_text.removed(text, ("hooks", event, index))
+            text = edit.remove(text, "json", ("hooks", event, index))
             continue
         mine = _handlers_of(found[index])
         for place in reversed(range(len(mine))):
             if _is_our_handler(mine[place], host):
-                text = json_text.removed(text, ("hooks", event, index, "hooks", place))
+                text = edit.remove(text, "json", ("hooks", event, index, "hooks", place))
     return text
 
 
 def _checked(text: str, host: Host, kept: Json) -> str:
     """The text, if nothing but our own entries is different in it."""
     if others(text, host) != kept:
-        raise Refused("its layout is too unusual to be edited without harm; add the entries by hand")
+        raise CannotEdit("its layout is too unusual to be edited without harm; add the entries by hand")
     return text
+
+
+# -- TOML: our tables stand between two comments
+
+
+def _with_block(text: str, host: Host, hooks: Sequence[Json]) -> str:
+    """The text with our block, at the end or where it was."""
+    end, kept = line_end(text), _other_tables(text, host)
+    block = in_lines_of(text, f"{BEGIN}\n{tables(('hooks',), list(hooks))}{END}\n")
+    before, after = _around_block(text, host)
+    return _checked_tables(before + (end if before or after else "") + block + after, host, kept)
+
+
+def _without_block(text: str, host: Host) -> str:
+    """The text without our block, and without tables of ours whose block is gone."""
+    before, after = _around_block(text, host)
+    glue = line_end(text) if after and before and not before.endswith("\n") else ""
+    made = before + glue + after
+    return text if made == text else _checked_tables(made, host, _other_tables(text, host))
+
+
+def _around_block(text: str, host: Host) -> tuple[str, str]:
+    """What stands before our block, and what after it, without stray tables of ours: an agent that writes its config
+    anew drops the comments."""
+    found = BLOCK.search(text)
+    before, after = (text[: found.start()], text[found.end() :]) if found is not None else (text, "")
+    return _without_tables(before, host), _without_tables(after, host)
+
+
+def _without_tables(text: str, host: Host) -> str:
+    try:
+        hooks = edit.at(edit.read(text, "toml"), ("hooks",))
+    except CannotEdit:
+        return text  # then the whole text is not valid either, and that is said
+    listed = hooks if isinstance(hooks, list) else []
+    for index in reversed(range(len(listed))):
+        if _is_our_handler(listed[index], host):
+            text = edit.remove(text, "toml", ("hooks", index))
+    return text
+
+
+def _checked_tables(text: str, host: Host, kept: Json) -> str:
+    """The text, if nothing but our own tables is different in it."""
+    try:
+        same = _other_tables(text, host) == kept
+    except CannotEdit:
+        same = False
+    if not same:
+        raise CannotEdit(INLINE)
+    return text
+
+
+def _other_tables(text: str, host: Host) -> Json:
+    document = edit.read(text, "toml")
+    found = edit.at(document, ("hooks",)) or []
+    hooks = found if isinstance(found, list) else [found]
+    others = [hook for hook in hooks if not _is_our_handler(hook, host)]
+    return {**(document if isinstance(document, dict) else {}), "hooks": others}

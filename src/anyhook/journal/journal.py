@@ -79,6 +79,6 @@ class Journal:
             "events are not recorded",
             self.path,
             self.broken or "",
-            "Make the state directory writable, with room on its disk.",
+            "Make the state directory writable, and make sure its disk is not full.",
             WARNING,
         )

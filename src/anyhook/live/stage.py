@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 
-from anyhook.documents import json_text
+from anyhook.documents import edit
 from anyhook.install.changes import places, roots_of
 from anyhook.model.xdg import home_of
 
@@ -139,19 +139,13 @@ def _with_heads(text: str, heads: Mapping[str, str]) -> str:
 
 
 def _with_values(text: str, values: Mapping[str, Json]) -> str:
-    """A JSON file's text with some values set; comments are lost, for nobody will read it but the agent."""
-    try:
-        document = json_text.scan(text if text.strip() else "{}").value
-    except json_text.Malformed:
-        return text  # as the agent itself finds it
+    """A JSON file's text with some values set."""
     for name, value in values.items():
-        place = document
-        *folders, last = name.split(".")
-        for folder in folders:
-            place = place.setdefault(folder, {}) if isinstance(place, dict) else None
-        if isinstance(place, dict):
-            place[last] = value
-    return json.dumps(document)
+        try:
+            text = edit.put(text, "json", tuple(name.split(".")), value)
+        except edit.CannotEdit:
+            return text  # as the agent itself finds it
+    return text
 
 
 def words_of(drive: Drive, known: Mapping[str, str]) -> list[str]:

@@ -131,6 +131,6 @@ def _interpreter(path: str) -> str | None:
 
 def _head(path: str) -> bytes:
     """Of a regular file only: opening a pipe would wait for whoever writes to it."""
-    from anyhook.documents.documents import head
+    from anyhook.documents.read import head
 
     return head(path, 256) or b""

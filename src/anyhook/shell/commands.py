@@ -1,4 +1,4 @@
-"""Commands as dialects write them: split into words, and searched for the files they name. Nothing is started here."""
+"""Commands as dialects declare them: whether they can be started, and their words. Nothing is started here."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from anyhook.documents.files import Files
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
 
@@ -67,31 +64,3 @@ def argv_of(hook: Hook) -> list[str]:
 def expand_home(word: str, home: str) -> str:
     """`~` and `~/…` only: no variable, no glob, no shell."""
     return home + word[1:] if word == "~" or word.startswith("~/") else word
-
-
-def loose_words(command: str) -> list[str]:
-    """The words of a shell line as far as they can be told apart without a shell."""
-    import shlex
-
-    lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
-    lexer.whitespace_split = True
-    lexer.commenters = ""
-    try:
-        return list(lexer)
-    except ValueError:
-        return command.split()
-
-
-def words_read(command: str) -> list[str]:
-    """The same without the files that the line only writes: they change with every run, and nobody runs them."""
-    words = loose_words(command)
-    return [word for before, word in zip(["", *words], words, strict=False) if not before.endswith(">")]
-
-
-def named_files(
-    words: Sequence[str], cwd: str, home: str, variables: Mapping[str, str], files: Files
-) -> tuple[str, ...]:
-    """The files that a command's words name, absolute."""
-    from anyhook.shell.named import files_named
-
-    return files_named(words, cwd, home, variables, files)

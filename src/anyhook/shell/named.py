@@ -7,6 +7,8 @@ from __future__ import annotations
 import os
 import stat
 
+from anyhook.shell.commands import expand_home
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,11 +28,11 @@ READ_BY = {
     **dict.fromkeys(("pytest", "py.test"), ("conftest.py",)),
 }
 """What well-known programs read and run in the folder they are started in, unasked."""
-FOLDERS_MOST = 8
+MAX_FOLDERS = 8
 GLOB = frozenset("*?[")
 
 
-def files_named(
+def named_files(
     words: Sequence[str], cwd: str, home: str, variables: Mapping[str, str], files: Files
 ) -> tuple[str, ...]:
     """Absolute paths: every word with a slash, there or not, and every other file that a part of a word leads to."""
@@ -83,7 +85,7 @@ class _Search:
         pieces = list(dict.fromkeys(piece for word in plain for piece in self.pieces(word) if piece))
         for piece in pieces:
             path = self.absolute(piece, self.cwd)
-            if len(self.folders) < FOLDERS_MOST and path != self.cwd and self.files.is_folder(path):
+            if len(self.folders) < MAX_FOLDERS and path != self.cwd and self.files.is_folder(path):
                 self.folders.append(path)
         for word in plain:
             self.whole(word)
@@ -101,9 +103,9 @@ class _Search:
 
     def pieces(self, word: str) -> Iterator[str]:
         """The word, what stands between separators in it, and what follows an expansion or a short option."""
-        yield self.at_home(word)
+        yield expand_home(word, self.home)
         for piece in word.translate(SEPARATORS).split():
-            yield self.at_home(piece)
+            yield expand_home(piece, self.home)
             before, dollar, after = piece.partition("$")
             if dollar:
                 yield before
@@ -113,9 +115,6 @@ class _Search:
             elif piece[:1] == "-" and piece[:2] != "--":
                 yield piece[2:]
 
-    def at_home(self, word: str) -> str:
-        return self.home + word[1:] if word == "~" or word.startswith("~/") else word
-
     def absolute(self, piece: str, folder: str) -> str:
         """`..` stays as it is: through a link it leads elsewhere than its letters say."""
         path = os.path.join(folder, piece)
@@ -123,7 +122,7 @@ class _Search:
 
     def whole(self, word: str) -> None:
         """A word that can only be a path counts even where nothing is there yet."""
-        word = self.at_home(word.split("=", 1)[1] if word.startswith("--") and "=" in word else word)
+        word = expand_home(word.split("=", 1)[1] if word.startswith("--") and "=" in word else word, self.home)
         odd = any(mark in word for mark in ("\0", "$", "`", "://")) or word.startswith("-") or len(word) > 4096
         if "/" in word and not odd and not any(char.isspace() for char in word):
             path = self.absolute(word, self.cwd)

@@ -10,9 +10,10 @@ import shutil
 import stat
 import sys
 
-from anyhook.documents.documents import head as first_bytes
+from anyhook.documents.read import head as first_bytes
 from anyhook.model.record import Record
-from anyhook.shell.commands import INTERPRETERS, SHELLS, loose_words
+from anyhook.shell.commands import INTERPRETERS, SHELLS, expand_home
+from anyhook.shell.read import is_assignment, loose_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ SHELL_WORDS = frozenset({
 _SHELL_SIGNS = frozenset("$`*?[]{}()<>|&;!#\n")
 _OPERATOR = re.compile(r"\|\|?|&&?|;|[0-9]?(>>?|<<?<?)(&[0-9-])?|&>>?")
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
 class Fault(Record):
@@ -43,7 +43,7 @@ class Fault(Record):
     fix: str
 
 
-class Ground(Record):
+class StartContext(Record):
     """What a command is started in."""
 
     env: Mapping[str, str]
@@ -52,67 +52,67 @@ class Ground(Record):
     """Folders that its author may have had in mind instead of `cwd`."""
 
 
-def fault_of(argv: Sequence[str], ground: Ground, in_shell: bool = False) -> Fault | None:
+def fault_of(argv: Sequence[str], context: StartContext, in_shell: bool = False) -> Fault | None:
     """What speaks against starting this command; None where nothing does, or where only the shell can know."""
     program = argv[0]
-    fault = _program_fault(program, ground, in_shell)
+    fault = _program_fault(program, context, in_shell)
     if fault is not None:
         return fault
     name = os.path.basename(program)
     if name == "env":
-        rest = [word for word in argv[1:] if not _ASSIGNMENT.match(word)]
-        return fault_of(rest, ground, in_shell) if rest and not rest[0].startswith("-") else None
+        rest = [word for word in argv[1:] if not is_assignment(word)]
+        return fault_of(rest, context, in_shell) if rest and not rest[0].startswith("-") else None
     if name in SHELLS and len(argv) > 2 and argv[1] in ("-c", "-ec", "-lc"):
-        return _line_fault(argv[2], ground)
-    return _script_fault(name, argv[1:], ground) if name in INTERPRETERS else None
+        return _line_fault(argv[2], context)
+    return _script_fault(name, argv[1:], context) if name in INTERPRETERS else None
 
 
-def _program_fault(program: str, ground: Ground, in_shell: bool) -> Fault | None:
+def _program_fault(program: str, context: StartContext, in_shell: bool) -> Fault | None:
     if "/" not in program:
-        return _not_found(program, ground)
+        return _not_found(program, context)
     if program.startswith("~"):
         fix = "Write the whole path; no shell expands `~` here."
         return Fault("program-missing", f"`{program}` does not exist", fix)
-    path = os.path.normpath(os.path.join(ground.cwd, program))
+    path = os.path.normpath(os.path.join(context.cwd, program))
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):
-        return _nothing_there(program, path, ground)
+        return _nothing_there(program, path, context)
     if not stat.S_ISREG(mode):
-        kind = "a directory" if stat.S_ISDIR(mode) else "no regular file"
-        return Fault("program-missing", f"{path} is {kind}, not a program", "Name the program itself.")
+        what = f"{path} is {'a directory' if stat.S_ISDIR(mode) else 'not a regular file'}"
+        return Fault("program-missing", f"{what}, so it cannot be started", "Name the program itself.")
     if not os.access(path, os.X_OK):
         return Fault("not-executable", f"{path} is not executable", f"chmod +x {shlex.quote(path)}")
-    return _first_line_fault(path, ground, in_shell)
+    return _first_line_fault(path, context, in_shell)
 
 
-def _not_found(program: str, ground: Ground) -> Fault | None:
-    if shutil.which(program, path=ground.env.get("PATH", os.defpath)):
+def _not_found(program: str, context: StartContext) -> Fault | None:
+    if shutil.which(program, path=context.env.get("PATH", os.defpath)):
         return None
     fix = "Install it, or write its whole path."
-    if os.path.isfile(os.path.join(ground.cwd, program)):
-        fix = f"There is a file of this name in {ground.cwd}: write `./{program}`."
-    elif shutil.which(f"{program}3", path=ground.env.get("PATH", os.defpath)):
+    if os.path.isfile(os.path.join(context.cwd, program)):
+        fix = f"There is a file of this name in {context.cwd}: write `./{program}`."
+    elif shutil.which(f"{program}3", path=context.env.get("PATH", os.defpath)):
         fix = f"`{program}3` is there: use it instead."
     return Fault("program-missing", f"`{program}` is not on the PATH", fix)
 
 
-def _nothing_there(program: str, path: str, ground: Ground) -> Fault:
+def _nothing_there(program: str, path: str, context: StartContext) -> Fault:
     if os.path.islink(path):
         fix = "Restore what it names, or correct the path."
         return Fault("program-missing", f"{path} is a link that leads nowhere", fix)
     fix = "Correct the path, or create the file."
     if not os.path.isabs(program):
-        fix = f"Relative paths start in {ground.cwd}; correct it, or write the whole path."
-        for folder in ground.elsewhere:
+        fix = f"Relative paths start in {context.cwd}; correct it, or write the whole path."
+        for folder in context.elsewhere:
             other = os.path.normpath(os.path.join(folder, program))
             if os.path.isfile(other):
-                fix = f"Hooks start in {ground.cwd}, and the file is at {other}: write that path."
+                fix = f"Hooks start in {context.cwd}, and the file is at {other}: write that path."
                 break
     return Fault("program-missing", f"{path} does not exist", fix)
 
 
-def _first_line_fault(path: str, ground: Ground, in_shell: bool) -> Fault | None:
+def _first_line_fault(path: str, context: StartContext, in_shell: bool) -> Fault | None:
     head = first_bytes(path)
     if head is None or b"\0" in head:
         return None  # not ours to read, or a compiled program
@@ -125,35 +125,35 @@ def _first_line_fault(path: str, ground: Ground, in_shell: bool) -> Fault | None
         what = f"the first line of {path} ends in a carriage return, so its interpreter is not found"
         return Fault("bad-first-line", what, f"Save it with Unix line ends: sed -i 's/\\r$//' {shlex.quote(path)}")
     words = os.fsdecode(first[2:]).split()
-    if not words or not os.path.isfile(os.path.join(ground.cwd, words[0])):
+    if not words or not os.path.isfile(os.path.join(context.cwd, words[0])):
         what = f"the first line of {path} names {words[0] if words else 'no interpreter'}, which is not there"
         return Fault("bad-first-line", what, "Name an interpreter that exists, such as #!/usr/bin/env python3.")
-    return _env_line_fault(path, words[1:], ground) if os.path.basename(words[0]) == "env" else None
+    return _env_line_fault(path, words[1:], context) if os.path.basename(words[0]) == "env" else None
 
 
-def _env_line_fault(path: str, words: list[str], ground: Ground) -> Fault | None:
+def _env_line_fault(path: str, words: list[str], context: StartContext) -> Fault | None:
     """`env` looks the interpreter up on the PATH, and gets the rest of the line as one word."""
     split = words[:1] in (["-S"], ["--split-string"])
     if not split and len(words) > 1 and sys.platform.startswith("linux"):
         what = f"the first line of {path} gives env more than one word, which it takes for one name"
         return Fault("bad-first-line", what, f"Write #!/usr/bin/env -S {' '.join(words)}")
-    names = [word for word in words[split:] if not word.startswith("-") and not _ASSIGNMENT.match(word)]
+    names = [word for word in words[split:] if not word.startswith("-") and not is_assignment(word)]
     if not names or "/" in names[0]:
         return None
-    fault = _not_found(names[0], ground)
+    fault = _not_found(names[0], context)
     return fault and Fault("bad-first-line", f"{path} is run by {names[0]}, and {fault.what}", fault.fix)
 
 
-def _script_fault(interpreter: str, words: Sequence[str], ground: Ground) -> Fault | None:
+def _script_fault(interpreter: str, words: Sequence[str], context: StartContext) -> Fault | None:
     """The script that an interpreter is given, where that is certainly one."""
     if not words or words[0].startswith("-"):
         return None
     script = words[0]
     if _SHELL_SIGNS & set(script) or not ("/" in script or script.endswith(SCRIPT_ENDINGS)):
         return None
-    path = os.path.normpath(os.path.join(ground.cwd, script))
+    path = os.path.normpath(os.path.join(context.cwd, script))
     if not os.path.exists(path):
-        return _nothing_there(script, path, ground)
+        return _nothing_there(script, path, context)
     head = first_bytes(path) or b""
     if interpreter in SHELLS and head.split(b"\n", 1)[0].endswith(b"\r"):
         what = f"the lines of {path} end in carriage returns, which {interpreter} takes for part of each word"
@@ -161,23 +161,24 @@ def _script_fault(interpreter: str, words: Sequence[str], ground: Ground) -> Fau
     return None
 
 
-def _line_fault(line: str, ground: Ground) -> Fault | None:
+def _line_fault(line: str, context: StartContext) -> Fault | None:
     """The first command of a shell's line, as far as it is plain."""
-    words = [_expanded(word, ground) for word in loose_words(line)]
-    while words and _ASSIGNMENT.match(words[0]):
+    words = [_expanded(word, context) for word in loose_words(line)]
+    while words and is_assignment(words[0]):
         words.pop(0)
     if not words or words[0] in SHELL_WORDS or _SHELL_SIGNS & set(words[0]) or words[1:2] == ["()"]:
         return None
     end = next((place for place, word in enumerate(words) if _OPERATOR.fullmatch(word)), len(words))
-    return fault_of(words[:end], ground, in_shell=True) if end and words[0] else None
+    return fault_of(words[:end], context, in_shell=True) if end and words[0] else None
 
 
-def _expanded(word: str, ground: Ground) -> str:
+def _expanded(word: str, context: StartContext) -> str:
     def value(found: re.Match[str]) -> str:
-        return ground.env.get(found[1] or found[2], found[0])
+        return context.env.get(found[1] or found[2], found[0])
 
-    home = ground.env.get("HOME", "")
-    return home + word[1:] if home and (word == "~" or word.startswith("~/")) else _VARIABLE.sub(value, word)
+    home = context.env.get("HOME", "")
+    expanded = expand_home(word, home) if home else word
+    return expanded if expanded != word else _VARIABLE.sub(value, word)
 
 
 def shell_signs(command: Json) -> list[str]:
@@ -190,7 +191,7 @@ def shell_signs(command: Json) -> list[str]:
         return []
     if words and os.path.basename(words[0].strip("'\"")) in SHELLS:
         return [word for word in words if _OPERATOR.fullmatch(word)]
-    return [word for word in words if _is_sign(word)] or [word for word in words[:1] if _ASSIGNMENT.match(word)]
+    return [word for word in words if _is_sign(word)] or [word for word in words[:1] if is_assignment(word)]
 
 
 def _is_sign(word: str) -> bool:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from anyhook.documents.documents import Unreadable, read_bytes
-from anyhook.state.places import write_private
+from anyhook.documents.read import Unreadable, read_bytes
+from anyhook.model.record import Record
+from anyhook.state.locks import locked
+from anyhook.state.places import installs_index, write_private
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from anyhook.model.json_types import Json
 
 
@@ -18,68 +23,104 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+class Install(Record):
+    """One file of an agent that we changed."""
+
+    agent: str
+    scope: str
+    after: str
+    """Digest of what we wrote."""
+    backup: str | None = None
+    """The name of the copy of what was there; None where there was no file."""
+    folders: tuple[str, ...] = ()
+    """The folders that were made for it, the innermost first."""
+
+    @classmethod
+    def read(cls, row: Json) -> Install | None:
+        """From the index; None for what is not one."""
+        if not isinstance(row, dict):
+            return None
+        backup, folders = row.get("backup"), row.get("folders")
+        return cls(
+            str(row.get("agent")),
+            str(row.get("scope")),
+            str(row.get("after")),
+            backup if isinstance(backup, str) else None,
+            tuple(str(folder) for folder in folders) if isinstance(folders, list) else (),
+        )
+
+    def as_json(self) -> dict[str, Json]:
+        folders: list[Json] = [*self.folders]
+        return {
+            "agent": self.agent, "scope": self.scope, "after": self.after, "backup": self.backup, "folders": folders,
+        }  # fmt: skip
+
+
 class Installs:
-    """Path → agent, scope, digest of what we wrote, and the backup of what was there."""
+    """Path → what we did to the file there. Whoever is going to change it opens it with `changing`."""
 
     def __init__(self, state_dir: str) -> None:
         self.folder = f"{state_dir}/installs"
-        self.path = f"{self.folder}/index.json"
+        self.path = installs_index(state_dir)
+        self._known = self._read()
+
+    @classmethod
+    @contextmanager
+    def changing(cls, state_dir: str) -> Iterator[Installs]:
+        """The index for one who changes it: nobody else reads it to change it meanwhile, nor the agents' files that it
+        is about."""
+        with locked(f"{state_dir}/installs"):
+            yield cls(state_dir)
+
+    def _read(self) -> dict[str, Install]:
         try:
             found = json.loads(read_bytes(self.path))
-            self.known: dict[str, dict[str, Json]] = {path: row for path, row in found.items() if isinstance(row, dict)}
-        except (OSError, Unreadable, ValueError, AttributeError, RecursionError):
-            self.known = {}
-
-    def of(self, agent: str, scope: str = "") -> dict[str, dict[str, Json]]:
-        """The files of one agent."""
-        return {
-            path: row
-            for path, row in self.known.items()
-            if row.get("agent") == agent and scope in ("", row.get("scope"))
-        }
+        except (OSError, Unreadable, ValueError, RecursionError):
+            return {}
+        rows = found.items() if isinstance(found, dict) else ()
+        return {path: install for path, row in rows if (install := Install.read(row)) is not None}
 
     def before(self, path: str, now: bytes | None) -> tuple[bool, bytes | None]:
         """Whether what was there can be put back byte for byte, because nobody changed what we wrote; and what it was,
         None for no file."""
-        row = self.known.get(path)
-        if row is None or now is None or row.get("after") != digest(now):
+        known = self._known.get(path)
+        if known is None or now is None or known.after != digest(now):
             return False, None
-        backup = row.get("backup")
-        if not isinstance(backup, str):
+        if known.backup is None:
             return True, None
         try:
-            return True, read_bytes(f"{self.folder}/{backup}")
+            return True, read_bytes(f"{self.folder}/{known.backup}")
         except (OSError, Unreadable):
             return False, None
 
     def keep(
-        self, path: str, agent: str, scope: str, before: bytes | None, after: bytes, folders: list[str]
+        self, path: str, agent: str, scope: str, before: bytes | None, after: bytes, folders: tuple[str, ...]
     ) -> str | None:
         """Remembers one change, and the folders that were made for it; the backup's path."""
         backup = None
         if before is not None:
             backup = f"{digest(path.encode())[:12]}-{digest(before)[:12]}.bak"
             write_private(f"{self.folder}/{backup}", before)
-        made: list[Json] = [*folders]
-        self.known[path] = {"agent": agent, "scope": scope, "after": digest(after), "backup": backup, "folders": made}
+        self._known[path] = Install(agent, scope, digest(after), backup, folders)
         self._write()
         return f"{self.folder}/{backup}" if backup else None
 
-    def folders(self, path: str) -> list[str]:
+    def folders(self, path: str) -> tuple[str, ...]:
         """The folders that were made for a file, the innermost first."""
-        found = self.known.get(path, {}).get("folders")
-        return [str(folder) for folder in found] if isinstance(found, list) else []
+        known = self._known.get(path)
+        return known.folders if known is not None else ()
 
     def forget(self, path: str) -> None:
-        row = self.known.pop(path, None)
-        if row is None:
+        known = self._known.pop(path, None)
+        if known is None:
             return
         self._write()
-        if row.get("backup"):
+        if known.backup:
             try:
-                os.unlink(f"{self.folder}/{row['backup']}")
+                os.unlink(f"{self.folder}/{known.backup}")
             except OSError:
                 pass
 
     def _write(self) -> None:
-        write_private(self.path, json.dumps(self.known, indent=1).encode())
+        rows = {path: install.as_json() for path, install in self._known.items()}
+        write_private(self.path, json.dumps(rows, indent=1).encode())

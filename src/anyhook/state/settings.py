@@ -28,8 +28,8 @@ SETTINGS = {
 """Every key of the file, and how it is written there."""
 
 
-class Config(Record):
-    """What the file says, checked."""
+class Settings(Record):
+    """What the file says, checked. What stands here as a dictionary is kept as it is in a compiled plan."""
 
     plugins: tuple[str, ...] = ()
     on_failure: str = "native"
@@ -48,10 +48,10 @@ class Config(Record):
     """Whether decisions count, where the call does not say."""
 
 
-def read_config(path: str, files: Files, home: str) -> Config:
+def read_settings(path: str, files: Files, home: str) -> Settings:
     document = files.document(path, "toml")
     if not isinstance(document, dict):
-        return Config()
+        return Settings()
 
     def warn(key: str, what: str, fix: str) -> None:
         line = files.line(path, tuple(key.split(".")))
@@ -75,7 +75,7 @@ def read_config(path: str, files: Files, home: str) -> Config:
     for key in document:
         if key not in SETTINGS:
             warn(key, "is no setting", f"Settings: {', '.join(SETTINGS.values())}.")
-    return Config(
+    return Settings(
         tuple(plugins),
         str(posture),
         _dialects(document.get("dialect"), warn),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 
-from anyhook.documents.documents import Unreadable, read_bytes
+from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.model.problem import Problem
+from anyhook.state.locks import locked
 from anyhook.state.places import write_private
 
 USER = ""
@@ -45,6 +46,12 @@ class Switches:
         return frozenset([*self._off.get(USER, ()), *self._off.get(project, ())])
 
     def turn(self, owner: str, hook: str, on: bool) -> None:
+        """Turns one hook on or off, in what the file holds by then."""
+        with locked(*os.path.split(f"{self.path}.lock")):
+            self._off = self._read()
+            self._turn(owner, hook, on)
+
+    def _turn(self, owner: str, hook: str, on: bool) -> None:
         ids = [name for name in self._off.get(owner, []) if name != hook]
         self._off[owner] = ids if on else [*ids, hook]
         write_private(self.path, json.dumps({key: ids for key, ids in self._off.items() if ids}, indent=1).encode())

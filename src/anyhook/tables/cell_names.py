@@ -24,16 +24,16 @@ OUR_TOOLS = (
 SCAFFOLDS = ("list", "groups", "folder", "executable")
 STYLES = ("groups", "list", "tables", "scripts", "module")
 CAUSES = {
-    "timed_out": "the hook did not end within its time limit",
+    "timed_out": "the hook was still running at its time limit",
     "blocked": "the hook blocked",
-    "signalled": "the hook was ended by a signal",
+    "signalled": "a signal killed the hook",
     "overflowed": "the hook printed more than 10 MB",
-    "exit": "the hook left with a status that counts as a failure",
-    "output": "the hook printed what its dialect calls invalid",
-    "not_started": "the hook could not be started; `check` reports it before it happens",
-    "cancelled": "the hook was ended because nobody waited for it any longer",
+    "exit": "the hook exited with a status that counts as a failure",
+    "output": "the hook printed output that its dialect does not accept",
+    "not_started": "the hook could not be started (`check` reports this before it happens)",
+    "cancelled": "anyhook killed the hook because nothing was waiting for it any more",
 }
-"""The causes that a dialect's own error ids stand for, in words."""
+"""What a dialect's own error ids stand for."""
 
 
 def unknown(cell: str, names: Iterable[str], known: Iterable[str], what: str) -> Iterator[str]:

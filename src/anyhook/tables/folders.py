@@ -3,7 +3,8 @@ field leaves a problem, and nothing here knows which product wrote the file."""
 
 from __future__ import annotations
 
-from anyhook.documents import documents
+from anyhook.documents.parse import escape_backslashes, split_front_matter
+from anyhook.documents.read import Unreadable
 from anyhook.model.hook import BROKEN, Hook, Layer
 from anyhook.model.outcome import STOPPING
 from anyhook.model.record import Record
@@ -60,8 +61,8 @@ def _of_folder(source: Source, folder: str, path: str, files: Files, shape: Fold
 
 def _front_matter(path: str, text: str, files: Files) -> dict[str, Json] | None:
     try:
-        split = documents.split_front_matter(text)
-    except documents.Unreadable as error:
+        split = split_front_matter(text)
+    except Unreadable as error:
         files.problem("no-front-matter", error.what, path, fix=error.fix)
         return None
     if split is None:
@@ -72,12 +73,12 @@ def _front_matter(path: str, text: str, files: Files) -> dict[str, Json] | None:
     yaml_text, offset = split
     try:
         value = files.yaml(yaml_text)
-    except documents.Unreadable as error:
-        mended = documents.mend_backslashes(yaml_text)
-        value = None if mended == yaml_text else files.parse(path, mended, "yaml", offset)
+    except Unreadable as error:
+        escaped = escape_backslashes(yaml_text)
+        value = None if escaped == yaml_text else files.parse(path, escaped, "yaml", offset)
         line = (error.line or 0) + offset
         if value is None:
-            if mended == yaml_text:
+            if escaped == yaml_text:
                 files.problem("invalid-yaml", error.what, f"{path}:{line}", fix=error.fix)
             return None
         files.problem(

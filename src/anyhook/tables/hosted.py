@@ -4,7 +4,9 @@ agent's host table. It adds no fact of its own but what a block does at each mom
 from __future__ import annotations
 
 from anyhook.model.event import EVENTS
-from anyhook.shell.commands import SHELL, named_files, words_read
+from anyhook.shell.commands import SHELL
+from anyhook.shell.named import named_files
+from anyhook.shell.read import words_read
 from anyhook.tables.cells import utc_time
 from anyhook.tables.rows import EventRow, Field, Launch, Scene, ToolRow
 

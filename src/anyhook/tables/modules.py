@@ -6,7 +6,7 @@ import re
 import sys
 from importlib.machinery import PathFinder
 
-from anyhook.documents import documents
+from anyhook.documents.read import Unreadable, read_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ def _missing_function(spec: ModuleSpec, module: str, function: str) -> str:
     if not spec.origin or not spec.origin.endswith(".py"):
         return ""
     try:
-        source = documents.read_bytes(spec.origin).decode("utf-8", "replace")
-    except (OSError, documents.Unreadable):
+        source = read_bytes(spec.origin).decode("utf-8", "replace")
+    except (OSError, Unreadable):
         return f"{spec.origin} cannot be read"
     if re.search(rf"\b{re.escape(function)}\b|import \*|__getattr__|globals\(|setattr\(", source):
         return ""

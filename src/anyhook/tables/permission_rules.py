@@ -7,9 +7,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
-OPERATORS = ("&&", "||", ";", "|", "&", "\n")
-HIDDEN = ("$(", "`", "<(", ">(")
-"""Signs of commands inside a command, whose words cannot be told without a shell."""
 PATHS = ("file_path", "path", "notebook_path")
 
 
@@ -44,20 +41,11 @@ def speaks_of(rule: str, tool: str, given: dict[str, Json], project: str) -> boo
 
 def _command(what: str, command: str) -> bool:
     """`git push *`, or `git push:*` as it was once written, against each command of a line."""
-    if any(sign in command for sign in HIDDEN):
-        return True
-    for operator in OPERATORS:
-        command = command.replace(operator, "\0")
+    from anyhook.shell.read import plain_parts
+
+    parts = plain_parts(command)
     pattern = f"{what[:-2]}*" if what.endswith(":*") else what
-    return any(_wild(pattern, _bare(part)) for part in command.split("\0"))
-
-
-def _bare(command: str) -> str:
-    """Without the variables that are set in front."""
-    words = command.split()
-    while words and "=" in words[0] and words[0].partition("=")[0].isidentifier():
-        words = words[1:]
-    return " ".join(words)
+    return parts is None or any(_wild(pattern, part) for part in parts)
 
 
 def _wild(pattern: str, text: str) -> bool:

@@ -11,13 +11,12 @@ from anyhook.testing.kit import is_case_file
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
     from pathlib import Path
-    from typing import Protocol
+    from typing import Protocol, Unpack
 
-    from anyhook.model.json_types import Json
-    from anyhook.testing.kit.bench import Bench
     from anyhook.testing.kit.events import Events
+    from anyhook.testing.kit.harness import Harness, HarnessOptions
 
     class LoadHook(Protocol):
         """What the fixture `anyhook_hook` is."""
@@ -26,15 +25,8 @@ if TYPE_CHECKING:
             self,
             *hooks: str,
             project: str | os.PathLike[str] | None = None,
-            files: Mapping[str, Json] | None = None,
-            home: Mapping[str, Json] | None = None,
-            env: Mapping[str, str | None] | None = None,
-            bring: Sequence[str] = (),
-            dialects: Sequence[str] = (),
-            on_failure: str = "",
-            mode: str = "",
-            limit_s: float = 60.0,
-        ) -> Bench: ...
+            **options: Unpack[HarnessOptions],
+        ) -> Harness: ...
 
 
 OR_ALL = "Where nobody approves anything, as in CI: pytest --anyhook-trust=all"
@@ -44,20 +36,20 @@ OR_ALL = "Where nobody approves anything, as in CI: pytest --anyhook-trust=all"
 def anyhook_hook(request: pytest.FixtureRequest) -> Iterator[LoadHook]:
     """Loads a project's hooks, or those that are named, into a throw-away copy of the project; default: pytest's root
     directory. The copy goes with the test."""
-    from anyhook.testing.kit.bench import Bench
+    from anyhook.testing.kit.harness import Harness
 
-    opened: list[Bench] = []
+    opened: list[Harness] = []
 
-    def load(*hooks: str, project: str | os.PathLike[str] | None = None, **more: object) -> Bench:
+    def load(*hooks: str, project: str | os.PathLike[str] | None = None, **options: Unpack[HarnessOptions]) -> Harness:
         __tracebackhide__ = True
-        bench = Bench(request.config.rootpath if project is None else project, hooks, **more)  # type: ignore[arg-type]
-        opened.append(bench)
-        bench.tell = lambda text: request.node.add_report_section("call", "anyhook", text)
-        return bench
+        harness = Harness(request.config.rootpath if project is None else project, hooks, **options)
+        opened.append(harness)
+        harness.tell = lambda text: request.node.add_report_section("call", "anyhook", text)
+        return harness
 
     yield load
-    for bench in opened:
-        bench.close()
+    for harness in opened:
+        harness.close()
 
 
 @pytest.fixture
@@ -89,7 +81,7 @@ class CaseFile(pytest.File):
 
         from anyhook.testing.kit.approval import not_approved, standing
         from anyhook.testing.kit.cases import BadCases, read_cases
-        from anyhook.testing.kit.sandbox import NoGround, project_for
+        from anyhook.testing.kit.sandbox import NoSandbox, project_for
         from anyhook.walk.review import APPROVED
 
         file, folder, refused = str(self.path), str(self.config.rootpath), ""
@@ -100,7 +92,7 @@ class CaseFile(pytest.File):
                 refused = "" if found.status == APPROVED else f"{not_approved(file, found)}. {OR_ALL}"
                 folder = found.folder or folder
             project = project_for(file, cases[0].project if cases else "", folder)
-        except (BadCases, NoGround) as error:
+        except (BadCases, NoSandbox) as error:
             raise self.CollectError(str(error)) from None
         for case in cases:
             yield CaseItem.from_parent(self, name=case.name, run=case, project=project, refused=refused)

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from anyhook.cli.options import Values
+    from anyhook.cli.options import RunOptions
     from anyhook.model.decision import Decision
     from anyhook.model.problem import Problem
     from anyhook.tables.host_rows import Host, HostEvent, Say
@@ -24,31 +24,31 @@ class Unusable(Exception):  # noqa: N818 (it says what is wrong)
     """A payload that cannot be judged."""
 
 
-def failed(table: Host, row: HostEvent, values: Values, error: Exception, refusal: str = "") -> Answer:
+def failed(table: Host, row: HostEvent, options: RunOptions, error: Exception, refusal: str = "") -> Answer:
     """A refusal where the user wants broken hooks to refuse and the event can be refused, or where self-protection
     refuses (`refusal`); else no opinion. Either way the failure is told and written down."""
     where = f"{table.name} {row.native}"
     why = str(error) if isinstance(error, Unusable) else told(error)
     try:
-        return _failed(table, row, values, where, why, refusal)
+        return _failed(table, row, options, where, why, refusal)
     except Exception as second:  # noqa: BLE001 (the last resort: no table, no settings, no journal)
-        closed = refusal or values["on_failure"] == "deny"
-        return Answer(stderr=f"{_sentence(where, why)} ({told(second)})", status=2 if closed else 0)
+        closed = refusal or options.on_failure == "deny"
+        return Answer(stderr=f"{sentence(where, why)} ({told(second)})", status=2 if closed else 0)
 
 
-def _failed(table: Host, row: HostEvent, values: Values, where: str, why: str, refusal: str) -> Answer:
+def _failed(table: Host, row: HostEvent, options: RunOptions, where: str, why: str, refusal: str) -> Answer:
     from anyhook.model.decision import Decision
     from anyhook.walk.settle import settle
 
     event = row.canonical[0] if row.canonical else ""
-    mode = _switch(values, "mode", MODE[0])
+    mode = _switch("mode", options.mode, MODE[0])
     decision = Decision(event, enforced=mode != "shadow")
     if refusal and _setting("protect", True) is not False:
         decision = decision.replace(verdict="block", effect="deny_tool", reason=refusal)
-    decision = doubted(decision, row.says, where, why, _switch(values, "on_failure", ON_FAILURE[0]))
+    decision = doubted(decision, row.says, where, why, _switch("on_failure", options.on_failure, ON_FAILURE[0]))
     _record(table, decision, mode)
     answer = express(settle(decision, row.says, where).effects, row.says)
-    return answer.replace(stderr=answer.stderr or _sentence(where, why))
+    return answer.replace(stderr=answer.stderr or sentence(where, why))
 
 
 def doubted(decision: Decision, says: Mapping[str, Say], where: str, why: str, posture: str) -> Decision:
@@ -60,11 +60,11 @@ def doubted(decision: Decision, says: Mapping[str, Say], where: str, why: str, p
         return decision
     if posture == "deny" and decision.event in GATES and decision.enforced:
         return decision.replace(verdict="block", effect="deny_tool", reason=f"{problem.what}: {why}")
-    sentence = _sentence(where, why)
+    said = sentence(where, why)
     if "message" in says:
-        return decision.replace(messages=(*decision.messages, sentence))
+        return decision.replace(messages=(*decision.messages, said))
     if "context" in says and decision.event:
-        return decision.replace(context=(*decision.context, f"Tell the user: {sentence}"))
+        return decision.replace(context=(*decision.context, f"Tell the user: {said}"))
     return decision
 
 
@@ -75,13 +75,13 @@ def _problem(where: str, why: str) -> Problem:
     return Problem("bridge-failed", "this event could not be judged", where, why, fix)
 
 
-def _sentence(where: str, why: str) -> str:
+def sentence(where: str, why: str) -> str:
     return f"anyhook bridge {where}: this event could not be judged: {why}"
 
 
-def _switch(values: Values, name: str, default: str) -> str:
+def _switch(name: str, given: str | None, default: str) -> str:
     """The call's word, else the user's."""
-    return str(values[name] or _setting(name, default))
+    return str(given or _setting(name, default))
 
 
 def _setting(name: str, default: object) -> object:

@@ -10,11 +10,11 @@ from anyhook.model.call import Call
 from anyhook.model.hook import ARMED, BROKEN, DISABLED, Hook, Layer
 from anyhook.model.problem import WARNING
 from anyhook.model.record import Record
+from anyhook.state.hook_types import HookTypes
 from anyhook.state.ledger import Ledger
 from anyhook.state.places import NOWHERE, believed_dir, config_file, lies_in, state_dir
-from anyhook.state.settings import Config, read_config
+from anyhook.state.settings import Settings, read_settings
 from anyhook.state.switches import Switches
-from anyhook.state.types import Types
 from anyhook.tables.isolation import FAILED, Apart, one_file
 from anyhook.tables.registry import dialect
 from anyhook.tables.rows import Dialect, Roots
@@ -38,7 +38,7 @@ class Loaded(Record):
     """What lies on disk, before anything is said about trust."""
 
     roots: Roots
-    config: Config
+    config: Settings
     files: Files
     layers: dict[str, list[Layer]]
     budget: Budget | None
@@ -120,15 +120,15 @@ def _places(table: Dialect, roots: Roots, files: Files) -> list[Source]:
     return [source for source in discover(table, roots.replace(project=NOWHERE)) if source.scope != "project"]
 
 
-def _config(setup: Setup, files: Files) -> Config:
+def _config(setup: Setup, files: Files) -> Settings:
     """The user's settings. A file inside the project could name plugins, which run unasked: it is not the user's."""
     path, home = config_file(setup.env), setup.env.get("HOME", "")
     with Apart(files, path, "the settings are not used: reading them failed", scope="user"):
         return _settings(setup, files, path, home)
-    return Config()
+    return Settings()
 
 
-def _settings(setup: Setup, files: Files, path: str, home: str) -> Config:
+def _settings(setup: Setup, files: Files, path: str, home: str) -> Settings:
     if lies_in(path, setup.project) and not lies_in(home or "/", setup.project):
         files.problem(
             "bad-setting",
@@ -138,8 +138,8 @@ def _settings(setup: Setup, files: Files, path: str, home: str) -> Config:
             "Set XDG_CONFIG_HOME to a folder outside the project.",
             WARNING,
         )
-        return Config()
-    return read_config(path, files, home)
+        return Settings()
+    return read_settings(path, files, home)
 
 
 def build(setup: Setup, may_start: bool) -> Catalog:
@@ -152,9 +152,9 @@ def _build(setup: Setup, loaded: Loaded, may_start: bool) -> Catalog:
     own_dir = believed_dir(setup.env, setup.project)
     for name in ("trust.json", "switches.json"):
         files.look(f"{own_dir}/{name}")  # before they are read: a plan must not outlive what was read
-    ledger, switches, types = Ledger(NOWHERE), Switches(NOWHERE), Types(NOWHERE)
+    ledger, switches, types = Ledger(NOWHERE), Switches(NOWHERE), HookTypes(NOWHERE)
     with Apart(files, own_dir, "no approval of this user counts: reading our own records failed", scope="user"):
-        ledger, switches, types = open_ledger(setup, files), Switches(own_dir), Types(own_dir)
+        ledger, switches, types = open_ledger(setup, files), Switches(own_dir), HookTypes(own_dir)
     off = switches.off(setup.project)
     hooks: list[Hook] = []
     for name in setup.dialects:
@@ -211,7 +211,7 @@ def _switched(hook: Hook, off: frozenset[str]) -> Hook:
 
 
 def with_types(
-    table: Dialect, hooks: list[Hook], types: Types, setup: Setup, loaded: Loaded, may_start: bool
+    table: Dialect, hooks: list[Hook], types: HookTypes, setup: Setup, loaded: Loaded, may_start: bool
 ) -> list[Hook]:
     """Each executable with the event it names: the answer kept by content, or asked for now."""
     files, fresh = loaded.files, dict[str, str]()

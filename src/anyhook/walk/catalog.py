@@ -11,7 +11,7 @@ from anyhook.model.hook import DISABLED, Hook
 from anyhook.model.problem import Problem
 from anyhook.model.record import Record
 from anyhook.model.words import TRUST, checked
-from anyhook.state.settings import Config
+from anyhook.state.settings import Settings
 from anyhook.tables.registry import DIALECTS, VARIABLES, dialect
 from anyhook.tables.rows import Roots
 
@@ -67,7 +67,7 @@ class Catalog(Record):
 
     hooks: list[Hook]
     problems: list[Problem]
-    config: Config
+    config: Settings
     stamps: dict[str, Stamp | None]
     complete: bool = True
     """False where an executable has not been asked for its event yet, or time ran out."""

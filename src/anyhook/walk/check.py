@@ -6,15 +6,15 @@ from __future__ import annotations
 import os
 from itertools import islice
 
-from anyhook.documents import documents
 from anyhook.documents.files import Files
-from anyhook.model.codes import MENDED
+from anyhook.documents.read import Unreadable, read_bytes
+from anyhook.model.codes import CORRECTED
 from anyhook.model.hook import ARMED, Hook, Source
 from anyhook.model.problem import ERROR, Problem
 from anyhook.model.record import Record
+from anyhook.state.hook_types import HookTypes
 from anyhook.state.places import state_dir
-from anyhook.state.settings import Config
-from anyhook.state.types import Types
+from anyhook.state.settings import Settings
 from anyhook.tables.isolation import Apart
 from anyhook.tables.registry import dialect
 from anyhook.walk.build import Loaded, joined, with_types, within_budget
@@ -58,7 +58,7 @@ def _project(setup: Setup) -> Findings:
 
 
 def _look(setup: Setup, loaded: Loaded, with_places: bool) -> Findings:
-    files, types = loaded.files, Types(state_dir(setup.env))
+    files, types = loaded.files, HookTypes(state_dir(setup.env))
     hooks: list[Hook] = []
     for name, layers in loaded.layers.items():
         with Apart(files, setup.project, f"the hooks of the dialect {name} could not be checked", name):
@@ -97,7 +97,7 @@ def _ordered(parts: Sequence[Findings]) -> Findings:
     problems: dict[tuple[str, str, str], Problem] = {}
     for part in parts:
         for problem in part.problems:
-            severity = ERROR if problem.code in MENDED else problem.severity
+            severity = ERROR if problem.code in CORRECTED else problem.severity
             problems.setdefault((problem.where, problem.code, problem.what), problem.replace(severity=severity))
     order = {path: place for place, path in enumerate(files)}
 
@@ -226,7 +226,7 @@ def _loose(setup: Setup, paths: Sequence[str]) -> Findings:
         name = _dialect_of(setup, path)
         table, files = dialect(name), Files()
         source = Source(name, "project", table.claim(path, _document(path))[0], setup.project)
-        loaded = Loaded(setup.roots(()), Config(), files, {name: [load(table, source, files)]}, None)
+        loaded = Loaded(setup.roots(()), Settings(), files, {name: [load(table, source, files)]}, None)
         found.append(_only(_look(setup, loaded, with_places=False), path))
     problems = tuple(each for one in found for each in one.problems)
     return Findings(tuple(file for one in found for file in one.files), problems)
@@ -258,6 +258,6 @@ def _document(path: str) -> Json:
     """What a file holds, for telling whose it is; None where it is no document or does not parse."""
     syntax = SUFFIXES.get(os.path.splitext(path)[1])
     try:
-        return None if syntax is None else Files().parse(path, documents.read_bytes(path).decode("utf-8"), syntax)
-    except (OSError, documents.Unreadable, UnicodeDecodeError):
+        return None if syntax is None else Files().parse(path, read_bytes(path).decode("utf-8"), syntax)
+    except (OSError, Unreadable, UnicodeDecodeError):
         return None

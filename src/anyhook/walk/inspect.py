@@ -6,10 +6,10 @@ import glob
 import json
 import os
 
-from anyhook.documents import documents
+from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.model.event import Event
 from anyhook.model.problem import ERROR, WARNING, Problem
-from anyhook.shell.programs import Fault, Ground, fault_of, shell_signs
+from anyhook.shell.programs import Fault, StartContext, fault_of, shell_signs
 from anyhook.tables.modules import missing_callable
 from anyhook.tables.patterns import BadPattern, PatternTimeout, can_never_match, names_only
 from anyhook.tables.registry import dialect
@@ -37,7 +37,7 @@ def missing_program(hook: Hook, setup: Setup) -> str:
     launch = _launch(hook, setup)
     if launch.missing or not launch.argv:
         return launch.missing
-    fault = fault_of(launch.argv, _ground(hook, launch))
+    fault = fault_of(launch.argv, _start_context(hook, launch))
     return fault.what if fault else ""
 
 
@@ -56,9 +56,9 @@ def _launch(hook: Hook, setup: Setup) -> Launch:
     return table.launch(hook, Scene(event, row.native, setup.project, "", setup.env, {}))
 
 
-def _ground(hook: Hook, launch: Launch) -> Ground:
+def _start_context(hook: Hook, launch: Launch) -> StartContext:
     folder = os.path.dirname(hook.source)
-    return Ground(launch.env, launch.cwd, tuple(dict.fromkeys((folder, hook.root, os.path.dirname(folder)))))
+    return StartContext(launch.env, launch.cwd, tuple(dict.fromkeys((folder, hook.root, os.path.dirname(folder)))))
 
 
 def _command(hook: Hook, table: Dialect, setup: Setup) -> list[Problem]:
@@ -71,7 +71,7 @@ def _command(hook: Hook, table: Dialect, setup: Setup) -> list[Problem]:
     if signs and launch.argv[0] in (signs[0], signs[0].strip('"')):
         return [_no_shell(hook, signs, ERROR)]
     found = [_no_shell(hook, signs, WARNING)] if signs else []
-    fault = fault_of(launch.argv, _ground(hook, launch))
+    fault = fault_of(launch.argv, _start_context(hook, launch))
     return [*found, _start_problem(hook, table, fault)] if fault else found
 
 
@@ -217,6 +217,6 @@ def _holds(path: str, word: str) -> bool:
     """Whether there is a regular file of exactly this name, and the word in it."""
     try:
         folder, name = os.path.split(path)
-        return name in os.listdir(folder) and word.encode() in documents.read_bytes(path)
-    except (OSError, documents.Unreadable):
+        return name in os.listdir(folder) and word.encode() in read_bytes(path)
+    except (OSError, Unreadable):
         return False

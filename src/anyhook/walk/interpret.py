@@ -187,7 +187,7 @@ class _Reading:
         if self.reply.bad_type == "reply":
             self.spoilt = self.spoilt or what
         if not any(problem.what.startswith(what) for problem in self.problems):
-            self.problem("wrong-output-type", f"{what}; it is ignored", "Print the documented type.")
+            self.problem("wrong-output-type", f"{what}; it is ignored", "Use the documented type.")
 
     def apply(self, key: Key, value: Json) -> None:
         does = key.does

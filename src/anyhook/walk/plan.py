@@ -10,7 +10,7 @@ from anyhook.model.hook import Hook
 from anyhook.model.problem import Problem
 from anyhook.state.places import believed_dir
 from anyhook.state.plans import keep_plan, plan_key, read_plan
-from anyhook.state.settings import Config
+from anyhook.state.settings import Settings
 from anyhook.tables.registry import VARIABLES, native_names
 from anyhook.walk.catalog import Catalog, Setup
 
@@ -70,7 +70,7 @@ def to_plan(catalog: Catalog) -> dict[str, object]:
 def from_plan(plan: dict[str, object]) -> Catalog:
     hooks: list[Hook] = [Hook(*values) for values in plan["hooks"]]  # type: ignore[attr-defined]
     problems: list[Problem] = [Problem(*values) for values in plan["problems"]]  # type: ignore[attr-defined]
-    return Catalog(hooks, problems, Config(*plan["config"]), plan["stamps"])  # type: ignore[misc, arg-type]
+    return Catalog(hooks, problems, Settings(*plan["config"]), plan["stamps"])  # type: ignore[misc, arg-type]
 
 
 def _values(thing: Record) -> tuple[object, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from anyhook.model.hook import CHANGED, DISABLED, UNTRUSTED, Hook, Layer
-from anyhook.shell.named import files_named, on_project_path, within
+from anyhook.shell.named import named_files, on_project_path, within
 from anyhook.state.ledger import Item
 from anyhook.state.places import lies_in
 
@@ -58,7 +58,7 @@ def _interpreters(seen: Print, roots: Roots, files: Files) -> list[str]:
     if not seen.head.startswith(b"#!"):
         return []
     words = seen.head[2:4096].split(b"\n", 1)[0].decode("utf-8", "surrogateescape").split()
-    named = files_named(words, roots.project, roots.home, {}, files)
+    named = named_files(words, roots.project, roots.home, {}, files)
     return [*named, *on_project_path(words, roots.env.get("PATH", ""), roots.project, files)]
 
 

@@ -3,7 +3,8 @@ finds and reads them, and says nothing about when they run."""
 
 from __future__ import annotations
 
-from anyhook.documents import documents
+from anyhook.documents.parse import split_front_matter
+from anyhook.documents.read import Unreadable
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.tables.hosted import calls_us, plugin, switched, without
 from anyhook.tables.isolation import one_file
@@ -139,8 +140,8 @@ def _of_part(source: Source, name: str, path: str, files: Files, shape: EntrySha
 def _front_with_hooks(path: str, text: str, files: Files) -> dict[str, Json] | None:
     """A file's front matter, if it has hooks. That of other files is the product's business, right or wrong."""
     try:
-        front = documents.split_front_matter(text)
-    except documents.Unreadable:
+        front = split_front_matter(text)
+    except Unreadable:
         return None
     if front is None or not f"\n{front[0]}".count("\nhooks:"):
         return None

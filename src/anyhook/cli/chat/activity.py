@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from anyhook.cli.chat.screen import INDENT, call_line
 from anyhook.cli.verb_agent import debug_lines
-from anyhook.cli.view.colours import BAD, FAINT, WARN
+from anyhook.cli.view.styles import BAD, FAINT, WARN
 
 if TYPE_CHECKING:
     from anyhook.cli.chat.screen import Screen
@@ -47,7 +47,7 @@ class Activity:
         self._told: set[tuple[str, str]] = set()
 
     def ends(self, event: Event, decision: Decision) -> None:
-        self.screen.life.ends(event, decision)
+        self.screen.status.ends(event, decision)
         self._count(decision)
         if decision.effect == "deny_tool":
             self.screen.explained = decision.reason or ""

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from anyhook.agent.earlier import earlier_sessions
+from anyhook.agent.history import past_sessions
 from anyhook.agent.recipes import folders, recipe_names, recipe_text
 from anyhook.agent.session import BLOCKED, DONE
-from anyhook.cli.chat import first_sight
+from anyhook.cli.chat import approval
+from anyhook.cli.chat.new_hook import create_hook
 from anyhook.cli.chat.screen import INDENT, Screen, tilde
-from anyhook.cli.verb_list import lines as hook_lines
-from anyhook.cli.view.colours import BAD, BOLD, FAINT, WARN
+from anyhook.cli.verb_list import hook_table
+from anyhook.cli.view.console import drawn
+from anyhook.cli.view.styles import BAD, BOLD, FAINT, WARN
 from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Command:
+class SlashCommand:
     """One command: what may follow it, what it does in words, and what does it."""
 
     words: str
@@ -69,7 +71,7 @@ async def _help(chat: Chat, _rest: str) -> None:
     rows += [(f"/{name} [K=V]… [TEXT]", "Run this recipe.") for name in _recipes(chat)]
     rows += [
         ("Alt-Enter", "Break the line."),
-        ("Up, Down, Ctrl-R", "Earlier prompts."),
+        ("Up, Down, Ctrl-R", "PastSession prompts."),
         ("Ctrl-C", "Stop the turn."),
         ("Ctrl-D", "The same as /exit."),
     ]
@@ -89,7 +91,7 @@ async def _hooks(chat: Chat, _rest: str) -> None:
         return
     catalog = _session(chat).engine.catalog.with_lines()
     hooks = [hook for hook in catalog.hooks if hook.scope != "builtin"]
-    for line, hook in zip_longest(hook_lines(hooks), hooks):
+    for line, hook in zip_longest(drawn(hook_table(hooks)), hooks):
         chat.screen.line(line.replace("anyhook trust", "/trust"), indent=INDENT)
         if hook is not None:
             chat.screen.line(_about(chat, hook), FAINT, f"{INDENT}{'':<10}")
@@ -120,14 +122,14 @@ async def _compact(chat: Chat, _rest: str) -> None:
 
 
 async def _trust(chat: Chat, _rest: str) -> None:
-    if await first_sight.review(chat) and chat.options.hooks:
+    if await approval.review(chat) and chat.options.hooks:
         await _session(chat).reread_hooks()
         chat.screen.line("They run from now on; those of the session's start, in the next session.", FAINT)
 
 
 async def _resume(chat: Chat, rest: str) -> None:
     here = _session(chat)
-    others = [each for each in earlier_sessions(here.kept) if each.id != here.id]
+    others = [each for each in past_sessions(here.kept) if each.id != here.id]
     if not others:
         chat.screen.line("There is no other session of this project.", indent=INDENT)
         return
@@ -147,19 +149,17 @@ async def _resume(chat: Chat, rest: str) -> None:
 
 
 async def _create_hook(chat: Chat, rest: str) -> None:
-    from anyhook.cli.chat.new_hook import create_hook
-
     await create_hook(chat, rest)
 
 
 COMMANDS = {
-    "help": Command("", "List the commands.", _help),
-    "hooks": Command("", "List the hooks of this session, and which wait for approval.", _hooks),
-    "trust": Command("", "Show what the project's hooks would run, and approve it.", _trust),
-    "create-hook": Command("DESCRIPTION", "Let the model write a hook.", _create_hook),
-    "compact": Command("", "Replace the conversation with a summary of it.", _compact),
-    "resume": Command("[ID]", "Go on with another session of this project.", _resume),
-    "exit": Command("", "End the session.", _exit),
+    "help": SlashCommand("", "List the commands.", _help),
+    "hooks": SlashCommand("", "List the hooks of this session, and which wait for approval.", _hooks),
+    "trust": SlashCommand("", "Show what the project's hooks would run, and approve it.", _trust),
+    "create-hook": SlashCommand("DESCRIPTION", "Let the model write a hook.", _create_hook),
+    "compact": SlashCommand("", "Replace the conversation with a summary of it.", _compact),
+    "resume": SlashCommand("[ID]", "Continue another session of this project.", _resume),
+    "exit": SlashCommand("", "End the session.", _exit),
 }
 
 

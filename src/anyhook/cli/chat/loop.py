@@ -14,23 +14,25 @@ from anyhook.agent.headless import SIGNALS, STATUS
 from anyhook.agent.permission import ALWAYS, NO, ONCE
 from anyhook.agent.recipes import COMPACT
 from anyhook.agent.session import BLOCKED, DONE, INTERRUPTED, REFUSED, Session
-from anyhook.cli.chat import commands, first_sight
+from anyhook.cli.catalog_input import setup_of
+from anyhook.cli.chat import approval, commands
 from anyhook.cli.chat.activity import Activity
 from anyhook.cli.chat.keyboard import ENDED, Keyboard
 from anyhook.cli.chat.keyboard import INTERRUPTED as CTRL_C
 from anyhook.cli.chat.screen import INDENT, Screen, call_line, tilde
 from anyhook.cli.failure import BadCall
-from anyhook.cli.view.colours import BAD, FAINT, WARN, colourful
+from anyhook.cli.view.styles import BAD, FAINT, WARN, wants_colour
 from anyhook.model.hook import ARMED, CHANGED, UNTRUSTED
 from anyhook.state.places import state_dir
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    from anyhook.agent.options import Options
-    from anyhook.agent.session import Turn
-    from anyhook.cli.options import Values
+    from anyhook.agent.options import SessionOptions
+    from anyhook.agent.session import TurnResult
+    from anyhook.cli.verb_agent import AgentOptions
     from anyhook.model.json_types import Json
+    from anyhook.walk.catalog import Setup
 
 T = TypeVar("T")
 USER_EXIT, RESUME = "user_exit", "resume"
@@ -39,12 +41,12 @@ USER_EXIT, RESUME = "user_exit", "resume"
 class Chat:
     """One conversation in a terminal."""
 
-    def __init__(self, options: Options, values: Values, prompt: str) -> None:
-        self.options, self.values, self.prompt = options, values, prompt
-        colour = colourful(options.env)
+    def __init__(self, options: SessionOptions, call: AgentOptions, prompt: str) -> None:
+        self.options, self.call, self.prompt = options, call, prompt
+        colour = wants_colour(options.env)
         self.screen = Screen(colour, options.env)
         self.keyboard = Keyboard(f"{state_dir(options.env)}/agent/history", colour)
-        self.activity = Activity(self.screen, bool(values["debug"]))
+        self.activity = Activity(self.screen, call.debug)
         self.session: Session | None = None
         self.leaving = False
         self.ended_by = ""
@@ -82,13 +84,17 @@ class Chat:
             except (AttributeError, NotImplementedError, RuntimeError, ValueError):
                 pass  # a system without this signal, or a thread that gets none
 
+    def setup(self) -> Setup:
+        """Where the hooks of the call are."""
+        return setup_of(self.call, self.call.trust)
+
     # -- the session
 
     async def _talk(self) -> int:
         session = self.make(self.options)
         session.look()
         try:
-            await first_sight.ask_about_hooks(self)
+            await approval.ask_about_hooks(self)
         except BadCall as error:
             self.screen.line(str(error), BAD)
         session.assemble()
@@ -112,11 +118,11 @@ class Chat:
         self.screen.line(f"> {self.prompt or f'recipe {recipe}'}")
         await self.take_turn(session.run(self.prompt))
 
-    def make(self, options: Options) -> Session:
+    def make(self, options: SessionOptions) -> Session:
         return Session(
             options,
             observe=self.activity.ends,
-            announce=self.screen.life.begins,
+            announce=self.screen.status.begins,
             tell=lambda text: self.screen.line(text, WARN, INDENT),
             ask=self.ask,
             stream=self.screen.stream,
@@ -160,10 +166,10 @@ class Chat:
         session = self.session
         if session is None:
             return
-        async with self.screen.life.shown():
+        async with self.screen.status.shown():
             await session.end(reason, sweep=bool(self.ended_by))
         if session.history:
-            self.screen.line(f"To go on with this session: anyhook agent chat --resume {session.id}", FAINT)
+            self.screen.line(f"To continue this session: anyhook agent chat --resume {session.id}", FAINT)
 
     # -- prompts and turns
 
@@ -182,7 +188,7 @@ class Chat:
         elif line and self.session is not None:
             await self.take_turn(self.session.turn(line))
 
-    async def take_turn(self, turn: Coroutine[Any, Any, Turn]) -> None:
+    async def take_turn(self, turn: Coroutine[Any, Any, TurnResult]) -> None:
         """One turn, and how it ended where that is not plain to see."""
         try:
             ended = await self.work(turn)
@@ -201,7 +207,7 @@ class Chat:
         task = asyncio.ensure_future(work)
         self._working = task
         try:
-            async with self.screen.life.shown():
+            async with self.screen.status.shown():
                 return await task
         except asyncio.CancelledError:
             if self.ended_by:

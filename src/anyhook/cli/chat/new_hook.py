@@ -10,28 +10,26 @@ from typing import TYPE_CHECKING
 
 from anyhook.agent.failure import Failed
 from anyhook.agent.hook_writer import write_hook
-from anyhook.cli.catalog_input import setup_of
-from anyhook.cli.chat.rehearsal import Rehearsal, order_of, rehearse
+from anyhook.cli.chat.draft_check import DraftCheck, check_draft, order_of
 from anyhook.cli.chat.screen import INDENT
 from anyhook.cli.failure import BadCall
-from anyhook.cli.verb_new import write
 from anyhook.cli.verb_trust import approve_one, look
-from anyhook.cli.view.colours import BAD, BOLD, FAINT, GOOD, WARN
+from anyhook.cli.view.styles import BAD, BOLD, FAINT, GOOD, WARN
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.tables.shapes import guess
-from anyhook.testing.scaffold.brief import brief
-from anyhook.testing.scaffold.planning import CannotScaffold, plan
+from anyhook.testing.scaffold.plan import CannotScaffold, plan
+from anyhook.testing.scaffold.script import brief
+from anyhook.testing.scaffold.write import write
 
 if TYPE_CHECKING:
     from anyhook.agent.hook_writer import Draft
     from anyhook.cli.chat.loop import Chat
-    from anyhook.cli.options import Values
     from anyhook.model.hook import Hook
     from anyhook.tables.rows import Dialect
-    from anyhook.testing.scaffold.planning import Order, Plan
+    from anyhook.testing.scaffold.plan import Order, Plan, Scope
 
-SCOPES = ("project", "user")
-OTHER = {"project": "user", "user": "project"}
+SCOPES: tuple[Scope, ...] = ("project", "user")
+OTHER: dict[Scope, Scope] = {"project": "user", "user": "project"}
 USAGE = "Say what the hook should do: /create-hook [--dialect NAME] [--scope project|user] DESCRIPTION"
 
 
@@ -43,10 +41,10 @@ async def create_hook(chat: Chat, rest: str) -> None:
         chat.screen.line(USAGE)
         return
     assert chat.session is not None  # noqa: S101 (commands are read in a session)
-    setup, last = setup_of(chat.values), list[Rehearsal]()
+    setup, last = chat.setup(), list[DraftCheck]()
 
     def examine(draft: Draft) -> list[str]:
-        last[:] = [rehearse(draft, table, setup, scope)]
+        last[:] = [check_draft(draft, table, setup, scope)]
         if not last[0].errors:
             try:  # the real place may have a hook of that name
                 plan(order_of(draft, table, setup.roots(()), scope), draft.script)
@@ -66,7 +64,7 @@ async def create_hook(chat: Chat, rest: str) -> None:
     await _offer(chat, draft, table, scope, last[0])
 
 
-def _asked_for(chat: Chat, rest: str) -> tuple[Dialect, str, str]:
+def _asked_for(chat: Chat, rest: str) -> tuple[Dialect, Scope, str]:
     """The dialect, the scope, and the description behind them."""
     chosen = chat.options.dialects
     name = chosen[0] if len(chosen) == 1 else _from_chat()
@@ -77,7 +75,8 @@ def _asked_for(chat: Chat, rest: str) -> tuple[Dialect, str, str]:
         known = DIALECTS if flag == "--dialect" else SCOPES
         if value not in known:
             raise BadCall(f"{flag} {value}: must be one of {', '.join(known)}.{guess(value, known)}")
-        name, scope = (value, scope) if flag == "--dialect" else (name, value)
+        name = value if flag == "--dialect" else name
+        scope = next((each for each in SCOPES if each == value), scope)
         rest = words[2] if len(words) > 2 else ""
         words = rest.split(maxsplit=2)
     return dialect(name), scope, rest.strip()
@@ -90,11 +89,11 @@ def _from_chat() -> str:
 # -- showing and saving
 
 
-async def _offer(chat: Chat, draft: Draft, table: Dialect, scope: str, tried: Rehearsal) -> None:
+async def _offer(chat: Chat, draft: Draft, table: Dialect, scope: Scope, tried: DraftCheck) -> None:
     """Show it for one scope, and ask; a person may want to see it for the other one."""
     while True:
         try:
-            order = order_of(draft, table, setup_of(chat.values).roots(()), scope)
+            order = order_of(draft, table, chat.setup().roots(()), scope)
             made = plan(order, draft.script)
         except CannotScaffold as error:
             chat.screen.line(f"It cannot be saved for the {scope}: {error}", BAD)
@@ -108,7 +107,7 @@ async def _offer(chat: Chat, draft: Draft, table: Dialect, scope: str, tried: Re
             chat.screen.line("Not saved.", FAINT)
             return
         scope = OTHER[scope]
-        tried = rehearse(draft, table, setup_of(chat.values), scope)
+        tried = check_draft(draft, table, chat.setup(), scope)
     try:
         made, hook = write(order, draft.script)
     except CannotScaffold as error:
@@ -119,10 +118,10 @@ async def _offer(chat: Chat, draft: Draft, table: Dialect, scope: str, tried: Re
     if scope == "project":
         _approve(chat, hook, made)
     chat.screen.line("It takes effect in a new session. To try it before:", indent=INDENT)
-    chat.screen.line(_trial(order, draft, chat.values), FAINT, INDENT * 2)
+    chat.screen.line(_trial(order, draft, chat.call.project), FAINT, INDENT * 2)
 
 
-def _show(chat: Chat, draft: Draft, order: Order, made: Plan, tried: Rehearsal) -> None:
+def _show(chat: Chat, draft: Draft, order: Order, made: Plan, tried: DraftCheck) -> None:
     screen = chat.screen
     screen.line()
     screen.line(f"{order.name}: {draft.explanation}", BOLD)
@@ -145,14 +144,14 @@ def _show(chat: Chat, draft: Draft, order: Order, made: Plan, tried: Rehearsal) 
 
 def _approve(chat: Chat, hook: Hook, made: Plan) -> None:
     """Its user has just been shown all of it and said yes; nobody needs to be asked again when it first runs."""
-    found = look({**chat.values, "dialect": [hook.dialect]})
+    found = look(chat.call.replace(dialect=(hook.dialect,)), chat.call.trust)
     if approve_one(found, hook.id, {piece.path: piece.text.encode() for piece in made.pieces if piece.executable}):
         chat.screen.line(f"approved {hook.id}", GOOD, INDENT)
     else:
         chat.screen.line(f"{hook.id} waits for approval: /trust", WARN, INDENT)
 
 
-def _trial(order: Order, draft: Draft, values: Values) -> str:
-    where = ["--project", str(values["project"])] if values["project"] else []
+def _trial(order: Order, draft: Draft, project: str | None) -> str:
+    where = ["--project", project] if project else []
     words = ["fire", order.row.native, "--dialect", order.dialect.name, *where, "--data", json.dumps(draft.sample)]
     return shlex.join(["anyhook", *words])

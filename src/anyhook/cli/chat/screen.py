@@ -19,12 +19,12 @@ from pydantic_ai.messages import (
     TextPartDelta,
 )
 
-from anyhook.adapters.moments import SUBAGENT
+from anyhook.adapters.lifecycle import SUBAGENT
 from anyhook.adapters.plain_values import text_of
 from anyhook.adapters.pydantic_ai import running
 from anyhook.cli.view import render
-from anyhook.cli.view.colours import BAD, BOLD, FAINT, PLAIN
-from anyhook.cli.view.spinner import Life
+from anyhook.cli.view.status_line import StatusLine
+from anyhook.cli.view.styles import BAD, BOLD, FAINT, PLAIN
 from anyhook.cli.view.visible import visible
 from anyhook.model import lean_json
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 INDENT = "  "
 RESULT_LINES = 4
 """Of a tool's result; the model has the rest, and the person can ask for it."""
-ARGUMENT_MOST = 60
+MAX_ARGUMENT = 60
 STDOUT_MARK = "[stdout]"
 """By which the shell tool tells the model which stream follows; a person sees that."""
 
@@ -48,7 +48,7 @@ class Screen:
 
     def __init__(self, colour: bool, env: Mapping[str, str]) -> None:
         self.colour = colour
-        self.life = Life(sys.stdout, env, lambda: self.fresh and self._held is None)
+        self.status = StatusLine(sys.stdout, env, lambda: self.fresh and self._held is None)
         self.fresh = True
         """Whether the cursor is at the start of a line."""
         self._held: list[tuple[str, str]] | None = None
@@ -65,7 +65,7 @@ class Screen:
         if self._held is not None:
             self._held.append((text, style))
             return
-        self.life.wipe()
+        self.status.wipe()
         render.piece(text, style if self.colour else PLAIN)
         self.fresh = text.endswith("\n")
 
@@ -77,7 +77,7 @@ class Screen:
 
     def interrupted(self) -> None:
         """The terminal has written `^C` where the cursor was."""
-        if not self.life.wipe():
+        if not self.status.wipe():
             self.fresh = False
 
     def settle(self) -> None:
@@ -89,7 +89,7 @@ class Screen:
     def hold(self) -> Iterator[None]:
         """While a person is asked, whatever else goes on is told afterwards."""
         self.settle()
-        self.life.wipe()
+        self.status.wipe()
         self._held = []
         try:
             yield
@@ -163,7 +163,7 @@ def call_line(tool: str, given: Mapping[str, Json]) -> str:
         if number == 0:
             words.append(text)
         else:
-            words.append(f"{key}={text if len(text) <= ARGUMENT_MOST else text[:ARGUMENT_MOST] + '…'}")
+            words.append(f"{key}={text if len(text) <= MAX_ARGUMENT else text[:MAX_ARGUMENT] + '…'}")
     return "  ".join([tool, *words])
 
 

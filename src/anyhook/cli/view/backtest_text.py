@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from rich.console import Group
+from rich.padding import Padding
+
+from anyhook.cli.view.console import cell, grid, measured
 from anyhook.cli.view.difference import difference
 from anyhook.cli.view.record_text import span, when
-from anyhook.cli.view.render import columns, wrapped
+from anyhook.cli.view.render import columns
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from anyhook.replay.backtest import Finding, Tally
 
-ABOUT_MOST = 200
+MAX_ABOUT = 200
 """How much is shown of what an event was about."""
 COUNTS = ("events", "runs", "blocks", "asks", "rewrites", "failures")
 
@@ -19,7 +26,7 @@ def finding_lines(finding: Finding) -> list[str]:
     """The event, then what was (-) and what would be (+)."""
     tool = f" {finding.tool}" if finding.tool else ""
     head = f"{finding.n!s:>7}  {when(finding.at)}  {finding.event}{tool}  {finding.hook} {finding.kind}"
-    about = finding.about if len(finding.about) <= ABOUT_MOST else f"{finding.about[:ABOUT_MOST]}…"
+    about = finding.about if len(finding.about) <= MAX_ABOUT else f"{finding.about[:MAX_ABOUT]}…"
     if finding.kind == "rewrites":
         changes = difference(finding.before, finding.after)
         return [f"{head} the {finding.what}", *(f"    {line}" for line in changes)]
@@ -29,23 +36,21 @@ def finding_lines(finding: Finding) -> list[str]:
     return [head, f"    {'-' if finding.kind == 'blocks' else ' '} {about}", f"    + {said}"]
 
 
-def table_lines(names: list[str], tallies: dict[str, Tally]) -> list[str]:
-    """One line per hook; where the terminal is too narrow for that, a few."""
-    rows = {name: _cells(tallies[name]) for name in names}
-    if not rows:
-        return []
-    width = max(len("hook"), *map(len, rows))
-    heads = [*next(iter(rows.values()))]
-    lines = [f"{'hook':<{width}}  {'  '.join(f'{head:>8}' for head in heads)}"]
-    lines += [f"{name:<{width}}  {'  '.join(f'{cell:>8}' for cell in row.values())}" for name, row in rows.items()]
-    room = columns()
-    if room is None or len(lines[0]) <= room:
-        return lines
-    lines = []
+def tally_table(tallies: dict[str, Tally]) -> RenderableType:
+    """One row per hook; where the terminal is too narrow for that, a few lines each."""
+    rows = {name: _cells(tally) for name, tally in tallies.items()}
+    table, heads = grid(), next(iter(rows.values()))
+    table.add_column(no_wrap=True)
+    for _ in heads:
+        table.add_column(no_wrap=True, justify="right", min_width=8)
+    table.add_row(cell("hook"), *map(cell, heads))
     for name, row in rows.items():
-        told = ", ".join(f"{head} {cell}" for head, cell in row.items())
-        lines += [name, *wrapped(told, "  ", "  ")]
-    return lines
+        table.add_row(cell(name), *map(cell, row.values()))
+    room = columns()
+    if room is None or measured(table) <= room:
+        return table
+    told = {name: ", ".join(f"{head} {figure}" for head, figure in row.items()) for name, row in rows.items()}
+    return Group(*(line for name, text in told.items() for line in (cell(name), Padding(cell(text), (0, 0, 0, 2)))))
 
 
 def _cells(tally: Tally) -> dict[str, str]:

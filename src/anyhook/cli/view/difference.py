@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import difflib
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from anyhook.model import lean_json
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from anyhook.model.json_types import Json
 
-LINES_MOST = 20
+MAX_LINES = 20
 
 
 def difference(before: Json, after: Json) -> list[str]:
@@ -24,8 +24,8 @@ def difference(before: Json, after: Json) -> list[str]:
         for line in islice(difflib.unified_diff(was, now, n=1, lineterm=""), 2, None)
         if not line.startswith("@@")
     ]
-    more = len(found) - LINES_MOST
-    return found if more <= 0 else [*found[:LINES_MOST], f"  … {more} more lines; --json has them all"]
+    more = len(found) - MAX_LINES
+    return found if more <= 0 else [*found[:MAX_LINES], f"  … {more} more lines; --json has them all"]
 
 
 def _lines(value: Json, path: str) -> Iterator[str]:

@@ -3,11 +3,14 @@ has no room for both. It prints nothing."""
 
 from __future__ import annotations
 
-from anyhook.cli.view.colours import BAD, FAINT, GOOD, WARN, painted
-from anyhook.cli.view.record_text import short_time, span, when
-from anyhook.cli.view.width import cut, padded, width
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+from rich.cells import cell_len
+
+from anyhook.cli.view.fit import cut, padded
+from anyhook.cli.view.record_text import short_time, span, when
+from anyhook.cli.view.styles import BAD, FAINT, GOOD, WARN, styled
+
 if TYPE_CHECKING:
     from anyhook.cli.view.rows import Row
 
@@ -29,10 +32,10 @@ def log_line(row: Row, room: int | None = None, colour: bool = False) -> str:
     what, why = f"{row.what}  {row.about}".rstrip(), row.why
     told, below = f"{what}  {why}".rstrip(), ""
     if room is not None:
-        left = room - width(start) - width(said) - 4
-        if row.reason and width(told) > left:
+        left = room - cell_len(start) - cell_len(said) - 4
+        if row.reason and cell_len(told) > left:
             told, below = what, f"\n{INDENT}{cut(why, room - len(INDENT))}"
         told = cut(told, left)
     if colour:
-        start, said = painted(start, FAINT), painted(said, COLOURS.get(said[0], ""))
+        start, said = styled(start, FAINT), styled(said, COLOURS.get(said[0], ""))
     return f"{start}  {said}  {told}".rstrip() + below

@@ -2,33 +2,51 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 import sys
 import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from anyhook.cli.view.bars import bar
-from anyhook.cli.view.render import legible
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+REFRESH_S = 0.2
 
 
-def progress(what: str) -> Callable[[int, int], None]:
-    """Says on a terminal how far a long reading has come, and wipes that out at the end."""
-    shown = 0.0
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Gives a function that is told how much is done, and of how much. The bar goes away at the end."""
+    if sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM", "dumb") == "dumb":
+        yield lambda _done, _total: None
+        return
+    drawn = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(30),
+        TaskProgressColumn(),
+        console=Console(stderr=True),
+        auto_refresh=False,
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )
+    task = drawn.add_task(what, total=None)
+    shown_s, started = time.monotonic(), False
 
-    def tell(done: int, all_of_it: int) -> None:
-        nonlocal shown
-        if not sys.stderr.isatty() or (time.monotonic() - shown < 0.2 and done < all_of_it):
+    def tell(done: int, total: int) -> None:
+        nonlocal shown_s, started
+        if time.monotonic() - shown_s < REFRESH_S or done >= total:
             return
-        part = done / all_of_it if all_of_it else 1.0
-        if part < 1.0:
-            shown = time.monotonic()
-            room = shutil.get_terminal_size((80, 24)).columns - len(f"{what}  100% ")
-            sys.stderr.write(legible(f"\r{what} {bar(part, 1.0, max(1, min(30, room)))} {part:4.0%}"))
-        elif shown:
-            sys.stderr.write("\r\x1b[K")
-        sys.stderr.flush()
+        if not started:
+            drawn.start()
+        shown_s, started = time.monotonic(), True
+        drawn.update(task, completed=done, total=total, refresh=True)
 
-    return tell
+    try:
+        yield tell
+    finally:
+        if started:
+            drawn.stop()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shlex
 import time
+from typing import TYPE_CHECKING
 
 from anyhook.journal.numbers import seconds
+from anyhook.model import lean_json
+from anyhook.replay.asked import asked_for
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.replay.asked import Asked
@@ -15,10 +17,10 @@ if TYPE_CHECKING:
 ASKED_FOR = ("tool_input", "tool_output", "prompt", "context", "messages", "follow_ups", "history", "recipe")
 OURS = ("fire", "library")
 """Who fires for a program that we do not know by name."""
-OUTPUT_MOST = 20
+MAX_OUTPUT = 20
 """How many lines of a hook's output are shown."""
 GOES_ON = "\n" + " " * 11
-LINE_MOST = 400
+MAX_LINE = 400
 """How much of one text is shown; `--json` has the rest."""
 
 
@@ -72,8 +74,6 @@ def tone(line: str) -> str:
 
 
 def _page(record: dict[str, Json]) -> list[str]:
-    from anyhook.replay.asked import asked_for
-
     lines = [f"record {record.get('n', '-')}, {when(record.get('at'), '%Y-%m-%d %H:%M:%S %Z')}"]
     if "background" in record:
         call: dict[str, Json] = {**record, "hook": record["background"]}
@@ -145,10 +145,8 @@ def _call_lines(call: dict[str, Json]) -> list[str]:
 
 def _output_lines(stream: str, text: str) -> list[str]:
     said = text.rstrip("\n").split("\n") if text.strip() else []
-    shown = [
-        f"      {stream if not number else '':<7} {_short(line)}" for number, line in enumerate(said[:OUTPUT_MOST])
-    ]
-    rest = len(said) - OUTPUT_MOST
+    shown = [f"      {stream if not number else '':<7} {_short(line)}" for number, line in enumerate(said[:MAX_OUTPUT])]
+    rest = len(said) - MAX_OUTPUT
     return [*shown, f"              … {rest} more lines"] if rest > 0 else shown
 
 
@@ -177,7 +175,5 @@ def _decision_lines(decision: dict[str, Json], host: str) -> list[str]:
 
 
 def _short(value: Json) -> str:
-    from anyhook.model import lean_json
-
     text = value if isinstance(value, str) else lean_json.dumps(value, False)
-    return text if len(text) <= LINE_MOST else f"{text[:LINE_MOST]}… ({len(text):,} characters)"
+    return text if len(text) <= MAX_LINE else f"{text[:MAX_LINE]}… ({len(text):,} characters)"

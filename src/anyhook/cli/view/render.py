@@ -24,13 +24,13 @@ AT_ONCE = 200
 """How many of many results are written at a time."""
 
 
-def out(text: str, colour: str = "") -> None:
-    """A result for people. It may quote what a project wrote, which must not steer the terminal."""
+def out(text: str, style: str = "") -> None:
+    """A result for people. It may quote what a project wrote, which must not control the terminal."""
     shown = legible(_harmless(text))
-    if colour:
-        from anyhook.cli.view.colours import painted
+    if style:
+        from anyhook.cli.view.styles import styled
 
-        shown = painted(shown, colour)
+        shown = styled(shown, style)
     exact_out(shown)
 
 
@@ -79,14 +79,14 @@ def only_ascii() -> bool:
     return said in ONLY_ASCII and (os.environ.get("LC_CTYPE") or "C") in (*ONLY_ASCII, "C.UTF-8")
 
 
-def piece(text: str, sgr: str = "") -> None:
-    """Part of a line for a person at a terminal, at once; `sgr` is the colour it has, "" for none."""
-    from anyhook.cli.view.colours import painted
+def piece(text: str, style: str = "") -> None:
+    """Part of a line for a person at a terminal, at once."""
+    from anyhook.cli.view.styles import styled
 
     text = _harmless(text)
     try:
         body = text.removesuffix("\n")
-        shown = painted(body, sgr) + text[len(body) :]
+        shown = styled(body, style) + text[len(body) :]
         # A terminal that lacks a character shows its number, rather than nothing of the line.
         sys.stdout.buffer.write(shown.encode(sys.stdout.encoding, "backslashreplace"))
         sys.stdout.buffer.flush()
@@ -125,22 +125,8 @@ def json_out(value: Json, indent: int | None = None) -> None:
     exact_out(text)
 
 
-def wrapped(text: str, first: str, rest: str) -> list[str]:
-    """A text with what stands before its first and its further lines: broken for terminals, whole for programs."""
-    if not sys.stdout.isatty():
-        return [first + line if not number else rest + line for number, line in enumerate(text.split("\n"))]
-    import shutil
-    import textwrap
-
-    width = max(40, min(100, shutil.get_terminal_size((80, 24)).columns))
-    wrap = textwrap.TextWrapper(width, first, rest, break_long_words=False, break_on_hyphens=False)
-    return wrap.wrap(text)
-
-
 def short_path(path: str) -> str:
     """A path as a person in this folder would write it."""
-    import os
-
     here = os.getcwd()
     return path[len(here) + 1 :] if path.startswith(f"{here}/") else path
 

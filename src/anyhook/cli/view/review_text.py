@@ -3,11 +3,14 @@ project sent raw to the terminal. It prints nothing itself."""
 
 from __future__ import annotations
 
+import json
+import shlex
+from typing import TYPE_CHECKING
+
 from anyhook.cli.view.visible import visible
 from anyhook.walk.review import APPROVED, CHANGED, NEW, REMOVED, differences
 from anyhook.walk.trust import ALL
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -17,9 +20,9 @@ if TYPE_CHECKING:
     from anyhook.state.ledger import Ledger
     from anyhook.walk.review import Entry
 
-LINES_MOST = 400
+MAX_LINES = 400
 """Of one file's difference; a person who is shown more reads less."""
-WIDTH_MOST = 2000
+MAX_WIDTH = 2000
 """Of one line."""
 
 
@@ -70,9 +73,6 @@ def _facts(entry: Entry, hook: Hook) -> Iterator[str]:
 
 
 def _value(value: Json) -> str:
-    import json
-    import shlex
-
     if isinstance(value, list) and all(isinstance(word, str) for word in value):
         text = shlex.join([str(word) for word in value])
     else:
@@ -81,8 +81,8 @@ def _value(value: Json) -> str:
 
 
 def _cut(text: str) -> str:
-    rest = len(text) - WIDTH_MOST
-    return visible(text) if rest <= 0 else f"{visible(text[:WIDTH_MOST])} [cut: {rest:,} more characters]"
+    rest = len(text) - MAX_WIDTH
+    return visible(text) if rest <= 0 else f"{visible(text[:MAX_WIDTH])} [cut: {rest:,} more characters]"
 
 
 def _digest(seen: Print) -> str:
@@ -99,16 +99,16 @@ def _first_line(seen: Print) -> str:
 
 
 def _bounded(title: str, lines: list[str], entry: Entry) -> Iterator[str]:
-    for line in lines[:LINES_MOST]:
+    for line in lines[:MAX_LINES]:
         yield f"    {_cut_line(line)}"
-    if len(lines) > LINES_MOST:
+    if len(lines) > MAX_LINES:
         where = title if title in entry.item.files else entry.hook.source if entry.hook else title
-        yield f"    [cut: {len(lines) - LINES_MOST:,} more lines; read them in {visible(where)}]"
+        yield f"    [cut: {len(lines) - MAX_LINES:,} more lines; read them in {visible(where)}]"
 
 
 def _cut_line(line: str) -> str:
-    rest = len(line) - WIDTH_MOST
-    shown = visible(line[:WIDTH_MOST], keep="\t")
+    rest = len(line) - MAX_WIDTH
+    shown = visible(line[:MAX_WIDTH], keep="\t")
     return shown if rest <= 0 else f"{shown} [cut: {rest:,} more characters in this line]"
 
 

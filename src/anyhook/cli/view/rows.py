@@ -3,6 +3,8 @@ is made harmless here, once for every view; nothing is printed."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from anyhook.cli.view.record_text import record_page, rows, table
 from anyhook.cli.view.visible import visible
 from anyhook.journal.about import about
@@ -10,12 +12,11 @@ from anyhook.journal.numbers import seconds, whole_number
 from anyhook.journal.search import reached, record_of
 from anyhook.model.record import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.journal.search import Found
     from anyhook.model.json_types import Json
 
-CELL_MOST = 200
+MAX_CELL = 200
 """Longer texts are cut in a row; the record in full has them."""
 DAMAGED = "damaged"
 MARKS = {"block": "✗", "allow": "✓", "ask": "?", DAMAGED: "!"}
@@ -76,7 +77,7 @@ class Row(Record):
         return {**{field: getattr(self, field) for field in self.fields}, "said": self.said}
 
 
-def row_of(found: Found, most: int = CELL_MOST) -> Row:
+def row_of(found: Found, most: int = MAX_CELL) -> Row:
     """Texts are cut after `most` characters."""
 
     def cell(value: Json) -> str:

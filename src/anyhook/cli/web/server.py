@@ -4,6 +4,7 @@ answers on the loopback alone, to those who have the token, and changes nothing.
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
 import sqlite3
 import time
@@ -23,10 +24,10 @@ from starlette.routing import Route
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from anyhook.cli.failure import BadCall
+from anyhook.cli.journal_query import like, wanted_by
 from anyhook.cli.view.record_text import span, tone
 from anyhook.cli.view.rows import row_of, told_in_full
 from anyhook.cli.view.visible import visible
-from anyhook.cli.web.query import like, wanted_by
 from anyhook.journal.figures import STEPS, figures, span_of
 from anyhook.journal.index import known_runs
 from anyhook.journal.search import follow
@@ -106,7 +107,7 @@ class Door:
         await self._app({**scope, "path": inside, "raw_path": inside.encode()}, receive, with_headers)
 
 
-class Journal:
+class PageApi:
     """What the page asks for."""
 
     def __init__(self, folder: str) -> None:
@@ -227,14 +228,12 @@ def _ago(record: dict[str, Json]) -> str:
 
 
 def _readable(record: dict[str, Json]) -> str:
-    import json
-
     return visible(json.dumps(record, indent=2, ensure_ascii=False), keep="\n")
 
 
 def page(folder: str, token: str, port: int) -> ASGIApp:
     """The whole site."""
-    journal = Journal(folder)
+    journal = PageApi(folder)
     routes = [
         Route("/", journal.file),
         Route("/events", journal.events),

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 STEP_LIMIT_S = 60.0
-POLL_LIMIT_S = 5.0
+POLL_LIMIT_S = 20.0
+"""Only a vector that fails waits so long."""
 POLL_EVERY_S = 0.05
 TAIL_LINES = 12
 
@@ -58,6 +59,11 @@ class Result(Record):
     failures: list[str]
 
 
+if TYPE_CHECKING:
+    Caller = Callable[[Sequence[str], str | None, Mapping[str, str], Path, float], "Ended"]
+    """Starts one call: its words, stdin, environment, directory and limit."""
+
+
 class Ended(Record):
     """How one process ended; `exit_code` is None where it had to be killed at the limit."""
 
@@ -72,11 +78,17 @@ def _is_there(need: str, path: str) -> bool:
     return importlib.util.find_spec(name) is not None if kind == "python" else shutil.which(name, path=path) is not None
 
 
-def run_vector(vector: Vector, command: Sequence[str] = COMMAND, step_limit_s: float = STEP_LIMIT_S) -> Result:
-    """Lays the vector out, takes its steps, compares, and clears everything away again."""
+def run_vector(
+    vector: Vector,
+    command: Sequence[str] = COMMAND,
+    step_limit_s: float = STEP_LIMIT_S,
+    caller: Caller | None = None,
+) -> Result:
+    """Lays the vector out, takes its steps, compares, and clears everything away again. `caller` may start the command
+    in another way than `call` does."""
     root = Path(os.path.realpath(tempfile.mkdtemp(prefix="anyhook-vector-")))
     try:
-        return _run_in(root, vector, command, step_limit_s)
+        return _run_in(root, vector, command, step_limit_s, caller or call)
     except (OSError, VectorError) as error:
         return Result(passed=False, skipped_reason=None, failures=_described(vector, "on disk", [str(error)]))
     finally:
@@ -84,7 +96,7 @@ def run_vector(vector: Vector, command: Sequence[str] = COMMAND, step_limit_s: f
         remove(root)
 
 
-def _run_in(root: Path, vector: Vector, command: Sequence[str], step_limit_s: float) -> Result:
+def _run_in(root: Path, vector: Vector, command: Sequence[str], step_limit_s: float, caller: Caller) -> Result:
     places = {room: str(root / room) for room in ROOMS}
     filled = vector.filled({**places, "python": sys.executable})
     env = _environment(filled, places["home"])
@@ -94,7 +106,7 @@ def _run_in(root: Path, vector: Vector, command: Sequence[str], step_limit_s: fl
     for room in ROOMS:
         (root / room).mkdir()
         lay_out(root / room, filled.layout[room])
-    failures = _take_steps(filled, root, env, command, step_limit_s) or _look_around(filled, root)
+    failures = _take_steps(filled, root, env, command, step_limit_s, caller) or _look_around(filled, root)
     return Result(passed=not failures, skipped_reason=None, failures=failures)
 
 
@@ -160,7 +172,7 @@ def _environment(vector: Vector, home: str) -> dict[str, str]:
 
 
 def _take_steps(
-    vector: Vector, root: Path, env: Mapping[str, str], command: Sequence[str], limit_s: float
+    vector: Vector, root: Path, env: Mapping[str, str], command: Sequence[str], limit_s: float, caller: Caller
 ) -> list[str]:
     """The failures of the first step that fails: whatever comes after it would only repeat them."""
     for number, step in enumerate(vector.steps, 1):
@@ -173,7 +185,7 @@ def _take_steps(
             found = _unlike({"exit": 0}, ended, limit_s)
         else:
             argv = [*command, *_with_project(step.argv, root / "project")]
-            ended = call(argv, step.stdin, env, root / "project", limit_s)
+            ended = caller(argv, step.stdin, env, root / "project", limit_s)
             found = _unlike(step.expect, ended, limit_s)
         if found:
             return _described(vector, f"step {number} ({_title(step)})", found, ended)

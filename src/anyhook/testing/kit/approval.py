@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from anyhook.documents.files import Files, Print
 from anyhook.model.problem import WARNING, Problem
 from anyhook.model.record import Record
-from anyhook.shell.named import files_named, on_project_path, within
+from anyhook.shell.named import named_files, on_project_path, within
 from anyhook.state.ledger import Item, Ledger
 from anyhook.state.places import NOWHERE, believed_dir
 from anyhook.tables.registry import dialect
 from anyhook.testing.kit import is_case_file
 from anyhook.testing.kit.cases import BadCases, read_cases
-from anyhook.testing.kit.sandbox import LEFT_OUT, NoGround, project_for
+from anyhook.testing.kit.sandbox import LEFT_OUT, NoSandbox, project_for
 from anyhook.walk.build import read
 from anyhook.walk.catalog import Setup
 from anyhook.walk.review import APPROVED, CHANGED, NEW, REMOVED, Entry
@@ -72,7 +72,7 @@ def _entry(path: str, folder: str, env: Mapping[str, str]) -> Entry:
     try:
         cases = read_cases(path)
         project = project_for(path, cases[0].project if cases else "", folder)
-    except (BadCases, NoGround) as error:
+    except (BadCases, NoSandbox) as error:
         item = Item(_identity(path, folder), "", {path: seen.digest})
         return Entry(item, NEW, "", None, prints={path: seen}, runs={"unusable": str(error)})
     prints = {path: seen, **_prints(cases, project, env)}
@@ -113,7 +113,7 @@ def _prints(cases: Sequence[Case], project: str, env: Mapping[str, str]) -> dict
         texts = [case.setup, *(entry.text or "" for entry in (*case.files.values(), *case.home.values()))]
         texts += [value or "" for value in case.env.values()]
         words.update(dict.fromkeys(text.replace("{project}", project) for text in texts if text))
-    waiting = [*files_named([*words], project, NO_HOME, {}, files)]
+    waiting = [*named_files([*words], project, NO_HOME, {}, files)]
     paths = [case.env.get("PATH") or "" for case in cases] + [env.get("PATH", "")]
     for each in dict.fromkeys(paths):
         waiting += on_project_path([*words], each.replace("{project}", project), project, files)

@@ -6,14 +6,16 @@ import hashlib
 import os
 from typing import TYPE_CHECKING
 
-from anyhook.documents.documents import Unreadable, parse_yaml, read_bytes
 from anyhook.documents.locate import lines_of
+from anyhook.documents.parse import parse_yaml
+from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.model.outcome import EFFECTS, STRENGTH
 from anyhook.model.record import Record
 from anyhook.tables.shapes import guess, type_name
 from anyhook.testing.conformance.matching import faults
 from anyhook.testing.conformance.vectors import VectorError, entries_of, is_inside
 from anyhook.testing.kit import ENDINGS, is_case_file
+from anyhook.testing.kit.case_table import expanded, filled
 from anyhook.testing.kit.events import check_field, check_sent
 from anyhook.testing.kit.keys import (
     ANSWER,
@@ -27,7 +29,6 @@ from anyhook.testing.kit.keys import (
     MERGED,
     CaseKey,
 )
-from anyhook.testing.kit.rows import expanded, filled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,40 +7,40 @@ import difflib
 import os
 from typing import TYPE_CHECKING
 
-from anyhook.documents.documents import Unreadable, read_bytes
+from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.shell.named import within
 from anyhook.testing.conformance.matching import is_operation, mismatches, parse_json
+from anyhook.testing.kit.hook_names import means
 from anyhook.testing.kit.keys import DECISION_FIELDS
-from anyhook.testing.kit.only import means
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
-    from anyhook.testing.kit.run import Shot
+    from anyhook.testing.kit.run import Fired
 
-READ_MOST = 64_000_000
+MAX_READ = 64_000_000
 """Bytes of a file that is compared."""
 STARTED = ("ran", "background", "broken")
 
 
-def differences(expect: dict[str, Json], shot: Shot) -> list[str]:
+def differences(expect: dict[str, Json], fired: Fired) -> list[str]:
     """What is not as expected; nothing where all is."""
     found: list[str] = []
-    if not shot.decision and any(key in expect for key in (*DECISION_FIELDS, "ran", "not_ran", "hooks", "problems")):
-        return [f"nothing was decided: {shot.stderr.strip() or 'the agent event is none of ours'}"]
+    if not fired.decision and any(key in expect for key in (*DECISION_FIELDS, "ran", "not_ran", "hooks", "problems")):
+        return [f"nothing was decided: {fired.stderr.strip() or 'the agent event is none of ours'}"]
     for key, wanted in expect.items():
         if key in DECISION_FIELDS:
-            found += different(wanted, shot.decision.get(key), key)
+            found += different(wanted, fired.decision.get(key), key)
         elif key in ("exit", "stdout", "stderr"):
-            found += different(wanted, getattr(shot, key), key)
+            found += different(wanted, getattr(fired, key), key)
         elif key == "json":
-            found += _json(wanted, shot.stdout)
+            found += _json(wanted, fired.stdout)
         elif key == "files":
-            found += _files(wanted, shot.project)
+            found += _files(wanted, fired.project)
         else:
-            found += _hooks(key, wanted, reports(shot.decision))
-    found += _problems(expect, shot)
-    found += _unexpected_failures(expect, shot)
-    return [*found, *told(shot)] if found else []
+            found += _hooks(key, wanted, reports(fired.decision))
+    found += _problems(expect, fired)
+    found += _unexpected_failures(expect, fired)
+    return [*found, *hook_notes(fired)] if found else []
 
 
 def different(wanted: Json, actual: Json, name: str) -> list[str]:
@@ -71,7 +71,7 @@ def _files(wanted: Json, project: str) -> list[str]:
             continue
         try:
             there = os.path.lexists(place)
-            actual: Json = read_bytes(place, READ_MOST).decode("utf-8", "replace") if there else None
+            actual: Json = read_bytes(place, MAX_READ).decode("utf-8", "replace") if there else None
         except (Unreadable, OSError) as error:
             found.append(f"files: {path} cannot be read: {getattr(error, 'what', error)}")
             continue
@@ -117,11 +117,11 @@ def _hooks(key: str, wanted: Json, reports: list[dict[str, Json]]) -> list[str]:
     return found
 
 
-def _problems(expect: dict[str, Json], shot: Shot) -> list[str]:
+def _problems(expect: dict[str, Json], fired: Fired) -> list[str]:
     wanted = expect.get("problems")
     if not isinstance(wanted, list):
         return []
-    problems = tables(shot.decision.get("problems"))
+    problems = tables(fired.decision.get("problems"))
     missing = [
         f"problems: `{code}` was not reported" for code in wanted if code not in [p.get("code") for p in problems]
     ]
@@ -133,22 +133,22 @@ def _problems(expect: dict[str, Json], shot: Shot) -> list[str]:
     return missing + more
 
 
-def _unexpected_failures(expect: dict[str, Json], shot: Shot) -> list[str]:
+def _unexpected_failures(expect: dict[str, Json], fired: Fired) -> list[str]:
     """A hook that broke decided nothing, so what a case shows with it shows nothing; unless that is what it shows."""
     allowed = expect.get("failed")
     names = [str(name) for name in allowed] if isinstance(allowed, list) else []
-    found = [f"failed: `{name}` did not fail" for name in names if not any(means(name, hook) for hook in shot.failed)]
+    found = [f"failed: `{name}` did not fail" for name in names if not any(means(name, hook) for hook in fired.failed)]
     return found + [
         f"failed: {hook} broke ({how}); a case that expects so says `failed: [{hook}]`"
-        for hook, how in shot.failed.items()
+        for hook, how in fired.failed.items()
         if not any(means(name, hook) for name in names)
     ]
 
 
-def told(shot: Shot) -> list[str]:
+def hook_notes(fired: Fired) -> list[str]:
     """What the hooks said, for whoever looks for the cause."""
     lines: list[str] = []
-    for row in reports(shot.decision):
+    for row in reports(fired.decision):
         line = f"{row.get('id')}  {row.get('status')}"
         if row.get("exit_code") is not None:
             line += f", exit {row['exit_code']}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from anyhook.model import lean_json
 from anyhook.model.record import Record
 from anyhook.testing.kit.events import event_of
+from anyhook.testing.kit.hook_names import keep_only
 from anyhook.walk.engine import Engine
 
 if TYPE_CHECKING:
@@ -51,9 +52,7 @@ def main() -> None:
     engine.outlived = True
     try:
         if task.only:
-            from anyhook.testing.kit.only import keep
-
-            keep(engine, task.only)
+            keep_only(engine, task.only)
         event = event_of(task.event, task.given, task.hosted)
     except (LookupError, ValueError) as error:
         sys.stderr.write(f"{error.args[0]}\n")

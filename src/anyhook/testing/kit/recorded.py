@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PASSING = ("session", "call_id")
 """Fields that are another each time: without them the same event is the same case."""
-SHOWN_MOST = 60
+MAX_SHOWN = 60
 NOTED = tuple(field for field in ASKED_FOR if field != "messages")
 """What becomes an expectation. Messages are talk, and may tell of times and places."""
 
@@ -149,7 +149,7 @@ def _name(case: dict[str, Json]) -> str:
     words = [str(case[key]) for key in ("agent", "event", "tool") if key in case]
     text = about(case)
     if text:
-        words.append(text if len(text) <= SHOWN_MOST else f"{text[:SHOWN_MOST]}…")
+        words.append(text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…")
     expect = case["expect"]
     assert isinstance(expect, dict)  # noqa: S101 (made above)
     return f"{' '.join(words)}: {expect['verdict']}"

@@ -1,4 +1,4 @@
-"""Runs cases: each on a ground of its own, by the real engine, with real processes. It prints nothing."""
+"""Runs cases: each in a sandbox of its own, by the real engine, with real processes. It prints nothing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from anyhook.testing.kit.approval import approve_copy, check_copy
 from anyhook.testing.kit.compare import calls_in, differences, reports
 from anyhook.testing.kit.events import payload_of_agent
 from anyhook.testing.kit.one_shot import BAD_TASK, Task
-from anyhook.testing.kit.sandbox import Ground, NoGround
+from anyhook.testing.kit.sandbox import NoSandbox, Sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ class CannotRun(Exception):  # noqa: N818 (it says what happened)
     """Why nothing came of a case."""
 
 
-class Shot(Record):
+class Fired(Record):
     """What came of one event."""
 
     decision: dict[str, Json]
@@ -83,9 +83,9 @@ def run_all(cases: Sequence[tuple[Case, str]], jobs: int, trust: str = "ask") ->
             yield from pool.map(lambda pair: run_case(pair[0], pair[1], trust), cases)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            while Ground.in_use:  # again, for one may just have been about to start something
-                for ground in list(Ground.in_use):
-                    ground.end()
+            while Sandbox.in_use:  # again, for one may just have been about to start something
+                for sandbox in list(Sandbox.in_use):
+                    sandbox.end()
                 time.sleep(0.05)
             raise
 
@@ -98,76 +98,76 @@ def run_case(case: Case, project: str, trust: str = "ask") -> Result:
     begun = time.monotonic()
     decision: dict[str, Json] = {}
     try:
-        with Ground(project, case.bring) as ground:
+        with Sandbox(project, case.bring) as sandbox:
             if trust != "all":
-                _limit(ground)
-            placed = case.placed({"project": ground.project, "home": ground.home})
-            shot = take(placed, ground)
-            decision = shot.decision
-            found = [*_not_approved(ground, shot), *differences(placed.expect, shot)]
-    except (NoGround, CannotRun) as error:
+                _limit(sandbox)
+            placed = case.placed({"project": sandbox.project, "home": sandbox.home})
+            fired = fire_case(placed, sandbox)
+            decision = fired.decision
+            found = [*_not_approved(sandbox, fired), *differences(placed.expect, fired)]
+    except (NoSandbox, CannotRun) as error:
         found = [str(error)]
     return Result(case, FAILED if found else PASSED, time.monotonic() - begun, tuple(found), decision)
 
 
-def _limit(ground: Ground) -> None:
-    """Only hooks that are approved where they come from may run on the ground. Where all are, so is whatever else the
+def _limit(sandbox: Sandbox) -> None:
+    """Only hooks that are approved where they come from may run in the sandbox. Where all are, so is whatever else the
     case brings along or makes."""
-    checked = check_copy(ground.source, ground.project, ground.env["PATH"], os.environ)
+    checked = check_copy(sandbox.source, sandbox.project, sandbox.env["PATH"], os.environ)
     if checked.waiting:
-        ground.trust, ground.waiting = "ask", checked.waiting
-        approve_copy(ground.project, checked.approved, ground.state_dir, ground.env)
+        sandbox.trust, sandbox.waiting = "ask", checked.waiting
+        approve_copy(sandbox.project, checked.approved, sandbox.state_dir, sandbox.env)
 
 
-def _not_approved(ground: Ground, shot: Shot) -> list[str]:
+def _not_approved(sandbox: Sandbox, fired: Fired) -> list[str]:
     """What did not run, and what to do: a case without it has shown nothing."""
-    if not ground.waiting:
+    if not sandbox.waiting:
         return []
-    fix = f"Look at it: anyhook trust --project {ground.source}"
-    found = [str(row.get("id")) for row in reports(shot.decision) if row.get("status") == "untrusted"]
-    found += [key for key in ground.waiting if key.endswith((":[]", ":*"))]
-    others = f"{ground.source} has hooks that are not approved, so what the case adds to them is not either"
+    fix = f"Look at it: anyhook trust --project {sandbox.source}"
+    found = [str(row.get("id")) for row in reports(fired.decision) if row.get("status") == "untrusted"]
+    found += [key for key in sandbox.waiting if key.endswith((":[]", ":*"))]
+    others = f"{sandbox.source} has hooks that are not approved, so what the case adds to them is not either"
     whys = {"new": "you never approved it", "changed": "it changed since you approved it"}
-    return [f"{key} is not run: {whys.get(ground.waiting.get(key, ''), others)}. {fix}" for key in found]
+    return [f"{key} is not run: {whys.get(sandbox.waiting.get(key, ''), others)}. {fix}" for key in found]
 
 
-def take(case: Case, ground: Ground) -> Shot:
-    """Prepares the ground and fires what the case, placed on it, says. CannotRun where that was not possible."""
+def fire_case(case: Case, sandbox: Sandbox) -> Fired:
+    """Prepares the sandbox and fires what the case, placed in it, says. CannotRun where that was not possible."""
     try:
-        ground.lay_out(case.files, case.home)
+        sandbox.lay_out(case.files, case.home)
     except OSError as error:
         raise CannotRun(f"a file of the case could not be written: {error}") from None
-    ground.set(case.env)
+    sandbox.set(case.env)
     if case.setup:
-        _ended_well(ground.shell(case.setup, case.limit_s), "setup", case.limit_s)
-    plugins = tuple(os.path.join(ground.project, folder) for folder in case.plugin_dirs)
+        _ended_well(sandbox.shell(case.setup, case.limit_s), "setup", case.limit_s)
+    plugins = tuple(os.path.join(sandbox.project, folder) for folder in case.plugin_dirs)
     for folder, path in zip(case.plugin_dirs, plugins, strict=True):
-        if not within(os.path.realpath(path), ground.project):
+        if not within(os.path.realpath(path), sandbox.project):
             raise CannotRun(f"`plugin_dirs` {folder}: this leads out of the project. Name a folder of the project's.")
         if not os.path.isdir(path):
             raise CannotRun(
                 f"`plugin_dirs` {folder}: there is no such folder in the project, nor was one made by `setup`."
             )
     if case.agent:
-        return _bridged(case, ground, plugins)
+        return _bridge(case, sandbox, plugins)
     task = Task(case.event, case.given, case.hosted, case.dialects, case.on_failure, case.mode, plugins)
-    return fired(ground, task, case.limit_s)
+    return fire_in(sandbox, task, case.limit_s)
 
 
-def fired(ground: Ground, task: Task, limit_s: float) -> Shot:
+def fire_in(sandbox: Sandbox, task: Task, limit_s: float) -> Fired:
     """One event by the engine."""
     __tracebackhide__ = True
-    ended = ground.fire(task, limit_s)
+    ended = sandbox.fire(task, limit_s)
     if ended.exit_code == BAD_TASK:
         raise CannotRun(ended.stderr.strip())
     _ended_well(ended, "the engine", limit_s)
     answer = parse_json(ended.stdout)
     assert isinstance(answer, dict) and isinstance(answer["decision"], dict)  # noqa: S101, PT018 (our own process)
     decision = answer["decision"]
-    return Shot(decision, 2 if answer["stops"] else 0, "", "", _failed(_records(ground, decision)), ground.project)
+    return Fired(decision, 2 if answer["stops"] else 0, "", "", _failed(_records(sandbox, decision)), sandbox.project)
 
 
-def _bridged(case: Case, ground: Ground, plugins: Sequence[str]) -> Shot:
+def _bridge(case: Case, sandbox: Sandbox, plugins: Sequence[str]) -> Fired:
     table = host(case.agent)
     row = table.row(case.event)
     assert row is not None  # noqa: S101 (checked when the case was read)
@@ -175,25 +175,25 @@ def _bridged(case: Case, ground: Ground, plugins: Sequence[str]) -> Shot:
     if stdin is None:
         payload = case.payload
         if payload is None:
-            payload = payload_of_agent(table, row, case.given, ground.project)
+            payload = payload_of_agent(table, row, case.given, sandbox.project)
         stdin = lean_json.dumps(payload, False)
     switches = [word for name in case.dialects for word in ("--dialect", name)]
     switches += [word for path in plugins for word in ("--plugin-dir", path)]
     switches += ["--on-failure", case.on_failure] if case.on_failure else []
     switches += ["--mode", case.mode] if case.mode else []
-    return bridged(ground, case.agent, case.event, stdin, switches, case.limit_s)
+    return bridge_in(sandbox, case.agent, case.event, stdin, switches, case.limit_s)
 
 
-def bridged(ground: Ground, agent: str, event: str, stdin: str, switches: Sequence[str], limit_s: float) -> Shot:
+def bridge_in(sandbox: Sandbox, agent: str, event: str, stdin: str, switches: Sequence[str], limit_s: float) -> Fired:
     """One call of an agent's. The decision is what the journal has of it: that of the last part, where one call of the
     agent stands for several events."""
-    ended = ground.bridge(agent, event, stdin, switches, limit_s)
+    ended = sandbox.bridge(agent, event, stdin, switches, limit_s)
     if ended.exit_code is None:
         raise CannotRun(f"the bridge did not end within {limit_s:g} s")
-    records = _records(ground, None)
+    records = _records(sandbox, None)
     events = [record for record in records if "background" not in record]
     decision = _decision(events[-1]) if events else {}
-    return Shot(decision, ended.exit_code, ended.stdout, ended.stderr, _failed(records), ground.project)
+    return Fired(decision, ended.exit_code, ended.stdout, ended.stderr, _failed(records), sandbox.project)
 
 
 def _ended_well(ended: Ended, what: str, limit_s: float) -> None:
@@ -205,11 +205,11 @@ def _ended_well(ended: Ended, what: str, limit_s: float) -> None:
     raise CannotRun(f"{what} {how}{': ' if said else ''}{said}")
 
 
-def _records(ground: Ground, decision: dict[str, Json] | None) -> list[dict[str, Json]]:
-    """What the journal of the ground has; background hooks are waited for."""
+def _records(sandbox: Sandbox, decision: dict[str, Json] | None) -> list[dict[str, Json]]:
+    """What the journal of the sandbox has; background hooks are waited for."""
     deadline = time.monotonic() + BACKGROUND_S
     while True:
-        records = [each.record for each in search(ground.state_dir, Wanted()) if each.record is not None]
+        records = [each.record for each in search(sandbox.state_dir, Wanted()) if each.record is not None]
         rows = reports(decision or (_decision(records[-1]) if records else {}))
         begun = sum(row.get("status") == "background" for row in rows)
         if sum("background" in record for record in records) >= begun or time.monotonic() > deadline:

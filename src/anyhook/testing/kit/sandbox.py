@@ -1,4 +1,4 @@
-"""Ground: a copy of a project with a home and a state of its own, to fire at and to throw away. It never writes to the
+"""Sandbox: a copy of a project with a home and a state of its own, to fire at and to throw away. It never writes to the
 project itself, and nothing of the user's is seen in it."""
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LEFT_OUT = frozenset(
      ".pytest_cache", ".hypothesis", "target", "dist", "build"}
 )  # fmt: skip
 """Folders that are large, are made anew, or hold a history: not copied unless they are asked for."""
-COPY_MOST = 500_000_000
+MAX_COPY = 500_000_000
 """Bytes of a project that are copied for one case; a larger one has something in it that no hook needs."""
 CHUNK = 1 << 20
 OWN = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
@@ -40,32 +40,32 @@ KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SYSTEMROOT")
 """Variables of the caller's that a case sees."""
 
 
-class NoGround(Exception):  # noqa: N818 (it says what is missing)
+class NoSandbox(Exception):  # noqa: N818 (it says what is missing)
     """Why there is no copy to fire at."""
 
 
-class Ground:
+class Sandbox:
     """A place for one case; or, for a program, for as many events as it likes."""
 
-    in_use: ClassVar[set[Ground]] = set()
+    in_use: ClassVar[set[Sandbox]] = set()
 
     def __init__(self, project: str, bring: Sequence[str] = ()) -> None:
-        """Copies the project. NoGround where that cannot be done."""
+        """Copies the project. NoSandbox where that cannot be done."""
         self.root = os.path.realpath(tempfile.mkdtemp(prefix="anyhook-test-"))
         self.in_use.add(self)
         self.project, self.home = f"{self.root}/project", f"{self.root}/home"
         self.source = os.path.realpath(project)
         try:
             if not os.path.isdir(self.source):
-                raise NoGround(f"the project {self.source} is not there (any more).")
+                raise NoSandbox(f"the project {self.source} is not there (any more).")
             for path in bring:
                 if not os.path.isdir(os.path.join(self.source, path)):
-                    raise NoGround(f"`bring` {path}: there is no such folder in {self.source}.")
+                    raise NoSandbox(f"`bring` {path}: there is no such folder in {self.source}.")
             os.mkdir(self.home, 0o700)
             _Copy(self.source, self.project, frozenset(os.path.normpath(path) for path in bring), self.root).make()
         except OSError as error:
             self.close()
-            raise NoGround(f"the project cannot be copied: {error}") from None
+            raise NoSandbox(f"the project cannot be copied: {error}") from None
         except BaseException:
             self.close()
             raise
@@ -76,11 +76,11 @@ class Ground:
         )
         self.env.setdefault("LANG", "C.UTF-8")
         self.trust = "all"
-        """`ask` where only what the ledger of this ground approves may run."""
+        """`ask` where only what the ledger of this sandbox approves may run."""
         self.waiting: dict[str, str] = {}
         """Hooks of the project that its user has not approved as they are: `new` or `changed`."""
 
-    def __enter__(self) -> Ground:
+    def __enter__(self) -> Sandbox:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -100,11 +100,11 @@ class Ground:
 
     @property
     def state_dir(self) -> str:
-        """Where the journal of this ground is."""
+        """Where the journal of this sandbox is."""
         return state_dir(self.env)
 
     def set(self, env: Mapping[str, str | None]) -> None:
-        """More variables; None takes one away. `{project}` and `{home}` stand for the folders. NoGround for one that
+        """More variables; None takes one away. `{project}` and `{home}` stand for the folders. NoSandbox for one that
         would have settings, approvals or the journal of the user's be used."""
         for name, value in env.items():
             if value is None:
@@ -114,7 +114,7 @@ class Ground:
         for name in OWN:
             value = self.env.get(name, "" if name == "HOME" else self.home)
             if not within(os.path.realpath(value or "/"), self.root):
-                raise NoGround(
+                raise NoSandbox(
                     f"`env` {name}: a case keeps to folders of its own. Name one below {{home}} or {{project}}."
                 )
 
@@ -193,9 +193,9 @@ class _Copy:
         with open(copy, "xb") as made:
             while chunk := file.read(CHUNK):
                 self.bytes += len(chunk)
-                if self.bytes > COPY_MOST:
-                    raise NoGround(
-                        f"the project {self.source} has more than {COPY_MOST // 1_000_000} MB to copy. Name a smaller "
+                if self.bytes > MAX_COPY:
+                    raise NoSandbox(
+                        f"the project {self.source} has more than {MAX_COPY // 1_000_000} MB to copy. Name a smaller "
                         "one with --project, or with `project` in the case file."
                     )
                 made.write(chunk)
@@ -216,13 +216,13 @@ def project_of(path: str) -> str | None:
 
 
 def project_for(file: str, named: str, otherwise: str) -> str:
-    """The project of a case file: the folder that it names, the nearest one above with hooks, or another. NoGround
+    """The project of a case file: the folder that it names, the nearest one above with hooks, or another. NoSandbox
     where it names one that is not there."""
     if not named:
         return os.path.realpath(project_of(file) or otherwise)
     folder = os.path.join(os.path.dirname(os.path.abspath(file)), named)
     if not os.path.isdir(folder):
-        raise NoGround(f"{file}: `project` {named}: there is no such directory, seen from the file.")
+        raise NoSandbox(f"{file}: `project` {named}: there is no such directory, seen from the file.")
     return os.path.realpath(folder)
 
 

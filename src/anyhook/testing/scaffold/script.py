@@ -1,41 +1,25 @@
-"""The text of a new hook's script, made from its event's row: read the event, decide, answer. It writes no file and
-starts nothing."""
+"""The text of a new hook's script, made from its event's row: read the event, decide, answer; and a brief for a model
+that writes such a script."""
 
 from __future__ import annotations
 
+import textwrap
+from typing import TYPE_CHECKING, Literal
+
 from anyhook.model import lean_json as json
 from anyhook.model.record import Record
-from anyhook.tables.describe import WORDS
+from anyhook.tables.describe import describe
 from anyhook.tables.rows import BLOCKING
+from anyhook.testing.scaffold.answers import EFFECTS, answers, refusal, reply_to
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.model.json_types import Json
-    from anyhook.tables.rows import Dialect, EventRow, Reply
+    from anyhook.tables.rows import Dialect, EventRow
 
+Lang = Literal["bash", "python"]
+
+LANGS: tuple[Lang, ...] = ("bash", "python")
 MARK = "anyhook-demo-block"
 """The word that a new gate refuses: nobody writes it by accident."""
-
-SAMPLES: dict[str, Json] = {
-    "tool_input": {"command": "ls"},
-    "tool_output": "another output",
-    "prompt": "another prompt",
-    "context": "A note for the model.",
-    "messages": "A note for the user.",
-    "follow_ups": ["Run the tests as well."],
-    "end_turn_unless": False,
-}
-"""What an example answers, by the field of an Outcome that it fills."""
-
-EFFECTS = {
-    "deny_tool": "the tool is not run",
-    "deny_permission": "the permission is denied",
-    "abort": "it goes no further",
-    "end_turn": "the turn ends",
-    "keep_working": "the agent goes on working, with the reason as its next instruction",
-    "skip": "it is skipped",
-    "feedback": "the reason goes to the model",
-}
 
 
 class Script(Record):
@@ -59,64 +43,13 @@ class Script(Record):
         return f"{self.name}: refused, because the event holds the word {MARK}"
 
 
-class Answer(Record):
-    """One thing that a hook may print, and what it does."""
-
-    does: str
-    value: Json
-
-
-def answers(dialect: Dialect, row: EventRow) -> list[Answer]:
-    """What a hook of this event may answer, besides a block and silence."""
-    special = dialect.scaffold.answers if dialect.scaffold else {}
-    found: list[Answer] = []
-    for key in reply_to(dialect, row).keys:
-        if key.on and not set(key.on) & set(row.canonical):
-            continue
-        name = ".".join(key.path)
-        if name in special:
-            found.append(Answer(WORDS.get(key.does, f"use `{name}`"), special[name]))
-        elif key.does in SAMPLES:
-            found.append(Answer(WORDS[key.does], _nested(key.path, SAMPLES[key.does])))
-        for word, verdict, events in key.words:
-            granted = verdict in ("allow", "ask") and (not events or set(events) & set(row.canonical))
-            if granted and row.block in ("deny_tool", "deny_permission"):
-                found.append(Answer("grant it" if verdict == "allow" else "ask the user", _nested(key.path, word)))
-    return found
-
-
-def _nested(path: tuple[str, ...], value: Json) -> Json:
-    for key in reversed(path):
-        value = {key: value}
-    return value
-
-
-def reply_to(dialect: Dialect, row: EventRow) -> Reply:
-    """How an answer to this event is read."""
-    reply = dialect.replies["command"]
-    return reply.on_event.get(row.canonical[0], reply)
-
-
-def refusal(reply: Reply, canonical: str, reason: str) -> tuple[int, Json]:
-    """How a hook blocks: an exit status (then the reason goes to stderr), or 0 and the object to print."""
-    for status, meaning in reply.exits.items():
-        if meaning in BLOCKING:
-            return status, None
-    if reply.otherwise in BLOCKING:
-        return next(status for status in (1, 2) if status not in reply.exits), None
-    heard = [key for key in reply.keys if not key.on or canonical in key.on]
-    answer: dict[str, Json] = {}
-    for key in heard:
-        words = [word for word, verdict, on in key.words if verdict == "block" and (not on or canonical in on)]
-        if key.does == "block" or words:
-            answer[key.path[0]] = _nested(key.path[1:], words[0] if words else True)
-        elif key.does == "reason":
-            answer[key.path[0]] = _nested(key.path[1:], reason)
-    return 0, answer
-
-
-def text(script: Script, lang: str) -> str:
-    return _python(script) if lang == "python" else _bash(script)
+def text(script: Script, lang: Lang) -> str:
+    """The whole script."""
+    match lang:
+        case "bash":
+            return _bash(script)
+        case "python":
+            return _python(script)
 
 
 def _keys(script: Script) -> list[str]:
@@ -232,8 +165,6 @@ def _quoted(word: str) -> str:
 
 
 def _wrapped(words: list[str]) -> list[str]:
-    import textwrap
-
     return textwrap.wrap(", ".join(words), 100)
 
 
@@ -301,3 +232,32 @@ def _python_record(script: Script) -> list[str]:
         'with open(log, "a", encoding="utf-8") as file:',
         '    file.write(json.dumps(event) + "\\n")',
     ]
+
+
+# --- for a model
+
+
+def brief(dialect: Dialect) -> str:
+    """What somebody has to know to write a hook of one dialect: its events, what is in them, how a hook answers, and
+    one whole script in either language."""
+    told = describe(dialect)
+    lines = [f"# Hooks of {told.title}", "", f"When a hook fails: {told.failure}.", "", "## Events", ""]
+    for row, event in zip(dialect.events, told.events, strict=True):
+        lines.append(f"- `{row.native}`. stdin: one JSON object with the keys {', '.join(event.payload)}.")
+        lines.append(f"  A block: {EFFECTS.get(row.block or '', 'stops nothing')}.")
+        if event.matched_against:
+            lines.append(f"  The matcher is tried against: {event.matched_against}.")
+        lines += [f"  May print {json.dumps(each.value, False)} to {each.does}." for each in answers(dialect, row)]
+    if dialect.tools:
+        known = ", ".join(sorted({tool.native for tool in dialect.tools.values()}))
+        lines += ["", f"Tools are called: {known}."]
+    example = _gate(dialect)
+    for lang in LANGS:
+        shown = text(Script("example", dialect, example), lang)
+        lines += ["", f"## A script in {lang}, for {example.native}", "", f"```{lang}", shown.rstrip(), "```"]
+    return "\n".join(lines)
+
+
+def _gate(dialect: Dialect) -> EventRow:
+    """The event that shows most: a tool's gate where there is one."""
+    return next((row for row in dialect.events if row.block == "deny_tool"), dialect.events[0])

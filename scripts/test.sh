@@ -1,0 +1,28 @@
+#!/bin/sh
+# Lint and tests at the same time, and both to their end, so that one failing does not hide what the other has to say.
+# The tests' counts and the verdict are the last lines. Arguments: make's own name, the interpreter, then pytest's options.
+set -u
+make=$1 python=$2
+shift 2
+mkdir -p .make
+rm -f .make/out .make/lint.status
+{ "$make" --no-print-directory lint >.make/lint.log 2>&1; echo $? >.make/lint.status; } &
+lint=$!
+color=no
+[ -t 1 ] && color=yes
+# Through a pipe with a name, since a plain one would hide pytest's exit status from `sh`.
+mkfifo .make/out
+tee .make/tests.log <.make/out &
+show=$!
+"$python" -m pytest --color=$color "$@" >.make/out 2>&1
+tests=$?
+wait $show $lint
+rm -f .make/out
+lint=$(cat .make/lint.status)
+echo
+cat .make/lint.log
+tail -n 1 .make/tests.log
+[ "$lint" = 0 ] && said=passed || said=failed
+[ "$tests" = 0 ] && told=passed || told=failed
+echo "lint $said, tests $told"
+[ "$said $told" = "passed passed" ]

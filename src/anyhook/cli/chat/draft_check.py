@@ -1,0 +1,118 @@
+"""A hook that somebody wrote, tried in an empty project and home of its own: written there, checked as `anyhook check`
+does, and explained with an event. Nothing of it is started, and nothing is left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from contextlib import contextmanager
+from dataclasses import dataclass
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from anyhook.cli.event_input import event_of
+from anyhook.cli.failure import BadCall
+from anyhook.cli.options import EventOptions
+from anyhook.cli.verb_explain import lines
+from anyhook.model.problem import ERROR
+from anyhook.tables.registry import VARIABLES
+from anyhook.testing.scaffold.plan import CannotScaffold, Order, find_row
+from anyhook.testing.scaffold.write import write
+from anyhook.walk.build import build
+from anyhook.walk.catalog import Setup
+from anyhook.walk.check import checkup
+from anyhook.walk.engine import Engine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from anyhook.agent.hook_writer import Draft
+    from anyhook.tables.rows import Dialect, Roots
+    from anyhook.testing.scaffold.plan import Scope
+
+SYNTAX_LIMIT_S = 10
+
+
+@dataclass
+class DraftCheck:
+    """What came of it, in words whose paths are those of the real place."""
+
+    errors: list[str]
+    """For which it is not offered at all."""
+    warnings: list[str]
+    explained: list[str]
+
+
+def order_of(draft: Draft, table: Dialect, roots: Roots, scope: Scope) -> Order:
+    """What `anyhook new` would be asked for; CannotScaffold where it could not be."""
+    row, _ = find_row(table, draft.event)
+    return Order(draft.name, table, row, scope, draft.lang, draft.tool, roots)
+
+
+def check_draft(draft: Draft, table: Dialect, setup: Setup, scope: Scope) -> DraftCheck:
+    """Write it where nothing else is, and look at it from all sides."""
+    with _empty_place(setup, table) as place:
+        try:
+            order = order_of(draft, table, place.roots(()), scope)
+            write(order, draft.script)
+            errors, warnings = _checked(place)
+            errors += _syntax(draft)
+            found, why = _explained(draft, order, place)
+        except (CannotScaffold, BadCall) as error:
+            return DraftCheck([_here(str(error), place, setup)], [], [])
+        errors += [f"with the sample event the hook would not run: {why}"] if why else []
+        return DraftCheck(*([_here(text, place, setup) for text in texts] for texts in (errors, warnings, found)))
+
+
+@contextmanager
+def _empty_place(setup: Setup, table: Dialect) -> Iterator[Setup]:
+    with TemporaryDirectory(prefix="anyhook-") as folder:
+        project, home = f"{folder}/project", f"{folder}/home"
+        os.mkdir(project)
+        os.mkdir(home)
+        places = set(VARIABLES) - {"PATH"}
+        env = {key: value for key, value in setup.env.items() if key not in places}
+        yield Setup.of(project, {**env, "HOME": home}, [table.name], "all")
+
+
+def _here(text: str, place: Setup, setup: Setup) -> str:
+    """What was said about the empty place, said about the real one."""
+    return text.replace(place.project, setup.project).replace(place.env["HOME"], setup.env.get("HOME", "~"))
+
+
+def _checked(place: Setup) -> tuple[list[str], list[str]]:
+    problems = checkup(place).problems
+    errors = [problem.sentence() for problem in problems if problem.severity == ERROR]
+    return errors, [problem.sentence() for problem in problems if problem.severity != ERROR]
+
+
+def _syntax(draft: Draft) -> list[str]:
+    """What the script's language says of it, without running it."""
+    if not draft.script.startswith("#!"):
+        return ["the script needs a first line that names its interpreter, such as `#!/usr/bin/env bash`"]
+    if draft.lang == "python":
+        try:
+            compile(draft.script, draft.name, "exec")
+        except (SyntaxError, ValueError) as error:
+            return [f"the script is not valid Python: {error}"]
+        return []
+    try:
+        looked = subprocess.run(
+            ["bash", "-n"], input=draft.script.encode(), capture_output=True, check=False, timeout=SYNTAX_LIMIT_S
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return []  # a system without bash: `check` has told that it is missing
+    said = looked.stderr.decode("utf-8", "replace").strip()
+    return [f"the script is not valid bash: {said}"] if looked.returncode else []
+
+
+def _explained(draft: Draft, order: Order, place: Setup) -> tuple[list[str], str]:
+    """What `anyhook explain` shows for the sample, and why the hook would not run; "" where it would."""
+    event, _ = event_of(order.row.native, EventOptions(data=json.dumps(draft.sample)))
+    engine = Engine(place, build(place, may_start=False), on_failure=None, mode="enforce", session=None, host="explain")
+    records = engine.explain(event)
+    # A hook that says its own event can only be asked by starting it.
+    asked = bool(order.dialect.ask_type)
+    why = "" if asked or any(record["would_run"] for record in records) else str(records[0]["why"] if records else "")
+    return list(lines(event.name, records)), why

@@ -1,0 +1,81 @@
+"""Tables and wrapped texts, drawn by rich: as wide as the terminal, plain and uncut where the output goes elsewhere.
+Nothing here is loaded while an agent waits."""
+
+from __future__ import annotations
+
+import io
+import os
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.measure import measure_renderables
+from rich.table import Table
+from rich.text import Text
+
+from anyhook.cli.view.render import columns, exact_out, legible
+from anyhook.cli.view.styles import wants_colour
+from anyhook.cli.view.visible import visible
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+UNCUT = 100_000
+"""The width where nothing is to be cut."""
+MIN_WRAP, MAX_WRAP = 40, 100
+"""Texts are wrapped at the terminal's width, within these bounds."""
+
+
+def console(width: int | None, colour: bool = False) -> Console:
+    """A console of this width that keeps what is printed on it; None for no limit."""
+    return Console(
+        file=io.StringIO(),
+        width=width or UNCUT,
+        height=1,
+        color_system="standard" if colour else None,
+        markup=False,
+        emoji=False,
+        highlight=False,
+        legacy_windows=False,
+        force_terminal=False,
+    )
+
+
+def drawn(renderable: RenderableType, width: int | None = None, colour: bool = False) -> list[str]:
+    """What rich draws, line by line."""
+    drawing = console(width, colour)
+    with drawing.capture() as captured:
+        drawing.print(renderable)
+    return [line.rstrip() for line in captured.get().splitlines()]
+
+
+def show(renderable: RenderableType) -> None:
+    """Print a renderable."""
+    for line in drawn(renderable, columns(), wants_colour(os.environ)):
+        exact_out(legible(line))
+
+
+def grid() -> Table:
+    """A table without lines, two blanks between its columns."""
+    return Table.grid(padding=(0, 2))
+
+
+def measured(table: Table) -> int:
+    """How wide a table is with nothing cut."""
+    drawing = console(None)
+    return measure_renderables(drawing, drawing.options, [table]).maximum
+
+
+def cell(text: str, style: str = "") -> Text:
+    """A cell of a table. It may quote what a project wrote, which must not control the terminal."""
+    return Text(visible(text), style)
+
+
+def wrapped(text: str, first: str, rest: str) -> list[str]:
+    """A text with what stands before its first and its further lines: wrapped for terminals, whole for programs."""
+    room = columns()
+    lines = text.split("\n")
+    if room is not None:
+        room = max(MIN_WRAP, min(MAX_WRAP, room)) - max(len(first), len(rest))
+        wrap = Text(visible(text, keep="\n")).wrap(console(None), room, overflow="ignore")
+        lines = [line.plain.rstrip() for line in wrap]
+    return [(rest if number else first) + line for number, line in enumerate(lines)]

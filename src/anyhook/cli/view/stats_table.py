@@ -1,0 +1,81 @@
+"""The figures of hooks as a table with bars and sparklines. A terminal that is too narrow for a name and all columns
+gets those that matter most."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.bar import Bar
+
+from anyhook.cli.view.console import cell, grid, measured
+from anyhook.cli.view.fit import cut_middle
+from anyhook.cli.view.record_text import span
+from anyhook.cli.view.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import RenderableType
+    from rich.table import Table
+
+    from anyhook.journal.figures import HookFigures
+
+BAR_WIDTH = 12
+HEADS = ("runs", "p50", "p95", "blocks", "failed", "timeout", "waited", "")
+"""Then comes how the runs lie in time."""
+DROPPED_FIRST = (7, 5, 1, 8, 4, 2, 3)
+"""The columns that a narrow terminal goes without: the first of these is missed least."""
+PICTURES = (7, 8)
+MIN_NAME = 24
+"""Letters of a hook's name that are worth more than another column."""
+LEVELS = "▁▂▃▄▅▆▇█"
+
+
+def stats_table(found: list[HookFigures], since: str, room: int | None) -> Table:
+    """The bar is a hook's share of the costliest one; the last column is how the runs lie in time."""
+    most = max(hook.cost_s for hook in found)
+    rows = [(hook.hook, _cells(hook, most)) for hook in found]
+    rows = [("hook", [*map(cell, (*HEADS, f"since {since}"))]), *rows, ("all", _sums(found))]
+    shown = list(range(len(rows[0][1])))
+    longest = max(len(visible(name)) for name, _ in rows)
+    if room is None:
+        return _table(rows, shown, None)
+    for spare in DROPPED_FIRST:
+        if measured(_table(rows, shown, min(longest, MIN_NAME))) > room:
+            shown.remove(spare)
+    others = measured(_table(rows, shown, 1)) - 1
+    return _table(rows, shown, max(1, room - others))
+
+
+def _table(rows: list[tuple[str, list[RenderableType]]], shown: list[int], name_room: int | None) -> Table:
+    table = grid()
+    table.add_column(no_wrap=True)
+    for place in shown:
+        table.add_column(no_wrap=True, justify="left" if place in PICTURES else "right")
+    for name, cells in rows:
+        text = visible(name)
+        table.add_row(cell(cut_middle(text, name_room) if name_room else text), *(cells[place] for place in shown))
+    return table
+
+
+def _cells(hook: HookFigures, most: float) -> list[RenderableType]:
+    counts = (hook.runs, span(hook.p50_ms / 1000), span(hook.p95_ms / 1000), hook.blocks, hook.failures, hook.timeouts)
+    texts = [cell(str(each)) for each in (*counts, span(hook.cost_s))]
+    return [*texts, cost_bar(hook.cost_s, most), cell(sparkline(hook.over_time))]
+
+
+def cost_bar(value: float, most: float, width: int = BAR_WIDTH) -> Bar:
+    """A bar as long as its share of the most, in eighths of a letter; anything above nothing shows."""
+    return Bar(most or 1.0, 0, max(value, most / width / 8) if value > 0 else 0, width=width)
+
+
+def _sums(found: list[HookFigures]) -> list[RenderableType]:
+    runs, waited = sum(hook.runs for hook in found), sum(hook.cost_s for hook in found)
+    counts = (sum(each) for each in zip(*((hook.blocks, hook.failures, hook.timeouts) for hook in found), strict=True))
+    return [cell(text) for text in (str(runs), "", "", *map(str, counts), span(waited), "", "")]
+
+
+def sparkline(values: Sequence[int]) -> str:
+    """One letter per value; a blank for nothing."""
+    most = max(values, default=0)
+    return "".join(LEVELS[(len(LEVELS) - 1) * value // most] if value else " " for value in values)

@@ -1,0 +1,98 @@
+"""A status line: what is being waited for, and for how long, as one line of a terminal that goes away again. It tells
+nothing that stays, and draws nothing where nobody looks."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from contextlib import asynccontextmanager
+from time import monotonic
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Mapping
+    from typing import TextIO
+
+    from anyhook.model.decision import Decision
+    from anyhook.model.event import Event
+
+TICK_S = 0.5
+SILENT_S, SLOW_HOOK_S = 2.0, 1.0
+"""After how long a person wants to know what is being waited for."""
+MODEL = "the model"
+WIPE = "\r\x1b[K"
+TOOL_OVER = ("post_tool", "post_tool_failure")
+
+
+class StatusLine:
+    """What an agent is busy with, as its events tell."""
+
+    def __init__(self, file: TextIO | None, env: Mapping[str, str], is_free: Callable[[], bool] = lambda: True) -> None:
+        """`is_free` is asked whether the cursor is at the start of a line, and nobody else wants it."""
+        self._file, self._is_free = file, is_free
+        self._able = file is not None and file.isatty() and env.get("TERM", "dumb") != "dumb"
+        self._faint = ("\x1b[2m", "\x1b[0m") if not env.get("NO_COLOR") else ("", "")
+        self._busy: dict[object, tuple[str, float, float]] = {}
+        """What goes on, under a key of its own: in words, since when, and after how long that is told."""
+        self._since_s = monotonic()
+        self._drawn = False
+
+    @asynccontextmanager
+    async def shown(self) -> AsyncIterator[None]:
+        """Draw while the body runs."""
+        self._busy.clear()
+        self.wipe()
+        ticking = asyncio.ensure_future(self._tick()) if self._able else None
+        try:
+            yield
+        finally:
+            if ticking is not None:
+                ticking.cancel()
+            self.wipe()
+
+    def begins(self, event: Event) -> None:
+        """An event's hooks are about to run."""
+        if event.name in TOOL_OVER:
+            self._busy.pop(event.get("call_id"), None)
+        self._busy[id(event)] = (f"a hook of {event.name}", monotonic(), SLOW_HOOK_S)
+
+    def ends(self, event: Event, decision: Decision) -> None:
+        """They have; after those of a tool call, the tool runs."""
+        self._busy.pop(id(event), None)
+        if event.name == "pre_tool" and not decision.stops:
+            self._busy[event.get("call_id")] = (str(event.get("tool")), monotonic(), SILENT_S)
+        elif event.name == "step_end":  # a tool that was denied after all has no other end
+            self._busy.clear()
+        self._since_s = monotonic()
+
+    def wipe(self) -> bool:
+        """Something else is about to be written; whether there was something to wipe."""
+        self._since_s = monotonic()
+        was, self._drawn = self._drawn, False
+        if was:
+            self._write(WIPE)
+        return was
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(TICK_S)
+            if self._is_free():
+                self._draw()
+
+    def _draw(self) -> None:
+        what, since_s, after_s = next(reversed(self._busy.values()), (MODEL, self._since_s, SILENT_S))
+        past_s = monotonic() - since_s
+        if past_s < after_s:
+            return
+        text = f"  waiting for {what} …  {past_s:.0f} s"[: shutil.get_terminal_size().columns - 1]
+        before, after = self._faint
+        self._write(f"{WIPE}{before}{text}{after}\r")
+        self._drawn = True
+
+    def _write(self, text: str) -> None:
+        assert self._file is not None  # noqa: S101 (a terminal)
+        try:
+            self._file.write(text)
+            self._file.flush()
+        except (OSError, ValueError):
+            self._able = False  # the terminal is gone, and a signal tells those who have to know

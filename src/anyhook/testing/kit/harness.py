@@ -1,0 +1,161 @@
+"""Harness: hooks in a sandbox of their own, for test programs that fire one event after the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict
+
+from anyhook.model.decision import Decision, Report
+from anyhook.model.event import Event
+from anyhook.model.problem import Problem
+from anyhook.model.record import Record
+from anyhook.model.words import MODE, ON_FAILURE
+from anyhook.tables.registry import DIALECTS
+from anyhook.tables.shapes import guess
+from anyhook.testing.conformance.matching import parse_json
+from anyhook.testing.conformance.vectors import entries_of
+from anyhook.testing.kit.cases import LIMIT_S
+from anyhook.testing.kit.compare import hook_notes, reports, tables
+from anyhook.testing.kit.events import ByAgent, ByDialect, Events
+from anyhook.testing.kit.keys import LISTED
+from anyhook.testing.kit.one_shot import Task
+from anyhook.testing.kit.run import bridge_in, fire_in
+from anyhook.testing.kit.sandbox import Sandbox
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Unpack
+
+    from anyhook.model.json_types import Json
+    from anyhook.testing.kit.run import Fired
+
+
+class HarnessOptions(TypedDict, total=False):
+    """What the keys of the same names in a case file say."""
+
+    files: Mapping[str, Json] | None
+    home: Mapping[str, Json] | None
+    env: Mapping[str, str | None] | None
+    bring: Sequence[str]
+    dialects: Sequence[str]
+    on_failure: str
+    mode: str
+    limit_s: float
+
+
+class BridgeReply(Record):
+    """What an agent was told."""
+
+    status: int | None
+    stdout: str
+    stderr: str
+    decision: Decision | None
+    """What was decided, as far as the journal has it; None for an event of the agent's that is none of ours."""
+
+    @property
+    def json(self) -> Json:
+        return parse_json(self.stdout)
+
+
+class Harness:
+    """A copy of a project with its hooks, or with one of them. Each event is fired in a process of its own, all of
+    them in the same copy. Nothing asks for approval: the program that makes a harness is code that runs already."""
+
+    def __init__(
+        self,
+        project: str | os.PathLike[str] = ".",
+        hooks: Sequence[str] = (),
+        **options: Unpack[HarnessOptions],
+    ) -> None:
+        """`hooks` by id, name or part of the id; () for all."""
+        __tracebackhide__ = True
+        for name in options:
+            _check("option", name, tuple(HarnessOptions.__annotations__), TypeError)
+        self._on_failure, self._mode = options.get("on_failure", ""), options.get("mode", "")
+        self._hooks, self._dialects = tuple(hooks), tuple(options.get("dialects", ()))
+        self._limit_s = options.get("limit_s", LIMIT_S)
+        _check("on_failure", self._on_failure, ("", *ON_FAILURE))
+        _check("mode", self._mode, ("", *MODE))
+        for name in self._dialects:
+            _check("dialects", name, tuple(DIALECTS))
+        self._sandbox = Sandbox(str(project), options.get("bring", ()))
+        try:
+            files, home = dict(options.get("files") or {}), dict(options.get("home") or {})
+            self._sandbox.lay_out(entries_of(files, "files"), entries_of(home, "home"))
+            self._sandbox.set(options.get("env") or {})
+        except BaseException:
+            self.close()
+            raise
+        self.events = Events(self._sandbox.project)
+        self.tell: Callable[[str], None] = lambda _: None
+        """Hears what came of each event, for whoever looks for the cause of a failure."""
+
+    @property
+    def project(self) -> Path:
+        """The copy, to look at what hooks left there."""
+        return Path(self._sandbox.project)
+
+    @property
+    def home(self) -> Path:
+        return Path(self._sandbox.home)
+
+    def fire(self, event: str | Event | ByDialect, **fields: Json) -> Decision:
+        """Fire an event, by any name with its fields, or ready made."""
+        __tracebackhide__ = True
+        if isinstance(event, Event):
+            name, given, hosted = event.name, {**event.data, **fields}, event.hosted
+        elif isinstance(event, ByDialect):
+            name, given, hosted = event.native, {**event.given, **fields}, False
+        else:
+            name, given, hosted = event, fields, False
+        task = Task(name, given, hosted, self._dialects, self._on_failure, self._mode, (), self._hooks)
+        fired = fire_in(self._sandbox, task, self._limit_s)
+        self._tell(name, fired)
+        return decision_of(fired.decision)
+
+    def bridge(self, event: ByAgent) -> BridgeReply:
+        """Let an agent call its hook, as `harness.events.agents` makes such calls."""
+        __tracebackhide__ = True
+        if self._hooks:
+            raise ValueError("an agent reaches all hooks; load them all to call the bridge")
+        switches = [word for name in self._dialects for word in ("--dialect", name)]
+        switches += ["--on-failure", self._on_failure] if self._on_failure else []
+        switches += ["--mode", self._mode] if self._mode else []
+        fired = bridge_in(self._sandbox, event.owner, event.native, event.stdin, switches, self._limit_s)
+        self._tell(f"{event.owner} {event.native}", fired)
+        return BridgeReply(
+            fired.exit, fired.stdout, fired.stderr, decision_of(fired.decision) if fired.decision else None
+        )
+
+    def _tell(self, name: str, fired: Fired) -> None:
+        self.tell("\n".join([f"{name}: {fired.decision.get('verdict', 'nothing was decided')}", *hook_notes(fired)]))
+
+    def close(self) -> None:
+        self._sandbox.close()
+
+
+def _check(name: str, value: str, choices: Sequence[str], error: type[Exception] = ValueError) -> None:
+    __tracebackhide__ = True
+    if value not in choices:
+        raise error(f"{name}={value!r} is none of {', '.join(filter(None, choices))}.{guess(value, choices)}")
+
+
+def decision_of(made: dict[str, Json]) -> Decision:
+    """The decision that was printed as JSON."""
+    plain: dict[str, object] = {field: made[field] for field in Decision.fields if field in made}
+    for field in LISTED:
+        texts = made.get(field)
+        plain[field] = tuple(map(str, texts)) if isinstance(texts, list) else ()
+    plain["hooks"] = tuple(Report("", "", "", "", "", "").replace(**_known(row, Report)) for row in reports(made))
+    plain["problems"] = tuple(_problem(row) for row in tables(made.get("problems")))
+    return Decision(str(made.get("event"))).replace(**plain)
+
+
+def _problem(row: dict[str, Json]) -> Problem:
+    code = str(row.get("code"))
+    return Problem(code, str(row.get("what"))).replace(**_known(row, Problem))
+
+
+def _known(row: dict[str, Json], kind: type[Record]) -> dict[str, object]:
+    return {key: value for key, value in row.items() if key in kind.fields}

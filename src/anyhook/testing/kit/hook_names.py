@@ -1,0 +1,41 @@
+"""Hook names: which hooks people mean by an id, a name or a part of an id."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anyhook.model.hook import DISABLED
+from anyhook.tables.shapes import guess
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from anyhook.model.hook import Hook
+    from anyhook.walk.engine import Engine
+
+
+def means(name: str, identity: str, hook_name: str = "") -> bool:
+    """Whether a name means a hook: its id, its name, or a part of its id."""
+    return name == hook_name or name in identity
+
+
+def likely(name: str, hooks: Iterable[Hook]) -> str:
+    """` Did you mean …?` where a name is nearly one of theirs."""
+    return guess(name, [each for hook in hooks for each in (hook.name, hook.id.rsplit(":", 1)[-1], hook.id)])
+
+
+def keep_only(engine: Engine, names: Sequence[str]) -> None:
+    """Leaves only the hooks that the names mean. LookupError for one that means none."""
+    hooks = engine.catalog.hooks
+    for name in names:
+        if not any(means(name, hook.id, hook.name) for hook in hooks):
+            known = ", ".join(hook.id for hook in hooks) or "none"
+            raise LookupError(f"there is no hook `{name}`.{likely(name, hooks)} Hooks: {known}")
+    kept = [
+        hook
+        if any(means(name, hook.id, hook.name) for name in names)
+        else hook.replace(status=DISABLED, why="not asked for")
+        for hook in hooks
+    ]
+    engine.catalog = engine.routes.catalog = engine.catalog.replace(hooks=kept)
+    engine.routes.forget()

@@ -1,0 +1,270 @@
+"""Plans a new hook: which files it takes, and what each of them will say. It reads what is there and writes nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from typing import TYPE_CHECKING, Literal
+
+from anyhook.documents import edit
+from anyhook.documents.edit_yaml import scalar
+from anyhook.documents.files import Files
+from anyhook.documents.parse import parse_json, repeated_key, syntax_of
+from anyhook.documents.read import Unreadable, read_bytes
+from anyhook.model.hook import ARMED, Hook, Source
+from anyhook.model.record import Record
+from anyhook.tables.matchers import everything
+from anyhook.tables.patterns import check_pattern
+from anyhook.testing.scaffold.script import Lang, Script, text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from anyhook.documents.parse import Syntax
+    from anyhook.model.json_types import Json
+    from anyhook.tables.rows import Dialect, EventRow, Roots, Scaffold
+
+Scope = Literal["project", "user"]
+ENDINGS: dict[Lang, str] = {"bash": ".sh", "python": ".py"}
+MAX_NAME_LENGTH = 64
+
+
+class CannotScaffold(Exception):  # noqa: N818 - it says what cannot be done
+    """One sentence or two for the person who asked: what, why, what to do."""
+
+
+class Overtaken(CannotScaffold):
+    """Somebody else has written meanwhile; a plan made now may do."""
+
+
+class Order(Record):
+    """What was asked for."""
+
+    name: str
+    dialect: Dialect
+    row: EventRow
+    scope: Scope
+    lang: Lang
+    tool: str
+    """"" for every tool."""
+    roots: Roots
+
+    @property
+    def matched(self) -> bool:
+        """Whether the dialect's own matcher says for which tool the hook is."""
+        return bool(self.tool) and self.dialect.match is not everything and self.row.target == "tool"
+
+
+class Piece(Record):
+    """One file to write."""
+
+    path: str
+    text: str
+    executable: bool = False
+    old: bytes | None = None
+    """What the file holds now; None where there must be none."""
+
+
+class Plan(Record):
+    """Everything that a new hook needs."""
+
+    source: Source
+    script: str
+    """The path of its script."""
+    command: str
+    """How its declaration calls the script; "" where it does not."""
+    pieces: tuple[Piece, ...]
+    """The declaration comes last: before it is there, nothing is hooked."""
+    log: str
+    """Where the hook keeps its record; "" for a gate."""
+    notes: tuple[str, ...]
+
+
+def find_row(dialect: Dialect, event: str) -> tuple[EventRow, str]:
+    """The dialect's row for an event of any spelling, and the canonical event that was meant."""
+    from anyhook.tables.registry import UnknownEvent, canonical_event
+
+    known = f"Events of {dialect.name}: {', '.join(row.native for row in dialect.events)}."
+    row = dialect.row(event)
+    if row is not None:
+        return row, row.canonical[0]
+    try:
+        canonical = canonical_event(event, failed=False)
+    except UnknownEvent:
+        from anyhook.tables.shapes import guess
+
+        hint = guess(event, [row.native for row in dialect.events])
+        raise CannotScaffold(f"--event {event}: there is no such event.{hint} {known}") from None
+    row = dialect.row_for(canonical)
+    if row is None:
+        raise CannotScaffold(f"--event {event}: {dialect.name} has no such event. {known}")
+    return row, canonical
+
+
+def check(order: Order) -> Scaffold:
+    """The dialect's way to write hooks, once the order makes sense."""
+    name, off = order.name, order.dialect.off_suffix
+    fit = all(char.isascii() and (char.isalnum() or char in "-_.") for char in name)
+    if not name or not fit or name[0] in "-." or name[-1] == "." or len(name) > MAX_NAME_LENGTH:
+        raise CannotScaffold(
+            f"{name!r} is not a valid name for a hook. "
+            f"Use up to {MAX_NAME_LENGTH} letters, digits, dashes, underscores, and dots inside."
+        )
+    if off and name.endswith(off):
+        raise CannotScaffold(f"a hook whose name ends in {off} is turned off. Choose another name than {name!r}.")
+    if order.tool:
+        _check_tool(order)
+    if order.scope == "user" and not order.roots.env.get("HOME"):
+        raise CannotScaffold("--scope user: HOME is not set, so there is no place for a user's hooks. Set it.")
+    if order.dialect.scaffold is None:
+        raise CannotScaffold(f"hooks of {order.dialect.name} have to be written by hand; see its page in the docs.")
+    return order.dialect.scaffold
+
+
+def _check_tool(order: Order) -> None:
+    if not order.tool.strip() or not order.tool.isprintable():
+        raise CannotScaffold(f"--tool {order.tool!r}: this is not the name of a tool.")
+    if not any(field.cell == "tool" for field in order.row.payload):
+        tools = [row.native for row in order.dialect.events if any(field.cell == "tool" for field in row.payload)]
+        raise CannotScaffold(f"--tool: {order.row.native} is not about a tool. Events that are: {', '.join(tools)}.")
+    wrong = check_pattern(order.tool) if order.matched else None
+    if wrong:
+        raise CannotScaffold(f"--tool {order.tool}: {wrong}.")
+
+
+def plan(order: Order, written: str = "") -> Plan:
+    """The files of a new hook; CannotScaffold where one of them would cost something that is there. `written` is the
+    script's text; "" for one that is made from the event's row."""
+    scaffold = check(order)
+    source = next((each for each in order.dialect.find(order.roots) if each.scope == order.scope), None)
+    if source is None:
+        raise CannotScaffold(f"{order.dialect.name} has no hooks of the scope {order.scope}.")
+    ending = "" if scaffold.shape == "executable" else ENDINGS[order.lang]
+    file = f"run{ending}" if scaffold.shape == "folder" else f"{order.name}{ending}"
+    words = {
+        "project": order.roots.project, "home": order.roots.home, "root": source.root, "path": source.path,
+        "name": order.name, "file": file,
+    }  # fmt: skip
+    folder = scaffold.scripts[order.scope].format(**words)
+    script = f"{folder}/{file}"
+    command = scaffold.command.get(order.scope, "").format(**words, script=shlex.quote(script))
+    notes = _look_around(order, source, folder, file)
+    compared = tuple(order.tool.split("|")) if order.tool and not order.matched else ()
+    log = f"{scaffold.log}/{order.name}.log"
+    made = Script(order.name, order.dialect, order.row, compared, log)
+    pieces = [Piece(script, written or text(made, order.lang), executable=True)]
+    if scaffold.shape == "folder":
+        pieces.append(Piece(f"{source.path}/{order.name}/{scaffold.declared_in[0]}", _front_matter(order)))
+    elif scaffold.shape != "executable":
+        pieces.append(_declaration(order, scaffold, source, command))
+    kept = "" if made.gate or written else os.path.normpath(f"{folder}/{log}")
+    return Plan(source, script, command, tuple(pieces), kept, tuple(notes))
+
+
+def _look_around(order: Order, source: Source, folder: str, file: str) -> list[str]:
+    """Refuses a name that is taken; says what the new hook does to others."""
+    shape = order.dialect.scaffold.shape if order.dialect.scaffold else ""
+    taken = {
+        "folder": (f"{source.path}/{order.name}",),
+        "executable": (f"{folder}/{file}", f"{folder}/{file}{order.dialect.off_suffix}"),
+    }.get(shape, tuple(f"{folder}/{order.name}{ending}" for ending in ENDINGS.values()))
+    for path in taken:
+        if os.path.lexists(path):
+            raise CannotScaffold(f"{path} is there already. Choose another name than {order.name!r}, or remove it.")
+    # A handler in a list is called by its script, ending and all.
+    names = {order.name} if shape in ("folder", "executable") else {order.name + ending for ending in ENDINGS.values()}
+    sources = reversed(order.dialect.find(order.roots))  # of several of one scope, the first is where hooks are added
+    layers = {each.scope: order.dialect.load(each, Files()) for each in sources}
+    for hook in layers[order.scope].hooks:
+        if hook.name in names:
+            raise CannotScaffold(f"{hook.source} has a hook {hook.name!r} already. Choose another name.")
+    other = layers.get("user" if order.scope == "project" else "project")
+    event = order.row.native
+    if other is None:
+        return []
+    if order.dialect.layering == "replace_lists":
+        lost = [hook.id for hook in other.hooks if hook.native_event == event]
+        if order.scope == "project" and lost and event not in layers["project"].replaces:
+            return [f"A project's list replaces the user's: in this project, {', '.join(lost)} will not run any more."]
+        if order.scope == "user" and event in other.replaces:
+            return [
+                f"This project has its own list for {event}, which replaces the user's: the hook will not run here."
+            ]
+    elif order.dialect.layering.endswith("_name_wins") and any(hook.name == order.name for hook in other.hooks):
+        return [f"A hook {order.name!r} stands in both scopes; the project's goes before the user's."]
+    return []
+
+
+def _front_matter(order: Order) -> str:
+    lines = [
+        "---",
+        f"name: {scalar(order.name)}",
+        f"description: A hook for {order.row.native}. Say here what it is for.",
+        f"trigger: {order.row.native}",
+    ]
+    if order.matched:
+        lines += ["matcher:", f"  tool: {scalar(order.tool)}"]
+    return "\n".join([*lines, "---", "", f"# {order.name}", "", "What the hook does, and why.", ""])
+
+
+def _declaration(order: Order, scaffold: Scaffold, source: Source, command: str) -> Piece:
+    handler: dict[str, Json] = {**scaffold.fixed, scaffold.key: command}
+    if scaffold.shape == "groups":
+        handler = {"hooks": [{"type": "command", **handler}]}
+    if order.matched:
+        handler = {"matcher": order.tool, **handler}
+    paths = [f"{source.path}/{name}" for name in scaffold.declared_in] or [source.path]
+    path = next((each for each in paths if os.path.lexists(each)), paths[0])
+    old: bytes | None = None
+    try:
+        old = read_bytes(path)
+        content = old.decode("utf-8")
+    except FileNotFoundError:
+        content = ""
+    except UnicodeDecodeError:
+        raise CannotScaffold(f"{path} is not UTF-8 text, so nothing is added to it. Save it as UTF-8.") from None
+    except Unreadable as error:
+        raise CannotScaffold(f"{path}: {error}.") from None
+    syntax, place = syntax_of(path, content), ("hooks", order.row.native)
+    try:
+        _check_document(content, syntax)
+        new = edit.append(content or _begun(syntax, scaffold.top), syntax, place, handler)
+    except (edit.CannotEdit, Unreadable) as error:
+        by_hand = edit.append(_begun(syntax, scaffold.top), syntax, place, handler)
+        raise CannotScaffold(
+            f"{path} is left as it is: {error}. Correct it, or write the hook's script and add this by hand:\n{by_hand}"
+        ) from None
+    return Piece(path, new, old=old)
+
+
+def _begun(syntax: Syntax, top: Mapping[str, Json]) -> str:
+    """The text of a file before its first hook."""
+    return json.dumps(top, indent=2, ensure_ascii=False) + "\n" if syntax == "json" else ""
+
+
+def _check_document(text: str, syntax: Syntax) -> None:
+    """Refuses what the dialect itself would not read: the editor is more lenient."""
+    if syntax != "json" or edit.is_blank(text):
+        return
+    twice = repeated_key(text, parse_json(text))
+    if twice is not None:
+        raise edit.CannotEdit(f"line {twice[1]}: the key `{twice[0]}` stands in it twice")
+
+
+def find_hook(order: Order, made: Plan) -> Hook:
+    """The new hook as its dialect reads it, once it is written; CannotScaffold where the dialect would not run it."""
+    files = Files()
+    key = order.dialect.scaffold.key if order.dialect.scaffold else ""
+    hooks = order.dialect.load(made.source, files).hooks
+    if made.command:
+        event = order.row.native
+        new = [hook for hook in hooks if hook.spec.get(key) == made.command and hook.native_event == event]
+    else:
+        new = [hook for hook in hooks if hook.name == order.name]
+    if new and new[-1].status == ARMED:
+        return new[-1]
+    path = made.pieces[-1].path
+    wrong = [problem for problem in files.problems if problem.where.startswith(path)]
+    why = f"{wrong[0].what}. {wrong[0].fix}" if wrong else "the dialect does not read it."
+    raise CannotScaffold(f"a hook in {path} would not run: {why} Nothing was written.")

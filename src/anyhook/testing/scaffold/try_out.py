@@ -1,0 +1,80 @@
+"""How a new hook is tried: command lines of `fire`, and its first cases as `anyhook test` reads them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from anyhook.documents.dump_yaml import to_yaml
+from anyhook.model import lean_json as json
+from anyhook.model.event import FIELDS
+from anyhook.testing.scaffold.answers import EFFECTS
+from anyhook.testing.scaffold.script import MARK
+
+if TYPE_CHECKING:
+    from anyhook.model.hook import Hook
+    from anyhook.model.json_types import Json
+    from anyhook.tables.rows import EventRow
+    from anyhook.testing.scaffold.plan import Order, Plan
+
+OPTIONS = {
+    "prompt": "--prompt", "message": "--message", "source": "--source", "trigger": "--trigger", "reason": "--reason",
+    "agent_type": "--agent",
+}  # fmt: skip
+"""Canonical fields that have an option of their own."""
+CASE_KEYS = {"--agent": "agent_type"}
+"""Options of `fire` that a case calls otherwise; of the others it takes the name."""
+AS_JSON = ("--input", "--data")
+
+
+def trial(row: EventRow, canonical: str, tool: str, marked: bool) -> list[str]:
+    """The arguments of `fire` for an event that a new hook blocks or records, or, not marked, lets pass."""
+    text = f"say {MARK}" if marked else "say hello"
+    cells = [field.cell for field in row.payload]
+    words = ["fire", row.native]
+    if "tool" in cells:
+        words += ["--tool", tool]
+    if canonical in ("pre_tool", "permission_request"):
+        return [*words, "--input", json.dumps({"command": text.replace("say", "echo")}, False)]
+    if canonical == "post_tool":
+        return [*words, "--output", text]
+    if canonical == "post_tool_failure":
+        return [*words, "--tool-error", text]
+    for cell in cells:
+        if isinstance(cell, str) and cell in OPTIONS:
+            return [*words, OPTIONS[cell], text]
+    for cell in cells:
+        if isinstance(cell, str) and cell != "tool" and isinstance(FIELDS[cell], str):
+            return [*words, "--data", json.dumps({cell: text}, False)]
+    return [*words, "--session", text.replace(" ", "-")]
+
+
+def case_file(order: Order, made: Plan) -> str:
+    """Where the cases go: into the folder of the declarations, or above the folder that holds nothing but hooks."""
+    return f"{os.path.dirname(made.source.path)}/{order.name}.hooktest.yaml"
+
+
+def first_cases(order: Order, canonical: str, tool: str, hook: Hook) -> str:
+    """The text of a file with one event that the hook acts on, and one that it lets pass."""
+    blocks = order.row.block in EFFECTS
+    cases: list[Json] = []
+    for marked, name in ((True, "acts on what it is for"), (False, "lets the rest pass")):
+        verdict = "block" if blocks and marked else "none"
+        words = trial(order.row, canonical, tool, marked)
+        expect: dict[str, Json] = {"verdict": verdict, "ran": [hook.id], "problems": _problems(order, verdict)}
+        cases.append({"name": name, **_fields(words), "dialect": order.dialect.name, "expect": expect})
+    return to_yaml({"cases": cases})
+
+
+def _fields(words: list[str]) -> dict[str, Json]:
+    made: dict[str, Json] = {"event": words[1]}
+    for option, value in zip(words[2::2], words[3::2], strict=True):
+        key = CASE_KEYS.get(option, option.removeprefix("--").replace("-", "_"))
+        made[key] = json.loads(value) if option in AS_JSON else value
+    return made
+
+
+def _problems(order: Order, verdict: str) -> list[Json]:
+    """Some dialects report a block as a problem of its own."""
+    code = order.dialect.failing.codes.get("blocked")
+    return [code] if code and verdict == "block" else []

@@ -1,0 +1,135 @@
+"""Puts the files of a new hook on the disk, all of them or none. It never writes over a file that is not the one the
+plan was made from."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from anyhook.documents.write import replace_file, write_beside
+from anyhook.state.locks import locked
+from anyhook.testing.scaffold.plan import CannotScaffold, Overtaken, find_hook, plan
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from anyhook.model.hook import Hook
+    from anyhook.testing.scaffold.plan import Order, Piece, Plan
+
+MAX_TRIES = 20
+"""How often a plan is made anew because somebody else has written meanwhile."""
+
+
+def write(order: Order, script: str = "") -> tuple[Plan, Hook]:
+    """Plans the hook, writes it, and looks whether the dialect takes it. `script` is its text; "" for one that is made
+    from the event's row."""
+    for attempt in range(MAX_TRIES):
+        made, writing = plan(order, script), _Writing()
+        try:
+            writing.write(made.pieces)
+            return made, find_hook(order, made)
+        except Overtaken:
+            if attempt == MAX_TRIES - 1:
+                raise
+        except BaseException:
+            writing.undo()
+            raise
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _bytes(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+class _Writing:
+    """Writes that can be taken back. It exists for the length of one new hook."""
+
+    def __init__(self) -> None:
+        self._folders: list[str] = []
+        self._files: list[str] = []
+        self._replaced: list[tuple[str, bytes, bytes]] = []
+        self._mask = os.umask(0o077)
+        os.umask(self._mask)
+
+    def write(self, pieces: Sequence[Piece]) -> None:
+        """Every piece in order; on a failure nothing is left of any."""
+        for piece in pieces:
+            try:
+                self._make_folder(os.path.dirname(piece.path))
+                self._replace(piece) if piece.old is not None else self._create(piece)
+            except FileExistsError:
+                self.undo()
+                if piece.executable:
+                    raise CannotScaffold(f"{piece.path} is there already. Choose another name, or remove it.") from None
+                raise Overtaken(f"{piece.path} was made meanwhile. Nothing was written; try again.") from None
+            except FileNotFoundError:
+                self.undo()
+                raise Overtaken(f"{os.path.dirname(piece.path)} was removed meanwhile. Try again.") from None
+            except OSError as error:
+                self.undo()
+                where = error.filename or piece.path
+                raise CannotScaffold(
+                    f"{piece.path} cannot be written ({error.strerror}: {where}). Check the folder's permissions."
+                ) from None
+            except BaseException:
+                self.undo()
+                raise
+
+    def undo(self) -> None:
+        """The disk as it was before, as far as it is ours: what others have put there meanwhile stays."""
+        for path, old, new in reversed(self._replaced):
+            with suppress(OSError), locked(os.path.dirname(path)):
+                if _bytes(path) == new:
+                    replace_file(path, old, stat.S_IMODE(os.stat(path).st_mode))
+        for path in reversed(self._files):
+            with suppress(OSError):
+                os.unlink(path)
+        for folder in reversed(self._folders):
+            with suppress(OSError):
+                os.rmdir(folder)
+        self._replaced, self._files, self._folders = [], [], []
+
+    def _make_folder(self, folder: str) -> None:
+        if os.path.isdir(folder):
+            return
+        self._make_folder(os.path.dirname(folder))
+        try:
+            os.mkdir(folder)
+        except FileExistsError:
+            if os.path.isdir(folder):
+                return  # made meanwhile
+            raise NotADirectoryError(errno.ENOTDIR, "a file stands where a folder must be", folder) from None
+        self._folders.append(folder)
+
+    def _create(self, piece: Piece) -> None:
+        temporary = write_beside(piece.path, piece.text.encode(), 0o600)
+        try:
+            try:
+                os.link(temporary, piece.path)
+            except FileExistsError:
+                raise
+            except OSError:
+                # A file system without hard links.
+                if os.path.lexists(piece.path):
+                    raise FileExistsError(piece.path) from None
+                os.rename(temporary, piece.path)
+        finally:
+            if os.path.lexists(temporary):
+                os.unlink(temporary)
+        self._files.append(piece.path)
+        os.chmod(piece.path, (0o777 if piece.executable else 0o666) & ~self._mask)
+
+    def _replace(self, piece: Piece) -> None:
+        # A link stays a link: people keep such files elsewhere.
+        path = os.path.realpath(piece.path)
+        new = piece.text.encode()
+        with locked(os.path.dirname(path)):
+            now = _bytes(path)
+            if now != piece.old:
+                raise Overtaken(f"{piece.path} was changed meanwhile. Nothing was written; try again.")
+            replace_file(path, new, stat.S_IMODE(os.stat(path).st_mode))
+        self._replaced.append((path, now, new))

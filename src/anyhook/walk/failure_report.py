@@ -1,0 +1,66 @@
+"""A report about a failure that nobody expected: written to a file for whoever fixes it, without secrets. It never
+raises."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import time
+import traceback
+
+from anyhook import __version__
+from anyhook.journal.record import secrets_of, without_secrets
+from anyhook.journal.redact import redacted
+from anyhook.state.places import make_private_dir, state_dir, write_private
+
+FOLDER = "failures"
+MAX_REPORTS = 20
+"""Older ones are deleted."""
+CONTENT = ("--input", "--output", "--data", "--prompt", "--message", "--tool-error")
+"""Options whose values are the user's own data: a report has their length."""
+
+
+def write_report(error: BaseException) -> str:
+    """The file's path; "" where it could not be written."""
+    try:
+        folder = os.path.join(state_dir(os.environ), FOLDER)
+        make_private_dir(os.path.dirname(folder))
+        make_private_dir(folder)
+        path = os.path.join(folder, f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt")
+        write_private(path, report_text(error).encode("utf-8", "backslashreplace"))
+        for old in sorted(os.listdir(folder))[:-MAX_REPORTS]:
+            os.unlink(os.path.join(folder, old))
+    except Exception:  # noqa: BLE001 (there is a failure to tell of already)
+        return ""
+    return path
+
+
+def report_text(error: BaseException) -> str:
+    """What was called, on what, and the traceback."""
+    made = [
+        f"anyhook {__version__}",
+        f"python {platform.python_version()} ({sys.executable})",
+        f"platform {platform.platform()}",
+        f"called {' '.join(_arguments(sys.argv))}",
+        "",
+        "".join(traceback.format_exception(error)),
+    ]
+    return without_secrets(str(redacted("\n".join(made))), secrets_of(os.environ))
+
+
+def _arguments(words: list[str]) -> list[str]:
+    """The call's words; of data only how much it was."""
+    shown: list[str] = []
+    before = ""
+    for word in words:
+        flag, equals, value = word.partition("=")
+        if before in CONTENT:
+            shown.append(f"({len(word)} characters)")
+        elif equals and flag in CONTENT:
+            shown.append(f"{flag}=({len(value)} characters)")
+        else:
+            shown.append(word)
+        before = word
+    listed = redacted([*shown])
+    return [str(word) for word in listed] if isinstance(listed, list) else shown

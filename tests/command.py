@@ -1,0 +1,229 @@
+"""The command as a process: forked from an interpreter that has loaded it (see command_server.py), or, with `--cold`
+and wherever a test is about the start itself, as a person starts it."""
+
+from __future__ import annotations
+
+import array
+import atexit
+import contextlib
+import json
+import os
+import resource
+import selectors
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyhook
+from anyhook.testing.conformance import runner
+from anyhook.testing.conformance.runner import Ended
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+SERVER = Path(__file__).with_name("command_server.py")
+SCRIPT = str(Path(sys.executable).with_name("anyhook"))
+MODULE = os.path.join(os.path.dirname(anyhook.__file__), "__main__.py")
+LIMIT_S = 240.0
+"""A safety net below pytest's own."""
+
+CORE = (
+    "anyhook.entry", "anyhook.cli.app", "anyhook.cli.fire", "anyhook.cli.bridge", "anyhook.walk.engine",
+    *(f"anyhook.cli.verb_{verb}" for verb in (
+        "bridge", "check", "dialects", "doctor", "explain", "export", "fire", "install", "list", "log", "new", "replay",
+        "stats", "switch", "trust", "verify",
+    )),
+)  # fmt: skip
+MODELS = (*CORE, "anyhook.handlers.model", "anyhook.handlers.model_client", "pydantic_ai.models.openai")
+"""For hooks that ask a model: its client takes longer to load than all else together."""
+
+
+class Server:
+    """A running command_server.py."""
+
+    def __init__(self, modules: Sequence[str]) -> None:
+        self._folder = tempfile.mkdtemp(prefix="anyhook-command-")
+        self._path = f"{self._folder}/socket"
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", str(SERVER), self._path, *modules],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd="/",
+            env={"LANG": "C.UTF-8", "PATH": os.environ["PATH"]},
+        )  # fmt: skip
+        assert self._process.stdout is not None
+        said = self._process.stdout.readline()
+        if said != b"ready\n":
+            raise RuntimeError(f"no server for the command: {(said + self._process.stdout.read()).decode()}")
+        atexit.register(self.close)
+
+    def close(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def call(self, request: dict[str, object], stdin: bytes | None, limit_s: float) -> tuple[int | None, bytes, bytes]:
+        """Exit status (None where it had to be killed at the limit), stdout, stderr."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.connect(self._path)
+            from_us, to_it = os.pipe() if stdin is not None else (os.open(os.devnull, os.O_RDONLY), -1)
+            out, to_out = os.pipe()
+            err, to_err = os.pipe()
+            data = json.dumps(request).encode()
+            rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [from_us, to_out, to_err]))
+            connection.sendmsg([len(data).to_bytes(8, "big")], [rights])
+            connection.sendall(data)
+            for fd in (from_us, to_out, to_err):
+                os.close(fd)
+            talk = Talk(connection.fileno(), out, err, to_it, stdin or b"")
+            try:
+                return talk.until(time.monotonic() + limit_s, bool(request["session"]))
+            finally:
+                talk.close()
+
+
+class Talk:
+    """Feeds one call and reads it, until it has ended and closed its output."""
+
+    def __init__(self, status: int, out: int, err: int, to_it: int, unsent: bytes) -> None:
+        self._got: dict[int, list[bytes]] = {status: [], out: [], err: []}
+        self._names = status, out, err
+        self._to_it, self._unsent = to_it, memoryview(unsent)
+        self._selector = selectors.DefaultSelector()
+        for fd in self._got:
+            self._selector.register(fd, selectors.EVENT_READ)
+        if to_it >= 0:
+            os.set_blocking(to_it, False)
+            self._selector.register(to_it, selectors.EVENT_WRITE)
+
+    def until(self, deadline: float, is_session: bool) -> tuple[int | None, bytes, bytes]:
+        killed = False
+        while self._selector.get_map():
+            left = deadline - time.monotonic()
+            if left <= 0 and not killed:
+                killed, deadline = True, deadline + runner.POLL_LIMIT_S
+                self._kill(is_session)
+            elif left <= 0:
+                break  # something else holds the pipes
+            for key, _ in self._selector.select(max(left, 0)):
+                if key.fd == self._to_it:
+                    self._write()
+                elif data := os.read(key.fd, 65536):
+                    self._got[key.fd].append(data)
+                else:
+                    self._selector.unregister(key.fd)
+        told, out, err = (b"".join(self._got[fd]) for fd in self._names)
+        status = told.partition(b"\n")[2]
+        return None if killed or not status else int(status), out, err
+
+    def _write(self) -> None:
+        try:
+            sent = os.write(self._to_it, self._unsent[:65536]) if self._unsent else 0
+        except BrokenPipeError:
+            sent = len(self._unsent)
+        self._unsent = self._unsent[sent:]
+        if not self._unsent:
+            self._selector.unregister(self._to_it)
+            os.close(self._to_it)
+            self._to_it = -1
+
+    def _kill(self, is_session: bool) -> None:
+        pid = int(b"".join(self._got[self._names[0]]).partition(b"\n")[0])
+        with contextlib.suppress(ProcessLookupError):
+            (os.killpg if is_session else os.kill)(pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        self._selector.close()
+        for fd in (*self._names[1:], self._to_it):
+            if fd >= 0:
+                os.close(fd)
+
+
+class Servers:
+    """The servers of this process, each started when it is first needed."""
+
+    is_cold = False
+    """Whether every call is a real start."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[str, ...], Server] = {}
+
+    def of(self, modules: tuple[str, ...]) -> Server:
+        if modules not in self._made:
+            self._made[modules] = Server(modules)
+        return self._made[modules]
+
+
+servers = Servers()
+
+
+def forkable(env: Mapping[str, str]) -> bool:
+    """Whether Python would start the same way with this environment: it reads some variables before our first line."""
+    return all(
+        not name.startswith(("PYTHON", "LC_", "LD_", "MALLOC_")) and (name != "LANG" or env[name] == "C.UTF-8")
+        for name in env
+    )
+
+
+def run(
+    words: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    cwd: str | Path,
+    stdin: bytes = b"",
+    as_script: bool = False,
+    safe: bool = False,
+    memory: int = 0,
+    limit_s: float = LIMIT_S,
+) -> subprocess.CompletedProcess[bytes]:
+    """`python -m anyhook WORDS` (`safe`: with -P), or the installed script; `memory` bounds its address space."""
+    argv = [SCRIPT, *words] if as_script else [sys.executable, *(["-P"] if safe else []), "-m", "anyhook", *words]
+    if servers.is_cold or not forkable(env):
+        return subprocess.run(
+            argv, input=stdin, env=env, cwd=cwd, capture_output=True, check=False, timeout=limit_s,
+            preexec_fn=partial(resource.setrlimit, resource.RLIMIT_AS, (memory, memory)) if memory else None,
+        )  # fmt: skip
+    request = _request([SCRIPT if as_script else MODULE, *words], env, cwd)
+    request["path"] = None if safe else os.path.dirname(SCRIPT) if as_script else str(cwd)
+    code, out, err = servers.of(CORE).call({**request, "memory": memory}, stdin, limit_s)
+    if code is None:
+        raise subprocess.TimeoutExpired(argv, limit_s, out, err)
+    return subprocess.CompletedProcess(argv, code, out, err)
+
+
+def as_text(done: subprocess.CompletedProcess[bytes]) -> subprocess.CompletedProcess[str]:
+    return subprocess.CompletedProcess(done.args, done.returncode, _text(done.stdout), _text(done.stderr))
+
+
+def _text(data: bytes) -> str:
+    return data.decode().replace("\r\n", "\n")
+
+
+def _request(argv: Sequence[str], env: Mapping[str, str], cwd: str | Path) -> dict[str, object]:
+    # Where no variable names a locale, Python takes this one and hands it on to what it starts (PEP 538).
+    coerced = {} if "LANG" in env else {"LC_CTYPE": "C.UTF-8"}
+    named = {"argv": list(argv), "env": {**env, **coerced}, "cwd": str(cwd)}
+    return {**named, "session": False, "path": None, "memory": 0}
+
+
+def call_of_a_vector(modules: tuple[str, ...]) -> runner.Caller:
+    """What a vector's calls of the command go through, with the meaning of `runner.call`."""
+
+    def call(argv: Sequence[str], stdin: str | None, env: Mapping[str, str], cwd: Path, limit_s: float) -> Ended:
+        words = argv[len(runner.COMMAND) :]
+        if not forkable(env):
+            return runner.call(argv, stdin, env, cwd, limit_s)
+        data = None if stdin is None else stdin.encode("utf-8", "surrogatepass")
+        request = {**_request([MODULE, *words], env, cwd), "session": True}
+        code, out, err = servers.of(modules).call(request, data, limit_s)
+        return Ended(code, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
+
+    return call

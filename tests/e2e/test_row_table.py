@@ -1,0 +1,34 @@
+"""The table of rows that need a running agent: each names a test that is there, and none of the rows that the vectors
+leave to the agent is forgotten. It runs no agent."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+from anyhook.testing.conformance.vectors import load_suite
+
+HERE = Path(__file__).parent
+ROWS: dict[str, str] = json.loads((HERE / "agent_rows.json").read_text())
+NOWHERE = {"L-43"}
+"""The agent has no commands of the kind that this row forbids hooks for."""
+
+
+def functions_of(file: str) -> set[str]:
+    tree = ast.parse((HERE.parent / file).read_text())
+    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+def test_every_row_names_a_test_that_is_there() -> None:
+    files = {place.partition("::")[0] for place in ROWS.values()}
+    known = {f"{file}::{name}" for file in files for name in functions_of(file)}
+    assert {row: place for row, place in ROWS.items() if place not in known} == {}
+
+
+def test_every_row_is_one_of_the_specification() -> None:
+    suite = load_suite()
+    known = {row for rows in suite.rows.values() for row in rows}
+    assert set(ROWS) - known == set()
+    left = {row for table in suite.deferred.values() for row in table} - NOWHERE
+    assert left - set(ROWS) == set(), "the vectors leave these rows to the agent"

@@ -1,0 +1,116 @@
+"""Self-protection, command by command: a table of what agents might run, and whether the guard refuses it. Nothing is
+run; only the links are real."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anyhook.guard.guard import refusal
+from anyhook.model.event import Event
+
+TABLE: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "data" / "protection.json").read_text())
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> tuple[dict[str, str], Path]:
+    """A home with our files, an entry in two agents' configs, and links to both from the project."""
+    home, project = tmp_path / "home", tmp_path / "project"
+    own = home / ".local/state/anyhook"
+    (own / "installs").mkdir(parents=True)
+    (home / ".config/anyhook").mkdir(parents=True)
+    (home / ".claude").mkdir()
+    (project / ".codex").mkdir(parents=True)
+    entries = [home / ".claude/settings.json", project / ".codex/hooks.json"]
+    (own / "installs/index.json").write_text(json.dumps({str(path): {} for path in entries}))
+    (project / "link").symlink_to(own)
+    (project / "cfg").symlink_to(home / ".claude")
+    return {"HOME": str(home), "XDG_STATE_HOME": str(home / ".local/state")}, project
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row["command"])
+def test_a_command(place: tuple[dict[str, str], Path], row: dict[str, Any]) -> None:
+    env, project = place
+    command = row["command"].replace("{home}", env["HOME"]).replace("{project}", str(project))
+    why = refusal(Event.pre_tool("shell", {"command": command}).replace(ours="shell"), env, str(project))
+    assert (why is not None) is row["refused"], why
+
+
+def test_the_table_is_worth_its_name() -> None:
+    commands = [row["command"] for row in TABLE]
+    assert len(set(commands)) == len(commands) >= 60
+    assert 20 <= sum(row["refused"] for row in TABLE) <= len(TABLE) - 20
+
+
+@pytest.mark.parametrize(
+    "command", ["'", '"', "$(", "`", "${", "<<", "a <<EOF", "\\", ">", "2>", "(((", "$", "~", "x" * 100_000]
+)
+def test_half_a_line(place: tuple[dict[str, str], Path], command: str) -> None:
+    """What no shell would take is looked at all the same, and nothing breaks."""
+    env, project = place
+    for text in (command, f"rm -rf ~/.local/state/anyhook; {command}"):
+        why = refusal(Event.pre_tool("shell", {"command": text}).replace(ours="shell"), env, str(project))
+        assert (why is not None) is (text != command)
+
+
+ENTRY = {"hooks": [{"type": "command", "command": "anyhook bridge claude Stop"}]}
+SETTINGS = json.dumps({"model": "x", "hooks": {"Stop": [ENTRY]}}, indent=2)
+EDITS = {
+    "another setting": ('"model": "x"', '"model": "y"', False), "the command": ("anyhook bridge", "true", True),
+    "a part of it": ("anyhook", "", True), "the event": ('"Stop"', '"Stopp"', True),
+    "all hooks": ('"hooks": {', '"off": {', True), "the syntax": ('"model": "x"', '"model"', True),
+    "the agent's switch": ('"model": "x"', '"disableAllHooks": true', True),
+    "text that is not there": ("nothing", "else", False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", EDITS)
+def test_an_edit_of_a_file_with_our_entry(place: tuple[dict[str, str], Path], what: str) -> None:
+    env, project = place
+    old, new, refused = EDITS[what]
+    path = Path(env["HOME"], ".claude/settings.json")
+    path.write_text(SETTINGS)
+    edit: dict[str, Any] = {"path": str(path), "old_text": old, "new_text": new}
+    assert (refusal(Event.pre_tool("edit_file", edit), env, str(project)) is not None) is refused
+    whole: dict[str, Any] = {"path": str(path), "content": SETTINGS.replace(old, new)}
+    assert (refusal(Event.pre_tool("write_file", whole), env, str(project)) is not None) is refused
+
+
+def test_an_edit_of_a_program_of_ours(place: tuple[dict[str, str], Path]) -> None:
+    env, project = place
+    path = project / "anyhook.js"
+    path.write_text("// ours\ncall(['anyhook'])\n")
+    Path(env["HOME"], ".local/state/anyhook/installs/index.json").write_text(json.dumps({str(path): {}}))
+    edit: dict[str, Any] = {"path": str(path), "old_text": "call(", "new_text": "skip("}
+    assert refusal(Event.pre_tool("edit_file", edit), env, str(project))
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "refused"),
+    [
+        ("mcp__fs__write_file", {"path": "~/.config/anyhook/config.toml", "content": "x"}, True),
+        ("mcp__fs__move_file", {"source": "{home}/.claude/settings.json", "destination": "/tmp/x"}, True),
+        ("mcp__fs__delete", {"paths": ["a", "{home}/.local/state/anyhook"]}, True),
+        ("MultiEdit", {"file_path": "link/trust.json", "edits": []}, True),
+        ("mcp__fs__read_file", {"path": "~/.config/anyhook/config.toml"}, False),
+        ("mcp__fs__write_file", {"path": "notes.md", "content": "~/.config/anyhook/config.toml\nis where"}, False),
+        ("mcp__tracker__create_issue", {"title": "anyhook: ~/.config/anyhook is not read"}, False),
+    ],
+)
+def test_a_tool_that_we_do_not_know(
+    place: tuple[dict[str, str], Path], tool: str, given: dict[str, Any], refused: bool
+) -> None:
+    env, project = place
+    given = json.loads(json.dumps(given).replace("{home}", env["HOME"]))
+    assert (refusal(Event.pre_tool(tool, given), env, str(project)) is not None) is refused
+
+
+def test_however_deep_a_path_stands(place: tuple[dict[str, str], Path]) -> None:
+    env, project = place
+    value: Any = f"{env['HOME']}/.claude/settings.json"
+    for _ in range(5_000):
+        value = [value]
+    assert refusal(Event.pre_tool("mcp__files__write", {"paths": value}), env, str(project)) is not None

@@ -1,0 +1,284 @@
+"""Every payload that real agents gave us: what it means, and what the agent is told. Nothing is started here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft7Validator
+
+from anyhook.model.decision import Decision, Texts
+from anyhook.model.event import EVENTS, FIELDS
+from anyhook.tables.host_rows import EFFECTS, Host, HostEvent
+from anyhook.tables.registry import HOSTS, dialect, host
+from anyhook.tables.translate import restored, to_native
+from anyhook.walk.express import NO_OPINION, Answer, express
+from anyhook.walk.receive import Received, receive
+from anyhook.walk.settle import RULES, settle
+
+DATA = Path(__file__).parents[1] / "data"
+PAYLOADS = sorted((DATA / "payloads").glob("*/*.json"))
+AGENTS = {"claude_agent_sdk": "claude", "kimicode": "kimi"}
+"""Folders whose agent goes by another name."""
+SHELLS = {
+    "claude": "Bash", "codex": "Bash", "gemini": "run_shell_command", "qwen": "run_shell_command", "copilot": "bash",
+    "goose": "shell", "kimi": "Bash", "vibe": "file_system.bash", "opencode": "bash", "kolega": "exec_command",
+}  # fmt: skip
+
+
+def table_of(path: Path) -> tuple[Host, HostEvent]:
+    table = host(AGENTS.get(path.parent.name, path.parent.name))
+    stem = path.stem
+    while table.row(stem) is None and "." in stem:
+        stem = stem.rpartition(".")[0]
+    row = table.row(stem)
+    assert row is not None, path
+    return table, row
+
+
+def received(path: Path) -> tuple[Host, HostEvent, dict[str, Any], bytes, Received]:
+    table, row = table_of(path)
+    raw = path.read_bytes()
+    payload = json.loads(raw)
+    return table, row, payload, raw, receive(table, row, payload, raw)
+
+
+def named(path: Path) -> str:
+    return f"{path.parent.name}/{path.stem}"
+
+
+def test_all_payloads_are_here() -> None:
+    assert len(PAYLOADS) == 149
+    assert {AGENTS.get(path.parent.name, path.parent.name) for path in PAYLOADS} == set(HOSTS)
+
+
+@pytest.mark.parametrize("path", PAYLOADS, ids=named)
+def test_a_payload_becomes_events(path: Path) -> None:
+    _, row, payload, raw, found = received(path)
+    assert [event.name for event in found.events] == [] or row.canonical
+    for event in found.events:
+        assert event.name in row.canonical
+        assert event.raw == raw, "the agent's bytes survive"
+        assert event.hosted
+        assert set(event.data) <= set(FIELDS)
+        assert isinstance(event.data["session"], str)
+        assert event.data["session"] in raw.decode()
+        for field in ("prompt", "tool", "source", "trigger", "reason", "call_id", "message"):
+            assert isinstance(event.data.get(field, ""), str), field
+        if "tool" in EVENTS[event.name]:
+            assert event.data["tool"]
+            assert isinstance(event.data["input"], dict)
+    if not row.canonical:
+        assert row.why_not, "an event that goes nowhere says why"
+        assert not row.installed
+    assert json.loads(raw) == payload, "nothing in it was changed"
+
+
+@pytest.mark.parametrize("path", [path for path in PAYLOADS if path.stem.lower() == "sessionstart"], ids=named)
+def test_a_new_session_is_called_so_everywhere(path: Path) -> None:
+    """`startup` is what matchers of published hooks say; all of these runs were fresh ones."""
+    _, _, _, _, found = received(path)
+    assert [event.data["source"] for event in found.events] == ["startup"]
+
+
+@pytest.mark.parametrize("path", PAYLOADS, ids=named)
+def test_no_opinion_is_no_output(path: Path) -> None:
+    _, row, _, _, found = received(path)
+    for event in found.events:
+        settled = settle(Decision(event.name), row.says, "here")
+        assert (settled.effects, settled.problems) == ({}, ())
+        assert express(settled.effects, row.says) == NO_OPINION == Answer("", "", 0)
+
+
+@pytest.mark.parametrize("path", [path for path in PAYLOADS if "Tool" in path.stem or "tool" in path.stem], ids=named)
+def test_hooks_see_their_own_names_for_tools(path: Path) -> None:
+    """A guard for commands, written for one dialect, sees the command whoever the host is."""
+    _, _, _, _, found = received(path)
+    for event in found.events:
+        if "tool" not in event.data or not event.name.startswith(("pre_", "post_", "permission")):
+            continue
+        native = to_native(event, dialect("kodik")).data
+        if native["tool"] == "Bash":
+            assert native["input"]["command"], native  # type: ignore[index, call-overload]
+        elif native["tool"] in ("Write", "Edit"):
+            assert "file_path" in native["input"], native  # type: ignore[operator]
+        else:
+            assert event.ours == "" or native["tool"] in ("rg", "sub_agent", event.data["tool"])
+
+
+@pytest.mark.parametrize("agent", SHELLS)
+def test_shell_calls_are_known_as_such(agent: str) -> None:
+    tool = host(agent).tools[SHELLS[agent]]
+    assert (tool.ours, tool.split) == ("shell", None)
+    assert restored({"command": "ls"}, tool.inputs) == {"command": "ls"}
+
+
+SPECIFIC = {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny"}}
+CLAUDE_DENY = {"hookSpecificOutput": {**SPECIFIC["hookSpecificOutput"], "permissionDecisionReason": "no"}}
+BLOCK, DENY = {"decision": "block", "reason": "no"}, {"decision": "deny", "reason": "no"}
+EXIT_2 = Answer("", "no", 2)
+# What each agent was seen to honour: (agent, event) → stdout as an object, or the whole answer.
+REFUSALS: dict[tuple[str, str], dict[str, Any] | Answer] = {
+    ("claude", "PreToolUse"): CLAUDE_DENY,
+    ("codex", "PreToolUse"): CLAUDE_DENY,
+    ("gemini", "BeforeTool"): DENY,
+    ("qwen", "PreToolUse"): CLAUDE_DENY,
+    ("copilot", "preToolUse"): {"permissionDecision": "deny", "permissionDecisionReason": "no"},
+    ("goose", "PreToolUse"): BLOCK,
+    ("kimi", "PreToolUse"): CLAUDE_DENY,
+    ("vibe", "pre_tool"): DENY,
+    ("cline", "PreToolUse"): {"cancel": True, "errorMessage": "no"},
+    ("opencode", "tool.execute.before"): EXIT_2,
+    ("kolega", "PreToolUse"): CLAUDE_DENY,
+    ("copilot", "permissionRequest"): {"behavior": "deny", "message": "no"},
+    ("claude", "UserPromptSubmit"): BLOCK,
+    ("codex", "UserPromptSubmit"): BLOCK,
+    ("gemini", "BeforeAgent"): DENY,
+    ("qwen", "UserPromptSubmit"): BLOCK,
+    ("kimi", "UserPromptSubmit"): EXIT_2,
+    ("kolega", "UserPromptSubmit"): EXIT_2,
+    ("claude", "Stop"): BLOCK,
+    ("codex", "Stop"): BLOCK,
+    ("qwen", "Stop"): BLOCK,
+    ("goose", "Stop"): BLOCK,
+    ("copilot", "agentStop"): BLOCK,
+    ("gemini", "AfterAgent"): DENY,
+    ("vibe", "post_agent"): DENY,
+    ("kimi", "Stop"): EXIT_2,
+    ("claude", "PostToolUse"): BLOCK,
+    ("codex", "PostToolUse"): BLOCK,
+    ("gemini", "AfterTool"): DENY,
+    ("vibe", "post_tool"): DENY,
+}
+
+
+@pytest.mark.parametrize(("agent", "native"), REFUSALS, ids="-".join)
+def test_a_refusal_is_what_the_agent_honours(agent: str, native: str) -> None:
+    row = host(agent).row(native)
+    assert row is not None
+    decision = Decision(row.canonical[0], verdict="block", effect="deny_tool", reason="no", hook="h")
+    settled = settle(decision, row.says, "here")
+    said = express(settled.effects, row.says)
+    expected = REFUSALS[agent, native]
+    assert settled.problems == ()
+    if isinstance(expected, Answer):
+        assert said == expected
+    else:
+        assert (json.loads(said.stdout), said.stderr, said.status) == (expected, "", 0)
+
+
+@pytest.mark.parametrize("event", ["stop", "subagent_stop"])
+def test_an_end_where_the_agent_ends_sends_nobody_on(event: str) -> None:
+    for row in (row for agent in HOSTS for row in host(agent).events if event in row.canonical):
+        settled = settle(Decision(event, end_turn=True, reason="enough"), row.says, "here")
+        assert (settled.effects, settled.problems) == ({}, ())
+
+
+@pytest.mark.parametrize("agent", HOSTS)
+def test_every_agent_can_refuse_a_tool_call(agent: str) -> None:
+    rows = [row for row in host(agent).events if row.canonical[:1] == ("pre_tool",)]
+    assert len(rows) == 1
+    assert (agent, rows[0].native) in REFUSALS
+
+
+FULL = Decision(
+    "pre_tool",
+    verdict="ask",
+    reason="sure?",
+    tool_input={"command": "new"},
+    tool_output="out",
+    prompt="other",
+    context=Texts(["ctx"]),
+    messages=Texts(["note"]),
+    follow_ups=Texts(["more"]),
+    end_turn=True,
+)
+DECISIONS = [
+    FULL,
+    FULL.replace(verdict="allow"),
+    FULL.replace(verdict="block", effect="deny_tool", hook="h"),
+    FULL.replace(verdict="block", effect="end_turn", hook="h"),
+    FULL.replace(verdict="block", effect="advisory", hook="h"),
+    Decision("stop", follow_ups=Texts(["more"])),
+    Decision("pre_tool", tool_input={"command": "new"}),
+]
+
+
+@pytest.mark.parametrize("agent", HOSTS)
+@pytest.mark.parametrize("decision", DECISIONS, ids=range(len(DECISIONS)))
+def test_nothing_is_lost_in_silence(agent: str, decision: Decision) -> None:
+    """Whatever a decision asks for is said, or a problem names it."""
+    for row in host(agent).events:
+        if not row.canonical:
+            continue
+        settled = settle(decision.replace(event=row.canonical[0]), row.says, f"{agent} {row.native}")
+        answer = express(settled.effects, row.says)
+        told = answer.stdout + answer.stderr
+        named_losses = " ".join(problem.what for problem in settled.problems)
+        assert set(settled.effects) <= set(row.says)
+        for effect, text in (("context", "ctx"), ("message", "note"), ("follow_up", "more")):
+            if text in decision.context + decision.messages + decision.follow_ups:
+                assert text in told or f"`{effect}`" in named_losses, (row.native, effect, told)
+        if decision.stops:
+            assert "sure?" in told or "`block`" in named_losses or "`end_turn`" in named_losses, row.native
+            assert '"allow"' not in told
+            assert "new" not in told.replace("renew", ""), "a refused call is not rewritten as well"
+
+
+@pytest.mark.parametrize("agent", HOSTS)
+def test_asking_is_never_letting_through(agent: str) -> None:
+    row = next(row for row in host(agent).events if row.canonical[:1] == ("pre_tool",))
+    settled = settle(Decision("pre_tool", verdict="ask", reason="sure?"), row.says, "here")
+    assert set(settled.effects) in ({"ask"}, {"block"})
+    assert bool(settled.problems) == ("block" in settled.effects)
+
+
+@pytest.mark.parametrize("agent", HOSTS)
+def test_a_rewrite_that_cannot_be_done_is_a_refusal(agent: str) -> None:
+    row = next(row for row in host(agent).events if row.canonical[:1] == ("pre_tool",))
+    settled = settle(Decision("pre_tool", tool_input={"command": "safe"}), row.says, "here")
+    answer = express(settled.effects, row.says)
+    assert set(settled.effects) in ({"input"}, {"block"})
+    assert "safe" in answer.stdout + answer.stderr
+    if agent != "codex":  # there a rewrite counts only with this word, which grants nothing
+        assert '"allow"' not in answer.stdout, "a rewrite grants nothing"
+
+
+def test_codex_is_told_nothing_that_its_schemas_do_not_have() -> None:
+    """An unknown key is a failed hook there, and a failed hook lets the tool run."""
+    schemas = json.loads((DATA / "codex-output-schemas.json").read_text())
+    checked = 0
+    for row in host("codex").events:
+        name = "".join(f"-{char.lower()}" if char.isupper() else char for char in row.native).lstrip("-")
+        schema = schemas.get(f"{name}.command.output")
+        if schema is None:
+            assert row.says == {}, row.native
+            continue
+        for effects in [*([effect] for effect in row.says), list(row.says)]:
+            values: dict[str, Any] = {effect: "text" for effect in effects if effect in row.says}
+            if "input" in values:
+                values["input"] = {"command": "ls"}
+            if "block" in values:
+                values.pop("input", None)
+            if values:
+                said = json.loads(express(values, row.says).stdout)
+                Draft7Validator(schema).validate(said)
+                checked += 1
+    assert checked > 20
+
+
+def test_tables_are_sound() -> None:
+    assert set(RULES) == set(EFFECTS)
+    for agent in HOSTS:
+        table = host(agent)
+        assert table.name == agent
+        names = [row.native for row in table.events]
+        assert len(names) == len(set(names))
+        for row in table.events:
+            assert set(row.says) <= set(EFFECTS), (agent, row.native)
+            assert set(row.canonical) <= set(EVENTS), (agent, row.native)
+            assert {taken.field for taken in (*table.base, *row.takes)} <= {*FIELDS, "response"}
+            assert row.limit_s >= 1
+            assert row.installed <= bool(row.canonical)

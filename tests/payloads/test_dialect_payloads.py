@@ -1,0 +1,149 @@
+"""What agents really gave their hooks, given back: a captured payload is received as its agent's table says, presented
+to a hook of the same agent's dialect, and has to be the same. Nothing is started here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_bridge_payloads import DATA, PAYLOADS, named, received
+
+from anyhook.agents.codex.replies import ALLOWED
+from anyhook.model.call import Run
+from anyhook.model.decision import Decision
+from anyhook.model.event import Event
+from anyhook.model.hook import Hook
+from anyhook.model.json_bytes import encode
+from anyhook.model.json_types import Json
+from anyhook.tables.host_rows import EFFECTS
+from anyhook.tables.registry import dialect, host
+from anyhook.tables.rows import Scene
+from anyhook.tables.translate import to_native
+from anyhook.walk.express import express
+from anyhook.walk.interpret import interpret
+from anyhook.walk.judge import judge
+from anyhook.walk.present import payload
+from anyhook.walk.receive import receive
+from anyhook.walk.settle import settle
+
+AGENTS = ("claude", "codex", "gemini", "qwen", "copilot", "goose")
+CAPTURED = [path for path in PAYLOADS if path.parent.name in AGENTS and path.stem != "_env"]
+MADE = {
+    "timestamp", "turn_id", "transcript_path", "transcriptPath", "agent_transcript_path", "cwd", "working_dir",
+    "permission_mode", "stop_hook_active", "agent_id",
+}  # fmt: skip
+"""Keys whose values are ours: of the moment, of our own files, or of what only the product keeps."""
+OWN_SHAPE = {"tool_response", "toolResult", "error"}
+"""Keys under which an agent gives each tool's result in a shape of the tool's own."""
+UNKNOWN = {
+    "claude": {
+        "prompt_id", "effort", "source", "duration_ms", "model", "background_tasks", "session_crons", "session_title",
+        "permission_suggestions", "is_interrupt", "title",
+    },
+    "qwen": {
+        "prompt_id", "duration_ms", "model", "is_interrupt", "title", "context_usage", "context_limit", "input_tokens",
+        "tool_call_id",
+    },
+    "copilot": {"initialPrompt", "title", "transcriptPath"},
+}  # fmt: skip
+"""Keys that agents give and no other host could: hooks of ours are not given them, or given what is like them."""
+
+
+def presented(path: Path) -> tuple[dict[str, Any], dict[str, Json]]:
+    """A captured payload, and the one that a hook of the same dialect gets from us."""
+    _, row, given, _, found = received(path)
+    table = dialect(path.parent.name)
+    native = table.row(row.native)
+    assert native is not None, f"{row.native} is an event of the product and none of its dialect"
+    event = to_native(found.events[0], table)
+    scene = Scene(event, native.native, "/project", str(event.data["session"]), {}, {})
+    return given, json.loads(encode(payload(table, native, scene)))
+
+
+@pytest.mark.parametrize("path", [path for path in CAPTURED if received(path)[1].canonical], ids=named)
+def test_a_hook_gets_what_the_agent_gives(path: Path) -> None:
+    given, made = presented(path)
+    ignored = UNKNOWN.get(path.parent.name, set())
+    assert set(given) - set(made) - ignored == set(), "the agent gives these, and we do not"
+    assert set(made) - set(given) - MADE == set(), "we give these, and the agent does not"
+    for key in set(given) & set(made) - MADE - OWN_SHAPE - ignored:
+        assert made[key] == given[key], key
+
+
+@pytest.mark.parametrize("path", [path for path in CAPTURED if not received(path)[1].canonical], ids=named)
+def test_other_events_are_told_of(path: Path) -> None:
+    """Every captured event that stands for none of ours is either another look at a tool call, or known as the
+    product's alone."""
+    row = received(path)[1]
+    table = dialect(path.parent.name)
+    facet = table.row(row.native)
+    assert facet is not None or row.native in {event.native for event in host(table.name).events if not event.canonical}
+
+
+HOOK = Hook("x:user:E:h", "h", "x", "user", "/f", (), "/", "", "", (), None, "command", {}, 1.0)
+ASKED: dict[str, dict[str, Any]] = {
+    "block": {"verdict": "block", "reason": "because"},
+    "ask": {"verdict": "ask", "reason": "because"},
+    "allow": {"verdict": "allow", "reason": "because"},
+    "input": {"tool_input": {"command": "new"}},
+    "output": {"tool_output": "new"},
+    "prompt": {"prompt": "new"},
+    "context": {"context": ("more",)},
+    "message": {"messages": ("hear",)},
+    "end_turn": {"end_turn": True, "reason": "because"},
+}
+CASES = [
+    (agent, row.native, canonical, effect)
+    for agent in AGENTS
+    for row in host(agent).events
+    for canonical in row.canonical
+    for effect in row.says
+]
+
+
+@pytest.mark.parametrize(("agent", "native", "canonical", "effect"), CASES)
+def test_what_the_agent_honours_its_dialect_reads(agent: str, native: str, canonical: str, effect: str) -> None:
+    """The answer by which we ask an agent for an effect is one by which its own hooks ask us for the same."""
+    assert set(ASKED) <= set(EFFECTS)
+    said = host(agent).row(native)
+    table = dialect(agent)
+    row = table.row(native)
+    assert said is not None
+    assert row is not None
+    asked = Decision(canonical, **{"effect": row.block, **ASKED[effect]})
+    answer = express(settle(asked, said.says, "here").effects, said.says)
+    run = Run("exited", answer.status, answer.stdout.encode(), answer.stderr.encode(), 0, 0.0)
+    outcome = interpret(HOOK, table.replies["command"], canonical, run)
+    outcome = judge(HOOK, table, row, outcome, "native", {})
+    assert outcome.failure is None
+    for field, value in ASKED[effect].items():
+        if field != "reason" or effect in ("block", "ask"):
+            assert getattr(outcome, field) == value, (field, answer)
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_an_agent_that_calls_us_runs_its_own_hooks(agent: str) -> None:
+    table = host(agent)
+    assert {scope for scope, _ in dialect(agent).files} - {"sub-agent", "skill"} <= set(table.reads.get(agent, ()))
+    assert receive(table, table.events[0], {}, b"{}").events[0] == Event(
+        table.events[0].canonical[0], dict(table.events[0].fixed), b"{}", hosted=True
+    )
+
+
+def test_codex_answers_are_checked_by_the_published_schemas() -> None:
+    """The keys that its dialect allows at each event are those of the schemas, no more and no fewer."""
+    schemas: dict[str, Any] = json.loads((DATA / "codex-output-schemas.json").read_text())
+    names = {row.native: row.canonical[0] for row in dialect("codex").events}
+    found = {}
+    for native, canonical in names.items():
+        dashed = "".join(f"-{char.lower()}" if char.isupper() else char for char in native).strip("-")
+        schema = schemas.get(f"{dashed}.command.output", {})
+        inner = [
+            tuple(sorted(part["properties"]))
+            for name, part in schema.get("definitions", {}).items()
+            if name.endswith("HookSpecificOutputWire")
+        ]
+        found[canonical] = (tuple(sorted(schema.get("properties", ()))), inner[0] if inner else ())
+    assert found == {event: (tuple(sorted(top)), tuple(sorted(inner))) for event, (top, inner) in ALLOWED.items()}

@@ -1,0 +1,457 @@
+"""Every vector against the command, and the suite itself: its coverage, its loader, and that it can fail."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from anyhook.testing.conformance import runner
+from anyhook.testing.conformance.coverage import coverage, report
+from anyhook.testing.conformance.runner import Result, conform, run_all, run_vector
+from anyhook.testing.conformance.vectors import Vector, VectorError, load_suite, read_vector
+from command import CORE, LIMIT_S, MODELS, call_of_a_vector, servers
+
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+
+SUITE = load_suite()
+
+
+FIRST = {vector.source: vector.id for vector in reversed(SUITE.all())}
+"""The first vector of each dialect and topic."""
+
+
+def asks(vector: Vector) -> bool:
+    """Whether it has a model server, on a port that all these vectors share."""
+    return "python:pydantic_ai" in vector.needs
+
+
+def waits(vector: Vector) -> bool:
+    """Whether it spends its time asleep, up to the 30 s that a document names, and hardly any of the machine's."""
+    return asks(vector) or "sleep" in json.dumps(vector.raw)
+
+
+def judge(vector: Vector) -> Result:
+    """The first of each dialect and topic is judged by commands that are started anew; `--cold` starts all so."""
+    caller = None
+    if not servers.is_cold and FIRST[vector.source] != vector.id:
+        caller = call_of_a_vector(MODELS if asks(vector) else CORE)
+    return run_vector(vector, step_limit_s=LIMIT_S, caller=caller)
+
+
+class Waiting:
+    """Judges at the same time all vectors of this session that wait; those that share a port one after the other."""
+
+    def __init__(self, vectors: Sequence[Vector]) -> None:
+        self._pools = ThreadPoolExecutor(max_workers=8), ThreadPoolExecutor(max_workers=1)
+        self._results = {vector.id: self._pools[asks(vector)].submit(judge, vector) for vector in vectors}
+        for pool in self._pools:
+            pool.shutdown(wait=False)  # so that no thread outlives its work: other tests count threads
+
+    def result(self, vector: Vector) -> Result:
+        return self._results[vector.id].result()
+
+    def end(self) -> None:
+        for pool in self._pools:
+            pool.shutdown(cancel_futures=True)
+
+
+@pytest.fixture(scope="session")
+def waiting(request: pytest.FixtureRequest) -> Iterator[Waiting]:
+    """Of all that waits, what this session was asked for."""
+    named = {item.name for item in request.session.items}
+    made = Waiting([vector for vector in SUITE.all() if f"test_vector_that_waits[{vector.id}]" in named])
+    yield made
+    made.end()
+
+
+@pytest.mark.waits
+@pytest.mark.timeout(0)  # its own limits do, and it stands in line
+@pytest.mark.parametrize("vector", [*filter(waits, SUITE.all())], ids=lambda vector: vector.id)
+def test_vector_that_waits(vector: Vector, waiting: Waiting) -> None:
+    check(vector, waiting.result(vector))
+
+
+@pytest.mark.parametrize("vector", [*itertools.filterfalse(waits, SUITE.all())], ids=lambda vector: vector.id)
+def test_vector(vector: Vector) -> None:
+    check(vector, judge(vector))
+
+
+def check(vector: Vector, result: Result) -> None:
+    if result.skipped_reason is not None:
+        pytest.skip(result.skipped_reason)
+    assert result.passed, "\n".join([f"{vector.source}: {vector.title}", *result.failures])
+
+
+def test_the_suite_has_no_errors() -> None:
+    assert SUITE.errors == ()
+
+
+def test_every_row_is_shown_or_deferred_with_a_reason() -> None:
+    assert set(SUITE.vectors) == set(SUITE.rows), "a dialect without vectors, or vectors without rows"
+    found = coverage(SUITE)
+    assert found.complete(), report(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dialect", SUITE.vectors)
+@pytest.mark.parametrize("always", ["echo '{}'", "echo Traceback >&2; exit 1"], ids=["empty", "crash"])
+def test_every_vector_can_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, always: str, dialect: str) -> None:
+    """A command that always says the same satisfies no vector: each expects something of its own."""
+    monkeypatch.setattr(runner, "POLL_LIMIT_S", 0.0)
+    command = shell(tmp_path, always)
+    assert [vector.id for vector in SUITE.vectors[dialect] if run_vector(vector, command).passed] == []
+
+
+# The rest needs no implementation: small commands stand in for it.
+
+
+def shell(folder: Path, script: str) -> list[str]:
+    """A command that is this shell script."""
+    path = folder / "fake.sh"
+    path.write_text(script)
+    return ["/bin/sh", str(path)]
+
+
+def python(folder: Path, script: str) -> list[str]:
+    """A command that is this Python script."""
+    path = folder / "fake.py"
+    path.write_text(script)
+    return [sys.executable, str(path)]
+
+
+def vector_of(**parts: Json) -> dict[str, Json]:
+    return {"id": "v", "rows": ["R-1"], "title": "t", "steps": [{"run": ["fire"], "exit": 0}], **parts}
+
+
+def run(command: Sequence[str], **parts: Json) -> list[str]:
+    """The failures of one vector."""
+    result = run_vector(read_vector(vector_of(**parts), "d/t.json"), command)
+    assert result.passed == (not result.failures)
+    assert result.skipped_reason is None
+    return result.failures
+
+
+def expecting(**expect: Json) -> list[Json]:
+    return [{"run": ["fire"], **expect}]
+
+
+CANNED = """echo '{"verdict": "none", "hooks": [{"status": "ran"}]}'; echo talk >&2; exit 2"""
+
+
+@pytest.mark.parametrize(
+    ("expect", "said"),
+    [
+        ({"exit": 0}, "exit: expected 0, got 2"),
+        ({"exit": 2, "json": {"verdict": "block"}}, '$.verdict: expected "block", got "none"'),
+        ({"json": {"hooks": [{"status": "skipped"}]}}, '$.hooks[0].status: expected "skipped", got "ran"'),
+        ({"json": {"reason": None}}, "$.reason: expected null, got no such key"),
+        ({"stdout": {"$not": {"$has": "verdict"}}}, "stdout: expected anything but"),
+        ({"stderr": "talk"}, 'stderr: expected "talk", got "talk\\n"'),
+    ],
+)
+def test_a_wrong_answer_is_told_with_its_place(tmp_path: Path, expect: dict[str, Json], said: str) -> None:
+    (failure,) = run(shell(tmp_path, CANNED), steps=expecting(**expect))
+    assert failure.startswith("v [R-1] step 1 (fire): ")
+    assert said in failure
+    assert failure.endswith("stderr ends with:\n    talk")
+
+
+def test_the_right_answer_passes(tmp_path: Path) -> None:
+    expect: dict[str, Json] = {"exit": 2, "json": {"verdict": "none"}, "stderr": "talk\n", "stdout": {"$has": "ran"}}
+    assert run(shell(tmp_path, CANNED), steps=expecting(**expect)) == []
+
+
+@pytest.mark.parametrize("said", ["", "{} {}", "text", '{"a": NaN}'])
+def test_output_that_is_not_one_json_value(tmp_path: Path, said: str) -> None:
+    (failure,) = run(shell(tmp_path, f"echo '{said}'"), steps=expecting(json={}))
+    assert "stdout is not one JSON value" in failure
+
+
+def test_a_command_that_cannot_be_started(tmp_path: Path) -> None:
+    (failure,) = run([str(tmp_path / "nowhere")])
+    assert "could not be started" in failure
+
+
+def test_later_steps_are_not_taken_after_a_failure(tmp_path: Path) -> None:
+    steps: list[Json] = [{"run": ["list"], "exit": 1}, {"sh": f"touch {tmp_path}/taken"}]
+    assert len(run(shell(tmp_path, "true"), steps=steps)) == 1
+    assert not (tmp_path / "taken").exists()
+
+
+def test_files_and_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "POLL_LIMIT_S", 0.0)
+    command = shell(tmp_path, """echo '{"a": 1}' > seen.json; echo x > "$HOME/log" """)
+    files: dict[str, Json] = {"project/seen.json": {"json": {"a": 1}}, "home/log": {"text": {"$has": "x"}}}
+    assert run(command, files=files, absent=["project/other", "plugin/x"]) == []
+    wrong: dict[str, Json] = {
+        "project/seen.json": {"json": {"a": 2}},
+        "home/log": {"text": "y"},
+        "home/no": {"text": ""},
+    }
+    failures = run(command, files=wrong, absent=["home/log"])
+    places = [failure.split("afterwards: ")[1].split(":")[0] for failure in failures]
+    assert places == ["project/seen.json", "home/log", "home/no", "home/log"]
+
+
+def test_a_file_that_comes_late_is_waited_for(tmp_path: Path) -> None:
+    command = shell(tmp_path, "(sleep 0.3; echo late > late) >/dev/null 2>&1 &")
+    assert run(command, files={"project/late": {"text": "late\n"}}) == []
+
+
+REPORT = """
+import json, os, sys
+print(json.dumps({"argv": sys.argv[1:], "env": dict(os.environ), "cwd": os.getcwd(), "stdin": sys.stdin.read()}))
+"""
+
+
+def test_the_environment_is_clean_and_the_names_are_filled_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET", "1")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    seen: dict[str, Json] = {
+        "cwd": "{project}",
+        "stdin": "{home} {python}",
+        "argv": ["fire", "--project", "{project}", "{plugin}"],
+        "env": {"$all": [{"HOME": "{home}", "A": "{plugin}/a"}, {"$not": {"$has": "LANG"}}]},
+    }
+    steps: list[Json] = [{"run": ["fire", "{plugin}"], "stdin": "{home} {python}", "json": seen}]
+    command = python(tmp_path, REPORT)
+    assert run(command, env={"A": "{plugin}/a", "LANG": None}, steps=steps) == []
+    names: Json = {"env": {"$all": [{"$has": "PATH"}, {"$not": {"$has": "SECRET"}}, {"$not": {"$has": "PYTHONPATH"}}]}}
+    assert run(command, steps=[{"run": ["list"], "json": names}]) == []
+    assert "$.cwd" in run(command, steps=[{"run": ["list"], "json": {"cwd": "{home}"}}])[0]
+
+
+@pytest.mark.parametrize(
+    ("argv", "becomes"),
+    [
+        (["list", "--json"], ["list", "--project", "{project}", "--json"]),
+        (["fire", "x", "--project", "{home}"], ["fire", "x", "--project", "{home}"]),
+        (["check", "--project={home}"], ["check", "--project={home}"]),
+        (["dialects", "--json"], ["dialects", "--json"]),
+    ],
+)
+def test_the_project_is_named_where_the_step_does_not(tmp_path: Path, argv: list[Json], becomes: list[Json]) -> None:
+    steps: list[Json] = [{"run": argv, "json": {"argv": becomes}}]
+    assert run(python(tmp_path, REPORT), steps=steps) == []
+
+
+def test_layout_and_steps_between(tmp_path: Path) -> None:
+    parts: dict[str, Json] = {
+        "home": {"deep/er/script": {"text": "#!/bin/sh\necho $0\n", "mode": "755"}, "link": {"link": "deep"}},
+        "project": {"kept": "old", "dir": {"dir": True}},
+        "steps": [
+            {"sh": "test -d dir && test -x ../home/link/er/script && test ! -x kept"},
+            {"write": {"project/kept": "new", "plugin/made/here": "x"}},
+            {"sh": "mv made moved", "in": "plugin"},
+            {"run": ["list"], "stdout": "new"},
+        ],
+        "files": {"plugin/moved/here": {"text": "x"}},
+    }
+    assert run(shell(tmp_path, "cat kept"), **parts) == []
+
+
+def test_a_shell_step_has_to_succeed(tmp_path: Path) -> None:
+    steps: list[Json] = [{"sh": "exit 7"}, {"run": ["list"], "exit": 0}]
+    (failure,) = run(shell(tmp_path, "true"), steps=steps)
+    assert "step 1 (sh exit 7): exit: expected 0, got 7" in failure
+
+
+def test_a_missing_program_skips(tmp_path: Path) -> None:
+    vector = read_vector(vector_of(needs=["sh", "no-such-program"]), "d/t.json")
+    result = run_vector(vector, shell(tmp_path, "true"))
+    assert (result.passed, result.skipped_reason, result.failures) == (False, "needs no-such-program", [])
+
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
+
+
+@needs_proc
+def test_at_the_limit_the_process_group_is_killed(tmp_path: Path) -> None:
+    command = shell(tmp_path, f"sleep 600 & echo $! > {tmp_path}/pid; wait")
+    result = run_vector(read_vector(vector_of(), "d/t.json"), command, step_limit_s=0.5)
+    assert "did not end" in result.failures[0]
+    assert ends(int((tmp_path / "pid").read_text()))
+
+
+@needs_proc
+def test_what_a_vector_left_running_is_ended(tmp_path: Path) -> None:
+    script = f"""
+import os, subprocess
+child = subprocess.Popen(["sleep", "600"], start_new_session=True, cwd="/",
+                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+open({str(tmp_path / "pid")!r}, "w").write(str(child.pid))
+os._exit(0)
+"""
+    assert run(python(tmp_path, script)) == []
+    assert ends(int((tmp_path / "pid").read_text()))
+
+
+def ends(pid: int) -> bool:
+    """Whether the process ends soon; one that is dead but not yet waited for has ended."""
+    for _ in range(100):
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] in "ZX":
+                return True
+        except OSError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_nothing_is_left_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temp"))
+    (tmp_path / "temp").mkdir()
+    steps: list[Json] = [
+        {"sh": "mkdir -p a/b/c && touch a/b/c/d && ln -s / a/root && chmod 000 a/b/c a/b a"},
+        {"run": ["list"], "exit": 0},
+    ]
+    assert run(shell(tmp_path, "true"), project={"shut": {"dir": True, "mode": "000"}}, steps=steps) == []
+    assert list((tmp_path / "temp").iterdir()) == []
+
+
+def test_a_layout_that_contradicts_itself_is_a_failure(tmp_path: Path) -> None:
+    (failure,) = run(shell(tmp_path, "true"), project={"a": "text", "a/b": "text"})
+    assert failure.startswith("v [R-1] on disk: ")
+
+
+# Loading.
+
+ROWS = {"d": {"R-1": "first", "R-2": "second", "R-3": "third"}, "e": {"S-1": "other"}}
+
+
+def suite_at(folder: Path, files: Mapping[str, object], rows: object = ROWS) -> Path:
+    for name, content in {"rows.json": rows, **files}.items():
+        path = folder / "suite" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return folder / "suite"
+
+
+BROKEN: list[tuple[str, Mapping[str, object], str]] = [
+    ("unknown key", vector_of(expect=1), "d/t.json: v: the vector has the unknown key expect"),
+    ("unknown key of a step", vector_of(steps=[{"run": ["a"], "status": 1}]), "v: step 1 has the unknown key status"),
+    ("unknown operator", vector_of(steps=expecting(json={"a": {"$is": 1}})), "v: step 1: json: $.a: unknown operator"),
+    ("operator of files", vector_of(files={"home/a": {"text": {"$is": 1}}}), "v: files: home/a: $: unknown operator"),
+    ("unknown row", vector_of(rows=["R-1", "R-9"]), "d/t.json: v: unknown row R-9"),
+    ("no rows", vector_of(rows=[]), "v: rows should name at least one row"),
+    ("no title", vector_of(title=""), "v: title should be a text"),
+    ("no id", vector_of(id=None), "d/t.json: a vector without id: id should be a text"),
+    ("no steps", vector_of(steps=[]), "v: steps should be a list with something in it"),
+    ("two kinds of step", vector_of(steps=[{"run": ["a"], "sh": "b"}]), "v: step 1 should have exactly one of"),
+    ("no verb", vector_of(steps=[{"run": []}]), "v: step 1: run names no verb"),
+    ("nothing expected", vector_of(steps=[{"run": ["a"]}], absent=["home/a"]), "v: expects nothing of the command"),
+    ("bad room", vector_of(steps=[{"sh": "a", "in": "tmp"}]), "v: step 1: in should be one of"),
+    ("path without room", vector_of(absent=["a"]), "v: absent: 'a' should begin with project/"),
+    ("path out of the room", vector_of(absent=["home/../a"]), "v: absent: 'home/../a' should begin"),
+    ("absolute path", vector_of(home={"/a": ""}), "v: home: '/a' should be a path inside"),
+    ("bad mode", vector_of(home={"a": {"text": "", "mode": 755}}), "v: home: a: mode should be octal digits"),
+    ("two kinds of entry", vector_of(home={"a": {"text": "", "link": "b"}}), "v: home: a: should be a text, a link"),
+    ("bad variable", vector_of(env={"A": 1}), "v: env: A should be a string"),
+    ("bad stdin", vector_of(steps=[{"run": ["a"], "exit": 0, "stdin": 1}]), "v: step 1: stdin should be a text"),
+]
+
+
+@pytest.mark.parametrize(("vector", "said"), [row[1:] for row in BROKEN], ids=[row[0] for row in BROKEN])
+def test_a_broken_vector_is_one_error_alone(tmp_path: Path, vector: Mapping[str, object], said: str) -> None:
+    suite = load_suite(suite_at(tmp_path, {"d/t.json": [vector, vector_of(id="neighbour")]}))
+    assert [loaded.id for loaded in suite.all()] == ["neighbour"]
+    (error,) = suite.errors
+    assert said in error
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"d/t.json": [vector_of()], "e/u.json": [vector_of()]}, "e/u.json: v: the id stands already in d/t.json"),
+        ({"d/t.json": "[{]"}, "d/t.json: cannot be read as JSON"),
+        ({"d/t.json": '[{"id": "v", "id": "w"}]'}, "d/t.json: cannot be read as JSON: key 'id' stands twice"),
+        ({"d/t.json": {}}, "d/t.json: should be a list"),
+        ({"d/t.json": []}, "d/t.json: should be a list with vectors in it"),
+        ({"d/t.json": ["v"]}, "d/t.json: a vector without id: the vector should be an object"),
+        ({"d/notes.txt": ""}, "d: an empty folder"),
+        ({"d/deferred.json": {"R-1": "later"}}, "d: an empty folder"),
+        ({}, "an empty directory"),
+        ({"d/t.json": [vector_of()], "d/deferred.json": {"R-9": "later"}}, "d/deferred.json: unknown row R-9"),
+        ({"d/t.json": [vector_of()], "d/deferred.json": {"S-1": "later"}}, "d/deferred.json: unknown row S-1"),
+        ({"d/t.json": [vector_of()], "d/deferred.json": {"R-2": " "}}, "d/deferred.json: R-2 has no reason"),
+        ({"d/t.json": [vector_of()], "d/deferred.json": ["R-2"]}, "d/deferred.json: should map rows to reasons"),
+        ({"d/t.json": [vector_of(rows=["K-1"])], "rows.json": "["}, "rows.json: should map each dialect"),
+    ],
+)
+def test_a_broken_folder_is_one_error(tmp_path: Path, files: Mapping[str, object], said: str) -> None:
+    errors = load_suite(suite_at(tmp_path, files)).errors
+    assert said in errors[0]
+    assert len(errors) == 1 or "rows.json" in files
+
+
+def test_a_directory_that_is_not_there_and_a_dialect_that_is_not_in_it(tmp_path: Path) -> None:
+    assert "no such directory" in load_suite(tmp_path / "none").errors[0]
+    suite = load_suite(suite_at(tmp_path, {"d/t.json": [vector_of()]}), ["x", "d"])
+    assert suite.errors == (f"{tmp_path}/suite: no vectors for x; there are d",)
+    assert [vector.id for vector in suite.all()] == ["v"]
+
+
+def test_one_dialect_and_one_folder_can_be_chosen(tmp_path: Path) -> None:
+    root = suite_at(tmp_path, {"d/t.json": [vector_of()], "e/t.json": [vector_of(id="w", rows=["S-1"])]})
+    assert list(load_suite(root, ["e"]).vectors) == ["e"]
+    own = suite_at(tmp_path, {"d/rows.json": ROWS}) / "d"
+    assert [vector.id for vector in load_suite(own).all()] == ["v"]
+
+
+def test_coverage_names_missing_and_stale_rows(tmp_path: Path) -> None:
+    files = {"d/t.json": [vector_of()], "d/deferred.json": {"R-1": "later", "R-2": "needs a network"}}
+    found = coverage(load_suite(suite_at(tmp_path, files)))
+    assert not found.complete()
+    assert found.as_dict() == {
+        "shown": {"R-1": ["v"]},
+        "deferred": {"R-2": "needs a network"},
+        "missing": {"R-3": "third"},
+        "stale": {"R-1": ["v"]},
+    }
+    assert report(found).splitlines() == [
+        "rows: 1 of 3 shown by vectors, 1 deferred",
+        "row R-3 has no vector and no reason: third",
+        "row R-1 is deferred although shown by v",
+    ]
+
+
+def test_run_all_keeps_the_order_and_refuses_a_broken_suite(tmp_path: Path) -> None:
+    names = [f"v{number}" for number in range(6)]
+    root = suite_at(tmp_path, {"d/t.json": [vector_of(id=name) for name in names]})
+    results = run_all(directory=str(root), workers=3, command=shell(tmp_path, "true"))
+    assert [(vector.id, result.passed) for vector, result in results] == [(name, True) for name in names]
+    with pytest.raises(VectorError, match="no vectors for x"):
+        run_all(["x"], str(root))
+
+
+def test_conform_counts_and_says(tmp_path: Path) -> None:
+    vectors = [
+        vector_of(id="good"),
+        vector_of(id="bad", steps=expecting(exit=1)),
+        vector_of(id="skipped", needs=["no-such-program"]),
+        vector_of(id="broken", rows=["R-9"]),
+    ]
+    said: list[str] = []
+    root = suite_at(tmp_path, {"d/t.json": vectors})
+    assert conform([], str(root), said.append, shell(tmp_path, "true")) == (1, 2, 1)
+    assert said == [
+        "error: d/t.json: broken: unknown row R-9",
+        "failed: bad (d/t.json): t\n  bad [R-1] step 1 (fire): exit: expected 1, got 0",
+        "skipped: skipped: needs no-such-program",
+        "rows: 1 of 3 shown by vectors, 0 deferred\nrow R-2 has no vector and no reason: second"
+        "\nrow R-3 has no vector and no reason: third",
+    ]
+
+
+def test_conform_on_an_empty_directory_fails(tmp_path: Path) -> None:
+    assert conform([], str(tmp_path), lambda _: None) == (0, 1, 0)

@@ -1,0 +1,51 @@
+"""`anyhook new --with-test`: a new hook comes with cases that hold, and its file of cases bothers no dialect."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from anyhook.tables.registry import DIALECTS, dialect
+from conftest import World
+
+PAIRS = [(name, row.native) for name in DIALECTS for row in dialect(name).events]
+GATES = [(name, dialect(name).row_for("pre_tool").native) for name in DIALECTS]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("name", "native"), GATES)
+def test_the_first_cases_of_a_gate_hold(world: World, name: str, native: str) -> None:
+    done = world.command("new", "guard", "--dialect", name, "--event", native, "--with-test")
+    assert done.returncode == 0, done.stderr
+    assert "anyhook test " in done.stdout
+    done = world.command("test", "--trust", "all", "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(done.stdout)
+    assert (found["passed"], found["failed"]) == (2, 0)
+    assert json.loads(world.command("check", "--format", "json").stdout) == {"problems": []}
+
+
+def test_every_event_gets_cases_that_can_be_read(world: World) -> None:
+    from anyhook.documents.parse import parse_yaml
+    from anyhook.testing.kit.cases import cases_in
+    from anyhook.testing.scaffold.plan import Order, find_row
+    from anyhook.testing.scaffold.try_out import first_cases
+    from anyhook.testing.scaffold.write import write
+
+    for number, (name, native) in enumerate(PAIRS):
+        table = dialect(name)
+        row, canonical = find_row(table, native)
+        order = Order(f"h{number}", table, row, "project", "bash", "", world.setup().roots(()))
+        _, hook = write(order)
+        text = first_cases(order, canonical, "Bash", hook)
+        assert len(cases_in(parse_yaml(text), "x.hooktest.yaml", text)) == 2
+
+
+def test_bad_calls(world: World) -> None:
+    words = ["new", "guard", "--dialect", "kodik", "--event", "Stop", "--with-test"]
+    done = world.command(*words, "--scope", "user")
+    assert (done.returncode, "--scope project" in done.stderr) == (3, True)
+    path = world.write(world.project / ".kodik/guard.hooktest.yaml", "mine")
+    done = world.command(*words)
+    assert (done.returncode, "is there already" in done.stderr) == (3, True)
+    assert sorted(found.name for found in path.parent.iterdir()) == [path.name], "nothing else was written"

@@ -1,0 +1,37 @@
+"""Express, as a table: settled effects become the bytes that a host reads, and nothing that its table does not have."""
+
+from __future__ import annotations
+
+import pytest
+
+from anyhook.model.json_types import Json
+from anyhook.tables.host_rows import Say
+from anyhook.walk.express import express
+
+BY_STATUS = {"block": Say(stderr="{reason}", status=2)}
+BY_JSON = {
+    "block": Say(json={"decision": "block", "reason": "{reason}"}),
+    "context": Say(json={"out": {"event": "E", "context": "{context}"}}),
+    "input": Say(json={"out": {"event": "E", "input": "{input}"}}),
+    "message": Say(json={"systemMessage": "{message}"}),
+}
+BY_TEXT = {"context": Say(text="{context}"), "message": Say(text="note: {message}")}
+TABLE: list[tuple[dict[str, Json], dict[str, Say], tuple[str, str, int], str]] = [
+    ({}, BY_JSON, ("", "", 0), "no opinion is no output and status 0"),
+    ({"block": "no"}, BY_STATUS, ("", "no", 2), "a status and a reason on stderr"),
+    ({"block": "no"}, BY_JSON, ('{"decision": "block", "reason": "no"}', "", 0), "an object on stdout"),
+    ({"context": "c", "input": {"a": 1}}, BY_JSON,
+     ('{"out": {"event": "E", "input": {"a": 1}, "context": "c"}}', "", 0),
+     "what shares an object is laid into it, in the fixed order of effects"),
+    ({"message": "m", "block": "no"}, BY_JSON, ('{"decision": "block", "reason": "no", "systemMessage": "m"}', "", 0),
+     "the order of effects, whatever order they came in"),
+    ({"block": 'say "no"\n{reason} é'}, BY_JSON,
+     ('{"decision": "block", "reason": "say \\"no\\"\\n{reason} é"}', "", 0), "a value is data and never a template"),
+    ({"context": "c", "message": "m"}, BY_TEXT, ("c\n\nnote: m", "", 0), "plain texts, a line between them"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("effects", "says", "answer", "why"), TABLE, ids=[row[3] for row in TABLE])
+def test_the_answer(effects: dict[str, Json], says: dict[str, Say], answer: tuple[str, str, int], why: str) -> None:
+    made = express(effects, says)
+    assert (made.stdout, made.stderr, made.status) == answer, why
