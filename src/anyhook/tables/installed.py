@@ -43,8 +43,8 @@ def installed(env: Mapping[str, str], path: Sequence[str], known: Sequence[str])
     folders = [folder for folder in path if folder.startswith("/") and folder.rstrip("/").endswith(FOLDERS)]
     if not folders:
         return ()
-    file = base_of(env, "XDG_STATE_HOME", ".local/state") + "/anyhook/agents"
     key = (FORMAT, sys.version_info[:2], tuple(known), tuple(folders))
+    file = f"{base_of(env, 'XDG_STATE_HOME', '.local/state')}/anyhook/agents/{_checksum(':'.join(folders)):08x}"
     kept = _kept(file, key)
     if kept is not None:
         return kept
@@ -54,6 +54,14 @@ def installed(env: Mapping[str, str], path: Sequence[str], known: Sequence[str])
     if not any(row[4] for row in rows):  # what is broken is looked at until it is not
         _keep(file, key, rows, seen)
     return rows
+
+
+def _checksum(text: str) -> int:
+    """A file name per environment of Python's; two of one name cost a look at the folders, no more."""
+    found = 0
+    for byte in text.encode("utf-8", "surrogateescape"):
+        found = (found * 131 + byte) & 0xFFFF_FFFF
+    return found
 
 
 def _kept(file: str, key: tuple[object, ...]) -> tuple[Row, ...] | None:
