@@ -86,12 +86,13 @@ def _kept(file: str, key: tuple[object, ...]) -> tuple[Row, ...] | None:
 def _keep(file: str, key: tuple[object, ...], rows: tuple[Row, ...], seen: Sequence[tuple[str, Stamp | None]]) -> None:
     if time_ns() - max((max(stamped[:2]) for _, stamped in seen if stamped), default=0) < SETTLED_NS:
         return
+    kept: Any = (key, rows, tuple(seen))
     temporary = f"{file}.{os.getpid()}"
     try:
         os.makedirs(os.path.dirname(file), 0o700, exist_ok=True)
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "wb") as opened:
-            opened.write(marshal.dumps((key, rows, tuple(seen))))
+            opened.write(marshal.dumps(kept))
         os.replace(temporary, file)
     except OSError:
         return  # it is looked up again the next time
