@@ -272,9 +272,9 @@ def _limits(table_: Dialect) -> str:
 
 
 def _bounds(limits: Limits) -> str:
-    if not limits.most_s:
+    if not limits.max_s:
         return ""
-    return f"{seconds(limits.least_s)} to {seconds(limits.most_s)}"
+    return f"{seconds(limits.min_s)} to {seconds(limits.max_s)}"
 
 
 def _failure(table_: Dialect) -> str:

@@ -54,5 +54,5 @@ ASKING = Asking(
     roles={"fast": "fast", "haiku": "fast", "sonnet": "long", "opus": "thinking"},
     reply='{"ok": true} to let it happen, or {"ok": false, "reason": "one or two sentences"} to block it',
     temperature=0.0,
-    most_tokens=512,
+    max_tokens=512,
 )

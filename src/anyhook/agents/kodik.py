@@ -67,7 +67,7 @@ EVENTS = (
     EventRow("Stop", ("stop",), "keep_working", bound=5, in_subagents=False),
 )
 
-LIMITS = {"command": Limits(default_s=30.0, least_s=1.0, most_s=300.0)}
+LIMITS = {"command": Limits(default_s=30.0, min_s=1.0, max_s=300.0)}
 
 SHAPE = EntryShape(
     dialect="kodik",

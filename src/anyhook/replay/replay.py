@@ -180,7 +180,7 @@ def by_runs_alone(record: dict[str, Json]) -> bool:
         return False
     calls = record.get("calls")
     names = {call.get("dialect") for call in calls if isinstance(call, dict)} if isinstance(calls, list) else set()
-    return not any(name in DIALECTS and dialect(str(name)).partial_input for name in names)
+    return not any(name in DIALECTS and dialect(str(name)).whole_input is not None for name in names)
 
 
 def _identity(call: dict[str, Json]) -> tuple[Json, ...]:

@@ -164,7 +164,7 @@ class Asking(Record):
     reply: str
     """What an answer looks like, in words for the model."""
     temperature: float
-    most_tokens: int
+    max_tokens: int
     """Of an answer that is given without tools."""
 
 
@@ -192,15 +192,12 @@ class Limits(Record):
 
     default_s: float
     unit_s: float = 1.0
-    least_s: float = 0.0
-    most_s: float = 0.0
+    min_s: float = 0.0
+    max_s: float = 0.0
     """Values outside are brought to the nearer end, with a problem; 0 for no bound."""
-    bad_skips: bool = False
-    """Whether a value that is no duration skips the hook; else the default applies. Either with a problem."""
-    zero_is_default: bool = False
-    """Whether 0 is a way to say "the default", without a problem."""
-    numeric_text: bool = False
-    """Whether "30" is as good as 30."""
+    read: Callable[[Json, Limits], tuple[float | None, str]] | None = None
+    """The product's own way to read a value, where it has one: seconds (None skips the hook), and what was wrong. The
+    usual way (`shapes.read_limit`) takes the default for a value that is no duration."""
 
 
 class Scaffold(Record):
@@ -303,8 +300,8 @@ class Dialect(Record):
     """Whether a hook has those of its event run one after the other all the same."""
     identity: Callable[[Hook], tuple[Json, ...]] = lambda hook: (hook.id,)
     """What makes two of them the same, so that the first runs for both."""
-    partial_input: bool = False
-    """Whether a rewritten input names only the fields that change."""
+    whole_input: Callable[[Mapping[str, Json], Mapping[str, Json]], dict[str, Json]] | None = None
+    """The whole of a rewritten input (the call's, the hook's), where hooks name only the fields that they change."""
     closed_env: bool = False
     """Whether no variable of ours may be added to a hook's environment."""
     sort: Callable[[Hook], tuple[Json, ...]] | None = None

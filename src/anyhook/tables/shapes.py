@@ -128,21 +128,18 @@ def numbered(hooks: list[Hook]) -> list[Hook]:
 
 def read_limit(value: Json, limits: Limits) -> tuple[float | None, str]:
     """Seconds, and what was wrong with the value ("" if nothing). None for seconds means: skip the hook."""
-    if value is None or (limits.zero_is_default and value == 0 and not isinstance(value, bool)):
+    if value is None:
         return limits.default_s, ""
-    if limits.numeric_text and isinstance(value, str):
-        try:
-            value = float(value)
-        except ValueError:
-            pass
+    if limits.read is not None:
+        return limits.read(value, limits.replace(read=None))
     number = _finite(value)
-    if number is None or (number <= 0 and not limits.least_s):
-        return (None if limits.bad_skips else limits.default_s), f"{_short(value)} is no duration"
+    if number is None or (number <= 0 and not limits.min_s):
+        return limits.default_s, f"{_short(value)} is no duration"
     seconds = number * limits.unit_s
-    if limits.least_s and seconds < limits.least_s:
-        return limits.least_s, f"{_short(value)} is below the least, {limits.least_s / limits.unit_s:g}"
-    if limits.most_s and seconds > limits.most_s:
-        return limits.most_s, f"{_short(value)} is above the most, {limits.most_s / limits.unit_s:g}"
+    if limits.min_s and seconds < limits.min_s:
+        return limits.min_s, f"{_short(value)} is below the least, {limits.min_s / limits.unit_s:g}"
+    if limits.max_s and seconds > limits.max_s:
+        return limits.max_s, f"{_short(value)} is above the most, {limits.max_s / limits.unit_s:g}"
     if seconds > MAX_LIMIT_S:
         return MAX_LIMIT_S, f"{_short(value)} is more than any clock here can wait, {MAX_LIMIT_S / limits.unit_s:g}"
     return seconds, ""

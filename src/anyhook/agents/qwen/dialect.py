@@ -162,7 +162,7 @@ DIALECT = extend(
     tools=tool_rows(HOST),
     replies={"command": REPLY},
     limits={"command": LIMITS["command"]},
-    partial_input=False,
+    whole_input=None,
     withholds=False,
     differences=(
         ("QW-2", "`http`, `prompt` and `function` handlers are told of and not run."),
