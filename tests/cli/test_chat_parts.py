@@ -201,11 +201,11 @@ def test_a_draft_in_every_dialect(world: World, name: str, lang: Lang, scope: Sc
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"name": "../up"}, "is no name for a hook"),
+        ({"name": "../up"}, "is not a valid name for a hook"),
         ({"event": "PreToolUze"}, "Did you mean `PreToolUse`?"),
         ({"tool": "("}, "--tool ("),
-        ({"lang": "python", "script": "#!/usr/bin/env python3\nif\n"}, "no valid Python"),
-        ({"script": "#!/usr/bin/env bash\nfi\n"}, "no valid bash"),
+        ({"lang": "python", "script": "#!/usr/bin/env python3\nif\n"}, "not valid Python"),
+        ({"script": "#!/usr/bin/env bash\nfi\n"}, "not valid bash"),
         ({"script": "exit 0\n"}, "first line"),
         ({"script": "#!/nowhere/bash\nexit 0\n"}, "/nowhere/bash"),
         ({"sample": {"tool_name": "Read"}}, "would not run"),

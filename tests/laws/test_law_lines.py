@@ -161,6 +161,7 @@ def test_replaying_all_is_judging_each(unsealed: list[bytes], posture: str | Non
 @examples(50)
 @given(journals(), words.map(" ".join), st.lists(st.integers(0, 6), min_size=3, max_size=3), st.booleans())
 @example([], "", [0, 0, 0], False)
+@example([], "\0", [0, 0, 0], False)
 def test_a_search_finds_what_a_whole_index_would(
     journal: list[bytes], asked: str, cuts: list[int], indexed: bool
 ) -> None:

@@ -19,7 +19,7 @@ from anyhook.adapters import tool_calls
 from anyhook.adapters.conversation import Prompt
 from anyhook.adapters.lifecycle import MAIN, SUBAGENT, KeepWorkingBounds, Lifecycle, Refused, instruction
 from anyhook.adapters.messages import (
-    Tally,
+    TokenCount,
     final_text,
     from_plain,
     last_size,
@@ -67,7 +67,7 @@ class RunState:
     answers: int = 0
     tools_used: bool = False
     stops: KeepWorkingBounds = field(default_factory=KeepWorkingBounds)
-    tally: Tally = field(default_factory=Tally)
+    tally: TokenCount = field(default_factory=TokenCount)
     over: Decision | None = None
     """The decision that ends the turn once the tools of this step are through."""
     notes: list[str] = field(default_factory=list)

@@ -118,7 +118,7 @@ def _chosen(cases: list[Case], options: TestOptions) -> list[tuple[Case, str]]:
     wanted = (options.only or "").lower()
     chosen = [case for case in cases if wanted in case.id.lower()]
     if not chosen:
-        raise BadCall(f"-k {options.only}: no case contains this text in its file or name ({len(cases)} cases).")
+        raise BadCall(f"-k {options.only}: none of the {len(cases)} cases contains this text in its file or name.")
     given = os.path.realpath(project_of(options.project)) if options.project else None
     try:
         if options.trust == "all":

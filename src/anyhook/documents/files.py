@@ -28,7 +28,7 @@ MAX_KEPT_BYTES = 262_144
 MAX_SENTENCE = 1000
 """How much of a document's own words a problem repeats."""
 MAX_PROBLEMS = 100
-"""How many problems of one file are told one by one."""
+"""How many problems of one file are reported one by one."""
 MAX_LOCATED_BYTES = 4 * 1024 * 1024
 """How many bytes of documents are searched for the lines of what is shown; beyond that, files are named alone."""
 MAX_REMEMBERED_BYTES = 32 * 1024 * 1024
@@ -266,7 +266,7 @@ class Files:
             self.problem(f"invalid-{syntax}", error.what, where, fix=error.fix)
             return None
         if syntax == "json" and (twice := repeated_key(text, document)):
-            what = f"`{twice[0]}` stands here for the second time; what stands under the first is lost"
+            what = f"`{twice[0]}` is here for the second time; what is under the first is lost"
             self.problem("repeated-key", what, f"{path}:{twice[1]}", fix="Put everything under one of them.")
         return document
 

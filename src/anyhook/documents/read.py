@@ -34,7 +34,7 @@ class Unreadable(Exception):  # noqa: N818 - a state of the document, not a faul
 
 
 def read_bytes(path: str, limit: int = MAX_BYTES) -> bytes:
-    """The bytes of a regular file. What is no regular file is refused without waiting for it.
+    """The bytes of a regular file. Anything else is refused without waiting for it.
 
     A path where nothing is raises FileNotFoundError; a symbolic link that leads to nothing is Unreadable.
     """

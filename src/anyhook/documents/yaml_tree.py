@@ -120,7 +120,7 @@ def compose(text: str, counted: Callable[[int], None] | None = None) -> Node | N
 
 
 def _mistake(text: str, problem: str, at: int) -> Unreadable:
-    """The error with the likely cure. What is missed at the end of the text is shown on its last line."""
+    """The error with the likely fix. What is missed at the end of the text is shown on its last line."""
     line = text.count("\n", 0, min(at, len(text.rstrip()))) + 1
     if text[at : at + 1] == "\t":
         return Unreadable("not valid YAML: a tab where spaces belong", "indent with spaces, not with a tab", line)
@@ -237,7 +237,7 @@ def _scalar(node: Node) -> Json:
 
 
 def _number(value: str, whole: bool) -> int | float | str:
-    """What is no JSON number, infinite or too long, stays text: so it spoils only the entry it stands in."""
+    """A number that JSON does not have, infinite or too long, stays text: so it spoils only the entry it stands in."""
     if len(value) > MAX_DIGITS or "n" in value.lower():
         return value
     if whole:

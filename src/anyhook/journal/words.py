@@ -62,8 +62,9 @@ class WordSearch:
 
 
 def query_of(words: str) -> str:
-    """As SQLite wants it: each word as it is, all of them."""
-    return sayable(" ".join('"{}"'.format(word.replace('"', '""')) for word in words.split()))
+    """As SQLite wants it: each word as it is, all of them. It takes a NUL for the end of the text."""
+    each = words.replace("\0", " ").split()
+    return sayable(" ".join('"{}"'.format(word.replace('"', '""')) for word in each))
 
 
 def marks_of(words: str) -> list[tuple[bytes, ...]]:

@@ -143,7 +143,7 @@ def _with_values(text: str, values: Mapping[str, Json]) -> str:
     for name, value in values.items():
         try:
             text = edit.put(text, "json", tuple(name.split(".")), value)
-        except edit.Refused:
+        except edit.CannotEdit:
             return text  # as the agent itself finds it
     return text
 

@@ -7,11 +7,11 @@ import hashlib
 import json
 import os
 import re
+from typing import TYPE_CHECKING
 
 from anyhook.model.record import Record
 from anyhook.state.places import write_private
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 

@@ -1,5 +1,5 @@
-"""Firings: what was decided a moment ago about a call, so that several entries of ours in agents' configs run the hooks
-once and all give the same answer. Where it cannot remember, every call is the first."""
+"""Recent decisions: what was decided a moment ago about a call, so that several entries of ours in agents' configs run
+the hooks once and all give the same answer. Where nothing can be remembered, every call is the first."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import time
 
 from anyhook.model import lean_json
-from anyhook.state.places import write_private
+from anyhook.state.places import file_name, read_object, write_private
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,22 +18,19 @@ REMEMBERED_S, AGAIN_S = 60.0, 5.0
 POLL_S = 0.01
 
 
-class Firing:
-    """One call, as one entry of ours sees it."""
+class RecentDecision:
+    """The decision on one call, as one entry of ours sees it."""
 
     def __init__(self, state_dir: str, key: object, agent: str, call_id: str) -> None:
-        name = 0
-        for byte in _text(key).encode("utf-8", "surrogatepass"):
-            name = (name * 1_000_003 + byte) & 0xFFFF_FFFF_FFFF_FFFF_FFFF_FFFF_FFFF_FFFF
         self.folder = f"{state_dir}/firings"
-        self.path = f"{self.folder}/{name:032x}"
+        self.path = f"{self.folder}/{file_name(_text(key))}"
         self.agent, self.call_id = agent, call_id
 
     def decided(self, until_s: float) -> dict[str, Json] | None:
         """What another entry decided about this very call, waited for until then; None where this is the first, which
         is noted."""
         while True:
-            found = self._read()
+            found = read_object(self.path)
             if found is None or not self._is_same(found):
                 self._write({"agent": self.agent, "call": self.call_id, "pid": os.getpid(), "at": time.time()})
                 return None
@@ -42,7 +39,7 @@ class Firing:
                 answered = found.get("answered")
                 self._write({**found, "answered": [*(answered if isinstance(answered, list) else []), self.agent]})
                 return decision
-            if time.monotonic() >= until_s or not _lives(found.get("pid")):
+            if time.monotonic() >= until_s or not _is_alive(found.get("pid")):
                 return None
             time.sleep(POLL_S)
 
@@ -59,14 +56,6 @@ class Firing:
         if self.call_id and theirs and theirs != self.call_id:
             return False
         return age_s < REMEMBERED_S and not (isinstance(answered, list) and self.agent in answered)
-
-    def _read(self) -> dict[str, Json] | None:
-        try:
-            with open(self.path, "rb") as file:
-                found = lean_json.loads(file.read().decode())
-        except (OSError, ValueError, RecursionError):
-            return None
-        return found if isinstance(found, dict) else None
 
     def _write(self, what: dict[str, Json]) -> None:
         try:
@@ -92,7 +81,7 @@ def _text(key: object) -> str:
         return lean_json.dumps(key)  # type: ignore[arg-type]
 
 
-def _lives(pid: Json) -> bool:
+def _is_alive(pid: Json) -> bool:
     try:
         os.kill(int(pid), 0)  # type: ignore[arg-type]
     except (OSError, TypeError, ValueError):

@@ -3,23 +3,26 @@ project, for its owner only, and nothing in a project can write to it."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import stat
+import time
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from anyhook.documents.files import UNPINNED
 from anyhook.model.problem import Problem
 from anyhook.model.record import Record
+from anyhook.state.locks import locked
 from anyhook.state.places import write_private
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from anyhook.model.json_types import Json
 
-SIZE_LIMIT = 64 * 1024 * 1024
+MAX_SIZE = 64 * 1024 * 1024
 
 
 class Item(Record):
@@ -75,10 +78,10 @@ class Ledger:
                 return self._refuse("it is not a regular file that only you can write")
             if not _private(folder):
                 return self._refuse("its folder is not one that only you can write to")
-            if seen.st_size > SIZE_LIMIT:
-                return self._refuse(f"it is larger than {SIZE_LIMIT:,} bytes")
+            if seen.st_size > MAX_SIZE:
+                return self._refuse(f"it is larger than {MAX_SIZE:,} bytes")
             try:
-                stored = json.loads(file.read(SIZE_LIMIT))
+                stored = json.loads(file.read(MAX_SIZE))
                 self._declined = {project: _text(digest) for project, digest in stored.get("declined", {}).items()}
                 return {project: _approval(project, entry) for project, entry in stored["projects"].items()}
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -104,8 +107,6 @@ class Ledger:
     ) -> None:
         """Approves exactly these items, and forgets what was approved for the project before: of these dialects only,
         where any are named."""
-        import time
-
         with self._changing():
             kept = _others(self.items(project), dialects)
             for digest, data in contents.items():
@@ -134,11 +135,9 @@ class Ledger:
 
     def copy(self, digest: str) -> bytes | None:
         """The approved bytes, where they were kept and are still what they were."""
-        import hashlib
-
         try:
             with open(f"{self.copies}/{digest}", "rb") as file:
-                data = file.read(SIZE_LIMIT)
+                data = file.read(MAX_SIZE)
         except (OSError, ValueError):
             return None
         return data if hashlib.sha256(data).hexdigest() == digest else None
@@ -149,23 +148,13 @@ class Ledger:
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
         if not _private(os.stat(self.folder)):
             raise PermissionError(1, "others can write to this folder; give it mode 700", self.folder)
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-        lock = os.open(f"{self.path}.lock", flags, 0o600)
-        try:
-            try:
-                import fcntl
-            except ImportError:  # where there is none, the last one to write wins
-                pass
-            else:
-                fcntl.flock(lock, fcntl.LOCK_EX)
+        with locked(self.folder, f"{os.path.basename(self.path)}.lock"):
             self.approvals = self._read()
             if self.problems:
                 os.replace(self.path, f"{self.path}.refused")
             yield
             self._write()
             self._drop_copies()
-        finally:
-            os.close(lock)
 
     def _write(self) -> None:
         projects = {
@@ -197,10 +186,8 @@ class Ledger:
 
 
 def _digest(items: Sequence[Item]) -> str:
-    import hashlib
-
-    told = sorted([item.id, item.definition, sorted(item.files.items())] for item in items)
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    shown = sorted([item.id, item.definition, sorted(item.files.items())] for item in items)
+    return hashlib.sha256(json.dumps(shown).encode()).hexdigest()
 
 
 def _private(seen: os.stat_result) -> bool:

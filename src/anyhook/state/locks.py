@@ -1,9 +1,10 @@
-"""One process at a time changes a file that several change: it holds its folder's lock from its look to its write."""
+"""One process at a time changes a file that several change: it holds a lock from its look to its write."""
 
 from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from anyhook.state.places import make_private_dir
 
@@ -12,21 +13,30 @@ try:
 except ImportError:  # a system without such locks: the last one to write wins
     fcntl = None  # type: ignore[assignment]
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
 @contextmanager
-def locked(folder: str) -> Iterator[None]:
-    """Holds the lock of a folder of ours, which is made where it is missing. It ends with the process at the latest."""
+def locked(folder: str, file: str = "", *, wait: bool = True) -> Iterator[bool]:
+    """Holds the lock of a folder, which is made where it is missing, or that of a lock file in it. The lock ends with
+    the process at the latest. Says whether it is ours: always, unless `wait` is false and another process holds it."""
     make_private_dir(folder)
-    if fcntl is None:
-        yield
-        return
-    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    if file:
+        descriptor = os.open(f"{folder}/{file}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    else:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
+        yield _taken(descriptor, wait)
     finally:
         os.close(descriptor)
+
+
+def _taken(descriptor: int, wait: bool) -> bool:
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    return True

@@ -1,15 +1,18 @@
-"""Where anyhook's own files are. It creates folders for their owner only, and nothing else."""
+"""Where anyhook's own files are, and how small ones are read and written: as a whole, for their owner only."""
 
 from __future__ import annotations
 
 import os
 
 from anyhook.documents.write import replace_file
+from anyhook.model import lean_json
 from anyhook.model.xdg import base_of, home_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from anyhook.model.json_types import Json
 
 
 def state_dir(env: Mapping[str, str]) -> str:
@@ -80,3 +83,22 @@ def write_private(path: str, data: bytes) -> None:
     """Replaces a file as a whole, readable by its owner only: a reader sees the old bytes or the new ones."""
     make_private_dir(os.path.dirname(path))
     replace_file(path, data)
+
+
+def file_name(text: str) -> str:
+    """A file name for a text, by a plain checksum: those of the library are shared objects, and loading one costs more
+    than this loop."""
+    checksum = 0
+    for byte in text.encode("utf-8", "surrogatepass"):
+        checksum = (checksum * 1_000_003 + byte) & 0xFFFF_FFFF_FFFF_FFFF_FFFF_FFFF_FFFF_FFFF
+    return f"{checksum:032x}"
+
+
+def read_object(path: str) -> dict[str, Json] | None:
+    """The JSON object in a small file of ours; None where there is none."""
+    try:
+        with open(path, "rb") as file:
+            found = lean_json.loads(file.read().decode())
+    except (OSError, ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

@@ -7,6 +7,7 @@ import os
 
 from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.model.problem import Problem
+from anyhook.state.locks import locked
 from anyhook.state.places import write_private
 
 USER = ""
@@ -46,9 +47,7 @@ class Switches:
 
     def turn(self, owner: str, hook: str, on: bool) -> None:
         """Turns one hook on or off, in what the file holds by then."""
-        from anyhook.state.locks import locked
-
-        with locked(os.path.dirname(self.path)):
+        with locked(*os.path.split(f"{self.path}.lock")):
             self._off = self._read()
             self._turn(owner, hook, on)
 

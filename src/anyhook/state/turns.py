@@ -7,7 +7,7 @@ import os
 import time
 
 from anyhook.model import lean_json
-from anyhook.state.places import write_private
+from anyhook.state.places import file_name, read_object, write_private
 
 FORGOTTEN_S = 900.0
 """A turn that nothing was heard of for so long is over."""
@@ -17,10 +17,7 @@ class Turn:
     """One session's turn."""
 
     def __init__(self, state_dir: str, agent: str, session: str) -> None:
-        name = 0
-        for byte in f"{agent} {session}".encode("utf-8", "surrogatepass"):
-            name = (name * 1_000_003 + byte) & 0xFFFF_FFFF_FFFF_FFFF_FFFF_FFFF_FFFF_FFFF
-        self.path = f"{state_dir}/turns/{name:032x}"
+        self.path = f"{state_dir}/turns/{file_name(f'{agent} {session}')}"
 
     def begin(self) -> None:
         """Nothing has been kept working yet."""
@@ -34,11 +31,10 @@ class Turn:
         try:
             if time.time() - os.stat(self.path).st_mtime > FORGOTTEN_S:
                 return {}
-            with open(self.path, "rb") as file:
-                found = lean_json.loads(file.read().decode())
-        except (OSError, ValueError, RecursionError):
+        except OSError:
             return {}
-        return {key: value for key, value in found.items() if isinstance(value, int)} if isinstance(found, dict) else {}
+        found = read_object(self.path) or {}
+        return {key: value for key, value in found.items() if isinstance(value, int)}
 
     def count(self, dialect: str) -> None:
         """One more time."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 
 from anyhook.model.decision import Decision
-from anyhook.state.decisions import Firing
+from anyhook.state.decisions import RecentDecision
 from anyhook.state.places import state_dir
 from anyhook.state.turns import Turn
 from anyhook.tables.registry import dialect
@@ -46,8 +46,8 @@ def once(agent: str, engine: Engine, received: Received, fire: Callable[[], Deci
     )
     if not event.data.get("session"):
         return fire(), False  # nobody can tell one call from another
-    firing = Firing(state_dir(os.environ), key, agent, str(event.data.get("call_id") or ""))
-    known = firing.decided(engine.answer_by_s or 0.0)
+    recent = RecentDecision(state_dir(os.environ), key, agent, str(event.data.get("call_id") or ""))
+    known = recent.decided(engine.answer_by_s or 0.0)
     if known is not None:
         return _remembered(event.name, known, inputs, received.split), True
     decision = fire()
@@ -56,7 +56,7 @@ def once(agent: str, engine: Engine, received: Received, fire: Callable[[], Deci
         made[field] = [*getattr(decision, field)]
     if decision.tool_input is not None and not received.split:
         made["tool_input"] = restored(decision.tool_input, inputs)
-    firing.keep(made)
+    recent.keep(made)
     return decision, False
 
 

@@ -10,11 +10,11 @@ from anyhook.model.call import Call
 from anyhook.model.hook import ARMED, BROKEN, DISABLED, Hook, Layer
 from anyhook.model.problem import WARNING
 from anyhook.model.record import Record
+from anyhook.state.hook_types import HookTypes
 from anyhook.state.ledger import Ledger
 from anyhook.state.places import NOWHERE, believed_dir, config_file, lies_in, state_dir
 from anyhook.state.settings import Settings, read_settings
 from anyhook.state.switches import Switches
-from anyhook.state.types import Types
 from anyhook.tables.isolation import FAILED, Apart, one_file
 from anyhook.tables.registry import dialect
 from anyhook.tables.rows import Dialect, Roots
@@ -152,9 +152,9 @@ def _build(setup: Setup, loaded: Loaded, may_start: bool) -> Catalog:
     own_dir = believed_dir(setup.env, setup.project)
     for name in ("trust.json", "switches.json"):
         files.look(f"{own_dir}/{name}")  # before they are read: a plan must not outlive what was read
-    ledger, switches, types = Ledger(NOWHERE), Switches(NOWHERE), Types(NOWHERE)
+    ledger, switches, types = Ledger(NOWHERE), Switches(NOWHERE), HookTypes(NOWHERE)
     with Apart(files, own_dir, "no approval of this user counts: reading our own records failed", scope="user"):
-        ledger, switches, types = open_ledger(setup, files), Switches(own_dir), Types(own_dir)
+        ledger, switches, types = open_ledger(setup, files), Switches(own_dir), HookTypes(own_dir)
     off = switches.off(setup.project)
     hooks: list[Hook] = []
     for name in setup.dialects:
@@ -211,7 +211,7 @@ def _switched(hook: Hook, off: frozenset[str]) -> Hook:
 
 
 def with_types(
-    table: Dialect, hooks: list[Hook], types: Types, setup: Setup, loaded: Loaded, may_start: bool
+    table: Dialect, hooks: list[Hook], types: HookTypes, setup: Setup, loaded: Loaded, may_start: bool
 ) -> list[Hook]:
     """Each executable with the event it names: the answer kept by content, or asked for now."""
     files, fresh = loaded.files, dict[str, str]()

@@ -12,9 +12,9 @@ from anyhook.model.codes import CORRECTED
 from anyhook.model.hook import ARMED, Hook, Source
 from anyhook.model.problem import ERROR, Problem
 from anyhook.model.record import Record
+from anyhook.state.hook_types import HookTypes
 from anyhook.state.places import state_dir
 from anyhook.state.settings import Settings
-from anyhook.state.types import Types
 from anyhook.tables.isolation import Apart
 from anyhook.tables.registry import dialect
 from anyhook.walk.build import Loaded, joined, with_types, within_budget
@@ -58,7 +58,7 @@ def _project(setup: Setup) -> Findings:
 
 
 def _look(setup: Setup, loaded: Loaded, with_places: bool) -> Findings:
-    files, types = loaded.files, Types(state_dir(setup.env))
+    files, types = loaded.files, HookTypes(state_dir(setup.env))
     hooks: list[Hook] = []
     for name, layers in loaded.layers.items():
         with Apart(files, setup.project, f"the hooks of the dialect {name} could not be checked", name):

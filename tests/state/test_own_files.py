@@ -1,0 +1,66 @@
+"""Our own small files: several processes change them, and none loses what another wrote."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from anyhook.state.hook_types import HookTypes
+from anyhook.state.locks import locked
+from anyhook.state.places import file_name, read_object
+from anyhook.state.switches import Switches
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_lock_that_nobody_waits_for(tmp_path: Path) -> None:
+    for file in ("", "a.lock"):
+        with locked(str(tmp_path), file) as first, locked(str(tmp_path), file, wait=False) as second:
+            assert (first, second) == (True, False)
+        with locked(str(tmp_path), file, wait=False) as again:
+            assert again
+
+
+def test_locks_of_a_folder_and_of_files_in_it_are_apart(tmp_path: Path) -> None:
+    folder = str(tmp_path)
+    with locked(folder), locked(folder, "a", wait=False) as one, locked(folder, "b", wait=False) as other:
+        assert (one, other) == (True, True)
+
+
+def test_answers_of_two_at_once_are_all_kept(tmp_path: Path) -> None:
+    one, other = HookTypes(str(tmp_path)), HookTypes(str(tmp_path))
+    one.keep({"a": "1"})
+    other.keep({"b": "2"})
+    found = HookTypes(str(tmp_path))
+    assert (found.get("a"), found.get("b")) == ("1", "2")
+    assert (other.get("a"), other.get("b")) == ("1", "2")
+
+
+def test_answers_are_known_though_they_cannot_be_kept() -> None:
+    types = HookTypes("/dev/null/nowhere")
+    types.keep({"a": "1"})
+    assert types.get("a") == "1"
+
+
+def test_switches_do_not_wait_for_whoever_indexes_the_journal(tmp_path: Path) -> None:
+    """That one holds the lock of the whole folder, for minutes where the journal is large."""
+    with locked(str(tmp_path)):
+        turned = threading.Thread(target=Switches(str(tmp_path)).turn, args=("", "hook", False), daemon=True)
+        turned.start()
+        turned.join(30)
+        assert not turned.is_alive()
+    assert Switches(str(tmp_path)).off("") == {"hook"}
+
+
+def test_file_names_differ_and_last() -> None:
+    assert file_name("ab") == f"{ord('a') * 1_000_003 + ord('b'):032x}"
+    assert len({file_name(text) for text in ("", "a", "b", "ab", "ba", "\ud800")}) == 6
+
+
+def test_what_is_no_object_is_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    assert read_object(str(path)) is None
+    for text, found in (("[]", None), ("{", None), ('{"a": 1}', {"a": 1})):
+        path.write_text(text)
+        assert read_object(str(path)) == found
