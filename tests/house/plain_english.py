@@ -172,10 +172,10 @@ def hits(place: str, text: str, line: int = 1) -> Iterator[Hit]:
 
 
 def hits_in_code(path: Path) -> Iterator[Hit]:
-    """Those in the docstrings, texts and comments of a module."""
+    """Those in the docstrings, texts and comments of a module. A text of one word is a key, not prose."""
     text, place = path.read_text(encoding="utf-8"), name_of(path)
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
             yield from hits(place, node.value, node.lineno)
     yield from _in_comments(place, text)
 
