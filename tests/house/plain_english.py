@@ -98,7 +98,12 @@ PHRASES = (
     Phrase(r"\bby way of\b", "by way of the bridge", "through the bridge", "through"),
     Phrase(r"\bto be had\b", "bwrap is not to be had", "bwrap is not available", "available"),
     Phrase(r"\bunasked\b", "runs unasked", "runs without asking", "without asking"),
-    Phrase(rf"\bstands? {_PLACES}\b", "the key stands in the table", "the key is in the table", "data does not stand"),
+    Phrase(
+        rf"\bstands? {_PLACES}\b(?! for\b)",
+        "the key stands in the table",
+        "the key is in the table",
+        "data does not stand",
+    ),
     Phrase(rf"\b(?:lies|lie|lay) {_PLACES}\b", "the file lies in the project", "the file is in the project", "nor lie"),
     Phrase(
         r"\b(?:came|comes?|became|becomes?) of (?:it|them|one|that|this|the|a|an|what|each|every)\b",
