@@ -176,7 +176,7 @@ def _note_twice(table: Host, received: Received, engine: Engine, options: Bridge
 
     problem = Problem(
         "fired-twice",
-        "another entry of ours had run the hooks already; its decision is repeated",
+        "another anyhook entry had already run the hooks; its decision is repeated",
         table.name,
         "agents have several entries of anyhook for one event",
         f"Take one of them out: anyhook uninstall {table.name}, with --scope user or project.",
