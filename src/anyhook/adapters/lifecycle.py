@@ -60,13 +60,13 @@ class Lifecycle:
     async def fire(self, name: str, spent: frozenset[str] = frozenset(), /, **data: Json) -> Decision:
         """One event. In shadow mode the answer does not count, so none of it is returned."""
         event = self._event(name, data)
-        decision = await (self.engine.fire(event, spent=spent) if spent else self.engine.fire(event))
+        decision = await (self.engine.fire(event, exhausted=spent) if spent else self.engine.fire(event))
         return self._counted(event, decision)
 
     def fire_sync(self, name: str, spent: frozenset[str] = frozenset(), /, **data: Json) -> Decision:
         """The same for hosts without an event loop."""
         event = self._event(name, data)
-        return self._counted(event, self.engine.fire_sync(event, spent=spent))
+        return self._counted(event, self.engine.fire_sync(event, exhausted=spent))
 
     def _event(self, name: str, data: dict[str, Json]) -> Event:
         made = Event.of(name, **{**self.facts, **data})

@@ -143,11 +143,9 @@ class Session:
         )
 
     def _engine(self, session: str | None) -> Engine:
-        engine = _engine(self.options, self.config, session)
         # A provider's client belongs to one event loop, and a handler has its own: it gets the name.
         scripted = self.model_name.startswith(SCRIPT)
-        engine.spare_model = self.model if scripted else self.spoken_name
-        return engine
+        return _engine(self.options, self.config, session, self.model if scripted else self.spoken_name)
 
     def _streaming(self) -> list[AbstractCapability[Any]]:
         if self.stream is None:
@@ -302,7 +300,7 @@ def _facts(options: SessionOptions, name: str) -> dict[str, Json]:
     }
 
 
-def _engine(options: SessionOptions, config: Settings, session: str | None) -> Engine:
+def _engine(options: SessionOptions, config: Settings, session: str | None, spare_model: Model | str) -> Engine:
     if options.hooks:
         return Engine.open(
             options.project,
@@ -312,12 +310,13 @@ def _engine(options: SessionOptions, config: Settings, session: str | None) -> E
             plugin_dirs=options.plugin_dirs,
             state_dir=options.state_dir,
             session=session,
+            spare_model=spare_model,
             env=options.env,
             host="agent",
         )
     setup = Setup.of(options.project, dict(options.env), options.dialects, options.trust)
     nothing = Catalog([], [], config, {})
-    return Engine(setup, nothing, on_failure=None, mode="enforce", session=session, host="agent")
+    return Engine(setup, nothing, mode="enforce", session=session, host="agent", spare_model=spare_model)
 
 
 def told(error: Exception) -> str:

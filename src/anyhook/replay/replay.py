@@ -81,7 +81,7 @@ class Judge:
 
     def judge(self, record: dict[str, Json]) -> Change | None:
         """What would be different today; None where nothing is. Unjudgeable where that cannot be said."""
-        before = record.get("decision")
+        before = record.get("own", record.get("decision"))
         if not isinstance(before, dict) or "lost" in before:
             raise Unjudgeable("its decision was not kept")
         rows = before.get("hooks")
