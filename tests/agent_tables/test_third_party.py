@@ -146,7 +146,7 @@ def test_looked_for_once(acme: Installed, world: World) -> None:
         said.append(acme.python_says(LOOKED))
     assert said[0].startswith("True")
     assert said[-1] == "False (('acme', 3, ('ACME_HOME',), 'anyhook_acme', ''),)"
-    kept = world.state / "agents"
+    (kept,) = (world.state / "agents").iterdir()
     assert kept.stat().st_mode & 0o077 == 0
     world.write(acme.folder / "other-1.dist-info" / "entry_points.txt", "[anyhook.agents]\nother = anyhook_acme\n")
     assert acme.python_says(LOOKED).startswith("True")

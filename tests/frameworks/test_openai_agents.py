@@ -10,9 +10,6 @@ import pytest
 
 pytest.importorskip("agents", reason="openai-agents is not installed; `make frameworks` has it")
 
-from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
-from framework_contract import Answer, Contract, Desk, Ran, calls, many, once, played
-
 from agents import (
     Agent,
     FunctionTool,
@@ -25,6 +22,9 @@ from agents import (
     handoff,
     set_tracing_disabled,
 )
+from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
+from framework_contract import Answer, Contract, Desk, Ran, calls, many, once, played
+
 from anyhook.adapters.openai_agents import Hooked, UnguardedTools
 from anyhook.model.outcome import Outcome
 

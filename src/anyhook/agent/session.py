@@ -1,5 +1,5 @@
 """One session of the agent: opens engine, model and conversation, takes turns, keeps what was said, and ends through
-its hooks. It prints nothing; whoever runs it is told through a callback."""
+its hooks. It prints nothing; the caller gets everything through a callback."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Session:
     """How a person is asked for permission; None where nobody is there."""
     announce: Announcer | None = None
     stream: Callable[[AgentStreamEvent], None] | None = None
-    """Told of the model's words and of tool calls as they come; without it the model is asked for whole answers."""
+    """Called with the model's words and tool calls as they come; without it the model is asked for whole answers."""
     history: list[ModelMessage] = field(default_factory=list)
     earlier_turns: int = 0
     """Answers of the model in the session so far, as it was kept."""
@@ -251,7 +251,7 @@ class Session:
         return await self.turn(prompt)
 
     def _keep(self, run: AgentRun[None, str], node: object) -> None:
-        """On the way, so that even a killed agent can be taken up again: before the model is asked for the first time
+        """On the way, so that even a killed agent can be resumed: before the model is asked for the first time
         in a turn, and then not more often than the writing is worth."""
         asked = [node.request] if isinstance(node, ModelRequestNode) else []
         if asked if self._kept_s is None else monotonic() - self._kept_s > KEEP_EVERY_S:
@@ -320,6 +320,6 @@ def _engine(options: SessionOptions, config: Settings, session: str | None, spar
 
 
 def told(error: Exception) -> str:
-    """An error in words; those that are not meant for people carry the name of their kind."""
+    """An error as text; errors that are not meant for people include the name of their type."""
     meant = isinstance(error, (AgentRunError, UserError, Failed, BadSetup))
     return str(error) if meant and str(error) else f"{type(error).__name__}: {error}"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 MAX_NUMBER = 20
-"""No journal has numbers of so many digits."""
+"""No journal has numbers with this many digits."""
 
 
 @verb(

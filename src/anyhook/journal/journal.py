@@ -76,7 +76,7 @@ class Journal:
                 self.append(*made)
 
     def close(self) -> None:
-        """Write what was put off; nothing of it is left to be done at the end of the program."""
+        """Write what was deferred, so that nothing is left to do at the end of the program."""
         self.flush()
         self._writer.close()
         if "atexit" in sys.modules:

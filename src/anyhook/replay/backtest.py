@@ -212,7 +212,7 @@ class Backtest:
             self._results.execute("INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?)", (key, hook, int(warm), text))
         self._results.execute("COMMIT")
 
-    # -- what came of it
+    # -- the result
 
     def tally(self, tell: Callable[[int, int], None]) -> tuple[dict[str, Tally], deque[Finding], int]:
         """Every event again, with the results: one row per hook, the newest of what would be different, and how much
@@ -283,7 +283,7 @@ class Backtest:
 def _in_turn(
     executor: Executor, batches: Iterator[tuple[int, list[Trial]]], most: int, sandbox: tuple[str, ...]
 ) -> Iterator[tuple[str, int, tuple[list[Result], list[str]]]]:
-    """Hook, number and answer of each batch, with so many of them under way; whatever interrupts that calls off the
+    """Hook, number and answer of each batch, with this many of them in progress; whatever interrupts that calls off the
     rest."""
     waiting: deque[tuple[str, int, Future[tuple[list[Result], list[str]]]]] = deque()
 

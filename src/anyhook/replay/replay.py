@@ -39,7 +39,7 @@ UNJUDGED = "bound-reached"
 REPEATED = "fired-twice"
 """A problem that a record has where the event was another one's, and only told to us twice."""
 ALIEN = (TypeError, ValueError, AttributeError, KeyError)
-"""What reading a record leads to that has values as no record of ours has them: another version wrote it, or somebody
+"""What reading a record raises if its values are not like those of our records: another version wrote it, or someone
 else."""
 
 
@@ -117,7 +117,7 @@ class Judge:
         key = _key(record, calls) if by_runs_alone(record) else None
         try:
             found = self._decisions.get(key) if key else None
-        except TypeError:  # a value that no record of ours has there
+        except TypeError:  # a value that our records do not have there
             raise Unjudgeable("its run was not kept") from None
         if found is None:
             decision = self._decided(record, calls)
@@ -181,7 +181,7 @@ def by_runs_alone(record: dict[str, Json]) -> bool:
         return False
     calls = record.get("calls")
     names = {call.get("dialect") for call in calls if isinstance(call, dict)} if isinstance(calls, list) else set()
-    return not any(name in DIALECTS and dialect(str(name)).partial_input for name in names)
+    return not any(name in DIALECTS and dialect(str(name)).whole_input is not None for name in names)
 
 
 def _identity(call: dict[str, Json]) -> tuple[Json, ...]:

@@ -58,7 +58,7 @@ class Recent:
             made["tool_input"] = renamed(given, self._inputs)
         problem = Problem(
             "fired-twice",
-            "another entry of ours had run the hooks already; its decision is repeated",
+            "another anyhook entry had already run the hooks; its decision is repeated",
             self._agent,
             "agents have several entries of anyhook for one event",
             f"Take one of them out: anyhook uninstall {self._agent}, with --scope user or project.",

@@ -1,5 +1,5 @@
 """One event for the engine, in a process of its own: a task on stdin, the decision on stdout. It belongs to the test
-kit, which says what is trusted, and is never used outside a throw-away copy."""
+kit, which says what is trusted, and is never used outside a temporary copy."""
 
 from __future__ import annotations
 
