@@ -32,8 +32,7 @@ def fire(name: str, options: FireOptions) -> int:
 
     with OnDuty():
         engine = open_engine(setup, plan, options, options.session)
-        decision = engine.fire_sync(event)
-        engine.close_sync(0.0)
+        decision = engine.fire_sync(event)  # nothing is put off here, so the engine need not be closed
     return answer(_with_unknown(decision, unknown), options.json)
 
 

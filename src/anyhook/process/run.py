@@ -24,7 +24,10 @@ def start(call: Call, stdin: Callable[[], bytes] | None = None) -> Child | Run:
     where the call has none: that takes less time than the process takes to start."""
     child = Child(call)
     if here.is_ours:
-        _remember(child)
+        here.marks.append(call.mark)
+        if len(here.alive) > 1:
+            for other in list(here.alive):
+                other.alone = False
     program: str | None = None
     try:
         program = _find(call)
@@ -137,13 +140,6 @@ def _prctl(option: int, value: int) -> int:
         import ctypes
 
         return int(ctypes.CDLL(None).prctl(option, value, 0, 0, 0))
-
-
-def _remember(child: Child) -> None:
-    here.marks.append(child.call.mark)
-    if len(here.alive) > 1:
-        for other in list(here.alive):
-            other.alone = False
 
 
 def _not_started(child: Child, program: str | None, error: Exception | None) -> Run:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from time import monotonic
 
-from anyhook.handlers import ended, inside_hook, start, start_command
+from anyhook.handlers import inside_hook, start
 from anyhook.journal.record import call_text
 from anyhook.model.call import Call, Run
 from anyhook.model.decision import Report, idle_report
@@ -91,16 +91,24 @@ class Walk:
         self.conclude()
 
     def see_through(self) -> Part:
-        """Walks to the end, and waits for whatever has to be waited for."""
+        """Walks to the end, and waits for whatever has to be waited for. What interrupts that, Ctrl-C included, ends
+        the hook that it waits for."""
         steps = self.walk()
+        waitable: Waitable | None = None
         try:
             waitable = next(steps)
             while True:
-                waitable = steps.send(ended(waitable))
+                run = waitable.wait(None)
+                assert run is not None  # noqa: S101 (without a grace, wait() waits for the end)
+                waitable = steps.send(run)
         except StopIteration:
             pass
-        finally:
+        except BaseException:
+            if waitable is not None:
+                waitable.end("cancelled")
+                waitable.wait(None)
             steps.close()
+            raise
         assert self.part is not None  # noqa: S101 (the walk has ended)
         return self.part
 
@@ -202,7 +210,9 @@ class Walk:
             call = self.in_time(call)
             if missing:
                 return call, "", Run("not_started", None, b"", b"", 0, 0.0, missing)
-            return call, "", start_command(call, stdin)
+            from anyhook.process.run import start as start_process
+
+            return call, "", start_process(call, stdin)
         call, _ = aim(hook, table, scene, next(context.ids), context.trace, stdin())
         call = self.in_time(call)
         asked, model = context.asked(hook, table)
