@@ -13,7 +13,7 @@ from anyhook.model.decision import Report, idle_report
 from anyhook.model.event import GATES
 from anyhook.model.firing import Firing, HookRun, Part
 from anyhook.model.hook import BROKEN, Hook
-from anyhook.model.outcome import BLOCK, SILENT, STOPPING, STRENGTH, Failure, Outcome
+from anyhook.model.outcome import BLOCK, STOPPING, Failure, Outcome
 from anyhook.model.problem import WARNING, Problem
 from anyhook.tables.translate import completed, rewritten, to_host, to_native
 from anyhook.walk.judge import judge
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from anyhook.model.words import HookStatus, Verdict
     from anyhook.tables.rows import EventRow, Scene
     from anyhook.walk.context import Context
-    from anyhook.walk.routes import Callback, HookStep, Route
+    from anyhook.walk.routes import HookStep, Route
 
     Begun = tuple[Call, str, Waitable | Run]
 
@@ -167,7 +167,10 @@ class Walk:
         if context.trace_step is not None:
             context.trace_step("run", hook.id)
         if hook.handler == "callable":
-            outcome, run = self.call_back(hook), None
+            from anyhook.walk.callables import ask, outcome_of
+
+            answer = self.answers.pop(0) if self.answers else ask(context.routes.callback(hook), self.seen)
+            outcome, run = outcome_of(answer), None
             self.report(hook, "ran", verdict=outcome.verdict)
         else:
             call, model, started = self.begun.pop(position) if position in self.begun else self.begin(step, scene)
@@ -274,28 +277,6 @@ class Walk:
         self.report(step.hook, "broken", why, verdict=outcome.verdict)
         self.take(position, step, outcome, upstream=False)
 
-    def call_back(self, hook: Hook) -> Outcome:
-        """An embedding program's own callable; whatever it raises is its own failure."""
-        answer = self.answers.pop(0) if self.answers else self.ask(hook)
-        if answer is None:
-            return SILENT
-        if isinstance(answer, Exception):
-            return Outcome(failure=Failure("exit", f"it raised {type(answer).__name__}: {answer}"))
-        if not isinstance(answer, Outcome):
-            return Outcome(failure=Failure("output", f"it returned {type(answer).__name__}, not an Outcome or None"))
-        if answer.verdict not in STRENGTH:
-            return Outcome(failure=Failure("output", f"it returned the verdict {answer.verdict!r}"))
-        return answer
-
-    def ask(self, hook: Hook) -> object:
-        token = inside_hook.set(True)
-        try:
-            return self.context.routes.callback(hook)(self.seen)
-        except Exception as error:  # noqa: BLE001 (one hook's failure is a value, whatever it is)
-            return error
-        finally:
-            inside_hook.reset(token)
-
     def take(self, position: int, step: HookStep, outcome: Outcome, upstream: bool) -> None:
         """Let one outcome count: for the hooks to come, and for the decision."""
         if outcome.problems:
@@ -362,31 +343,14 @@ def begin(context: Context, event: Event) -> Walk | Part:
         return Part(event, context.routes.inside(event, route.steps, "an in-process hook fired it"))
     if quiet is None:
         return Walk(context, event, route)
-    answers = _first_answers(route.callbacks, event)
-    if not answers and not any(_acts(context, step, event) for step in route.builtins):
+    if not route.speaks:
+        return Part(event, quiet)
+    from anyhook.walk.callables import acts, first_answers
+
+    answers = first_answers(route.callbacks, event)
+    if not answers and not any(acts(context, step, event) for step in route.builtins):
         return Part(event, quiet)
     return Walk(context, event, route, answers or [None] * len(route.callbacks))
-
-
-def _first_answers(callbacks: tuple[Callback, ...], event: Event) -> list[object]:
-    """Calls them in turn until one has something to say, or raises: the answers so far; [] where all stay silent."""
-    token = inside_hook.set(True)
-    index = 0
-    try:
-        for index, callback in enumerate(callbacks):
-            answer = callback(event)
-            if answer is not None:
-                return [None] * index + [answer]
-    except Exception as error:  # noqa: BLE001 (one hook's failure is a value, whatever it is)
-        return [None] * index + [error]
-    finally:
-        inside_hook.reset(token)
-    return []
-
-
-def _acts(context: Context, step: HookStep, event: Event) -> bool:
-    """Whether something that a product brings along has anything to say."""
-    return bool(step.dialect.builtin(step.hook.name).act(context.scene(event, step.dialect, step.row)))
 
 
 def _let_go(hook: Hook, row: EventRow, outcome: Outcome) -> Outcome:
