@@ -77,7 +77,7 @@ class Client:
 
 def _provider(name: str, endpoints: Mapping[str, Mapping[str, str]], env: Mapping[str, str]) -> Provider[Any]:
     """The provider by the user's settings and the environment of this engine, which need not be the process's own."""
-    known = infer_provider_class(name).__name__  # ValueError where there is none
+    known = infer_provider_class(name).__name__  # ValueError if it is unknown
     variable = {"OpenAIProvider": "OPENAI", "AnthropicProvider": "ANTHROPIC"}.get(known)
     if variable is None:
         if name in endpoints:

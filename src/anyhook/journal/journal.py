@@ -130,7 +130,7 @@ class Recorder:
         self._waits = not one_shot and self._recording is None
         self._whos: dict[str, str] = {}
         self._unwritten: list[tuple[int, Event, Decision]] = []
-        """Events that the journal has yet to hear of, with their times and answers."""
+        """Events that are not in the journal yet, with their times and answers."""
 
     def quiet(self, event: Event, decision: Decision, mode: str) -> Decision:
         """An event that reached no hook, as nearly all do: where the process goes on, its line is written later, so

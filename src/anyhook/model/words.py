@@ -25,7 +25,7 @@ BODIES = (FULL, HASHED, "none")
 
 
 def checked(switch: str, value: str | None, known: tuple[str, ...]) -> None:
-    """ValueError for a word that is none of the known ones."""
+    """ValueError for an unknown word."""
     if value is not None and value not in known:
         raise ValueError(f"{switch}={value!r}: it must be one of {', '.join(known)}")
 

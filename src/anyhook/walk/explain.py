@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 NAMING = ("callable", "prompt", "url", "file")
-"""What says in one word or line what a handler does that is no command."""
+"""One word or line that says what a handler does, if it is not a command."""
 
 
 def explain(step: Step, event: Event, scene: Scene, where: str, model: str = "") -> dict[str, Json]:
@@ -26,7 +26,7 @@ def explain(step: Step, event: Event, scene: Scene, where: str, model: str = "")
     cannot be explained hides no other."""
     try:
         return _explained(step, event, scene, where, model)
-    except Exception as error:  # noqa: BLE001 (one hook's failure, be it ours, is no neighbour's)
+    except Exception as error:  # noqa: BLE001 (one hook's failure, even ours, does not affect others)
         from anyhook.tables.isolation import told
 
         made: dict[str, Json] = dict(idle_report(where, step.hook, f"it cannot be explained ({told(error)})").as_dict())

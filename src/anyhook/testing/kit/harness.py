@@ -138,7 +138,7 @@ class Harness:
 def _check(name: str, value: str, choices: Sequence[str], error: type[Exception] = ValueError) -> None:
     __tracebackhide__ = True
     if value not in choices:
-        raise error(f"{name}={value!r} is none of {', '.join(filter(None, choices))}.{guess(value, choices)}")
+        raise error(f"{name}={value!r} is not one of {', '.join(filter(None, choices))}.{guess(value, choices)}")
 
 
 def decision_of(made: dict[str, Json]) -> Decision:
