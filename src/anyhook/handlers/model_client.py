@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 AnyModel: TypeAlias = "str | Model"
 """A name as PROVIDER:NAME, or a model that the embedding program made."""
 
-MOST_REQUESTS = 50
+MAX_REQUESTS = 50
 """Of one handler with tools."""
 LONGEST_ERROR = 600
 NO_TEMPERATURE = ("thinking_enabled_by_default", "thinking_always_enabled", "anthropic_disallows_sampling_settings")
@@ -62,7 +62,7 @@ class Client:
         agent = Agent(self.model, instructions=question.system, tools=list(tools), model_settings=settings)
         try:
             async with agent:
-                limits = UsageLimits(request_limit=MOST_REQUESTS)
+                limits = UsageLimits(request_limit=MAX_REQUESTS)
                 # Asked for the whole answer: it is short, and not every compatible endpoint can stream.
                 result = await agent.run(question.text, usage_limits=limits)
         except ModelHTTPError as error:

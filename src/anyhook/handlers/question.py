@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.tables.rows import Asking
 
-MOST_EVENT = 100_000
+MAX_EVENT = 100_000
 """How many characters of an event a model is shown: a whole conversation or a large file in it would cost more than the
 decision is worth, or not fit at all."""
 SHORTEST = 50
@@ -53,7 +53,7 @@ def question(prompt: str, event: bytes, asking: Asking, marker: str, with_tools:
     system = SYSTEM.replace("{reply}", asking.reply) + (TOOLS if with_tools else "")
     # In one pass, so that a placeholder's name inside the event stays what it is.
     places = re.compile("|".join(re.escape(word) for word in asking.placeholders))
-    shown, note = fitting(event, MOST_EVENT // max(1, len(places.findall(prompt))))
+    shown, note = fitting(event, MAX_EVENT // max(1, len(places.findall(prompt))))
     policy = places.sub("(the event)", prompt)
     if places.search(prompt):
         title, data = "THE POLICY WITH THE EVENT FILLED IN", places.sub(lambda _: shown, prompt)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 STATE = "TRACESTATE"
 NO_TRACE, NO_SPAN = "0" * 32, "0" * 16
-KEPT_MOST = 1000
+MAX_KEPT = 1000
 """How many sessions' trace ids one engine remembers."""
 
 
@@ -57,7 +57,7 @@ class Trace:
         env.pop(STATE, None)
         known = self._ids.get(session)
         if known is None:
-            if len(self._ids) >= KEPT_MOST:
+            if len(self._ids) >= MAX_KEPT:
                 self._ids.clear()
             known = self._ids[session] = trace_id(session)
         made = env[TRACEPARENT] = f"00-{known}-{span:016x}-01"

@@ -21,7 +21,7 @@ ENDINGS = {
     "cancelled": "it was cancelled",
 }
 
-KNOWN_MOST, KNOWN_SIZE = 500, 4_096
+MAX_KNOWN, KNOWN_SIZE = 500, 4_096
 """How many answers of hooks are remembered, and up to which length."""
 
 
@@ -74,7 +74,7 @@ class Interpreter:
             known = interpret(hook, reply, event, run)
             changeable = (known.tool_input, known.tool_output, known.history, known.recipe)
             if changeable == (None, None, None, None):  # else one who gets it could change it for the next
-                if len(self._known) >= KNOWN_MOST:
+                if len(self._known) >= MAX_KNOWN:
                     self._known.clear()
                 self._known[said] = known
         return known

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 IN_PROCESS = ("callable", "builtin")
 """Handlers that are called at once, without anything to start or to wait for."""
-ROUTES_MOST = 10_000
+MAX_ROUTES = 10_000
 """A host that makes up tool names as it goes would fill the memory; above this many, all are forgotten and
 found again."""
 
@@ -78,7 +78,7 @@ class Routes:
         try:
             return self._found[key]
         except KeyError:
-            if len(self._found) >= ROUTES_MOST:
+            if len(self._found) >= MAX_ROUTES:
                 self._found.clear()
             route = self._found[key] = self._make(event)
             return route
