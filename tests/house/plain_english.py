@@ -56,7 +56,7 @@ PHRASES = (
         "negate the verb, not the noun",
     ),
     Phrase(
-        r"\b(?:which|that|what|it|they|one) (?:is|are|was|were) none\b|\b(?:is|are) none of\b",
+        r"\b(?:which|that|what|it|they|one|but) (?:is|are|was|were) none\b|\b(?:is|are) none of\b",
         "a line that is none",
         "a line that is not a record",
         "name the thing",

@@ -95,7 +95,7 @@ def without(document: Json, elsewhere: frozenset[str], source: Source, files: Fi
             continue
         files.problem_at(
             "unsupported-event",
-            f"`{event}` happens in the product alone; its hooks are not run here",
+            f"`{event}` happens only in the product; its hooks are not run here",
             source.path,
             ("hooks", event),
             fix="Nothing to do, unless you expected anyhook to run them.",

@@ -41,7 +41,7 @@ def _explained(step: Step, event: Event, scene: Scene, where: str, model: str) -
         unmatched, failed = match(hook, step.dialect, step.row, event)
         why = unmatched or failed
     if not hook.native_event and not why:
-        why = "its event is unknown until it has been asked for it, which only firing does"
+        why = "its event is unknown until anyhook asks it, which happens when an event is fired"
     report = idle_report(where, hook, why).as_dict()
     made: dict[str, Json] = dict(report)
     made["would_run"] = not why

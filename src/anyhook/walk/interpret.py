@@ -131,8 +131,8 @@ class _Reading:
         if kind == "text":
             heard = not self.reply.text_on or self.event in self.reply.text_on
             if str(value).startswith("{"):
-                what = "its output begins like a JSON object, but is none; it is taken as text"
-                self.problem("output-ignored", what, "Print valid JSON, or text that does not begin like it.")
+                what = "its output starts like a JSON object but is not valid JSON; it is treated as text"
+                self.problem("output-ignored", what, "Print valid JSON, or text that does not start like it.")
             said = {self.reply.text_does: (str(value),)} if heard else {}
             return SILENT.replace(**said, problems=tuple(self.problems))
         if not isinstance(value, dict):
