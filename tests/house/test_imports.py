@@ -13,7 +13,6 @@ import pytest
 import anyhook
 from anyhook.state.plans import read_plan
 from anyhook.tables.registry import sample
-from anyhook.walk.plan import key_of
 from conftest import World
 
 FORBIDDEN = frozenset(
@@ -53,7 +52,7 @@ OLDEST = ("kode", "kodik", "agenthooks", "kolega", "kodelet")
 
 def keep_a_plan(world: World) -> None:
     deadline = time.monotonic() + 120
-    while read_plan(str(world.state), key_of(world.setup())) is None:
+    while read_plan(world.setup()) is None:
         assert time.monotonic() < deadline, "no plan was kept"
         time.sleep(0.02)
         world.engine()

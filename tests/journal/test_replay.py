@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from journal_box import Box, made
 
-from anyhook import Event, Outcome
+from anyhook import Engine, Event, Outcome
 from anyhook.model.json_types import Json
 from anyhook.replay.replay import Change, Judge
 from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host, sample
@@ -124,8 +124,7 @@ def test_rewrites_in_the_words_of_a_real_agent(box: Box, agent: str) -> None:
 
 def test_a_host_that_has_less_time_than_the_hook(box: Box) -> None:
     box.world.hook("kode", "tool_call_pre", "sleep 30")
-    engine = box.world.engine()
-    engine.answer_by_s = time.monotonic() + 0.5
+    engine = Engine.open(box.world.project, env=box.world.env, deadline_s=time.monotonic() + 0.5)
     decision = engine.fire_sync(Event.pre_tool("Bash", {}))
     engine.close_sync()
     assert (decision.verdict, decision.hooks[0].ending) == ("block", "timed_out")

@@ -19,6 +19,7 @@ from agents import (
     ToolOutputImage,
     ToolOutputText,
 )
+
 from anyhook.adapters.conversation import AgentTurn, HookedConversation, ToolCall
 from anyhook.adapters.lifecycle import Refused
 

@@ -43,7 +43,7 @@ COMMAND = Reply(
     ),
 )
 POSTED = COMMAND.replace(read=whole_object, exits={0: "pass"}, speaks_anyway=False)
-"""An answer to a request: a body that is no JSON object is a failure, as is any status but success."""
+"""An answer to a request: a body that is not a JSON object is a failure, and so is any status but success."""
 MODEL = Reply(
     read=yes_or_no,
     json_reasons=("reason",),

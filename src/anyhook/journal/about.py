@@ -13,7 +13,7 @@ FIELDS = ("input", "prompt", "message", "source", "reason")
 
 
 def about(data: Mapping[str, Json]) -> str:
-    """The first text among these fields, of an object its first one; "" where there is none."""
+    """The first text among these fields, or the first text in an object; "" if there is none."""
     found = next((data[field] for field in FIELDS if field in data), None)
     if isinstance(found, dict):
         found = next((value for value in found.values() if isinstance(value, str) and value), None)

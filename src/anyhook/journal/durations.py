@@ -20,7 +20,7 @@ class Durations:
         return total / self.counts.total() if self.counts else 0.0
 
     def percentile_ms(self, part: float) -> float | None:
-        """The nearest rank: the least duration that so many of all did not exceed; None where there is none."""
+        """The nearest rank: the smallest duration that this share of all durations did not exceed, or None."""
         rank = max(1, -int(-self.counts.total() * part // 1))
         for seconds in sorted(self.counts):
             rank -= self.counts[seconds]

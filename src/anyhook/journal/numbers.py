@@ -1,4 +1,4 @@
-"""Numbers of a record as other programs take them, whatever stands there: another version may have written it, or
+"""Numbers of a record as other programs take them, whatever they are: another version may have written it, or
 somebody else. They judge no record."""
 
 from __future__ import annotations

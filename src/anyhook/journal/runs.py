@@ -36,7 +36,7 @@ class HookRuns(Record):
     kinds: list[Kind]
     at: array[int]
     kind: array[int]
-    """For each run, where its kind stands among the kinds."""
+    """For each run, the index of its kind."""
     spent_s: array[float]
     took_s: array[float]
     """The same by four digits, for percentiles."""
@@ -103,7 +103,7 @@ def columns_of(lines: Iterable[bytes]) -> Columns:
 
 
 class _Reading:
-    """Remembers what the bytes that stand in many lines mean."""
+    """Remembers what bytes that occur in many lines mean."""
 
     def __init__(self) -> None:
         self._kinds: dict[tuple[bytes, ...], tuple[str, Kind]] = {}

@@ -31,7 +31,7 @@ class SpanIds(IdGenerator):
         return self._span
 
     def of_event(self, record: dict[str, Json], calls: list[dict[str, Json]]) -> Context | None:
-        """The next span is the event's; the context that it stands in, where its caller had one."""
+        """The next span is the event's; the context that it is in, if its caller had one."""
         told = [_context(record.get("parent")), *(_context(call.get("trace")) for call in calls)]
         self._trace = int(next((text[3:35] for text in told if text), trace_id(str(record.get("session")))), 16)
         self._span = _made(record.get("at"), record.get("n"), record.get("session"))

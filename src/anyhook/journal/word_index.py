@@ -129,7 +129,7 @@ def _make(path: str) -> None:
         except sqlite3.OperationalError:
             return  # the disk is full, or the file system has no locks and somebody else is at it
         except sqlite3.DatabaseError:
-            os.unlink(where)  # damaged; the next one makes it anew
+            os.unlink(where)  # damaged; the next one rebuilds it
 
 
 def _fill(where: str, file: BinaryIO) -> None:
@@ -164,7 +164,7 @@ def _stamp(file: BinaryIO) -> tuple[int, int]:
 
 
 def _made_of(index: sqlite3.Connection) -> tuple[int, int] | None:
-    """The stamp of the file that it was made of; None where it is not ready, or of another make."""
+    """The stamp of the file that it was made from; None if it is not ready, or from another version."""
     if index.execute("PRAGMA user_version").fetchone() != (VERSION,):
         return None
     size, changed = index.execute("SELECT size, changed FROM made").fetchone()

@@ -69,7 +69,7 @@ def query_of(words: str) -> str:
 
 def marks_of(words: str) -> list[tuple[bytes, ...]]:
     """Pieces of these words of which every line that has the words has each, in lower case and as JSON writes it; or
-    something that counts as a letter of it. Letters beyond ASCII that have two cases are no part of a piece."""
+    something that counts as a letter of it. Letters beyond ASCII that have two cases are not part of a piece."""
     pieces = (
         "".join(
             letter if letter.isalnum() and (letter.isascii() or letter.lower() == letter.upper()) else " "

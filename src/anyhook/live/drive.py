@@ -1,4 +1,4 @@
-"""One agent, driven once: cut off from the network, led to a scripted model, bounded in time, and nothing of it left
+"""One agent, driven once: cut off from the network, led to a scripted model, bounded in time, and none of it left
 running. `drive` starts a process of its own for that, which runs this module; it judges nothing."""
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Request(Record):
 
 
 class Seen(Record):
-    """What became of one run."""
+    """The result of one run."""
 
     network: str
     """"" where the agent had none; else why it could not be cut off."""
@@ -87,7 +87,7 @@ def drive(
         "trusts_folder": trusts_folder,
         "trusts_hooks": trusts_hooks,
     }
-    # -P: the module is ours, whatever lies in the current folder.
+    # -P: the module is ours, whatever is in the current folder.
     words = [sys.executable, "-P", "-m", "anyhook.live.drive"]
     pipe = subprocess.PIPE
     with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as around:

@@ -1,5 +1,5 @@
-"""Asked: what each hook of a record asked for, read from its run, and what became of it in the decision. It judges
-nothing anew; of runs that were not kept it says nothing."""
+"""Asked: what each hook of a record asked for, read from its run, and how the decision used it. It judges
+nothing again, and skips runs that were not kept."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from anyhook.walk.merge import Entry
 
     Asked = tuple[str, Json, str]
-    """A field of the decision, what was asked for, and what became of it where it did not come to that."""
+    """A field of the decision, what was asked for, and what happened instead, if it was not done."""
 
 ONE_OF_MANY = ("history", "recipe")
 """Of what several hooks ask for here, the first counts; of rewrites the last."""

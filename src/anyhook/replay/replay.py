@@ -38,7 +38,7 @@ UNJUDGED = "bound-reached"
 REPEATED = "fired-twice"
 """A problem that a record has where the event was another one's, and only told to us twice."""
 ALIEN = (TypeError, ValueError, AttributeError, KeyError)
-"""What reading a record leads to that has values as no record of ours has them: another version wrote it, or somebody
+"""What reading a record raises if its values are not like those of our records: another version wrote it, or someone
 else."""
 
 
@@ -81,7 +81,7 @@ class Judge:
 
     def judge(self, record: dict[str, Json]) -> Change | None:
         """What would be different today; None where nothing is. Unjudgeable where that cannot be said."""
-        before = record.get("decision")
+        before = record.get("own", record.get("decision"))
         if not isinstance(before, dict) or "lost" in before:
             raise Unjudgeable("its decision was not kept")
         rows = before.get("hooks")
@@ -116,7 +116,7 @@ class Judge:
         key = _key(record, calls) if by_runs_alone(record) else None
         try:
             found = self._decisions.get(key) if key else None
-        except TypeError:  # a value that no record of ours has there
+        except TypeError:  # a value that our records do not have there
             raise Unjudgeable("its run was not kept") from None
         if found is None:
             decision = self._decided(record, calls)

@@ -1,5 +1,5 @@
 """What the dialects of agents that can also call us have in common: events, payload keys and tools come out of the
-agent's host table. It adds no fact of its own but what a block does at each moment."""
+agent's host table. It adds no fact of its own but what a block does on each event."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def tool_rows(host: Host) -> dict[str, ToolRow]:
 
 
 def without(document: Json, elsewhere: frozenset[str], source: Source, files: Files) -> Json:
-    """The document without events that happen in the product alone, which are told of."""
+    """The document without events that happen only in the product, which are reported."""
     hooks = document.get("hooks") if isinstance(document, dict) else None
     if not isinstance(document, dict) or not isinstance(hooks, dict):
         return document
@@ -114,7 +114,7 @@ def plugin(source: Source, manifest: str, files: Files) -> Source | None:
 
 
 def calls_us(command: Json) -> bool:
-    """Whether a command is what `anyhook install` writes: as a hook of ours it would only find itself."""
+    """Whether a command is what `anyhook install` writes: as one of our hooks it would only call itself."""
     words = command.split() if isinstance(command, str) else []
     return any(
         word == "bridge" and before.strip("'\"").rsplit("/", 1)[-1] == "anyhook"

@@ -61,7 +61,7 @@ def mistakes(name: str, dialect: Dialect | None, host: Host | None) -> list[str]
 def dialect_mistakes(dialect: Dialect) -> Iterator[str]:
     yield from unknown("DIALECT.layering", [dialect.layering], LAYERINGS, "way to layer")
     yield from unknown("DIALECT.chains", dialect.chains, CHAINS, "field that can be rewritten")
-    yield from unknown("DIALECT.tools", dialect.tools, OUR_TOOLS, "tool of ours")
+    yield from unknown("DIALECT.tools", dialect.tools, OUR_TOOLS, "anyhook tool")
     yield from unknown("DIALECT.failing.blocks", dialect.failing.blocks, CAUSES, "cause")
     yield from unknown("DIALECT.failing.gates_only", dialect.failing.gates_only, CAUSES, "cause")
     yield from unknown("DIALECT.failing.codes", dialect.failing.codes, CAUSES, "cause")

@@ -42,7 +42,7 @@ def to_host(outcome: Outcome, event: Event, dialect: Dialect) -> Outcome:
 
 
 def completed(outcome: Outcome, seen: Event, dialect: Dialect) -> Outcome:
-    """With the whole of a rewritten input, where the dialect's hooks name only the fields that they change."""
+    """With all of a rewritten input, where the dialect's hooks name only the fields that they change."""
     if dialect.whole_input is None or outcome.tool_input is None:
         return outcome
     given = seen.get("input")

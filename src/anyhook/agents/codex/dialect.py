@@ -193,7 +193,7 @@ DIALECT = Dialect(
     withholds=True,
     differences=(
         ("CX-5", "Commands run in a plain shell, not in the user's login shell."),
-        ("CX-9", "`mcp_tool` handlers are told of and not run."),
+        ("CX-9", "`mcp_tool` handlers are reported and not run."),
         ("CX-14", "Of several rewrites the last declared counts; in the product, the last to finish."),
         ("CX-16", "An edit by another agent's tool is called apply_patch, but has that agent's fields and no patch."),
         ("CX-17", "A project's hooks are approved by anyhook, not by Codex's own records."),

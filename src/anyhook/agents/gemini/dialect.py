@@ -226,7 +226,7 @@ DIALECT = Dialect(
         ("GM-3", "The system's settings file, and extensions that are not named to anyhook, are not read."),
         (
             "GM-4",
-            "Events of single model requests are told of and not run.",
+            "Events of single model requests are reported and not run.",
         ),
         ("GM-10", "`tailToolCallRequest` and `clearContext` do nothing."),
         ("GM-12", "The environment is passed on as it is; the product takes secrets out."),

@@ -117,7 +117,7 @@ def _check_callable(value: Json) -> str | None:
 
 def _refuses(kind: str, event: str) -> str | None:
     if kind == "agent" and event in ("PreToolUse", "PostToolUse"):
-        return f"an agent handler uses tools itself, so it may not stand under {event}; it is ignored"
+        return f"an agent handler uses tools itself, so it is not allowed on {event}; it is ignored"
     return None
 
 
@@ -328,7 +328,7 @@ DIALECT = Dialect(
         ),
         ("Gc", "A PostToolUse block ends the turn after a failed tool too; replaced output still has no effect there."),
         ("Gd", "`systemMessage` is shown to the user; the product uses it only as a reason."),
-        ("Gf", "Output that is no JSON object leaves a problem before it is ignored."),
+        ("Gf", "Output that is not a JSON object is reported as a problem and ignored."),
         ("Gg", "The timeout of synchronous python callables is enforced."),
         (
             "G-44",

@@ -61,8 +61,8 @@ def _took(run: dict[str, Json]) -> str:
 
 
 def record_page(record: dict[str, Json]) -> list[str]:
-    """Everything: who fired what, every hook with its place, its call, its end and its words, and what came of it. What
-    others wrote in several lines is set in, so that none of theirs looks like one of ours."""
+    """Everything: who fired what, every hook with its place, call, ending and output, and the result. Text of several
+    lines that others wrote is indented, so that none of its lines looks like ours."""
     return [line.replace("\n", GOES_ON) for line in _page(record)]
 
 

@@ -191,7 +191,7 @@ def _check(raw: dict[str, Json], keys: Sequence[CaseKey], place: Place, open_end
             hint = guess(name, known) or f" Keys: {', '.join(known)}."
             mistakes.append((here, f"there is no key `{name}` here.{hint}"))
         elif isinstance(value, str) and "{" in value and open_ends:
-            continue  # a column of a table may stand here; looked at again once it is filled in
+            continue  # this may be a column of a table; checked again once it is filled in
         elif key.kind == "variables" and isinstance(value, dict):
             mistakes += [
                 ((*here, each), f"`{each}` under `{name}` takes a text, not {type_name(item)}. Put it in quotes.")

@@ -155,7 +155,7 @@ class Maker:
         return self[native]
 
     def __getitem__(self, native: str) -> _Make:
-        """The same for names that are no attributes, such as `tool.execute.before`."""
+        """The same for names that cannot be attributes, such as `tool.execute.before`."""
         __tracebackhide__ = True
         if native not in self._rows:
             hint = guess(native, self._rows) or f" Events: {', '.join(self._rows)}."

@@ -28,8 +28,8 @@ NOTED = tuple(field for field in ASKED_FOR if field != "messages")
 """What becomes an expectation. Messages are talk, and may tell of times and places."""
 
 
-class LeftOut(Exception):  # noqa: N818 (it says what became of the record)
-    """Why a record is no case."""
+class LeftOut(Exception):  # noqa: N818 (it says what happened to the record)
+    """Why a record is not a case."""
 
 
 def cases_of(records: Iterable[dict[str, Json]]) -> tuple[list[dict[str, Json]], dict[str, int]]:
@@ -59,7 +59,7 @@ def case_of(record: dict[str, Json]) -> dict[str, Json]:
     """One case without a name. LeftOut where the record does not tell enough."""
     event, data, decision = record.get("event"), record.get("data"), record.get("decision")
     if event not in EVENTS or not isinstance(data, dict) or not isinstance(decision, dict):
-        raise LeftOut("it is no record of an event")
+        raise LeftOut("it is not a record of an event")
     if "lost" in record or "lost" in decision or record.get("events"):
         raise LeftOut("its data was not kept")
     if "bodies" in record:
