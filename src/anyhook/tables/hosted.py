@@ -30,7 +30,7 @@ BLOCKS = {
 }  # fmt: skip
 """What a block does, where the agent honours one."""
 OF_THE_MAIN_AGENT = ("user_prompt_submit", "stop")
-KEEPING = ("stop", "subagent_stop")
+STOPS = ("stop", "subagent_stop")
 
 
 def event_rows(
@@ -50,7 +50,7 @@ def event_rows(
             BLOCKS.get(event.canonical[0]) if "block" in event.says else None,
             (*_payload(event, cells or {}, untold), *(extra or {}).get(event.native, ())),
             next(iter(EVENTS.get(event.canonical[0], ())), None),
-            bound=bound if event.canonical[0] in KEEPING else 0,
+            bound=bound if event.canonical[0] in STOPS else 0,
             in_subagents=event.canonical[0] not in OF_THE_MAIN_AGENT,
         )
         for event in host.events
