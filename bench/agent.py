@@ -47,13 +47,13 @@ async def tool_calls(folder: Path, rounds: int) -> list[Row]:
     from anyhook.adapters.pydantic_ai import Hooked
     from anyhook.agent.options import CONTEXT_WINDOW, THRESHOLD
     from anyhook.agent.permission import Permission
-    from anyhook.agent.settings import Settings
+    from anyhook.agent.settings import AgentSettings
     from anyhook.agent.tools import exit_code, tools
 
     place = Place(folder)
     (place.project / "a.txt").write_text("one line\n")
     engine = place.engine()
-    given = tools(str(place.project), place.env, Settings())
+    given = tools(str(place.project), place.env, AgentSettings())
     hooked = Hooked(
         engine,
         gate=Permission("auto"),

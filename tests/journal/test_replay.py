@@ -14,7 +14,7 @@ from journal_box import Box, made
 from anyhook import Event, Outcome
 from anyhook.hosts import HOSTS, host
 from anyhook.model.json_types import Json
-from anyhook.replay.replay import Change, Judge
+from anyhook.replay.rejudge import Change, Judge
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.testing.kit.events import payload_of_agent
 from conftest import World
@@ -170,7 +170,7 @@ def test_another_table(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
     table = dialect("kodik")
     reply = table.replies["command"].replace(exits={0: "pass", 5: "block"})
     changed = table.replace(replies={**table.replies, "command": reply})
-    monkeypatch.setattr("anyhook.replay.replay.dialect", lambda _: changed)
+    monkeypatch.setattr("anyhook.replay.rejudge.dialect", lambda _: changed)
     (change,) = box.json("replay")["changes"]
     assert (change["after"]["verdict"], change["after"]["reason"]) == ("block", "why")
 

@@ -23,7 +23,7 @@ from test_watch import ODD_RECORDS
 
 from anyhook.cli.web import server as live_server
 from anyhook.cli.web.server import FILES, page
-from anyhook.journal.index import index_path
+from anyhook.journal.run_index import index_path
 from conftest import World
 
 TOKEN = "a-token-of-this-test"

@@ -18,16 +18,15 @@ from anyhook.journal.line_parts import parts_of
 from anyhook.journal.record import Keeping, about, call_text, head_of, record
 from anyhook.journal.runs import columns_of, runs_of
 from anyhook.journal.search import Wanted, parsed
-from anyhook.journal.word_index import TABLE, make_all
-from anyhook.journal.words import WordSearch, query_of, text_of
+from anyhook.journal.word_search import TABLE, WordSearch, make_all, query_of, text_of
 from anyhook.model.call import Call, Run
 from anyhook.model.decision import Decision, Report
 from anyhook.model.digest import hasher
 from anyhook.model.event import Event
 from anyhook.model.hook import Hook
 from anyhook.model.json_types import Json
-from anyhook.replay.replay import Change, Judge, Unjudgeable
-from anyhook.replay.replayed import replay
+from anyhook.replay.rejudge import Change, Judge, Unjudgeable
+from anyhook.replay.replay import replay_journal
 from examples import examples
 
 NAMES = ["calls", "decision", "hooks", "tool", "data", "n", 'x"calls', "", "ß"]
@@ -143,7 +142,7 @@ def test_replaying_all_is_judging_each(unsealed: list[bytes], posture: str | Non
     journal, _ = sealed([*unsealed, *unsealed], START, hasher())
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "journal.jsonl").write_bytes(b"".join(journal))
-        found = replay(folder, Wanted(), {}, posture, lambda _done, _all: None)
+        found = replay_journal(folder, Wanted(), {}, posture, lambda _done, _all: None)
     changes: list[Change] = []
     judged, not_judged = 0, Counter[str]()
     for line in journal:

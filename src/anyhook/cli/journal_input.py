@@ -12,7 +12,7 @@ from anyhook.cli.options import Options, option
 from anyhook.cli.view import render
 from anyhook.journal.files import current_path, full_paths
 from anyhook.journal.search import Wanted
-from anyhook.journal.timespec import moment
+from anyhook.journal.timespec import parse_time
 from anyhook.model.event import EVENTS
 from anyhook.model.outcome import STRENGTH
 from anyhook.tables.registry import UnknownEvent, canonical_event
@@ -69,7 +69,7 @@ def wanted_of(options: EventFilter, since: str | None = None) -> Wanted:
 
 def _time(flag: str, given: str | None) -> int | None:
     try:
-        return None if given is None else moment(given, datetime.now())
+        return None if given is None else parse_time(given, datetime.now())
     except ValueError as error:
         raise BadCall(f"{flag}: {error}") from None
 

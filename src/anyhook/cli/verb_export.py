@@ -13,7 +13,6 @@ from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.progress import progress
-from anyhook.journal.export_otlp import NotSent, send
 from anyhook.journal.files import Unreadable
 from anyhook.journal.redact import redacted
 from anyhook.journal.search import record_of, search
@@ -104,13 +103,16 @@ def _to_file(kind: str, found: Iterator[Found], path: str) -> int:
 def _otlp(records: Iterator[dict[str, Json]], endpoint: str) -> int:
     if not endpoint.startswith(("http://", "https://")):
         raise BadCall(f"--endpoint {endpoint or '(none)'}: name a collector, such as http://localhost:4318.")
+    try:
+        from anyhook.journal.export_otlp import NotSent, send
+    except ImportError:
+        raise BadCall("--format otlp needs the exporter: pip install 'anyhook[otel]'.") from None
+
     told = BufferingHandler(MAX_LOGGED)  # what the exporter would say on stderr, again and again
     told.setLevel(WARNING)
     getLogger().addHandler(told)
     try:
         return send(records, endpoint)
-    except ImportError:
-        raise BadCall("--format otlp needs the exporter: pip install 'anyhook[otel]'.") from None
     except NotSent as error:
         why = f"{error}; {told.buffer[-1].getMessage()}" if told.buffer else str(error)
         said = f"--endpoint {endpoint}: the collector did not take it ({why}). Is it running, and is this its address?"

@@ -18,8 +18,7 @@ from anyhook.cli.view.progress import progress
 from anyhook.cli.view.rows import row_of
 from anyhook.cli.view.styles import wants_colour
 from anyhook.journal.search import Found, follow, newest, parsed, search
-from anyhook.journal.word_index import WORTH, make_elsewhere
-from anyhook.journal.words import WordSearch
+from anyhook.journal.word_search import WORTH, WordSearch, make_elsewhere
 from anyhook.state.places import state_dir
 
 if TYPE_CHECKING:

@@ -5,15 +5,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anyhook.journal.numbers import seconds, whole_number
+from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader, MetricExportResult
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider, sampling
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExportResult
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.trace.id_generator import IdGenerator
+from opentelemetry.trace import (
+    NonRecordingSpan,
+    SpanContext,
+    Status,
+    StatusCode,
+    TraceFlags,
+    set_span_in_context,
+)
+
+from anyhook.journal.read import seconds, whole_number
+from anyhook.model.digest import hasher
+from anyhook.model.trace import parent_of, trace_id
+from anyhook.model.words import TRACEPARENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from opentelemetry.context import Context
     from opentelemetry.sdk.trace import ReadableSpan
     from opentelemetry.trace import Tracer
 
-    from anyhook.journal.span_ids import SpanIds
     from anyhook.model.json_types import Json
 
 BATCH = 500
@@ -24,18 +45,7 @@ class NotSent(Exception):  # noqa: N818 (it says what happened)
 
 
 def send(records: Iterable[dict[str, Json]], endpoint: str, timeout_s: float = 10.0) -> int:
-    """Send the records; how many spans. ImportError without the exporter, NotSent where nobody takes them."""
-    from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-    from opentelemetry.sdk.metrics import MeterProvider
-    from opentelemetry.sdk.metrics.export import InMemoryMetricReader, MetricExportResult
-    from opentelemetry.sdk.resources import Resource
-    from opentelemetry.sdk.trace import TracerProvider, sampling
-    from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExportResult
-    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-
-    from anyhook.journal.span_ids import SpanIds
-
+    """Send the records; how many spans. NotSent where nobody takes them."""
     base = endpoint.rstrip("/")
     resource = Resource.create({"service.name": "anyhook"})
     ended, reader = InMemorySpanExporter(), InMemoryMetricReader()
@@ -77,8 +87,6 @@ def send(records: Iterable[dict[str, Json]], endpoint: str, timeout_s: float = 1
 
 def _spans(tracer: Tracer, record: dict[str, Json], ids: SpanIds) -> Iterator[tuple[str, str, float, str]]:
     """Makes the spans of one record, and gives each run: hook, verdict, seconds, cause of failure."""
-    from opentelemetry.trace import Status, StatusCode, set_span_in_context
-
     at = whole_number(record.get("at"))
     if at is None:
         return
@@ -136,3 +144,42 @@ def _about(record: dict[str, Json], decision: dict[str, Json]) -> dict[str, str 
     }
     made: dict[str, str | int] = {key: str(value) for key, value in named.items() if value is not None}
     return {**made, "hook.record": number} if number is not None else made
+
+
+class SpanIds(IdGenerator):
+    """The ids of spans: those that hooks were told when they ran, and for the rest ids made of the record, so that a
+    record that is exported twice is the same trace twice."""
+
+    def __init__(self) -> None:
+        self._trace = self._span = 1
+
+    def generate_trace_id(self) -> int:
+        return self._trace
+
+    def generate_span_id(self) -> int:
+        return self._span
+
+    def of_event(self, record: dict[str, Json], calls: list[dict[str, Json]]) -> Context | None:
+        """The next span is the event's; the context that it stands in, where its caller had one."""
+        told = [_context(record.get("parent")), *(_context(call.get("trace")) for call in calls)]
+        self._trace = int(next((text[3:35] for text in told if text), trace_id(str(record.get("session")))), 16)
+        self._span = _made(record.get("at"), record.get("n"), record.get("session"))
+        if not told[0]:
+            return None
+        above = SpanContext(self._trace, int(told[0][36:52], 16), is_remote=True, trace_flags=TraceFlags(1))
+        return set_span_in_context(NonRecordingSpan(above))
+
+    def of_call(self, record: dict[str, Json], call: dict[str, Json]) -> None:
+        """The next span is this call's."""
+        told = _context(call.get("trace"))
+        made = _made(record.get("at"), record.get("n"), call.get("hook"), "call")
+        self._span = int(told[36:52], 16) if told else made
+
+
+def _context(value: Json) -> str:
+    """A trace context that was written down; "" for anything else."""
+    return parent_of({TRACEPARENT: value}) if isinstance(value, str) else ""
+
+
+def _made(*parts: Json) -> int:
+    return int(hasher()(repr(parts).encode())[:16], 16) or 1

@@ -8,7 +8,9 @@ import os
 import tempfile
 from typing import TYPE_CHECKING
 
-from anyhook.journal.numbers import seconds, whole_number
+import duckdb
+
+from anyhook.journal.read import seconds, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,9 +58,7 @@ def _text(value: Json) -> str | None:
 
 
 def write_parquet(records: Iterable[dict[str, Json]], path: str) -> int:
-    """Write the records' rows; how many. ImportError without DuckDB, OSError where the file cannot be written."""
-    import duckdb
-
+    """Write the records' rows; how many. OSError where the file cannot be written."""
     folder = os.path.dirname(os.path.abspath(path))
     count = 0
     with tempfile.TemporaryDirectory(dir=folder) as place:  # for its owner only, like the journal

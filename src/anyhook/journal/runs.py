@@ -4,10 +4,10 @@ files."""
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from itertools import compress
 from typing import TYPE_CHECKING
 
-from anyhook.journal.durations import rounded
 from anyhook.journal.line_parts import parts_of
 from anyhook.journal.search import parsed
 from anyhook.model import lean_json
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     Plain = tuple[list[tuple[str, list[Kind], int]], bytes, bytes, bytes, bytes]
 
 SHADOW, FAILED, TIMED_OUT, BACKGROUND = 1, 2, 4, 8
-AT_MOST = 2**63 - 1
-REMEMBERED_MOST = 10_000
+MAX_AT = 2**63 - 1
+MAX_REMEMBERED = 10_000
 
 
 class HookRuns(Record):
@@ -81,6 +81,34 @@ class Columns:
         return cls(hooks)
 
 
+class Durations:
+    """In seconds. `counts` may be added to directly by who has rounded already."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[float] = Counter()
+
+    def add(self, seconds: float) -> None:
+        self.counts[rounded(seconds)] += 1
+
+    def mean(self) -> float:
+        total = sum(seconds * count for seconds, count in self.counts.items())
+        return total / self.counts.total() if self.counts else 0.0
+
+    def percentile_ms(self, part: float) -> float | None:
+        """The nearest rank: the least duration that so many of all did not exceed; None where there is none."""
+        rank = max(1, -int(-self.counts.total() * part // 1))
+        for seconds in sorted(self.counts):
+            rank -= self.counts[seconds]
+            if rank <= 0:
+                return round(seconds * 1000, 3)
+        return None
+
+
+def rounded(seconds: float) -> float:
+    """By four digits."""
+    return round(seconds, 2 + (seconds < 0.01) + (seconds < 0.1) + (seconds < 1) + (seconds < 10))
+
+
 def columns_of(lines: Iterable[bytes]) -> Columns:
     """The runs in these lines."""
     reading = _Reading()
@@ -126,7 +154,7 @@ class _Reading:
         about, tool, hook, ended, hooks = key
         text = b'{%b, "at": 0, "data": {"tool": %b}, "calls": [{%b, %b}}], "decision": {"hooks": [%b]}}'
         ((_, name, kind, _),) = runs_of(_object(text % (about, tool, hook, ended, hooks)))
-        if len(self._kinds) >= REMEMBERED_MOST:
+        if len(self._kinds) >= MAX_REMEMBERED:
             self._kinds.clear()
         self._kinds[key] = name, kind
         return name, kind
@@ -149,7 +177,7 @@ def _verdicts(hooks: Json) -> dict[Json, Json]:
 def runs_of(record: dict[str, Json]) -> Iterator[Run]:
     """The runs in a record, however it was written."""
     at = record.get("at")
-    if not isinstance(at, int) or not 0 <= at <= AT_MOST:
+    if not isinstance(at, int) or not 0 <= at <= MAX_AT:
         return
     if "background" in record:
         run = record.get("run")

@@ -10,9 +10,9 @@ from itertools import pairwise
 from time import sleep
 from typing import TYPE_CHECKING
 
-from anyhook.journal.chain import SEAL_MOST, START, follows, link_of
+from anyhook.journal.chain import MAX_SEAL, START, follows, link_of
 from anyhook.journal.files import end_of_lines, lines_of, open_all, whole_lines
-from anyhook.journal.parallel import side_by_side
+from anyhook.journal.parallel import parallel_map
 from anyhook.journal.search import Wanted, open_parts, parsed, record_of
 from anyhook.model import lean_json
 from anyhook.model.digest import hasher
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 WRITE_S = 0.05
 """A line that is just being written is whole by then."""
-DAMAGE_MOST = 1_000
+MAX_DAMAGE = 1_000
 """More than this is told by its number only."""
 
 
@@ -120,11 +120,11 @@ def _all_sound(state_dir: str, expected: Link | None, tell: Callable[[int, int],
         link = first - 1, before
         for descriptor, start, end in parts:
             tasks.append((descriptor, start, end, *link))
-            link = link_of(os.pread(descriptor, SEAL_MOST, max(start, end - SEAL_MOST)))
+            link = link_of(os.pread(descriptor, MAX_SEAL, max(start, end - MAX_SEAL)))
             if link is None:
                 return None
         whole, read, seen = sum(end - start for _, start, end in parts), 0, expected is None
-        with closing(side_by_side(_Follows(expected), tasks)) as answers:
+        with closing(parallel_map(_Follows(expected), tasks)) as answers:
             for (_, start, end), (sound, head) in zip(parts, answers, strict=True):
                 if not sound:
                     return None
@@ -184,7 +184,7 @@ class _Reading:
         self.damage: list[Damage] = []
 
     def add(self, kind: str, first: int, last: int, where: str, what: str) -> None:
-        if len(self.damage) < DAMAGE_MOST:
+        if len(self.damage) < MAX_DAMAGE:
             self.damage.append(Damage(kind, first, last, where, what))
 
     def take(self, line: bytes, number: int) -> None:

@@ -7,10 +7,9 @@ import sqlite3
 from collections import deque
 from typing import TYPE_CHECKING
 
-from anyhook.journal.about import about
-from anyhook.journal.durations import Durations
-from anyhook.journal.numbers import whole_number
+from anyhook.journal.read import about, whole_number
 from anyhook.journal.record import clean, clipped, run_fields
+from anyhook.journal.runs import Durations
 from anyhook.journal.search import Wanted, newest, search
 from anyhook.model import lean_json
 from anyhook.model.call import Run
@@ -18,7 +17,7 @@ from anyhook.model.digest import hasher
 from anyhook.model.event import EVENTS, Event
 from anyhook.model.outcome import ASK, BLOCK, STOPPING
 from anyhook.model.record import Record
-from anyhook.replay.replay import Unjudgeable, event_in, is_repeated, run_from
+from anyhook.replay.rejudge import Unjudgeable, event_in, is_repeated, run_from
 from anyhook.replay.trial import run_batch, values_of
 from anyhook.tables.translate import REWRITES, completed, to_host, to_native
 from anyhook.walk.interpret import interpret
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from anyhook.replay.trial import Result, Trial
     from anyhook.tables.rows import Dialect, EventRow
 
-BATCH_LEAST, BATCH_MOST = 25, 5_000
+MIN_BATCH, MAX_BATCH = 25, 5_000
 """A living interpreter has to start first, so a batch for one should be worth it. The first is small, each next one
 twice as large: nobody knows how many there will be. Others stay small, since what an interrupted batch did is lost."""
 AHEAD = 3
@@ -179,9 +178,9 @@ class Backtest:
                 self._under_way.add(key)
                 trials = made.setdefault(hook, [])
                 trials.append(self._sendable(make(key)))
-                if len(trials) >= size.setdefault(hook, BATCH_LEAST):
+                if len(trials) >= size.setdefault(hook, MIN_BATCH):
                     yield number, made.pop(hook)
-                    size[hook] = min(BATCH_MOST, size[hook] * 2) if trials[-1].interpreter else BATCH_LEAST
+                    size[hook] = min(MAX_BATCH, size[hook] * 2) if trials[-1].interpreter else MIN_BATCH
         for trials in made.values():
             yield number, trials
 

@@ -6,13 +6,13 @@ import shlex
 import time
 from typing import TYPE_CHECKING
 
-from anyhook.journal.numbers import seconds
+from anyhook.journal.read import seconds
 from anyhook.model import lean_json
-from anyhook.replay.asked import asked_for
+from anyhook.replay.hook_requests import asked_for
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
-    from anyhook.replay.asked import Asked
+    from anyhook.replay.hook_requests import Asked
 
 ASKED_FOR = ("tool_input", "tool_output", "prompt", "context", "messages", "follow_ups", "history", "recipe")
 OURS = ("fire", "library")

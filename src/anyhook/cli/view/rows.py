@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from anyhook.cli.view.record_text import record_page, rows, table
 from anyhook.cli.view.visible import visible
-from anyhook.journal.about import about
-from anyhook.journal.numbers import seconds, whole_number
+from anyhook.journal.read import about, seconds, whole_number
 from anyhook.journal.search import reached, record_of
 from anyhook.model.record import Record
 

@@ -28,9 +28,9 @@ from anyhook.cli.journal_query import like, wanted_by
 from anyhook.cli.view.record_text import span, tone
 from anyhook.cli.view.rows import row_of, told_in_full
 from anyhook.cli.view.visible import visible
-from anyhook.journal.figures import STEPS, figures, span_of
-from anyhook.journal.index import known_runs
+from anyhook.journal.run_index import known_runs
 from anyhook.journal.search import follow
+from anyhook.journal.stats import STEPS, figures, span_of
 
 if TYPE_CHECKING:
     import socket
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from anyhook.journal.figures import HookFigures
     from anyhook.journal.search import Found, Wanted
+    from anyhook.journal.stats import HookFigures
     from anyhook.model.json_types import Json
 
 SHOWN = 500

@@ -6,10 +6,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anyhook.hosts import HOSTS, host
-from anyhook.journal.about import about
+from anyhook.journal.read import about
 from anyhook.journal.record import ASKED_FOR
 from anyhook.model.event import EVENTS
-from anyhook.replay.replay import CUT, is_repeated
+from anyhook.replay.rejudge import CUT, is_repeated
 from anyhook.tables.registry import DIALECTS
 from anyhook.testing.kit.compare import calls_in, reports
 from anyhook.testing.kit.events import payload_of_agent, sent_with

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anyhook.model.outcome import BLOCK, NONE, STRENGTH
-from anyhook.replay.replay import ALIEN, Judge, Unjudgeable
+from anyhook.replay.rejudge import ALIEN, Judge, Unjudgeable
 from anyhook.tables.translate import REWRITES
 
 if TYPE_CHECKING:

@@ -1,4 +1,5 @@
-"""What an event is about, in one line: the command, the path, the prompt. It judges nothing."""
+"""Numbers of a record as other programs take them, whatever stands there: another version may have written it, or
+somebody else. They judge no record."""
 
 from __future__ import annotations
 
@@ -8,6 +9,20 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from anyhook.model.json_types import Json
+
+MAX_NUMBER = 2**62
+MAX_SECONDS = 1e9
+
+
+def whole_number(value: Json) -> int | None:
+    """A whole number that fits into 64 bits and leaves room to reckon with; None for anything else."""
+    return value if type(value) is int and 0 <= value < MAX_NUMBER else None
+
+
+def seconds(value: Json) -> float:
+    """A duration; nothing for anything else."""
+    return float(value) if type(value) in (int, float) and 0 <= value < MAX_SECONDS else 0.0  # type: ignore[arg-type, operator]
+
 
 FIELDS = ("input", "prompt", "message", "source", "reason")
 
