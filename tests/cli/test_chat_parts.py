@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import io
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from pydantic_ai.messages import (
@@ -181,13 +181,15 @@ def test_a_yes_for_once(world: World) -> None:
 @pytest.mark.parametrize("scope", ["project", "user"])
 @pytest.mark.parametrize("lang", ["bash", "python"])
 @pytest.mark.parametrize("name", DIALECTS)
-def test_a_draft_in_every_dialect(world: World, name: str, lang: str, scope: str) -> None:
+def test_a_draft_in_every_dialect(
+    world: World, name: str, lang: Literal["bash", "python"], scope: Literal["project", "user"]
+) -> None:
     """What `anyhook new` would write is a draft without faults, wherever it goes; and nothing is left of it."""
     table = dialect(name)
     row = next(row for row in table.events if row.block == "deny_tool")
     sample = {field.key: {"command": "ls"} if field.cell == "input" else "x" for field in row.payload}
     written = text(Script("it", table, row), lang)
-    draft = Draft(name="it", event=row.native, lang=lang, script=written, explanation="", sample=sample)  # type: ignore[arg-type]
+    draft = Draft(name="it", event=row.native, lang=lang, script=written, explanation="", sample=sample)
     tried = check_draft(draft, table, world.setup(), scope)
     assert (tried.errors, tried.warnings) == ([], [])
     assert any(name in line for line in tried.explained)

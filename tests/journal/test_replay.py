@@ -13,6 +13,7 @@ from journal_box import Box, made
 
 from anyhook import Event, Outcome
 from anyhook.hosts import HOSTS, host
+from anyhook.journal.read import JournalLine
 from anyhook.model.json_types import Json
 from anyhook.replay.rejudge import Change, Judge
 from anyhook.tables.registry import DIALECTS, dialect
@@ -244,9 +245,9 @@ def test_what_is_said_again_is_judged_once(box: Box, monkeypatch: pytest.MonkeyP
     judged: list[Any] = []
     judge = Judge.judge
 
-    def counting(self: Judge, record: dict[str, Any]) -> Change | None:
-        judged.append(record["n"])
-        return judge(self, record)
+    def counting(self: Judge, line: JournalLine) -> Change | None:
+        judged.append(line.n)
+        return judge(self, line)
 
     monkeypatch.setattr(Judge, "judge", counting)
     assert box.json("replay") == {"judged": 5, "changed": 0, "changes": [], "not_judged": {}}

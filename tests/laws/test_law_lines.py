@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from anyhook.journal.chain import START, sealed
 from anyhook.journal.files import full_path
 from anyhook.journal.line_parts import parts_of
+from anyhook.journal.read import read_line
 from anyhook.journal.record import Keeping, about, call_text, head_of, record
 from anyhook.journal.runs import columns_of, runs_of
-from anyhook.journal.search import Wanted, parsed
+from anyhook.journal.search import Wanted
 from anyhook.journal.word_search import TABLE, WordSearch, make_all, query_of, text_of
 from anyhook.model.call import Call, Run
 from anyhook.model.decision import Decision, Report
@@ -111,7 +112,7 @@ def test_runs_are_those_that_parsing_finds(journal: list[bytes]) -> None:
         for runs in columns_of(journal).hooks
         for at, kind, spent in zip(runs.at, runs.kind, runs.spent_s, strict=True)
     )
-    assert found == sorted(run for line in journal for run in runs_of(parsed(line) or {}))
+    assert found == sorted(run for line in journal for run in runs_of(read_line(line)))
 
 
 def test_a_line_of_everyday_needs_no_parsing() -> None:
@@ -147,7 +148,7 @@ def test_replaying_all_is_judging_each(unsealed: list[bytes], posture: str | Non
     judged, not_judged = 0, Counter[str]()
     for line in journal:
         try:
-            change = Judge({}, posture).judge(parsed(line) or {})
+            change = Judge({}, posture).judge(read_line(line))
         except Unjudgeable as why:
             not_judged[str(why)] += 1
             continue
@@ -175,7 +176,7 @@ def test_a_search_finds_what_a_whole_index_would(
     index = sqlite3.connect(":memory:")
     index.execute(TABLE)
     for number, line in enumerate(journal):
-        index.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (number, text_of(parsed(line) or {})))
+        index.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (number, text_of(read_line(line))))
     query = query_of(asked)
     rows = index.execute("SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC", (query,)) if query else ()
     assert found == [journal[number] for (number,) in rows]

@@ -17,8 +17,8 @@ from urllib.parse import quote
 
 from anyhook.journal.files import blocks_of, current_path, full_paths, words_path
 from anyhook.journal.parallel import parallel_map
-from anyhook.journal.record import ASKED_FOR
-from anyhook.journal.search import Found, chooser, open_parts, parsed, reached
+from anyhook.journal.read import read_line
+from anyhook.journal.search import chooser, open_parts
 from anyhook.model import lean_json
 from anyhook.state.locks import locked
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
     from typing import BinaryIO
 
+    from anyhook.journal.read import JournalLine
     from anyhook.journal.search import Wanted
-    from anyhook.model.json_types import Json
 
 VERSION = 1
 WORTH = 32 << 20
@@ -135,38 +135,38 @@ class Look:
         for start in sorted(starts):
             yield block[start : block.find(b"\n", start) + 1]
 
-    def _with_words(self, candidates: list[Found]) -> list[bytes]:
+    def _with_words(self, candidates: list[JournalLine]) -> list[bytes]:
         if self._table is None:  # each process has its own
             self._table = sqlite3.connect(":memory:", isolation_level=None)
             self._table.execute(TABLE)
         self._table.execute("BEGIN")
         for number, found in enumerate(candidates):
             if found.record is not None:
-                self._table.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (number, text_of(found.record)))
+                self._table.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (number, text_of(found)))
         rows = self._table.execute("SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid", (self._query,))
-        lines = [candidates[number].line for (number,) in rows]
+        lines = [candidates[number].raw for (number,) in rows]
         self._table.execute("ROLLBACK")
         return lines
 
 
-def text_of(record: dict[str, Json]) -> str:
+def text_of(line: JournalLine) -> str:
     """What words are looked for in."""
-    return sayable("\n".join(texts_of(record)))
+    return sayable("\n".join(texts_of(line)))
 
 
-def texts_of(record: dict[str, Json]) -> Iterator[str]:
+def texts_of(line: JournalLine) -> Iterator[str]:
     """What words are looked for in, the texts by which somebody remembers an event: what it was about, what hooks said
     to it, what was decided, and by whom."""
-    yield from lean_json.every_text(record.get("data"))
-    calls, decision = record.get("calls"), record.get("decision")
-    for call in (*(calls if isinstance(calls, list) else ()), record):
-        run = call.get("run") if isinstance(call, dict) else None
-        for stream in ("stdout", "stderr", "error") if isinstance(run, dict) else ():
-            yield from lean_json.every_text(run.get(stream))  # type: ignore[union-attr]
-    if isinstance(decision, dict):
-        for field in (*ASKED_FOR, "problems"):
-            yield from lean_json.every_text(decision.get(field))
-    yield from reached(record)
+    yield from lean_json.every_text(line.data)
+    for call in line.calls:
+        if call.run is not None:
+            for said in (call.run.stdout, call.run.stderr, call.run.error):
+                yield from lean_json.every_text(said)
+    decision = line.decision
+    if decision is not None:
+        yield from lean_json.every_text([*decision.asked.values()])
+        yield from lean_json.every_text(decision.raw.get("problems"))
+    yield from line.reached
 
 
 def sayable(text: str) -> str:
@@ -270,8 +270,8 @@ def _fill(where: str, file: BinaryIO) -> None:
 
 def _text(block: bytes) -> str:
     """Every text in a block once: records are much alike."""
-    records = map(parsed, block.split(b"\n"))
-    return sayable("\n".join(dict.fromkeys(text for record in records if record for text in texts_of(record))))
+    lines = map(read_line, block.split(b"\n"))
+    return sayable("\n".join(dict.fromkeys(text for line in lines if line.record for text in texts_of(line))))
 
 
 def _stamp(file: BinaryIO) -> tuple[int, int]:

@@ -1,5 +1,5 @@
-"""Judges one record again: its runs, by today's tables and settings. It starts nothing, and says what
-it cannot judge."""
+"""Judges a line of the journal again: its runs, by today's tables and settings. It starts nothing, and says what it
+cannot judge."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ from anyhook.walk.merge import Entry, merge
 from anyhook.walk.receive import recalled
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from anyhook.journal.read import JournalLine, RecordedCall, RecordedDecision, RecordedRun
     from anyhook.model.decision import Decision
     from anyhook.model.json_types import Json
     from anyhook.tables.rows import Dialect, EventRow
@@ -81,47 +82,42 @@ class Judge:
         self._hooks: dict[tuple[Json, ...], tuple[Hook, Dialect, EventRow]] = {}
         self._decisions: dict[tuple[Json, ...], _Judged] = {}
 
-    def judge(self, record: dict[str, Json]) -> Change | None:
+    def judge(self, line: JournalLine) -> Change | None:
         """What would be different today; None where nothing is. Unjudgeable where that cannot be said."""
-        before = record.get("decision")
-        if not isinstance(before, dict) or "lost" in before:
+        before = line.decision
+        if before is None or before.lost:
             raise Unjudgeable("its decision was not kept")
-        rows = before.get("hooks")
-        hooks = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-        calls = record.get("calls")
-        listed = calls if isinstance(calls, list) else []
-        foreground = [call for call in listed if isinstance(call, dict) and call.get("run")]
-        _check(before, hooks, foreground)
-        if not foreground:
+        calls = [call for call in line.calls if call.run is not None]
+        _check(before, calls)
+        if not calls:
             return None
-        after, kept = self.decision(record, foreground)
-        if _is_kept(kept, before):
+        after, kept = self.decision(line, calls)
+        if _is_kept(kept, before.raw):
             return None
-        differing = _differing(after, before, NO_BODIES if "bodies" in record else None)
+        differing = _differing(after, before.raw, None if line.has_bodies else NO_BODIES)
         if not differing:
             return None
-        lifted = before.get("verdict") == BLOCK and after.verdict != BLOCK
-        skipped = tuple(str(row.get("id")) for row in hooks if row.get("status") == "skipped") if lifted else ()
-        data = record.get("data")
+        lifted = before.verdict == BLOCK and after.verdict != BLOCK
+        skipped = tuple(hook.id for hook in before.hooks if hook.status == "skipped") if lifted else ()
         return Change(
-            record.get("n"),
-            record.get("at"),
-            str(record.get("event")),
-            data.get("tool") if isinstance(data, dict) else None,
-            {field: before.get(field, _nothing(field)) for field in differing},
+            line.n,
+            line.at_ns,
+            str(line.event),
+            line.data.get("tool"),
+            {field: before.raw.get(field, _nothing(field)) for field in differing},
             {field: _plain(after, field) for field in differing},
             skipped,
         )
 
-    def decision(self, record: dict[str, Json], calls: list[dict[str, Json]]) -> _Judged:
+    def decision(self, line: JournalLine, calls: Sequence[RecordedCall]) -> _Judged:
         """Today's. Where nothing but the runs has a say, the same runs mean the same, whatever else differs."""
-        key = _key(record, calls) if by_runs_alone(record) else None
+        key = _key(line, calls) if by_runs_alone(line) else None
         try:
             found = self._decisions.get(key) if key else None
         except TypeError:  # a value that no record of ours has there
             raise Unjudgeable("its run was not kept") from None
         if found is None:
-            decision = self._decided(record, calls)
+            decision = self._decided(line, calls)
             found = decision, _kept(decision)
             if len(self._decisions) >= MAX_REMEMBERED:
                 self._decisions.clear()
@@ -129,13 +125,12 @@ class Judge:
                 self._decisions[key] = found
         return found
 
-    def _decided(self, record: dict[str, Json], calls: list[dict[str, Json]]) -> Decision:
-        entries = self.entries(record, calls)
-        return merge(str(record.get("event")), entries, enforced=record.get("mode") != "shadow")
+    def _decided(self, line: JournalLine, calls: Sequence[RecordedCall]) -> Decision:
+        return merge(str(line.event), self.entries(line, calls), enforced=line.mode != "shadow")
 
-    def entries(self, record: dict[str, Json], calls: list[dict[str, Json]]) -> list[Entry]:
+    def entries(self, line: JournalLine, calls: Sequence[RecordedCall]) -> list[Entry]:
         """What each of the calls asked for, as far as its turn came."""
-        event = seen = current = event_in(record)
+        event = seen = current = event_in(line)
         name = event.name
         entries: list[Entry] = []
         group = ended = blocked_in = ""
@@ -147,8 +142,8 @@ class Judge:
             if group != table.name:
                 group, seen = table.name, to_native(current, table)
             settings = self.settings.get(table.name, {})
-            posture = self.posture or str(call.get("posture", "native"))
-            read = interpret(hook, table.replies[hook.handler], name, run_from(call["run"]))
+            posture = self.posture or call.posture
+            read = interpret(hook, table.replies[hook.handler], name, run_from(call.run))
             outcome = judge(hook, table, row, completed(read, seen, table), posture, settings)
             upstream = settings.get("chaining") == "upstream"
             plain = to_host(outcome, event, table)
@@ -161,7 +156,7 @@ class Judge:
                 ended = table.name
         return entries
 
-    def hook(self, call: dict[str, Json], event: str) -> tuple[Hook, Dialect, EventRow]:
+    def hook(self, call: RecordedCall, event: str) -> tuple[Hook, Dialect, EventRow]:
         key = (*_identity(call), event)
         found = self._hooks.get(key)
         if found is None:
@@ -169,108 +164,87 @@ class Judge:
         return found
 
 
-def event_in(record: dict[str, Json]) -> Event:
-    """The event that a record tells of, in the words that its host had."""
-    data, by = record.get("data"), record.get("host")
-    event = Event(str(record.get("event")), data if isinstance(data, dict) else {}, b"", bool(record.get("hosted")))
-    return recalled(host(str(by)), event) if event.hosted and by in HOSTS and "tool" in event.data else event
+def event_in(line: JournalLine) -> Event:
+    """The event that a line tells of, in the words that its host had."""
+    event = Event(str(line.event), line.data, b"", line.hosted)
+    by = line.host
+    return recalled(host(by), event) if event.hosted and by in HOSTS and "tool" in event.data else event
 
 
-def by_runs_alone(record: dict[str, Json]) -> bool:
+def by_runs_alone(line: JournalLine) -> bool:
     """Whether a decision depends on nothing but the runs: no words of a host, no rewrite of single fields."""
-    if record.get("hosted"):
+    if line.hosted:
         return False
-    calls = record.get("calls")
-    names = {call.get("dialect") for call in calls if isinstance(call, dict)} if isinstance(calls, list) else set()
-    return not any(name in DIALECTS and dialect(str(name)).partial_input for name in names)
+    return not any(name in DIALECTS and dialect(name).partial_input for name in {call.dialect for call in line.calls})
 
 
-def _identity(call: dict[str, Json]) -> tuple[Json, ...]:
+def _identity(call: RecordedCall) -> tuple[Json, ...]:
     """What makes the hook of a call; ids of different hooks may be the same, for they leave signs of names out."""
-    return tuple([call.get(key) for key in ("hook", "name", "dialect", "native", "handler", "limit_s")])
+    return call.hook, call.name, call.dialect, call.native, call.handler, call.limit_s
 
 
-def _key(record: dict[str, Json], calls: list[dict[str, Json]]) -> tuple[Json, ...] | None:
+def _key(line: JournalLine, calls: Sequence[RecordedCall]) -> tuple[Json, ...] | None:
     """Everything that a decision without its host's words depends on; None where that is too much to remember."""
-    key: list[Json] = [record.get("event"), record.get("mode")]
+    key: list[Json] = [line.event, line.mode]
     for call in calls:
-        run = call["run"]
-        if not isinstance(run, dict):
+        run = call.run
+        if run is None:
             raise Unjudgeable("its run was not kept")
-        stdout, stderr = run.get("stdout"), run.get("stderr")
-        if not isinstance(stdout, str) or not isinstance(stderr, str):
+        if not isinstance(run.stdout, str) or not isinstance(run.stderr, str):
             raise Unjudgeable("its payloads were not kept")
-        if len(stdout) + len(stderr) > REMEMBERED_CHARACTERS:
+        if len(run.stdout) + len(run.stderr) > REMEMBERED_CHARACTERS:
             return None
-        key += (*_identity(call), call.get("posture"))
-        key += (run.get("ending"), run.get("exit_code"), stdout, stderr, run.get("error"))
+        key += (*_identity(call), call.posture, run.ending, run.exit_code, run.stdout, run.stderr, run.error)
     return tuple(key)
 
 
-def _check(before: dict[str, Json], hooks: list[dict[str, Json]], calls: list[dict[str, Json]]) -> None:
+def _check(before: RecordedDecision, calls: Sequence[RecordedCall]) -> None:
     """Unjudgeable where something took part in the decision that no recorded run tells of."""
-    if _has_problem(before, UNJUDGED):
+    if before.has_problem(UNJUDGED):
         raise Unjudgeable("a hook had kept the agent working as often as it may")
-    if len(hooks) > len(calls):
-        ran = {call.get("hook") for call in calls}
-        for row in hooks:
-            if row.get("status") in ("ran", "broken") and row.get("id") not in ran:
-                if row.get("status") == "broken":
+    if len(before.hooks) > len(calls):
+        ran = {call.hook for call in calls}
+        for hook in before.hooks:
+            if hook.status in ("ran", "broken") and hook.id not in ran:
+                if hook.status == "broken":
                     raise Unjudgeable("a hook could not even be matched or loaded")
-                if row.get("verdict") != "none" or any(field in before for field in ASKED_FOR):
+                if hook.verdict != "none" or before.asked:
                     raise Unjudgeable("a callable of the program itself had a say")
 
 
-def _has_problem(decision: Json, code: str) -> bool:
-    problems = decision.get("problems") if isinstance(decision, dict) else None
-    return isinstance(problems, list) and any(isinstance(each, dict) and each.get("code") == code for each in problems)
+def is_repeated(line: JournalLine) -> bool:
+    """Whether a line only says that its event was fired by another entry already, which has a line of its own."""
+    decision = line.decision
+    return decision is not None and decision.has_problem(REPEATED)
 
 
-def is_repeated(record: dict[str, Json]) -> bool:
-    """Whether a record only says that its event was fired by another entry already, which has a record of its own."""
-    return _has_problem(record.get("decision"), REPEATED)
-
-
-def _hook_of(call: dict[str, Json], event: str) -> tuple[Hook, Dialect, EventRow]:
-    name, identity = call.get("dialect"), str(call.get("hook"))
-    if name not in DIALECTS:
+def _hook_of(call: RecordedCall, event: str) -> tuple[Hook, Dialect, EventRow]:
+    if call.dialect not in DIALECTS:
         raise Unjudgeable("it is from before runs were recorded with their dialect")
-    table = dialect(str(name))
-    native, handler = str(call.get("native")), str(call.get("handler", "command"))
-    row = table.row(native) or table.row_for(event)
-    if row is None or handler not in table.replies:
+    table = dialect(call.dialect)
+    row = table.row(call.native) or table.row_for(event)
+    if row is None or call.handler not in table.replies:
         raise Unjudgeable("its dialect has no such event or handler any more")
-    limit = call.get("limit_s")
-    scope = (*identity.split(":"), "")[1]
-    limit_s = float(limit) if isinstance(limit, (int, float)) else 0.0
-    shown = str(call.get("name", identity))
-    hook = Hook(identity, shown, table.name, scope, "", (), "", "", native, (event,), None, handler, {}, limit_s)
+    scope = (*call.hook.split(":"), "")[1]
+    hook = Hook(
+        call.hook, call.name, table.name, scope, "", (), "", "", call.native, (event,), None, call.handler, {},
+        float(call.limit_s or 0.0),
+    )  # fmt: skip
     return hook, table, row
 
 
-def run_from(run: Json) -> Run:
-    """The run that a record tells of; Unjudgeable where it does not tell all of it."""
-    if not isinstance(run, dict) or run.get("ending") not in ("exited", "not_started", *ENDINGS):
+def run_from(run: RecordedRun | None) -> Run:
+    """The run that a line tells of; Unjudgeable where it does not tell all of it."""
+    if run is None or run.ending not in ("exited", "not_started", *ENDINGS):
         raise Unjudgeable("its run was not kept")
-    code, error = run.get("exit_code"), run.get("error")
     streams = []
-    for name in ("stdout", "stderr"):
-        text = run.get(name)
-        if not isinstance(text, str):
+    for said in (run.stdout, run.stderr):
+        if not isinstance(said, str):
             raise Unjudgeable("its payloads were not kept")
-        if text.endswith(CUT) and run.get("ending") == "exited":  # nobody reads what a run that failed has printed
+        if said.endswith(CUT) and run.ending == "exited":  # nobody reads what a run that failed has printed
             raise Unjudgeable("its output was too long to be kept whole")
-        streams.append(text.encode("utf-8", "surrogatepass"))
-    spent = run.get("duration_s")
-    return Run(
-        str(run.get("ending")),
-        code if isinstance(code, int) else None,
-        streams[0],
-        streams[1],
-        0,
-        float(spent) if isinstance(spent, (int, float)) else 0.0,
-        error if isinstance(error, str) else None,
-    )
+        streams.append(said.encode("utf-8", "surrogatepass"))
+    return Run(run.ending, run.exit_code, streams[0], streams[1], 0, run.duration_s or 0.0, run.error)
 
 
 def _kept(decision: Decision) -> list[tuple[str, Json]]:

@@ -86,7 +86,7 @@ class _Part:
                 not_judged["its line is damaged"] += 1
                 continue
             try:
-                change = self._judge.judge(found.record)
+                change = self._judge.judge(found)
             except Unjudgeable as why:
                 not_judged[str(why)] += 1
                 continue
@@ -95,7 +95,7 @@ class _Part:
                 continue
             judged += 1
             if change is None:
-                if by_runs_alone(found.record):
+                if by_runs_alone(found):
                     self._remember(key)
                 continue
             different += 1
