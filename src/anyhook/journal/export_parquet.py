@@ -40,7 +40,7 @@ def row_of(line: JournalLine) -> dict[str, Json]:
         **{key: _text(kept.get(key)) for key in ("verdict", "effect", "hook", "reason")},
         "runs": len(runs),
         "failures": sum(1 for call in runs if call.cause),
-        "waited_s": sum(call.run.duration_s or 0.0 for call in runs if call.run is not None),
+        "waited_s": sum([call.run.duration_s or 0.0 for call in runs if call.run is not None], 0.0),
         "data": json.dumps(record.get("data")),
         "calls": json.dumps([record] if background else record.get("calls")),
         "decision": json.dumps(record.get("decision")),

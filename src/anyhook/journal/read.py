@@ -27,6 +27,7 @@ class RecordedRun(Record):
     """How a call ended."""
 
     ending: str
+    """"" where the line does not say it."""
     exit_code: int | None
     stdout: Json
     """A text; a hash of it, or None, where the user has payloads not kept."""
@@ -37,7 +38,8 @@ class RecordedRun(Record):
     """None where the line does not say it."""
 
     @classmethod
-    def of(cls, run: dict[str, Json]) -> RecordedRun:
+    def of(cls, value: Json) -> RecordedRun:
+        run = _object(value)
         code, error, spent = run.get("exit_code"), run.get("error"), run.get("duration_s")
         return cls(
             text(run.get("ending")) or "",
@@ -77,7 +79,8 @@ class RecordedCall(Record):
 
     @classmethod
     def of(cls, call: dict[str, Json], hook: str | None = None) -> RecordedCall:
-        identity = text(call.get("hook")) or "" if hook is None else hook
+        named = call.get("hook") if hook is None else hook
+        identity = named if isinstance(named, str) else ""
         argv, limit, run = call.get("argv"), call.get("limit_s"), call.get("run")
         return cls(
             identity,
@@ -91,7 +94,7 @@ class RecordedCall(Record):
             limit if isinstance(limit, (int, float)) else None,
             text(call.get("trace")) or "",
             text(call.get("failed") or "") or "",
-            RecordedRun.of(run) if isinstance(run, dict) and run else None,
+            None if run is None else RecordedRun.of(run),
         )
 
     @property

@@ -230,7 +230,7 @@ class Backtest:
                 if result is None:
                     continue
                 try:
-                    run = run_from(_result_run(result[0]))
+                    run = run_from(RecordedRun.of(lean_json.loads(result[0])))
                 except Unjudgeable as error:
                     why = f"a run of {subject.hook.id}: {error}"
                     self.left_out[why] = self.left_out.get(why, 0) + 1
@@ -315,12 +315,6 @@ def _judged(subject: Subject, event: Event, run: Run) -> tuple[Outcome, Outcome]
     read = interpret(hook, table.replies[hook.handler], event.name, run)
     whole = completed(read, to_native(event, table), table)
     return read, to_host(judge(hook, table, subject.row, whole, subject.posture, {}), event, table)
-
-
-def _result_run(text: str) -> RecordedRun | None:
-    """A run as a backtest has kept it."""
-    kept = lean_json.loads(text)
-    return RecordedRun.of(kept) if isinstance(kept, dict) else None
 
 
 def _finding(line: JournalLine, event: Event, hook: str, outcome: Outcome, read: Outcome) -> Finding | None:

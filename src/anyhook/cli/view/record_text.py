@@ -112,7 +112,7 @@ def _call_lines(call: RecordedCall) -> list[str]:
         lines[-1] += f", at most {call.limit_s} s"
     if run is None:
         return [*lines, "      end     in the background; its run is a record of its own"]
-    end = run.ending.replace("_", " ")
+    end = run.ending.replace("_", " ") or "unknown"
     if run.exit_code is not None:
         end += f", status {run.exit_code}"
     if run.error:

@@ -127,8 +127,8 @@ def _changes(decision: RecordedDecision | None) -> str:
 
 def _cause(call: RecordedCall) -> str:
     """How a hook failed, in a word or two."""
-    ending, status = (call.run.ending, call.run.exit_code) if call.run is not None else (None, None)
-    cause = str(call.cause or ending).replace("_", " ").replace("output", "unusable output")
+    ending, status = (call.run.ending, call.run.exit_code) if call.run is not None else ("", None)
+    cause = str(call.cause or ending or "unknown").replace("_", " ").replace("output", "unusable output")
     return f"failed with status {status}" if cause in ("exit", "exited") and status is not None else f"failed: {cause}"
 
 
@@ -145,7 +145,7 @@ def _cell(value: Json, most: int) -> str:
 
 
 def _ms(calls: Sequence[RecordedCall]) -> float:
-    return round(sum(call.run.duration_s or 0.0 for call in calls if call.run is not None) * 1000, 3)
+    return round(sum([call.run.duration_s or 0.0 for call in calls if call.run is not None], 0.0) * 1000, 3)
 
 
 def told_in_full(folder: str, number: int) -> tuple[list[str], JournalLine]:
