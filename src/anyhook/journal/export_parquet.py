@@ -29,7 +29,7 @@ def row_of(line: JournalLine) -> dict[str, Json]:
     """The flat row of one line."""
     record, decision = line.record or {}, line.decision
     background = line.background is not None
-    runs = [call for call in line.calls if call.run is not None]
+    calls = [(call.cause, run) for call in line.calls if (run := call.run) is not None]
     kept: dict[str, Json] = {} if decision is None else decision.raw
     return {
         "n": line.n,
@@ -38,9 +38,9 @@ def row_of(line: JournalLine) -> dict[str, Json]:
         "event": "background" if background else _text(record.get("event")),
         "tool": _text(line.data.get("tool")),
         **{key: _text(kept.get(key)) for key in ("verdict", "effect", "hook", "reason")},
-        "runs": len(runs),
-        "failures": sum(1 for call in runs if call.cause),
-        "waited_s": sum([call.run.duration_s or 0.0 for call in runs if call.run is not None], 0.0),
+        "runs": len(calls),
+        "failures": sum(1 for cause, _ in calls if cause),
+        "waited_s": sum([run.duration_s or 0.0 for _, run in calls], 0.0),
         "data": json.dumps(record.get("data")),
         "calls": json.dumps([record] if background else record.get("calls")),
         "decision": json.dumps(record.get("decision")),

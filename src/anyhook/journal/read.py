@@ -26,30 +26,40 @@ NOT_REACHED = ("unmatched", "disabled")
 class RecordedRun(Record):
     """How a call ended."""
 
-    ending: str
-    """"" where the line does not say it."""
-    exit_code: int | None
-    stdout: Json
-    """A text; a hash of it, or None, where the user has payloads not kept."""
-    stderr: Json
-    error: str | None
-    started_ns: int | None
-    duration_s: float | None
-    """None where the line does not say it."""
+    raw: dict[str, Json]
 
-    @classmethod
-    def of(cls, value: Json) -> RecordedRun:
-        run = _object(value)
-        code, error, spent = run.get("exit_code"), run.get("error"), run.get("duration_s")
-        return cls(
-            text(run.get("ending")) or "",
-            code if isinstance(code, int) else None,
-            run.get("stdout"),
-            run.get("stderr"),
-            text(error),
-            whole_number(run.get("started_ns")),
-            None if spent is None else seconds(spent),
-        )
+    @property
+    def ending(self) -> str:
+        """ "" where the line does not say it."""
+        return text(self.raw.get("ending")) or ""
+
+    @property
+    def exit_code(self) -> int | None:
+        code = self.raw.get("exit_code")
+        return code if isinstance(code, int) else None
+
+    @property
+    def stdout(self) -> Json:
+        """A text; a hash of it, or None, where the user has payloads not kept."""
+        return self.raw.get("stdout")
+
+    @property
+    def stderr(self) -> Json:
+        return self.raw.get("stderr")
+
+    @property
+    def error(self) -> str | None:
+        return text(self.raw.get("error"))
+
+    @property
+    def started_ns(self) -> int | None:
+        return whole_number(self.raw.get("started_ns"))
+
+    @property
+    def duration_s(self) -> float | None:
+        """None where the line does not say it."""
+        spent = self.raw.get("duration_s")
+        return None if spent is None else seconds(spent)
 
     @property
     def failed(self) -> bool:
@@ -60,46 +70,69 @@ class RecordedRun(Record):
 class RecordedCall(Record):
     """One hook that was started."""
 
-    hook: str
-    """Its id; "" where the line has none."""
-    name: str
-    dialect: str
-    native: str
-    handler: str
-    posture: str
-    argv: tuple[str, ...] | None
-    cwd: str | None
-    limit_s: float | None
-    trace: str
-    """The trace context that the hook was told; "" for none."""
-    cause: str
-    """Why it failed; "" where it did not."""
-    run: RecordedRun | None
-    """None where it ran in the background: that run has a line of its own."""
+    raw: dict[str, Json]
+    background: str | None = None
+    """The hook, of a run in the background."""
 
-    @classmethod
-    def of(cls, call: dict[str, Json], hook: str | None = None) -> RecordedCall:
-        named = call.get("hook") if hook is None else hook
-        identity = named if isinstance(named, str) else ""
-        argv, limit, run = call.get("argv"), call.get("limit_s"), call.get("run")
-        return cls(
-            identity,
-            text(call.get("name", identity)) or "",
-            text(call.get("dialect")) or "",
-            text(call.get("native")) or "",
-            text(call.get("handler", "command")) or "",
-            text(call.get("posture", "native")) or "",
-            tuple(map(str, argv)) if isinstance(argv, list) else None,
-            text(call.get("cwd")),
-            limit if isinstance(limit, (int, float)) else None,
-            text(call.get("trace")) or "",
-            text(call.get("failed") or "") or "",
-            None if run is None else RecordedRun.of(run),
-        )
+    @property
+    def hook(self) -> str:
+        """Its id; "" where the line has none."""
+        named = self.raw.get("hook") if self.background is None else self.background
+        return named if isinstance(named, str) else ""
+
+    @property
+    def name(self) -> str:
+        return text(self.raw.get("name", self.hook)) or ""
+
+    @property
+    def dialect(self) -> str:
+        return text(self.raw.get("dialect")) or ""
+
+    @property
+    def native(self) -> str:
+        return text(self.raw.get("native")) or ""
+
+    @property
+    def handler(self) -> str:
+        return text(self.raw.get("handler", "command")) or ""
+
+    @property
+    def posture(self) -> str:
+        return text(self.raw.get("posture", "native")) or ""
+
+    @property
+    def argv(self) -> tuple[str, ...] | None:
+        argv = self.raw.get("argv")
+        return tuple(map(str, argv)) if isinstance(argv, list) else None
+
+    @property
+    def cwd(self) -> str | None:
+        return text(self.raw.get("cwd"))
+
+    @property
+    def limit_s(self) -> float | None:
+        limit = self.raw.get("limit_s")
+        return limit if isinstance(limit, (int, float)) else None
+
+    @property
+    def trace(self) -> str:
+        """The trace context that the hook was told; "" for none."""
+        return text(self.raw.get("trace")) or ""
+
+    @property
+    def cause(self) -> str:
+        """Why it failed; "" where it did not."""
+        return text(self.raw.get("failed") or "") or ""
+
+    @property
+    def run(self) -> RecordedRun | None:
+        """None where it runs in the background: that run has a line of its own."""
+        run = self.raw.get("run")
+        return None if run is None else RecordedRun(_object(run))
 
     @property
     def failed(self) -> bool:
-        return bool(self.cause) or (self.run is not None and self.run.failed)
+        return bool(self.cause) or ((run := self.run) is not None and run.failed)
 
 
 class RecordedHook(Record):
@@ -125,39 +158,53 @@ class RecordedProblem(Record):
 class RecordedDecision(Record):
     """What was decided."""
 
-    verdict: str | None
-    enforced: bool
-    effect: str | None
-    reason: str | None
-    hook: str | None
-    asked: dict[str, Json]
-    """Of the fields that a decision may have, those that the line has, as they stand there."""
-    hooks: tuple[RecordedHook, ...]
-    problems: tuple[RecordedProblem, ...]
-    lost: bool
-    """Whether the decision could not be written down."""
     raw: dict[str, Json]
+    """As it stands in the line: without the fields that it does not ask for."""
 
-    @classmethod
-    def of(cls, decision: dict[str, Json]) -> RecordedDecision:
-        return cls(
-            text(decision.get("verdict")),
-            decision.get("enforced") is not False,
-            text(decision.get("effect")),
-            text(decision.get("reason")),
-            text(decision.get("hook")),
-            {field: decision[field] for field in ASKED_FOR if field in decision},
-            tuple(map(_hook, objects(decision.get("hooks")))),
-            tuple(
-                RecordedProblem(*[text(each.get(field)) for field in RecordedProblem.fields])
-                for each in objects(decision.get("problems"))
-            ),
-            "lost" in decision,
-            decision,
+    @property
+    def verdict(self) -> str | None:
+        return text(self.raw.get("verdict"))
+
+    @property
+    def enforced(self) -> bool:
+        return self.raw.get("enforced") is not False
+
+    @property
+    def effect(self) -> str | None:
+        return text(self.raw.get("effect"))
+
+    @property
+    def reason(self) -> str | None:
+        return text(self.raw.get("reason"))
+
+    @property
+    def hook(self) -> str | None:
+        """The hook that decided."""
+        return text(self.raw.get("hook"))
+
+    @property
+    def asked(self) -> dict[str, Json]:
+        """What it asks for, by the field of a decision."""
+        return {field: self.raw[field] for field in ASKED_FOR if field in self.raw}
+
+    @property
+    def hooks(self) -> tuple[RecordedHook, ...]:
+        return tuple(map(_hook, objects(self.raw.get("hooks"))))
+
+    @property
+    def problems(self) -> tuple[RecordedProblem, ...]:
+        return tuple(
+            RecordedProblem(*[text(each.get(field)) for field in RecordedProblem.fields])
+            for each in objects(self.raw.get("problems"))
         )
 
+    @property
+    def lost(self) -> bool:
+        """Whether it could not be written down."""
+        return "lost" in self.raw
+
     def has_problem(self, code: str) -> bool:
-        return any(problem.code == code for problem in self.problems)
+        return any(problem.get("code") == code for problem in objects(self.raw.get("problems")))
 
 
 class JournalLine(Record):
@@ -262,14 +309,14 @@ class JournalLine(Record):
     def calls(self) -> tuple[RecordedCall, ...]:
         """The hooks that were started, in order; of a background run that one."""
         if self.record is not None and (hook := self.background) is not None:
-            return (RecordedCall.of(self.record, hook),)
-        return tuple(map(RecordedCall.of, objects(self._get("calls"))))
+            return (RecordedCall(self.record, hook),)
+        return tuple(map(RecordedCall, objects(self._get("calls"))))
 
     @property
     def decision(self) -> RecordedDecision | None:
         """None where the line has none, as that of a background run."""
         found = self._get("decision")
-        return RecordedDecision.of(found) if isinstance(found, dict) else None
+        return RecordedDecision(found) if isinstance(found, dict) else None
 
     @property
     def reached(self) -> list[str]:

@@ -165,19 +165,18 @@ def runs_of(line: JournalLine) -> Iterator[Run]:
         return
     if line.background is not None:
         for call in line.calls:
-            if call.run is not None:
-                failed = "" if call.run.exit_code == 0 else call.run.ending
-                marks = _marks(None, failed, call.run) | BACKGROUND
-                yield at, call.hook, (None, None, None, None, None, "none", marks), call.run.duration_s or 0.0
+            if (run := call.run) is not None:
+                marks = _marks(None, "" if run.exit_code == 0 else run.ending, run) | BACKGROUND
+                yield at, call.hook, (None, None, None, None, None, "none", marks), run.duration_s or 0.0
         return
     decision = line.decision
     verdicts = {hook.id: hook.verdict for hook in decision.hooks} if decision is not None else {}
     host, project, session, event, tool, mode = line.host, line.project, line.session, line.event, line.tool, line.mode
     for call in line.calls:
-        if call.run is not None and call.hook:
-            marks = _marks(mode, call.cause, call.run)
-            kind = (host, project, session, event, tool, verdicts.get(call.hook, "none"), marks)
-            yield at, call.hook, kind, call.run.duration_s or 0.0
+        if (run := call.run) is not None and (hook := call.hook):
+            marks = _marks(mode, call.cause, run)
+            kind = (host, project, session, event, tool, verdicts.get(hook, "none"), marks)
+            yield at, hook, kind, run.duration_s or 0.0
 
 
 def _marks(mode: str | None, cause: str, run: RecordedRun) -> int:

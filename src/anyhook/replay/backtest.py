@@ -230,7 +230,7 @@ class Backtest:
                 if result is None:
                     continue
                 try:
-                    run = run_from(RecordedRun.of(lean_json.loads(result[0])))
+                    run = run_from(_kept_run(result[0]))
                 except Unjudgeable as error:
                     why = f"a run of {subject.hook.id}: {error}"
                     self.left_out[why] = self.left_out.get(why, 0) + 1
@@ -307,6 +307,12 @@ def _in_turn(
 
 def _cold_task(task: tuple[object, ...]) -> tuple[object, ...]:
     return task if task[:1] == ("callable",) else ()
+
+
+def _kept_run(text: str) -> RecordedRun | None:
+    """A run as a backtest has kept it."""
+    kept = lean_json.loads(text)
+    return RecordedRun(kept) if isinstance(kept, dict) else None
 
 
 def _judged(subject: Subject, event: Event, run: Run) -> tuple[Outcome, Outcome]:

@@ -202,9 +202,10 @@ def _check(before: RecordedDecision, calls: Sequence[RecordedCall]) -> None:
     """Unjudgeable where something took part in the decision that no recorded run tells of."""
     if before.has_problem(UNJUDGED):
         raise Unjudgeable("a hook had kept the agent working as often as it may")
-    if len(before.hooks) > len(calls):
+    hooks = before.hooks
+    if len(hooks) > len(calls):
         ran = {call.hook for call in calls}
-        for hook in before.hooks:
+        for hook in hooks:
             if hook.status in ("ran", "broken") and hook.id not in ran:
                 if hook.status == "broken":
                     raise Unjudgeable("a hook could not even be matched or loaded")

@@ -145,7 +145,7 @@ def _cell(value: Json, most: int) -> str:
 
 
 def _ms(calls: Sequence[RecordedCall]) -> float:
-    return round(sum([call.run.duration_s or 0.0 for call in calls if call.run is not None], 0.0) * 1000, 3)
+    return round(sum([run.duration_s or 0.0 for call in calls if (run := call.run) is not None], 0.0) * 1000, 3)
 
 
 def told_in_full(folder: str, number: int) -> tuple[list[str], JournalLine]:
