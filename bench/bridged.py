@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from anyhook.hosts import HOSTS, host
+from anyhook.tables.registry import HOSTS, host
 from bench.promises import Place, Row, cpu_of, high, quartile, ratio
 
 if TYPE_CHECKING:

@@ -11,10 +11,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from anyhook.hosts import host
-from anyhook.hosts.moods import undriven
 from anyhook.install.diagnosis import version_of
-from anyhook.live.observed import PATH, SUB_AGENTS, load, promised, sights
+from anyhook.live.observed import PATH, SUB_AGENTS, load, promised, sights, undriven
+from anyhook.tables.registry import host
 from live.cost import spent
 from live.performance import attempt, environment
 from live.policy import judged

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from anyhook.hosts import host
+from anyhook.tables.registry import host
 
 Answers = Mapping[str, Mapping[str, Any]]
 """Event → what its hook answers."""

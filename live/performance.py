@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from anyhook.hosts import host
 from anyhook.live.drive import Seen, drive
 from anyhook.live.observed import NOT_FIRED, SUB_AGENTS
 from anyhook.live.script import Step
 from anyhook.live.stage import Stage
+from anyhook.tables.registry import host
 from live.hooks import borrowed
 from live.looks import Evidence
 from live.trials import SUB, Trial
@@ -55,7 +55,7 @@ def play(
     prompt: str,
     *,
     entry: str | None = None,
-    mood: str = "",
+    scenario: str = "",
 ) -> Played:
     """Runs it. `entry` replaces our command in the entry by another, to compare with."""
     table = host(agent)
@@ -74,7 +74,7 @@ def play(
             os.mkdir(f"{stage.project}/{name}")
         before = os.times()
         seen = drive(agent, shutil.which(table.program, path=env["PATH"]) or table.program, stage, steps, env,
-                     prompt=prompt, mood=mood, limit_s=LIMIT_S, trusts_hooks=True)  # fmt: skip
+                     prompt=prompt, scenario=scenario, limit_s=LIMIT_S, trusts_hooks=True)  # fmt: skip
         after = os.times()
         spent_s = after.children_user + after.children_system - before.children_user - before.children_system
         journal = Path(stage.home, ".local/state/anyhook/journal.jsonl")
@@ -95,7 +95,7 @@ def replace_entry(home: str, command: str) -> None:
 def attempt(agent: str, trial: Trial) -> tuple[dict[tuple[str, str], str], Played]:
     """What each effect of a trial came to."""
     hooks = {**trial.hooks, **borrowed(agent, trial.borrowed)}
-    played = play(agent, hooks, trial.steps, trial.prompt, mood=trial.mood)
+    played = play(agent, hooks, trial.steps, trial.prompt, scenario=trial.scenario)
     evidence = played.evidence
     happened = evidence.fired | ({SUB_AGENTS} if evidence.told(SUB) else frozenset())
     found = {}

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from anyhook.hosts.moods import ASKING, DELEGATING, FULL
 from anyhook.live.observed import SUB_AGENTS
 from anyhook.live.script import ASIDE, Step
+from anyhook.tables.drive_rows import ASKING, DELEGATING, FULL
 from live.hooks import Answers, agenthooks, answering, answering_about, context, kodelet, kodik, kolega, kolega_commands
 from live.looks import (
     OUTPUT,
@@ -82,7 +82,7 @@ class Trial:
     looks: Mapping[tuple[str, str], Look]
     steps: tuple[Step, ...] = (RUNS, DONE, MORE)
     prompt: str = OLD_PROMPT
-    mood: str = ""
+    scenario: str = ""
     borrowed: Answers = field(default_factory=dict)
     """Hooks in a dialect that is chosen by the agent."""
 
@@ -192,7 +192,7 @@ RARE: Mapping[str, Trial] = {
         agenthooks("before_tool", answering_about("ran.txt", {"decision": "allow"})),
         {("pre_tool", "allow"): let_through},
         QUESTIONABLE,
-        mood=ASKING,
+        scenario=ASKING,
     ),
     "a permission granted": Trial(
         kodik(
@@ -206,7 +206,7 @@ RARE: Mapping[str, Trial] = {
             ("notification", "message"): heard("WORDNOTE"),
         },
         QUESTIONABLE,
-        mood=ASKING,
+        scenario=ASKING,
         borrowed={
             "PermissionRequest": {"systemMessage": "WORDTELL"},
             "Notification": {
@@ -219,13 +219,13 @@ RARE: Mapping[str, Trial] = {
         kodik(PermissionRequest=answering(REFUSAL)),
         {("permission_request", "block"): denied},
         QUESTIONABLE,
-        mood=ASKING,
+        scenario=ASKING,
     ),
     "a permission with other input": Trial(
         {},
         {("permission_request", "input"): rewritten},
         QUESTIONABLE,
-        mood=ASKING,
+        scenario=ASKING,
         borrowed={
             "PermissionRequest": {
                 "hookSpecificOutput": {
@@ -248,14 +248,14 @@ RARE: Mapping[str, Trial] = {
             ("subagent_stop", "context"): told("WORDSTOP"),
         },
         DELEGATED,
-        mood=DELEGATING,
+        scenario=DELEGATING,
         borrowed={"SubagentStart": {"systemMessage": "WORDTELL"}},
     ),
     "a refused sub-agent": Trial(
         kodik(SubagentStart=answering(REFUSAL)),
         {("subagent_start", "block"): feedback},
         DELEGATED,
-        mood=DELEGATING,
+        scenario=DELEGATING,
     ),
     "a sub-agent sent back": Trial(
         kodik(SubagentStop=answering({"decision": "block", "reason": "WORDMORE"}, once=True)),
@@ -264,7 +264,7 @@ RARE: Mapping[str, Trial] = {
             ("subagent_stop", "message"): heard("WORDTELL"),
         },
         DELEGATED,
-        mood=DELEGATING,
+        scenario=DELEGATING,
         borrowed={"SubagentStop": {"systemMessage": "WORDTELL"}},
     ),
     "a compaction": Trial(
@@ -279,14 +279,14 @@ RARE: Mapping[str, Trial] = {
             ("post_compact", "message"): heard("WORDLATER"),
         },
         OVERLONG,
-        mood=FULL,
+        scenario=FULL,
         borrowed={"PostCompact": {"systemMessage": "WORDLATER"}},
     ),
     "a refused compaction": Trial(
         kodik(PreCompact=answering(REFUSAL)),
         {("pre_compact", "block"): skipped},
         OVERLONG,
-        mood=FULL,
+        scenario=FULL,
     ),
 }
 TRIALS: Mapping[str, Trial] = {**ORDINARY, **RARE}

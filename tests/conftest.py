@@ -101,7 +101,21 @@ class World:
             text = f'#!/bin/sh\nif [ "$1" = hook ]; then echo {native}; exit; fi\n{script}\n'
             self.write(base / ".kodelet" / "hooks" / name, text, 0o755)
         else:
-            raise ValueError(table)
+            self._by_scaffold(table, native, script, scope, name, more)
+
+    def _by_scaffold(self, table: str, native: str, script: str, scope: str, name: str, more: dict[str, Json]) -> None:
+        """A hook of any dialect that lists its hooks in a file, as its own table says how one is written."""
+        row = dialect(table)
+        written = row.scaffold
+        assert written is not None
+        assert written.shape in ("list", "groups")
+        roots = self.setup().roots(())
+        source = next(source for source in row.find(roots) if source.scope == scope)
+        path = Path(source.path, *written.declared_in[:1])
+        program = self.write(self.root / "scripts" / f"{table}-{scope}-{name}", f"#!/bin/sh\n{script}\n", 0o755)
+        handler: dict[str, Json] = {**written.fixed, written.key: str(program), **more}
+        group: Json = {"hooks": [{"type": "command", **handler}]}
+        self.declare(path, native, group if written.shape == "groups" else handler, dict(written.top))
 
     def kolega(self, native: str, handler: dict[str, Json], scope: str = "user", matcher: str | None = None) -> None:
         base = self.home / "state" / "kolega-code" if scope == "user" else self.project / ".kolega"

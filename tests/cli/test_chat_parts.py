@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import io
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from pydantic_ai.messages import (
@@ -34,7 +34,8 @@ from anyhook.model.decision import Decision, Report
 from anyhook.state.conversations import Conversation, Conversations
 from anyhook.state.ledger import Item, Ledger
 from anyhook.tables.registry import DIALECTS, dialect
-from anyhook.testing.scaffold.script import Script, brief, text
+from anyhook.testing.scaffold.plan import Scope
+from anyhook.testing.scaffold.script import Lang, Script, brief, text
 from anyhook.walk.review import review
 from conftest import World
 
@@ -181,9 +182,7 @@ def test_a_yes_for_once(world: World) -> None:
 @pytest.mark.parametrize("scope", ["project", "user"])
 @pytest.mark.parametrize("lang", ["bash", "python"])
 @pytest.mark.parametrize("name", DIALECTS)
-def test_a_draft_in_every_dialect(
-    world: World, name: str, lang: Literal["bash", "python"], scope: Literal["project", "user"]
-) -> None:
+def test_a_draft_in_every_dialect(world: World, name: str, lang: Lang, scope: Scope) -> None:
     """What `anyhook new` would write is a draft without faults, wherever it goes; and nothing is left of it."""
     table = dialect(name)
     row = next(row for row in table.events if row.block == "deny_tool")
@@ -202,11 +201,11 @@ def test_a_draft_in_every_dialect(
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"name": "../up"}, "is no name for a hook"),
+        ({"name": "../up"}, "is not a valid name for a hook"),
         ({"event": "PreToolUze"}, "Did you mean `PreToolUse`?"),
         ({"tool": "("}, "--tool ("),
-        ({"lang": "python", "script": "#!/usr/bin/env python3\nif\n"}, "no valid Python"),
-        ({"script": "#!/usr/bin/env bash\nfi\n"}, "no valid bash"),
+        ({"lang": "python", "script": "#!/usr/bin/env python3\nif\n"}, "not valid Python"),
+        ({"script": "#!/usr/bin/env bash\nfi\n"}, "not valid bash"),
         ({"script": "exit 0\n"}, "first line"),
         ({"script": "#!/nowhere/bash\nexit 0\n"}, "/nowhere/bash"),
         ({"sample": {"tool_name": "Read"}}, "would not run"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anyhook.documents.edit import Refused, append, put, read, remove
+from anyhook.documents.edit import CannotEdit, append, put, read, remove
 from anyhook.documents.edit_json import Malformed, scan
 from anyhook.documents.parse import syntax_of
 
@@ -92,6 +93,53 @@ def test_any_json_document(
     longer = append(items, "json", (), value)
     assert json.loads(longer) == [1, document, value]
     assert remove(longer, "json", (2,)) == items
+
+
+GAP = st.sampled_from(["", " ", "  ", "\n", "\r\n", "\t", "\n\n  ", " /* {,} */ ", " // ,]\n", "/**/", "// x\r\n\t"])
+
+
+@st.composite
+def noisy(draw: st.DrawFn, value: Any) -> str:
+    """A document with blanks and comments between any two tokens, and commas after the last item here and there."""
+
+    def gap() -> str:
+        return draw(GAP)
+
+    if isinstance(value, list | dict):
+        names = [f"{json.dumps(key)}{gap()}:{gap()}" for key in value] if isinstance(value, dict) else [""] * len(value)
+        items = value.values() if isinstance(value, dict) else value
+        parts = [f"{name}{draw(noisy(item))}{gap()}" for name, item in zip(names, items, strict=True)]
+        last = f",{gap()}" if draw(st.booleans()) and parts else ""
+        opener, closer = "{}" if isinstance(value, dict) else "[]"
+        return f"{opener}{gap()}{f',{gap()}'.join(parts)}{last}{closer}"
+    return json.dumps(value)
+
+
+def comments(text: str) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = re.findall(r'"(?:[^"\\]|\\.)*"|(/\*.*?\*/)|(//[^\r\n]*)', text)
+    return [each for each in found if any(each)]
+
+
+SMALL = st.recursive(
+    st.integers(0, 9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner),
+    max_leaves=6,
+)
+
+
+@given(st.data(), st.dictionaries(st.sampled_from("abc"), SMALL, min_size=1))
+def test_any_layout_of_json(data: st.DataObject, document: dict[str, Any]) -> None:
+    """No layout is refused, and no comment is lost but those inside of what is removed."""
+    text = data.draw(noisy(document))
+    key = data.draw(st.sampled_from(sorted(document)))
+    made = [put(text, "json", ("new",), [1]), put(text, "json", ("new", "x"), {"y": 2})]
+    remove(text, "json", (key,))
+    if isinstance(document[key], list):
+        made.append(append(text, "json", (key,), {"z": None}))
+        for index in range(len(document[key])):
+            left = remove(text, "json", (key, index))
+            made += [left] if isinstance(document[key][index], int) else []
+    assert [comments(each) for each in made] == [comments(text)] * len(made)
 
 
 @pytest.mark.parametrize(
@@ -211,7 +259,7 @@ def test_any_yaml_document(document: dict[str, Any], value: Any) -> None:
         for key, item in document.items():
             text = put(text, "yaml", (key,), item)
         made = put(text, "yaml", ("new",), value)
-    except Refused:
+    except CannotEdit:
         return  # a character that YAML does not have
     assert read(made, "yaml") == {**document, "new": value}
     assert made.startswith(text)
@@ -234,14 +282,14 @@ def test_any_yaml_document(document: dict[str, Any], value: Any) -> None:
     ],
 )  # fmt: skip
 def test_what_cannot_be_added_to_is_refused(syntax: Syntax, text: str, place: tuple[str, ...]) -> None:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(CannotEdit) as caught:
         append(text, syntax, place, {"x": 1})
     assert str(caught.value)
 
 
 @pytest.mark.parametrize("syntax", ["json", "toml", "yaml"])
 def test_removing_nothing_is_refused(syntax: Syntax) -> None:
-    with pytest.raises(Refused, match=r"hooks\.a"):
+    with pytest.raises(CannotEdit, match=r"hooks\.a"):
         remove("{}" if syntax == "json" else "", syntax, ("hooks", "a"))
 
 

@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from anyhook.hosts import HOSTS, host
 from anyhook.install.entries import is_ours
 from anyhook.state.installs import Installs
 from anyhook.state.switches import Switches
 from anyhook.tables.host_rows import Entry
+from anyhook.tables.registry import HOSTS, host
 from conftest import World
 
 AGENTS = tuple(name for name in HOSTS if host(name).entry is not None)

@@ -13,7 +13,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCall
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from anyhook import Engine, Event
-from anyhook.dialects.kolega import ASKING
+from anyhook.agents.kolega.dialect import ASKING
 from anyhook.handlers.question import indented, question
 from anyhook.handlers.tools import LONGEST_TEXT, MOST_MATCHES, Workplace, clipped
 from conftest import World

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from anyhook.model.codes import CODES, GROUPS, MENDED
+from anyhook.model.codes import CODES, CORRECTED, GROUPS
 from anyhook.model.problem import ERROR, WARNING
-from anyhook.tables.error_page import CAUSES, own_ids, page
+from anyhook.tables.cell_names import CAUSES
+from anyhook.tables.error_page import own_ids, page
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.walk.judge import CODES as FAILURES
 
@@ -88,9 +89,9 @@ def test_every_row_is_complete() -> None:
         assert code.group in GROUPS, name
         assert code.severity in (ERROR, WARNING), name
         assert code.meaning.endswith("."), name
-        assert code.cure.endswith((".", "FILE.")), name
+        assert code.fix.endswith((".", "FILE.")), name
         assert name == name.lower(), name
-    assert set(MENDED) <= CODES.keys()
+    assert set(CORRECTED) <= CODES.keys()
 
 
 def test_the_error_page_is_current() -> None:

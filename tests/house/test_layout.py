@@ -6,20 +6,24 @@ import ast
 import re
 from pathlib import Path
 
+import pytest
+
 import anyhook
+from anyhook.tables.registry import AGENTS
 
 ROOT = Path(anyhook.__file__).parent
 MODULES = {str(path.relative_to(ROOT)): path for path in sorted(ROOT.rglob("*.py"))}
 TREES = {name: ast.parse(path.read_text()) for name, path in MODULES.items()}
 
-PRODUCTS = re.compile(r"kode|kodik|agenthooks|kimi|kolega|kodelet|claude|codex|gemini|opencode|copilot", re.IGNORECASE)
-PRODUCT_FOLDERS = ("dialects/", "hosts/", "adapters/", "testing/conformance/vectors/")
+NAMES = sorted((name for name, _, _ in AGENTS), key=len, reverse=True)
+PRODUCTS = re.compile(rf"(?<![a-z])({'|'.join(NAMES)})(?![a-bd-z])", re.IGNORECASE)
+PRODUCT_FOLDERS = ("agents/", "adapters/", "testing/conformance/vectors/")
 PRODUCT_LINES = {
-    "tables/registry.py": r'(DIALECTS|VARIABLES) = |    "[A-Z_]+",$',
+    "tables/registry.py": r'    \("[a-z]+", [A-Z| ]+, \(',
     "cli/app.py": r"  anyhook ",
     "cli/verb_*.py": r"@verb\(|EXAMPLE = |TAKEN_OUT = ",
 }
-"""Elsewhere a product is named only in the registry's two tables and in the examples of the command's help."""
+"""Elsewhere a product is named only in its line of the registry and in the examples of the command's help."""
 
 
 def is_named_in(line: str, name: str) -> bool:
@@ -38,6 +42,31 @@ def test_products_are_named_in_their_places_only() -> None:
         if is_named_in(line, name)
     ]
     assert found == []
+
+
+def names_agent(tree: ast.AST, agent: str) -> bool:
+    """Whether a module knows an agent: it holds its name as a word of its own, or imports its tables."""
+    own = f"anyhook.agents.{agent}"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and node.value == agent:
+            return True
+        if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith(f"{own}."):
+            return True
+        if isinstance(node, ast.ImportFrom) and node.module == "anyhook.agents":
+            return agent in (alias.name for alias in node.names)
+        if isinstance(node, ast.Import) and any(f"{alias.name}.".startswith(f"{own}.") for alias in node.names):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("agent", NAMES)
+def test_few_modules_know_an_agent(agent: str) -> None:
+    """Its own, the registry, and at most one that follows it. An agent's folder is one place."""
+    known = {
+        "/".join(name.split("/")[:2]).removesuffix(".py") for name, tree in TREES.items() if names_agent(tree, agent)
+    }
+    assert {f"agents/{agent}", "tables/registry"} <= known
+    assert len(known) <= 3, known
 
 
 def test_no_code_asks_which_dialect_it_is() -> None:
@@ -115,5 +144,11 @@ def test_no_path_of_a_developers_machine() -> None:
 
 def test_the_checks_can_fail() -> None:
     assert is_named_in("if hook.dialect == 'kodik':", "engine.py")
-    assert is_named_in('DIALECTS = ("kode",)', "engine.py")
-    assert not is_named_in('DIALECTS = ("kode",)', "tables/registry.py")
+    assert is_named_in("the goose hooks", "engine.py")
+    assert names_agent(ast.parse("from anyhook.agents.goose.host import HOST"), "goose")
+    assert names_agent(ast.parse("from anyhook.agents import goose"), "goose")
+    assert names_agent(ast.parse("x = 'goose'"), "goose")
+    assert not names_agent(ast.parse("from anyhook.agents.gooseberry import HOST"), "goose")
+    assert not is_named_in("nobody has declined", "engine.py")
+    assert is_named_in('    ("kode", DECLARES, ()),', "engine.py")
+    assert not is_named_in('    ("kode", DECLARES, ()),', "tables/registry.py")

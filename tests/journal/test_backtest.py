@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 from journal_box import Box, made
 
-from anyhook.hosts import HOSTS, host
 from anyhook.journal.journal import Journal
 from anyhook.journal.read import JournalLine
 from anyhook.model.json_types import Json
 from anyhook.replay.trial import python_script, sandbox_of, works
+from anyhook.tables.registry import HOSTS, host
 from anyhook.testing.kit.recorded import cases_of
 from conftest import World
 
@@ -107,7 +107,7 @@ def test_what_a_script_would_have_done(box: Box, pool: list[int]) -> None:
     assert status == 0
     lines = out.splitlines()
     assert lines[0] == "… 2 before these; -n shows more"
-    assert "guard.py fails\n      crash\n    + fails: it left with status 1: Traceback" in out
+    assert "guard.py fails\n      crash\n    + fails: it exited with status 1: Traceback" in out
     assert "guard.py blocks\n    - rm y\n    + blocks: no rm y\n" in out
     assert lines[-1].split()[1:7] == ["7", "5", "2", "0", "1", "1"]
 

@@ -147,7 +147,7 @@ WRONG = {
     "--format otlp --endpoint ftp://x": "--endpoint ftp://x: name a collector",
     "-o /no/such/folder/x": "--output /no/such/folder/x: the file cannot be written",
     "--format parquet -o /no/such/folder/x": "--output /no/such/folder/x: the file cannot be written",
-    "--since never": "--since: 'never' is no moment",
+    "--since never": "--since: 'never' is not a time",
 }
 
 

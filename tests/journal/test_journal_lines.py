@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anyhook.journal.read import JournalLine, about, parsed, read_line, seconds, whole_number
-from anyhook.journal.record import ALL, call_text, head_of, record
+from anyhook.journal.record import ALL, head_of, record
 from anyhook.journal.record import about as who
 from anyhook.model.call import Call, Run
 from anyhook.model.decision import Decision, Report
 from anyhook.model.event import Event
+from anyhook.model.firing import HookRun
 from anyhook.model.hook import Hook
 from anyhook.model.json_types import Json
 from anyhook.model.problem import Problem
@@ -35,7 +36,7 @@ def written(run: Run | None = RUN) -> JournalLine:
         problems=(Problem("hook-failed", "it failed", "/f:1", "why", "fix"),),
     )  # fmt: skip
     head = head_of(Event.pre_tool("Bash", {"command": "ls"}), who("fire", "/p", "shadow", ALL, "00-3-4-01"), "s")
-    return read_line(record(head, decision, [(call_text(HOOK, CALL, "deny"), run, "timeout")], at_ns=5))
+    return read_line(record(head, decision, [HookRun(HOOK, CALL, "deny", run=run, cause="timeout")], at_ns=5))
 
 
 def test_what_is_written_is_read() -> None:
@@ -75,7 +76,8 @@ def test_a_call_in_the_background_has_no_run_and_that_run_a_line_of_its_own() ->
 
 def test_a_run_that_is_none_is_not_taken_for_one_in_the_background() -> None:
     """Else a record whose run is damaged would be judged without it."""
-    for damaged in ("x", 7, [], {}):
+    spoilt: list[Json] = ["x", 7, [], {}]
+    for damaged in spoilt:
         line = JournalLine.of({"calls": [{"hook": "h", "run": damaged}]})
         (run,) = [call.run for call in line.calls]
         assert run is not None

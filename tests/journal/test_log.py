@@ -88,13 +88,13 @@ def test_for_people(box: Box) -> None:
 
 
 WRONG = {
-    "--since soon": "--since: 'soon' is no moment",
-    "--until 2026-13-01": "--until: '2026-13-01' is no moment",
+    "--since soon": "--since: 'soon' is not a time",
+    "--until 2026-13-01": "--until: '2026-13-01' is not a time",
     "--event Nope": "--event: ",
     "--last 0": "--last 0: must be a whole number",
     "--last x": "--last x: must be a whole number",
     "-f --search x": "--search looks through what is there",
-    "--since=": "--since: '' is no moment",
+    "--since=": "--since: '' is not a time",
     "--search=": "--search: give at least one word",
 }
 

@@ -116,7 +116,7 @@ SETTINGS = {
     "keep_days = 0": "`journal.keep_days` must be a whole number from 1 to",
     "keep_mb = true": "`journal.keep_mb` must be a whole number",
     "keep_mb = '5'": "`journal.keep_mb` must be a whole number",
-    "keep = 5": "`journal.keep` is no setting",
+    "keep = 5": "`journal.keep` is not a setting",
 }
 
 

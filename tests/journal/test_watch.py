@@ -312,7 +312,7 @@ def test_no_terminal_and_a_bad_filter(world: World) -> None:
     assert "TERM=dumb" in dumb.said
     done = world.command("watch", "since:soon")
     assert done.returncode == 3
-    assert "'soon' is no moment" in done.stderr
+    assert "'soon' is not a time" in done.stderr
 
 
 def test_without_the_extra(world: World) -> None:

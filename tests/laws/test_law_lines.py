@@ -16,7 +16,7 @@ from anyhook.journal.chain import START, sealed
 from anyhook.journal.files import full_path
 from anyhook.journal.line_parts import parts_of
 from anyhook.journal.read import read_line
-from anyhook.journal.record import Keeping, about, call_text, head_of, record
+from anyhook.journal.record import JournalPolicy, about, head_of, record
 from anyhook.journal.runs import columns_of, runs_of
 from anyhook.journal.search import Wanted
 from anyhook.journal.word_search import TABLE, WordSearch, make_all, query_of, text_of
@@ -24,6 +24,7 @@ from anyhook.model.call import Call, Run
 from anyhook.model.decision import Decision, Report
 from anyhook.model.digest import hasher
 from anyhook.model.event import Event
+from anyhook.model.firing import HookRun
 from anyhook.model.hook import Hook
 from anyhook.model.json_types import Json
 from anyhook.replay.rejudge import Change, Judge, Unjudgeable
@@ -51,14 +52,14 @@ values: st.SearchStrategy[Json] = st.recursive(
     max_leaves=8,
 )
 objects = st.dictionaries(st.sampled_from(NAMES), values, max_size=3)
-keepings = st.sampled_from([Keeping(), Keeping(bodies="hashed"), Keeping(bodies="none")])
+keepings = st.sampled_from([JournalPolicy(), JournalPolicy(bodies="hashed"), JournalPolicy(bodies="none")])
 
 
 @st.composite
 def lines(draw: st.DrawFn) -> bytes:
     """A line as the record step writes it."""
-    keeping = draw(keepings)
-    started: list[tuple[str, Run | None, str]] = []
+    policy = draw(keepings)
+    started: list[HookRun] = []
     reports: list[Report] = []
     for number in range(draw(st.integers(0, 3))):
         identity = f"kodik:user:Stop:{draw(texts)}{number}"
@@ -78,7 +79,7 @@ def lines(draw: st.DrawFn) -> bytes:
             draw(st.none() | texts),
         )
         started.append(
-            (call_text(hook, call, draw(st.sampled_from(["native", "deny"]))), run, draw(st.sampled_from(["", "exit"])))
+            HookRun(hook, call, draw(st.sampled_from(["native", "deny"])), "", run, draw(st.sampled_from(["", "exit"])))
         )
         status = draw(st.sampled_from(["ran", "skipped", "unmatched"]))
         verdict = draw(st.sampled_from(["none", "block", "allow"]))
@@ -92,11 +93,9 @@ def lines(draw: st.DrawFn) -> bytes:
         }
         decision = decision.replace(verdict=draw(st.sampled_from(["none", "block"])), **asked)
     mode = draw(st.sampled_from(["enforce", "shadow"]))
-    who = about(draw(texts), draw(texts), mode, keeping, draw(st.sampled_from(["", "00-a-b-01"])))
+    who = about(draw(texts), draw(texts), mode, policy, draw(st.sampled_from(["", "00-a-b-01"])))
     event = Event("stop", draw(objects), b"", draw(st.booleans()))
-    return record(
-        head_of(event, who, draw(texts), keeping), decision, started, keeping, draw(st.integers(1, 2**63 - 1))
-    )
+    return record(head_of(event, who, draw(texts), policy), decision, started, policy, draw(st.integers(1, 2**63 - 1)))
 
 
 @st.composite
@@ -117,13 +116,14 @@ def test_runs_are_those_that_parsing_finds(journal: list[bytes]) -> None:
 
 def test_a_line_of_everyday_needs_no_parsing() -> None:
     """Else the law above would hold for want of anything to hold for."""
-    keeping = Keeping()
+    policy = JournalPolicy()
     hook = Hook("x:user:E:it", "it", "x", "user", "/", (), "/", "", "E", ("stop",), None, "command", {}, 1.0)
-    started = call_text(hook, Call(("a",), b"", {}, "/", 1.0, "", "00-1-2-01"), "native", keeping)
+    call = Call(("a",), b"", {}, "/", 1.0, "", "00-1-2-01")
     run = Run("exited", 0, b'{"a": "[b]"}', b"", 7, 0.25)
+    runs = [HookRun(hook, call, "native", "", run, cause) for cause in ("", "exit")]
     report = Report("x:user:E:it", "it", "x", "user", "/f:1", "ran")
-    head = head_of(Event.pre_tool("Bash", {"a": ["b"]}), about("fire", "/p", "enforce", keeping), "s", keeping)
-    line = record(head, Decision("pre_tool", hooks=(report,)), [(started, run, ""), (started, run, "exit")], keeping)
+    head = head_of(Event.pre_tool("Bash", {"a": ["b"]}), about("fire", "/p", "enforce", policy), "s", policy)
+    line = record(head, Decision("pre_tool", hooks=(report,)), runs, policy)
     parts = parts_of(sealed([line], START, hasher())[0][0])
     assert parts is not None
     _, who, tool, calls, _, _ = parts
@@ -161,6 +161,7 @@ def test_replaying_all_is_judging_each(unsealed: list[bytes], posture: str | Non
 @examples(50)
 @given(journals(), words.map(" ".join), st.lists(st.integers(0, 6), min_size=3, max_size=3), st.booleans())
 @example([], "", [0, 0, 0], False)
+@example([], "\0", [0, 0, 0], False)
 def test_a_search_finds_what_a_whole_index_would(
     journal: list[bytes], asked: str, cuts: list[int], indexed: bool
 ) -> None:

@@ -51,7 +51,10 @@ def test_repr_shows_every_field_and_reads_back(cause: str, detail: str) -> None:
 def test_repr_of_a_nested_record() -> None:
     shown = repr(Outcome(problems=(Problem("a", "b"),)))
     assert shown.startswith("Outcome(verdict='none', reason=None, ")
-    assert "problems=(Problem(code='a', what='b', where='', why='', fix='', severity='error'),)" in shown
+    assert (
+        "problems=(Problem(code='a', what='b', where='', why='', fix='', severity='error', dialect='', scope=''),)"
+        in shown
+    )
 
 
 def test_a_record_has_its_fields_and_no_others() -> None:

@@ -48,8 +48,12 @@ def live(world: World, *words: str, status: int = 0) -> dict[str, Any]:
 
 
 def everything(folder: Path) -> dict[str, tuple[int, bytes]]:
+    """All but what any call of ours keeps about installed packages."""
+    ours = folder / "state" / "anyhook"
     return {
-        str(path): (path.stat().st_mtime_ns, path.read_bytes() if path.is_file() else b"") for path in folder.rglob("*")
+        str(path): (path.stat().st_mtime_ns, path.read_bytes() if path.is_file() else b"")
+        for path in folder.rglob("*")
+        if path != ours and not path.is_relative_to(ours / "agents")
     }
 
 

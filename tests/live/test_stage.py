@@ -8,11 +8,12 @@ import tomllib
 
 import pytest
 
-from anyhook.hosts import HOSTS, host
-from anyhook.hosts.drives import DRIVES, PROBE_HOOK
+from anyhook.agents._probe import PROBE_HOOK
 from anyhook.live.network import leave
 from anyhook.live.stage import Stage, fill, prepare
+from anyhook.tables.drive_rows import Drive
 from anyhook.tables.host_rows import Entry
+from anyhook.tables.registry import HOSTS, drive, host
 from conftest import World
 
 
@@ -22,11 +23,17 @@ def entry(agent: str) -> Entry:
     return found
 
 
+def driven(agent: str) -> Drive:
+    found = drive(agent)
+    assert found is not None
+    return found
+
+
 def staged(world: World, agent: str, scope: str = "user") -> tuple[Stage, list[str]]:
     assert world.command("install", agent, "--scope", scope).returncode == 0
     stage = Stage(str(world.root / "stage"))
     stage.build()
-    return stage, stage.bring(host(agent), entry(agent), DRIVES[agent], str(world.project), world.env)
+    return stage, stage.bring(host(agent), entry(agent), driven(agent), str(world.project), world.env)
 
 
 @pytest.mark.parametrize("agent", [name for name in HOSTS if host(name).entry is not None])
@@ -69,8 +76,8 @@ def test_credentials_stay_where_they_are(world: World) -> None:
         assert world.command("install", agent).returncode == 0
         stage = Stage(str(world.root / f"stage-{agent}"))
         stage.build()
-        stage.bring(host(agent), entry(agent), DRIVES[agent], str(world.project), world.env)
-        prepare(stage, DRIVES[agent], {**stage.roots(entry(agent)), "url": "http://x", "model": "m"})
+        stage.bring(host(agent), entry(agent), driven(agent), str(world.project), world.env)
+        prepare(stage, driven(agent), {**stage.roots(entry(agent)), "url": "http://x", "model": "m"})
         assert not [
             path for path in world.root.glob(f"stage-{agent}/**/*") if path.is_file() and b"SECRET" in path.read_bytes()
         ]
@@ -85,7 +92,7 @@ def test_a_projects_entry(world: World) -> None:
 def test_settings_of_the_user_stay_beside_ours(world: World) -> None:
     world.write(world.home / ".gemini/settings.json", '{"security": {"auth": {"selectedType": "oauth"}}, "theme": "x"}')
     stage, _ = staged(world, "gemini")
-    prepare(stage, DRIVES["gemini"], stage.roots(entry("gemini")))
+    prepare(stage, driven("gemini"), stage.roots(entry("gemini")))
     with open(f"{stage.home}/.gemini/settings.json") as file:
         found = json.load(file)
     assert (found["security"]["auth"]["selectedType"], found["theme"]) == ("gemini-api-key", "x")
@@ -96,7 +103,7 @@ def test_toml_of_the_user_is_led_to_our_model(world: World) -> None:
     world.write(world.home / ".kimi-code/config.toml", 'default_model = "mine"\nx = 1\n[models.mine]\nprovider = "p"\n')
     stage, _ = staged(world, "kimi")
     known = {**stage.roots(entry("kimi")), "url": "http://127.0.0.1:1", "model": "m"}
-    prepare(stage, DRIVES["kimi"], known)
+    prepare(stage, driven("kimi"), known)
     with open(f"{stage.home}/.kimi-code/config.toml", "rb") as file:
         found = tomllib.load(file)
     assert (found["default_model"], found["x"], found["models"]["mine"]["provider"]) == ("anyhook_live", 1, "p")
@@ -115,7 +122,7 @@ def test_keys_stay_out_of_the_environment(world: World) -> None:
 
 def test_no_agent_reads_the_probe_by_itself() -> None:
     """Else it would be refused whether or not the entry is called."""
-    for name in DRIVES:
+    for name in HOSTS:
         table = host(name)
         paths = [fill(path, {"home": ""}) for path in (table.entry.files.values() if table.entry else ())]
         assert fill(PROBE_HOOK, {"home": ""}) not in paths

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator
 
-from anyhook.hosts import HOSTS, host
 from anyhook.model.decision import Decision, Texts
 from anyhook.model.event import EVENTS, FIELDS
+from anyhook.model.firing import NO_OPINION, Answer
 from anyhook.tables.host_rows import EFFECTS, Host, HostEvent
-from anyhook.tables.registry import dialect
+from anyhook.tables.registry import HOSTS, dialect, host
 from anyhook.tables.translate import restored, to_native
-from anyhook.walk.express import NO_OPINION, Answer, express
+from anyhook.walk.express import express
 from anyhook.walk.receive import Received, receive
 from anyhook.walk.settle import RULES, settle
 

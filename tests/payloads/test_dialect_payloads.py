@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from test_bridge_payloads import DATA, PAYLOADS, named, received
 
-from anyhook.dialects.codex_replies import ALLOWED
-from anyhook.hosts import host
+from anyhook.agents.codex.replies import ALLOWED
 from anyhook.model.call import Run
 from anyhook.model.decision import Decision
 from anyhook.model.event import Event
@@ -19,7 +18,7 @@ from anyhook.model.hook import Hook
 from anyhook.model.json_bytes import encode
 from anyhook.model.json_types import Json
 from anyhook.tables.host_rows import EFFECTS
-from anyhook.tables.registry import dialect
+from anyhook.tables.registry import dialect, host
 from anyhook.tables.rows import Scene
 from anyhook.tables.translate import to_native
 from anyhook.walk.express import express

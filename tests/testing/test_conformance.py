@@ -54,6 +54,8 @@ class Waiting:
     def __init__(self, vectors: Sequence[Vector]) -> None:
         self._pools = ThreadPoolExecutor(max_workers=8), ThreadPoolExecutor(max_workers=1)
         self._results = {vector.id: self._pools[asks(vector)].submit(judge, vector) for vector in vectors}
+        for pool in self._pools:
+            pool.shutdown(wait=False)  # so that no thread outlives its work: other tests count threads
 
     def result(self, vector: Vector) -> Result:
         return self._results[vector.id].result()

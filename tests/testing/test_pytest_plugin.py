@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 from test_bridge_payloads import PAYLOADS, named, received
 
-from anyhook.hosts import HOSTS, host
 from anyhook.journal.read import JournalLine
 from anyhook.model.event import FIELDS
 from anyhook.model.json_types import Json
-from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
 from anyhook.testing.kit.cases import cases_in
 from anyhook.testing.kit.events import Events, payload_of_agent
 from anyhook.testing.kit.recorded import case_of

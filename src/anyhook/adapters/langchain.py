@@ -27,7 +27,7 @@ TURN = "anyhook_turn"
 
 class State(AgentState[Any]):
     anyhook_turn: Annotated[AgentTurn | None, UntrackedValue, PrivateStateAttr]
-    """No checkpoint keeps it: a graph that goes on after an interruption starts to count anew."""
+    """No checkpoint saves it: a graph that continues after an interruption starts counting again."""
 
 
 class Hooked(AgentMiddleware[Any, Any, Any]):

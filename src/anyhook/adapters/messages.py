@@ -88,7 +88,7 @@ def last_size(messages: Sequence[ModelMessage]) -> int:
     return 0
 
 
-class Tally:
+class TokenCount:
     """Tokens of a conversation that grows: each message is looked at once, so that a long one costs no more per step
     than a short one."""
 

@@ -173,7 +173,7 @@ def _run(prompt: str, options: SessionOptions, call: AgentOptions) -> int:
 
 
 class Talk:
-    """What a person hears of the hooks while the agent works."""
+    """What the user sees of the hooks while the agent works."""
 
     def __init__(self, debug: bool, status: StatusLine) -> None:
         self.debug, self.status = debug, status

@@ -55,7 +55,7 @@ def check(paths: tuple[str, ...], options: CheckOptions) -> int:
 
 
 def _sarif(findings: Findings, project: str) -> None:
-    helps = {code: f"{entry.meaning} {entry.cure}" for code, entry in CODES.items()}
+    helps = {code: f"{entry.meaning} {entry.fix}" for code, entry in CODES.items()}
     render.json_out(sarif(findings.problems, project, helps), indent=2)
 
 

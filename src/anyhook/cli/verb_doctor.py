@@ -18,11 +18,11 @@ from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.console import wrapped
 from anyhook.cli.view.styles import BAD, GOOD, PLAIN, WARN, wants_colour
-from anyhook.hosts import HOSTS, host
 from anyhook.install.diagnosis import INERT, diagnose, version_of
 from anyhook.live.check import check
 from anyhook.model.xdg import home_of
 from anyhook.tables.host_rows import EFFECTS
+from anyhook.tables.registry import HOSTS, INSTALLABLE, host
 from anyhook.tables.shapes import guess
 from anyhook.walk.build import build
 from anyhook.walk.catalog import Setup
@@ -53,7 +53,7 @@ def doctor(agents: tuple[str, ...], options: DoctorOptions) -> int:
 
     Changes nothing and runs none of your hooks. Without names, it checks all agents.
 
-    With --live, it starts every agent that has our entry once, in a throw-away home and project. It copies your entry
+    With --live, it starts every agent that has our entry once, in a temporary home and project. It copies your entry
     and the settings and approvals that affect it, uses a scripted model, and turns the network off where the system
     allows that. The agent is told to run a harmless command that a hook refuses. ARMED: it called the entry and obeyed.
     INERT: it did not. UNKNOWN: the check could not tell, and says why.
@@ -65,7 +65,7 @@ def doctor(agents: tuple[str, ...], options: DoctorOptions) -> int:
         if name not in HOSTS:
             raise BadCall(f"there is no agent `{name}`.{guess(name, HOSTS)} Agents: {', '.join(HOSTS)}.")
     project = os.path.realpath(project_of(options.project))
-    names = agents or tuple(name for name in HOSTS if host(name).entry is not None)
+    names = agents or INSTALLABLE
     limit_s = _limit_s(options.limit) if options.live else None
     hooks = _hooks(project)
     found = {name: _look(host(name), project, hooks, limit_s) for name in names}
@@ -137,7 +137,7 @@ def _look(table: Host, project: str, hooks: list[Hook], live_limit_s: float | No
     if seen.installed and seen.status != INERT and program is None:
         reason = f"`{table.program}` is not on the PATH"
     elif seen.installed and seen.status != INERT and live_limit_s is not None and program is not None:
-        signal.signal(signal.SIGTERM, _leave)  # so that the throw-away folders go, too
+        signal.signal(signal.SIGTERM, _leave)  # so that the temporary folders go, too
         verdict = check(table, program, project, os.environ, live_limit_s)
         status, reason = verdict.status, verdict.reason
         network, copied = verdict.network or "off", [*verdict.copied]

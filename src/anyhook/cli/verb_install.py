@@ -15,11 +15,11 @@ from anyhook.cli.failure import DONE, BadCall
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
-from anyhook.hosts import HOSTS, host
-from anyhook.install.changes import CannotChange, Change, places, to_install, to_uninstall, write
+from anyhook.install.changes import CannotChange, FileChange, places, to_install, to_uninstall, write
 from anyhook.model.xdg import home_of
 from anyhook.state.installs import Installs
 from anyhook.state.places import state_dir
+from anyhook.tables.registry import HOSTS, host
 from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _carry_out(agent: str, options: InstallOptions, install: bool) -> int:
 
 def _changes(
     table: Host, entry: Entry, paths: Mapping[str, str], launcher: list[str], installs: Installs, install: bool
-) -> list[Change]:
+) -> list[FileChange]:
     return (
         to_install(table, entry, paths, launcher, installs) if install else to_uninstall(table, entry, paths, installs)
     )
@@ -132,7 +132,7 @@ def _on_path() -> bool:
     return shutil.which("anyhook") is not None
 
 
-def _diff(change: Change) -> str:
+def _diff(change: FileChange) -> str:
     before, after = (
         (data or b"").decode("utf-8", "replace").splitlines(True) for data in (change.before, change.after)
     )
@@ -145,14 +145,14 @@ def _diff(change: Change) -> str:
     return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
 
-def _show_diff(needed: list[Change]) -> None:
+def _show_diff(needed: list[FileChange]) -> None:
     for change in needed:
         render.out(_diff(change).rstrip("\n"))
     if not needed:
         render.out("Nothing would change.")
 
 
-def _tell(table: Host, needed: list[Change], backups: list[str], notes: list[str], install: bool) -> None:
+def _tell(table: Host, needed: list[FileChange], backups: list[str], notes: list[str], install: bool) -> None:
     if not needed:
         render.out(f"{table.title}: {'anyhook is already installed' if install else 'anyhook is not installed'}.")
     for change in needed:
@@ -169,8 +169,8 @@ def _tell(table: Host, needed: list[Change], backups: list[str], notes: list[str
 def _as_json(
     table: Host,
     scope: str,
-    needed: list[Change],
-    changes: list[Change],
+    needed: list[FileChange],
+    changes: list[FileChange],
     backups: list[str],
     notes: list[str],
     dry: bool,

@@ -68,7 +68,7 @@ def log(options: LogOptions) -> int:
 
 
 def _with_words(folder: str, wanted: Wanted, words: str, most: int) -> Iterator[JournalLine]:
-    """The last so many records that have these words, oldest first."""
+    """The last N records that have these words, oldest first."""
     if not words.split():
         raise BadCall("--search: give at least one word.")
     looking = WordSearch(folder, words, wanted)

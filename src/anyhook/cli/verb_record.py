@@ -20,7 +20,7 @@ from anyhook.cli.verb_test import check_approved
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.documents.dump_yaml import to_yaml
-from anyhook.journal.record import Keeping, clean, secrets_of
+from anyhook.journal.record import JournalPolicy, clean, secrets_of
 from anyhook.journal.search import Wanted, newest, search
 from anyhook.model import lean_json
 from anyhook.model.words import RECORD
@@ -161,10 +161,10 @@ def _tried(cases: list[dict[str, Json]], project: str) -> list[dict[str, Json]]:
     read = cases_in({"cases": [*cases]}, "the record")
     with Unwinding():
         results = [*run_all([(case, project) for case in read], os.cpu_count() or 1)]
-    keeping, made = Keeping(secrets_of(os.environ)), []
+    policy, made = JournalPolicy(secrets_of(os.environ)), []
     for case, result in zip(cases, results, strict=True):
         if result.status == FAILED:
-            told = clean(result.failures[0].split("\n", 1)[0], keeping)  # it quotes what the hook said this time
+            told = clean(result.failures[0].split("\n", 1)[0], policy)  # it quotes what the hook said this time
             why = str(lean_json.loads(told))
             render.say(f"`{case['name']}` does not hold as recorded ({why}); it is written with `skip`")
             case = {"name": case["name"], "skip": f"does not hold as recorded: {why}", **case}  # noqa: PLW2901

@@ -1,4 +1,4 @@
-"""`anyhook test`: cases in YAML, fired at a throw-away copy of their project. It never touches the project itself, nor
+"""`anyhook test`: cases in YAML, fired at a temporary copy of their project. It never touches the project itself, nor
 anything of the user's."""
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _chosen(cases: list[Case], options: TestOptions) -> list[tuple[Case, str]]:
     wanted = (options.only or "").lower()
     chosen = [case for case in cases if wanted in case.id.lower()]
     if not chosen:
-        raise BadCall(f"-k {options.only}: no case contains this text in its file or name ({len(cases)} cases).")
+        raise BadCall(f"-k {options.only}: none of the {len(cases)} cases contains this text in its file or name.")
     given = os.path.realpath(project_of(options.project)) if options.project else None
     try:
         if options.trust == "all":
@@ -142,7 +142,7 @@ def _approving(files: dict[str, list[Case]], given: str | None) -> dict[str, str
 
 
 def check_approved(project: str) -> None:
-    """Hooks run as far as they are approved; where none is, nothing can come of a case."""
+    """Only approved hooks run. If there are none, no case can succeed."""
     if has_hooks(project) and not Ledger(believed_dir(os.environ, project)).approves_hooks(project):
         raise BadCall(
             f"cases run the hooks of {project}, and you never approved any of them. Look at them: anyhook trust "

@@ -1,5 +1,5 @@
 """`anyhook trust`: shows what would run in a project and what changed, asks, and approves exactly what was shown. It
-never approves without a person's yes, and starts nothing of a project that is not approved."""
+never approves without a person's yes, and starts nothing in a project that is not approved."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ProjectReview(Record):
     entries: list[Entry]
     problems: list[Problem]
     too_large: bool = False
-    """Whether the project could not be looked at: then nothing of it can be approved, and no approval is gone."""
+    """Whether the project could not be read: then none of it can be approved, and no approval is gone."""
     kinds: tuple[str, ...] = DIALECTS
     """What was looked for, by the first words of ids: of these, exactly what was shown is approved."""
 
@@ -152,7 +152,7 @@ def approve(found: ProjectReview, say: Callable[[str], None], quiet: bool = Fals
     except OSError as error:
         raise _unwritable(found.ledger, error) from None
     if refused:
-        say(f"The ledger that was not used now lies in {visible(found.ledger.path)}.refused.")
+        say(f"The ledger that was not used is now {visible(found.ledger.path)}.refused.")
     for entry in found.refused:
         say(f"{visible(entry.item.id)} cannot be approved: {'; '.join(_reasons(entry))}.")
     if not quiet:
@@ -178,7 +178,7 @@ def refuse_own_ledger(setup: Setup) -> None:
     """A ledger that the project could have brought along is not written to."""
     if believed_dir(setup.env, setup.project) == NOWHERE:
         folder = state_dir(setup.env)
-        raise BadCall(f"{visible(folder)}: the trust ledger lies inside the project. Set XDG_STATE_HOME elsewhere.")
+        raise BadCall(f"{visible(folder)}: the trust ledger is inside the project. Set XDG_STATE_HOME elsewhere.")
 
 
 def approve_all(options: ProjectOptions, trust: str | None = None) -> None:

@@ -35,7 +35,7 @@ class Editor(Protocol):
         """Takes out the key or item at the place."""
 
 
-class Refused(Exception):  # noqa: N818 (it says what happened)
+class CannotEdit(Exception):  # noqa: N818 (it says what happened)
     """The text cannot be edited safely: why."""
 
 
@@ -51,9 +51,9 @@ def read(text: str, syntax: Syntax) -> Json:
             return edit_json.scan(text).value
         return parse_toml(text) if syntax == "toml" else parse_yaml(text)
     except edit_json.Malformed as error:
-        raise Refused(f"line {error.line}: it is not valid JSON ({error.what})") from None
+        raise CannotEdit(f"line {error.line}: it is not valid JSON ({error.what})") from None
     except Unreadable as error:
-        raise Refused(str(error)) from None
+        raise CannotEdit(str(error)) from None
 
 
 def append(text: str, syntax: Syntax, place: Place, value: Json) -> str:
@@ -78,13 +78,13 @@ def remove(text: str, syntax: Syntax, place: Place) -> str:
     """Takes out the key or item at a place. What held it stays, even if nothing else is in it."""
     document = read(text, syntax)
     if not place or not _is_there(document, place):
-        raise Refused(f"there is no `{_dotted(place)}` in it")
+        raise CannotEdit(f"there is no `{_dotted(place)}` in it")
     wanted = _changed(document, place[:-1], lambda found: _without(found, place[-1]))
     return _verified(text, syntax, wanted, lambda editor, body: editor.remove(body, place))
 
 
 def at(document: Json, place: Place) -> Json:
-    """The value at a place; None where there is none."""
+    """The value at a place, or None."""
     for part in place:
         if isinstance(document, dict) and isinstance(part, str):
             document = document.get(part)
@@ -96,7 +96,7 @@ def at(document: Json, place: Place) -> Json:
 
 
 def _made(editor: Editor, body: str, document: Json, place: Place, value: Json) -> str:
-    """Writes a value where there is none, or null, with what is missing above it."""
+    """Writes a value where it is missing or null, with the parents that are missing."""
     there = 0
     while there < len(place) and at(document, place[: there + 1]) is not None:
         there += 1
@@ -133,10 +133,10 @@ def _verified(text: str, syntax: Syntax, wanted: Json, edit: Callable[[Editor, s
     try:
         made = mark + edit(_editor(syntax), text.removeprefix(BOM))
         found = read(made, syntax)
-    except (LookupError, ValueError, Refused):
-        raise Refused(UNUSUAL) from None
+    except (LookupError, ValueError, CannotEdit):
+        raise CannotEdit(UNUSUAL) from None
     if found != wanted:
-        raise Refused(UNUSUAL)
+        raise CannotEdit(UNUSUAL)
     return made
 
 
@@ -151,12 +151,12 @@ def _changed(document: Json, place: Place, change: Callable[[Json], Json], above
     if (document is None or isinstance(document, dict)) and isinstance(part, str):
         known = document or {}
         return {**known, part: _changed(known.get(part), rest, change, (*above, part))}
-    raise Refused(f"`{_dotted(above)}` is not a map" if above else "it does not hold an object")
+    raise CannotEdit(f"`{_dotted(above)}` is not a map" if above else "it does not hold an object")
 
 
 def _as_list(found: Json, place: Place) -> list[Json]:
     if found is not None and not isinstance(found, list):
-        raise Refused(f"`{_dotted(place)}` is not a list")
+        raise CannotEdit(f"`{_dotted(place)}` is not a list")
     return found or []
 
 

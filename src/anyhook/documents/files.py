@@ -28,13 +28,13 @@ MAX_KEPT_BYTES = 262_144
 MAX_SENTENCE = 1000
 """How much of a document's own words a problem repeats."""
 MAX_PROBLEMS = 100
-"""How many problems of one file are told one by one."""
+"""How many problems of one file are reported one by one."""
 MAX_LOCATED_BYTES = 4 * 1024 * 1024
 """How many bytes of documents are searched for the lines of what is shown; beyond that, files are named alone."""
 MAX_REMEMBERED_BYTES = 32 * 1024 * 1024
 """How many bytes of files are kept, so that a file that many hooks name is read once."""
 UNPINNED = "!"
-"""Begins what stands in place of a digest where there can be none: such a file is never the same as before."""
+"""Starts the text that replaces a digest if there can be none: such a file is never the same as before."""
 
 
 class Print(Record):
@@ -169,7 +169,7 @@ class Files:
         return head(path) or b""
 
     def digest(self, path: str) -> tuple[str, bool]:
-        """SHA-256 of a file ("" where there is none that can be read), and whether it is a binary and no text."""
+        """SHA-256 of a file ("" if it cannot be read), and whether it is a binary and not text."""
         seen = self.fingerprint(path)
         return ("" if seen.digest.startswith(UNPINNED) else seen.digest), seen.binary
 
@@ -221,7 +221,7 @@ class Files:
         return list(self._texts)
 
     def names(self, folder: str) -> list[str]:
-        """The names in a folder, sorted; [] where there is none."""
+        """The names in a folder, sorted; [] if it does not exist."""
         if self.look(folder) is None:
             self._is_there(folder)
             return []
@@ -253,7 +253,7 @@ class Files:
         return seen is not None and stat.S_ISREG(seen[4]) and bool(seen[4] & 0o111)
 
     def document(self, path: str, syntax: str) -> Json:
-        """A parsed declaration; None where there is none or it does not parse (then with a problem)."""
+        """A parsed declaration; None if it does not exist or does not parse (then with a problem)."""
         text = self.text(path)
         return None if text is None else self.parse(path, text, syntax)
 
@@ -266,7 +266,7 @@ class Files:
             self.problem(f"invalid-{syntax}", error.what, where, fix=error.fix)
             return None
         if syntax == "json" and (twice := repeated_key(text, document)):
-            what = f"`{twice[0]}` stands here for the second time; what stands under the first is lost"
+            what = f"`{twice[0]}` is here for the second time; what is under the first is lost"
             self.problem("repeated-key", what, f"{path}:{twice[1]}", fix="Put everything under one of them.")
         return document
 

@@ -1,4 +1,4 @@
-"""Guesses what the author of a broken document did, and says it with the line and a cure. It parses nothing itself."""
+"""Guesses what the author of a broken document did, and says it with the line and a fix."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class Unreadable(Exception):  # noqa: N818 - a state of the document, not a faul
 
 
 def read_bytes(path: str, limit: int = MAX_BYTES) -> bytes:
-    """The bytes of a regular file. What is no regular file is refused without waiting for it.
+    """The bytes of a regular file. Anything else is refused without waiting for it.
 
     A path where nothing is raises FileNotFoundError; a symbolic link that leads to nothing is Unreadable.
     """
@@ -61,7 +61,7 @@ def read_bytes(path: str, limit: int = MAX_BYTES) -> bytes:
 
 
 def head(path: str, size: int = 4096) -> bytes | None:
-    """The first bytes of a regular file; None where there is none or it cannot be read. It waits for nothing."""
+    """The first bytes of a regular file; None if it does not exist or cannot be read. It never blocks."""
     try:
         handle = os.open(path, _OPEN_FLAGS)
     except (OSError, ValueError):

@@ -120,7 +120,7 @@ def compose(text: str, counted: Callable[[int], None] | None = None) -> Node | N
 
 
 def _mistake(text: str, problem: str, at: int) -> Unreadable:
-    """The error with the likely cure. What is missed at the end of the text is shown on its last line."""
+    """The error with the likely fix. What is missed at the end of the text is shown on its last line."""
     line = text.count("\n", 0, min(at, len(text.rstrip()))) + 1
     if text[at : at + 1] == "\t":
         return Unreadable("not valid YAML: a tab where spaces belong", "indent with spaces, not with a tab", line)
@@ -154,7 +154,7 @@ def find(node: Node, at: int, wanted: Wanted, found: dict[tuple[str | int, ...],
 
 
 class _Aliases:
-    """Counts what stands in the text once and is meant again, so that a few lines cannot grow without bound."""
+    """Counts what is in the text once and is used again, so that a few lines cannot grow without bound."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -237,7 +237,7 @@ def _scalar(node: Node) -> Json:
 
 
 def _number(value: str, whole: bool) -> int | float | str:
-    """What is no JSON number, infinite or too long, stays text: so it spoils only the entry it stands in."""
+    """A number that JSON does not have, infinite or too long, stays text: so it spoils only its own entry."""
     if len(value) > MAX_DIGITS or "n" in value.lower():
         return value
     if whole:
@@ -303,7 +303,7 @@ def escape_backslashes(text: str) -> str:
 
 
 def _block_end(text: str, at: int, end: int) -> int:
-    """Where the block scalar ends whose sign stands at `at`: before the first line that is not indented more."""
+    """Where the block scalar ends whose sign is at `at`: before the first line that is not indented more."""
     start = text.rfind("\n", 0, at) + 1
     head = text[start:at]
     found = _PREFIX.match(head)

@@ -41,7 +41,7 @@ def _ours(path: str, text: str) -> list[tuple[str, Json]]:
     """Our entries as the agent would find them: the event, and the whole group or table."""
     try:
         document = edit.read(text, syntax_of(path, text))
-    except edit.Refused:
+    except edit.CannotEdit:
         return []
     hooks = edit.at(document, ("hooks",))
     rows = hooks if isinstance(hooks, dict) else {"": hooks}

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from anyhook.shell.read import Step
+    from anyhook.shell.read import CommandStep
 
 DECIDING = ("trust", "install", "uninstall", "enable", "disable")
 """Verbs of ours that are a person's to use,"""
@@ -92,7 +92,7 @@ def _decides(name: str, words: tuple[str, ...]) -> str | None:
     return f"`anyhook {verb}` is for people." if verb in DECIDING and not looks else None
 
 
-def _changes(step: Step, protected: Protected) -> str | None:
+def _changes(step: CommandStep, protected: Protected) -> str | None:
     name, words, command, cwd = step.name, step.words, step.command, step.cwd
     for word, above in _written(name, words):
         if _hit(word, cwd, protected) or (above and _hit(word, cwd, protected, above=True)):

@@ -19,14 +19,14 @@ def line_of(hook: str, call: Call, run: Run, bodies: str) -> bytes:
     """What the journal keeps of a background run."""
     import time
 
-    from anyhook.journal.record import Keeping, clean, run_fields, secrets_of
+    from anyhook.journal.record import JournalPolicy, clean, run_fields, secrets_of
 
     made: dict[str, Json] = {"v": 1, "at": time.time_ns(), "background": hook, "argv": [*call.argv], "cwd": call.cwd}
     if call.trace:
         made["trace"] = call.trace
-    keeping = Keeping(secrets_of(call.env), bodies)
-    made["run"] = run_fields(run, keeping)
-    return clean(made, keeping).encode() + b"\n"
+    policy = JournalPolicy(secrets_of(call.env), bodies)
+    made["run"] = run_fields(run, policy)
+    return clean(made, policy).encode() + b"\n"
 
 
 def watch(hook: str, call: Call, journal: Journal | None, bodies: str) -> Waitable | None:

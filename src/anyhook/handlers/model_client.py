@@ -56,7 +56,7 @@ class Client:
         """0 and the answer, or 1 and what went wrong. Without `asking` the provider's own settings apply."""
         settings = ModelSettings()
         if asking is not None:
-            settings = ModelSettings(max_tokens=asking.most_tokens)
+            settings = ModelSettings(max_tokens=asking.max_tokens)
             if not any(self.model.profile.get(fact) for fact in NO_TEMPERATURE):
                 settings["temperature"] = asking.temperature
         agent = Agent(self.model, instructions=question.system, tools=list(tools), model_settings=settings)

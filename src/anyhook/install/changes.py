@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from anyhook.documents.edit import Refused
+from anyhook.documents.edit import CannotEdit
 from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.documents.write import replace_file
 from anyhook.install.entries import is_own_text, own_text, with_ours, without_ours
@@ -23,7 +23,7 @@ class CannotChange(Exception):  # noqa: N818 (it says what happened)
     """One clear sentence about a file that stays as it is."""
 
 
-class Change(Record):
+class FileChange(Record):
     """One file, before and after; None for no file."""
 
     path: str
@@ -60,9 +60,9 @@ def roots_of(entry: Entry, home: str, project: str, env: Mapping[str, str]) -> d
 
 def to_install(
     host: Host, entry: Entry, paths: Mapping[str, str], launcher: Sequence[str], installs: Installs
-) -> list[Change]:
+) -> list[FileChange]:
     """What has to be written for the agent to call us."""
-    made: list[Change] = []
+    made: list[FileChange] = []
     for path, native in paths.items():
         before = _read(path)
         again, original = installs.before(path, before)
@@ -74,7 +74,7 @@ def to_install(
                 and not is_own_text(_text(path, before), host)
             ):
                 raise CannotChange(f"{path} is there already and is not ours. Move it away, then install again.")
-            made.append(Change(path, before, text.encode(), None, entry.style == "scripts"))
+            made.append(FileChange(path, before, text.encode(), None, entry.style == "scripts"))
             continue
         text = _text(path, before)
         try:
@@ -83,15 +83,15 @@ def to_install(
                 original = (
                     before if text == without_ours(text, host, entry) else without_ours(text, host, entry).encode()
                 )
-        except Refused as why:
+        except CannotEdit as why:
             raise CannotChange(f"{path} is left alone: {why}.") from None
-        made.append(Change(path, before, after.encode(), original))
+        made.append(FileChange(path, before, after.encode(), original))
     return made
 
 
-def to_uninstall(host: Host, entry: Entry, paths: Mapping[str, str], installs: Installs) -> list[Change]:
+def to_uninstall(host: Host, entry: Entry, paths: Mapping[str, str], installs: Installs) -> list[FileChange]:
     """What has to be written for the agent not to call us any more."""
-    made: list[Change] = []
+    made: list[FileChange] = []
     for path in paths:
         before = _read(path)
         if before is None:
@@ -104,15 +104,15 @@ def to_uninstall(host: Host, entry: Entry, paths: Mapping[str, str], installs: I
         else:
             try:
                 after = without_ours(_text(path, before), host, entry).encode()
-            except Refused as why:
+            except CannotEdit as why:
                 raise CannotChange(f"{path} is left alone: {why}.") from None
-        made.append(Change(path, before, after, None))
+        made.append(FileChange(path, before, after, None))
     return made
 
 
-def write(changes: Sequence[Change], host: Host, scope: str, installs: Installs, install: bool) -> list[str]:
+def write(changes: Sequence[FileChange], host: Host, scope: str, installs: Installs, install: bool) -> list[str]:
     """Writes them all, or puts back what was written so far; the paths of backups."""
-    done: list[Change] = []
+    done: list[FileChange] = []
     backups: list[str] = []
     made: list[str] = []
     try:
@@ -155,7 +155,7 @@ def _text(path: str, data: bytes | None) -> str:
         raise CannotChange(f"{path} is left alone: it is not UTF-8.") from None
 
 
-def _write(change: Change) -> list[str]:
+def _write(change: FileChange) -> list[str]:
     """Writes one file; the folders that were made for it, the innermost first. A link stays a link."""
     if not change.needed:
         return []
@@ -176,7 +176,7 @@ def _write(change: Change) -> list[str]:
 
 
 def _drop(folder: str) -> None:
-    """A folder of ours, unless somebody else put something into it."""
+    """Our folder, unless someone else put something into it."""
     try:
         os.rmdir(folder)
     except OSError:

@@ -67,7 +67,7 @@ def _text(path: str) -> str | None:
 
 
 def _commands(text: str, host: Host) -> Iterator[str]:
-    """Our command lines in a file of any kind: each stands in one line, or in one value of it."""
+    """Our command lines in a file of any kind: each is one line, or one value in it."""
     for line in text.splitlines():
         for piece in (line.removeprefix("exec "), *line.split('"')[1::2]):
             if is_ours(piece, host):
@@ -87,12 +87,12 @@ def turned_off(text: str, ours: str) -> Iterator[str]:
     """What in an agent's config keeps it from running any hooks, or the one with our name."""
     try:
         document = edit.read(text, "json")
-    except edit.Refused:
+    except edit.CannotEdit:
         return
     for place, value in SWITCHES:
         if edit.at(document, place) is value:
             name = ".".join(place)
-            yield f"`{name}` is {str(value).lower()}, so the agent runs no hooks; take that out, or set it otherwise"
+            yield f"`{name}` is {str(value).lower()}, so the agent runs no hooks; remove it, or change it"
     off = edit.at(document, LISTED_OFF)
     if isinstance(off, list) and ours in off:
         yield f"`{'.'.join(LISTED_OFF)}` names `{ours}`, so the agent leaves our entry out; take the name out"

@@ -10,7 +10,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from anyhook.documents import edit
-from anyhook.documents.edit import Refused
+from anyhook.documents.edit import CannotEdit
 from anyhook.documents.edit_toml import tables
 from anyhook.documents.lines import in_lines_of, line_end
 
@@ -26,7 +26,7 @@ BEGIN = "# >>> anyhook: written by `anyhook install`, taken out by `anyhook unin
 END = "# <<< anyhook"
 BLOCK = re.compile(rf"(?:\r?\n)?{re.escape(BEGIN)}\r?\n.*?{re.escape(END)}(?:\r?\n|$)", re.DOTALL)
 """With the end of line before it, which came with it: so a last line that had none has none afterwards."""
-INLINE = "its hooks are not written as [[hooks]] tables; write them so first"
+INLINE = "its hooks are not written as [[hooks]] tables; rewrite them that way first"
 MARK = "Written by `anyhook install"
 
 
@@ -94,12 +94,12 @@ def own_text(host: Host, entry: Entry, launcher: Sequence[str], row: HostEvent |
 
 
 def is_own_text(text: str, host: Host) -> bool:
-    """Whether a file that stands in the place of one of ours is one."""
+    """Whether a file at the path of our file is ours."""
     if MARK in text:
         return True
     try:
         found = edit.read(text, "json")
-    except Refused:
+    except CannotEdit:
         return False
     return isinstance(found, dict) and (_calls(found, host) or found.get("name") == PROGRAM)
 
@@ -221,11 +221,11 @@ def _without(text: str, host: Host, event: str) -> str:
 def _checked(text: str, host: Host, kept: Json) -> str:
     """The text, if nothing but our own entries is different in it."""
     if others(text, host) != kept:
-        raise Refused("its layout is too unusual to be edited without harm; add the entries by hand")
+        raise CannotEdit("its layout is too unusual to be edited without harm; add the entries by hand")
     return text
 
 
-# -- TOML: our tables stand between two comments
+# -- TOML: our tables are between two comments
 
 
 def _with_block(text: str, host: Host, hooks: Sequence[Json]) -> str:
@@ -237,7 +237,7 @@ def _with_block(text: str, host: Host, hooks: Sequence[Json]) -> str:
 
 
 def _without_block(text: str, host: Host) -> str:
-    """The text without our block, and without tables of ours whose block is gone."""
+    """The text without our block, and without our tables whose block is gone."""
     before, after = _around_block(text, host)
     glue = line_end(text) if after and before and not before.endswith("\n") else ""
     made = before + glue + after
@@ -245,8 +245,8 @@ def _without_block(text: str, host: Host) -> str:
 
 
 def _around_block(text: str, host: Host) -> tuple[str, str]:
-    """What stands before our block, and what after it, without stray tables of ours: an agent that writes its config
-    anew drops the comments."""
+    """What is before our block, and what is after it, without stray tables: an agent that rewrites its config
+    drops the comments."""
     found = BLOCK.search(text)
     before, after = (text[: found.start()], text[found.end() :]) if found is not None else (text, "")
     return _without_tables(before, host), _without_tables(after, host)
@@ -255,7 +255,7 @@ def _around_block(text: str, host: Host) -> tuple[str, str]:
 def _without_tables(text: str, host: Host) -> str:
     try:
         hooks = edit.at(edit.read(text, "toml"), ("hooks",))
-    except Refused:
+    except CannotEdit:
         return text  # then the whole text is not valid either, and that is said
     listed = hooks if isinstance(hooks, list) else []
     for index in reversed(range(len(listed))):
@@ -268,10 +268,10 @@ def _checked_tables(text: str, host: Host, kept: Json) -> str:
     """The text, if nothing but our own tables is different in it."""
     try:
         same = _other_tables(text, host) == kept
-    except Refused:
+    except CannotEdit:
         same = False
     if not same:
-        raise Refused(INLINE)
+        raise CannotEdit(INLINE)
     return text
 
 

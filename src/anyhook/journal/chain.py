@@ -32,7 +32,7 @@ def sealed(lines: Iterable[bytes], last: Link, digest: Callable[[bytes], str]) -
 
 
 def link_of(line: bytes) -> Link | None:
-    """The seal of a line, or of the end of one; None where there is none."""
+    """The seal of a line, or of the end of one, or None."""
     if not line.endswith(_END) or line[-_HASHED : 64 - _HASHED + len(_HASH) - 64] != _HASH:
         return None
     found = line[-len(_END) - 64 : -len(_END)]

@@ -148,7 +148,7 @@ class SpanIds(IdGenerator):
         return self._span
 
     def of_event(self, line: JournalLine, calls: Sequence[RecordedCall]) -> Context | None:
-        """The next span is the event's; the context that it stands in, where its caller had one."""
+        """The next span is the event's; the context that it is in, if its caller had one."""
         told = [_context(line.parent), *(_context(call.trace) for call in calls)]
         self._trace = int(next((each[3:35] for each in told if each), trace_id(str(line.session))), 16)
         self._span = _made(line.at_ns, line.n, line.session)

@@ -1,4 +1,4 @@
-"""Parquet: one row per event, for analysis elsewhere; by DuckDB, which reads rows from a file of ours and never the
+"""Parquet: one row per event, for analysis elsewhere; by DuckDB, which reads rows from our file and never the
 journal itself."""
 
 from __future__ import annotations

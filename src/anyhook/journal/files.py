@@ -70,10 +70,10 @@ def open_all(state_dir: str) -> list[tuple[str, BinaryIO]]:
 
 
 def _opened(path: str) -> BinaryIO | None:
-    """The file, for the caller to close; None where there is none."""
+    """The file, for the caller to close, or None."""
     try:
         if not S_ISREG(os.stat(path).st_mode):  # reading a pipe or a device might never end
-            raise Unreadable(EINVAL, "it is no regular file", path)
+            raise Unreadable(EINVAL, "it is not a regular file", path)
         return open(path, "rb")
     except FileNotFoundError:
         return None
@@ -227,7 +227,7 @@ def seek_first(file: BinaryIO, key: bytes, least: int) -> None:
 
 
 def number_of(line: bytes, key: bytes) -> int | None:
-    """The number that a line has under a key of its outermost object, without reading the whole line. `at` stands
+    """The number that a line has under a key of its outermost object, without reading the whole line. `at` is
     among its first keys and `n` among its last."""
     mark = b'"%s": ' % key
     place = line.find(mark) if key == b"at" else line.rfind(mark)

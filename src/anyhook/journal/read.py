@@ -319,6 +319,12 @@ class JournalLine(Record):
         return RecordedDecision(found) if isinstance(found, dict) else None
 
     @property
+    def own_decision(self) -> RecordedDecision | None:
+        """What the hooks of this event alone decided, where the decision is about several events of one call."""
+        found = self._get("own")
+        return RecordedDecision(found) if isinstance(found, dict) else self.decision
+
+    @property
     def reached(self) -> list[str]:
         """The hooks that had a part in it: started, broken, or kept from running; not those that did not match."""
         return [] if self.record is None else reached(self.record)
@@ -377,7 +383,7 @@ def seconds(value: Json) -> float:
 
 
 def about(data: Mapping[str, Json]) -> str:
-    """What an event is about, in one line: the command, the path, the prompt. "" where nothing says it."""
+    """What an event is about, in one line: the command, the path, the prompt. "" if nothing says it."""
     found = next((data[field] for field in ABOUT_FIELDS if field in data), None)
     if isinstance(found, dict):
         found = next((value for value in found.values() if isinstance(value, str) and value), None)

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
     Span = tuple[int, int, str]
-    """From, to, and what stands there instead."""
+    """Start, end, and the replacement."""
 
 INSTEAD = "[redacted]"
 _OF_NAME = OF_TOKEN
 _OF_BASE64 = LETTERS | frozenset("_-.+/=~")
 _BLANKS, _BACKSLASH = frozenset(" \t"), frozenset("\\")
 _GAP = _BLANKS | frozenset("\r\n")
-"""What may stand between a name's sign and its value, which some write on the next line."""
+"""What may be between a name's sign and its value, which some write on the next line."""
 _ENDS_BARE = frozenset(" \t\"',;&|<>(){}[]`")
 _ENDS_ADDRESS = frozenset(" \t\"'\\/?#<>,;()[]{}`")
 
@@ -86,7 +86,7 @@ def _in_text(text: str) -> str:
         return text
     spans: list[Span] = []
     low = text.lower()
-    if len(low) != len(text):  # one letter became two, and places in the one are none in the other
+    if len(low) != len(text):  # one letter became two, so positions differ
         low = "".join([letter if len(letter.lower()) > 1 else letter.lower() for letter in text])
     _named(text, low, spans)
     for start, least in TOKENS:
@@ -150,13 +150,13 @@ def _place_of_value(line: str, low: str, start: int, end: int) -> int | None:
 
 
 def _quoted(line: str, place: int) -> tuple[int, int]:
-    """The place behind a quote that stands here, and how many backslashes are before it; -1 where there is no quote."""
+    """The place after a quote at this position, and how many backslashes are before it; -1 if there is no quote."""
     end = _run(line, place, _BACKSLASH)
     return (end + 1, end - place) if line[end : end + 1] in ('"', "'") else (place, -1)
 
 
 def _value(line: str, place: int) -> Span | None:
-    """The value that stands here, without its quotes."""
+    """The value at this position, without its quotes."""
     inside, level = _quoted(line, place)
     if level >= 0:
         end = _end_of_text(line, inside, level) if line[inside - 1] == '"' else _end_of_single(line, inside)
@@ -195,7 +195,7 @@ def _end_of_single(line: str, place: int) -> int:
 
 
 def _end_of_text(line: str, place: int, level: int) -> int:
-    """Where a text ends that a quote with so many backslashes before it has opened."""
+    """Where a text ends that a quote with this many backslashes before it opened."""
     while True:
         end = line.find('"', place)
         if end < 0:
@@ -215,7 +215,7 @@ def _backslashes(line: str, place: int) -> int:
 
 
 def _closes(count: int, level: int) -> bool:
-    """Whether a quote with so many backslashes before it closes a text that was opened with `level` of them, or what
+    """Whether a quote with this many backslashes before it closes a text that was opened with `level` of them, or what
     is around that text. With each depth of JSON inside JSON, k backslashes before a quote become 2k + 1, and one
     backslash of the text itself takes 2(k + 1)."""
     return count < level or (count - level) % (2 * (level + 1)) == 0

@@ -35,7 +35,7 @@ class HookRuns(Record):
     kinds: list[Kind]
     at: array[int]
     kind: array[int]
-    """For each run, where its kind stands among the kinds."""
+    """For each run, the index of its kind."""
     spent_s: array[float]
     took_s: array[float]
     """The same by four digits, for percentiles."""
@@ -94,7 +94,7 @@ class Durations:
         return total / self.counts.total() if self.counts else 0.0
 
     def percentile_ms(self, part: float) -> float | None:
-        """The nearest rank: the least duration that so many of all did not exceed; None where there is none."""
+        """The nearest rank: the smallest duration that this share of all durations did not exceed, or None."""
         rank = max(1, -int(-self.counts.total() * part // 1))
         for seconds in sorted(self.counts):
             rank -= self.counts[seconds]
@@ -130,7 +130,7 @@ def columns_of(lines: Iterable[bytes]) -> Columns:
 
 
 class _Reading:
-    """Remembers what the bytes that stand in many lines mean."""
+    """Remembers what bytes that occur in many lines mean."""
 
     def __init__(self) -> None:
         self._kinds: dict[tuple[bytes, ...], tuple[str, Kind]] = {}

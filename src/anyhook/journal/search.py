@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     Stop = Callable[[], bool]
 
 SLACK_NS = 60_000_000_000
-"""Records stand in the order in which they were written, which is nearly that of their times."""
+"""Records are in the order in which they were written, which is nearly that of their times."""
 
 
 class Wanted(Record):
-    """What a record must be to be shown; what is None does not matter."""
+    """What a record must be to be shown. A field of None does not matter."""
 
     since_ns: int | None = None
     until_ns: int | None = None
@@ -172,7 +172,7 @@ def _fitting(file: BinaryIO, wanted: Wanted, chosen: Callable[[bytes], JournalLi
 
 
 def newest(state_dir: str, wanted: Wanted, most: int) -> list[JournalLine]:
-    """The last so many records, oldest first, read from the end."""
+    """The last N records, oldest first, read from the end."""
     files = open_all(state_dir)
     try:
         return _last(files, wanted, most, None)
@@ -206,7 +206,7 @@ def _close(files: list[tuple[str, BinaryIO]]) -> None:
 
 
 def follow(state_dir: str, wanted: Wanted, most: int, stop: Stop = lambda: False) -> Iterator[JournalLine | None]:
-    """The last so many records, and then those that come, whatever file they come into; None whenever there is no
+    """The last N records, and then those that come, whatever file they come into; None whenever there is no
     more for the moment. Looking for the last ones may take a while; `stop` says whether anybody still waits for it."""
     chosen = chooser(wanted)
     files = open_all(state_dir)

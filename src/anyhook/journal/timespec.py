@@ -26,7 +26,7 @@ def parse_time(text: str, now: datetime) -> int:
     try:
         return _ns(datetime.fromisoformat(text.strip()))
     except (ValueError, OverflowError, OSError):
-        raise ValueError(f"{text!r} is no moment. Known: {FORMS}.") from None
+        raise ValueError(f"{text!r} is not a time. Known: {FORMS}.") from None
 
 
 def _ns(at: datetime) -> int:

@@ -1,5 +1,5 @@
 """Verify: whether the journal is as it was written. It names every record that was edited, is missing or was moved, and
-every line that is no record. It trusts nothing but the hashes, and mends nothing."""
+every line that is not a record. It trusts only the hashes, and repairs nothing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 WRITE_S = 0.05
 """A line that is just being written is whole by then."""
 MAX_DAMAGE = 1_000
-"""More than this is told by its number only."""
+"""Above this, only the number is reported."""
 
 
 class Damage(Record):
@@ -57,7 +57,7 @@ class Proof(Record):
     """Number, hash and time of the last record: kept elsewhere, it proves later that nothing up to it was changed."""
     damage: tuple[Damage, ...]
     torn: int = 0
-    """How many bytes of a line that was never finished stand at the end; the next record says so as well."""
+    """How many bytes of an unfinished line are at the end; the next record says so as well."""
 
 
 def verify(state_dir: str, expected: Link | None = None, tell: Callable[[int, int], None] = lambda a, b: None) -> Proof:
@@ -178,7 +178,7 @@ class _Reading:
         """Whether the last record was as written."""
         self.line = b""
         self.fragment: tuple[int, str] | None = None
-        """Length and place of a line that is no record."""
+        """Length and place of a line that is not a record."""
         self.gap: tuple[Link, bool, int, str] | None = None
         """What stands before a gap and whether it is sound; the record behind it, and its place."""
         self.seen_head = False
@@ -239,7 +239,7 @@ class _Reading:
         self.fragment = (size, where)
 
     def mend(self, line: bytes) -> None:
-        """A torn line is no damage where the next record says that it found one of that length."""
+        """A torn line is not damage if the next record says that it found one of that length."""
         if self.fragment is None:
             return
         torn = b'"torn": %d' % self.fragment[0]
@@ -252,7 +252,7 @@ class _Reading:
             _, where = self.fragment
             n = self.last[0]
             place = f"behind record {n}" if n else "before record 1"
-            self.add("inserted", n, n + 1, where, f"the line {place} is no record of this journal")
+            self.add("inserted", n, n + 1, where, f"the line {place} is not a record of this journal")
             self.fragment = None
 
     def end(self) -> Proof:
@@ -273,7 +273,7 @@ class _Reading:
 
 
 def _settled(damage: list[Damage], last_n: int) -> list[Damage]:
-    """A record that is missing in one place and stands in another was moved; one that stands in both was copied."""
+    """A record that is missing in one place and found in another was moved; one that is in both was copied."""
     moved = {each.first for each in damage if each.kind == "moved"}
     settled: list[Damage] = []
     gone = {n for n in moved if n > last_n}
@@ -294,7 +294,7 @@ def _settled(damage: list[Damage], last_n: int) -> list[Damage]:
 
 
 def head_of(text: str) -> Link:
-    """A head as it was exported; ValueError where it is none."""
+    """A head as it was exported; ValueError if it is not one."""
     try:
         value = lean_json.loads(text)
     except RecursionError:

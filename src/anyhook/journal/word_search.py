@@ -83,13 +83,14 @@ class WordSearch:
 
 
 def query_of(words: str) -> str:
-    """As SQLite wants it: each word as it is, all of them."""
-    return sayable(" ".join('"{}"'.format(word.replace('"', '""')) for word in words.split()))
+    """As SQLite wants it: each word as it is, all of them. It takes a NUL for the end of the text."""
+    each = words.replace("\0", " ").split()
+    return sayable(" ".join('"{}"'.format(word.replace('"', '""')) for word in each))
 
 
 def marks_of(words: str) -> list[tuple[bytes, ...]]:
     """Pieces of these words of which every line that has the words has each, in lower case and as JSON writes it; or
-    something that counts as a letter of it. Letters beyond ASCII that have two cases are no part of a piece."""
+    something that counts as a letter of it. Letters beyond ASCII that have two cases are not part of a piece."""
     pieces = (
         "".join(
             letter if letter.isalnum() and (letter.isascii() or letter.lower() == letter.upper()) else " "
@@ -245,7 +246,7 @@ def _make(path: str) -> None:
         except sqlite3.OperationalError:
             return  # the disk is full, or the file system has no locks and somebody else is at it
         except sqlite3.DatabaseError:
-            os.unlink(where)  # damaged; the next one makes it anew
+            os.unlink(where)  # damaged; the next one rebuilds it
 
 
 def _fill(where: str, file: BinaryIO) -> None:
@@ -280,7 +281,7 @@ def _stamp(file: BinaryIO) -> tuple[int, int]:
 
 
 def _made_of(index: sqlite3.Connection) -> tuple[int, int] | None:
-    """The stamp of the file that it was made of; None where it is not ready, or of another make."""
+    """The stamp of the file that it was made from; None if it is not ready, or from another version."""
     if index.execute("PRAGMA user_version").fetchone() != (VERSION,):
         return None
     size, changed = index.execute("SELECT size, changed FROM made").fetchone()

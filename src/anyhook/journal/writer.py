@@ -186,7 +186,7 @@ class JournalWriter:
             raise failures[0]
 
     def _end_of_current(self) -> int:
-        """How long the file is; -1 where ours is not the one that stands in its place any more."""
+        """How long the file is; -1 if another file has taken its place."""
         try:
             state = os.stat(self.path)
         except FileNotFoundError:

@@ -8,7 +8,7 @@ import os
 import shlex
 import tempfile
 
-from anyhook.hosts.drives import DRIVES, PROBE_HOOK, probe_hook
+from anyhook.agents._probe import PROBE_HOOK, probe_hook
 from anyhook.install.changes import places
 from anyhook.live.drive import drive
 from anyhook.live.script import Step
@@ -16,6 +16,7 @@ from anyhook.live.stage import Stage, fill
 from anyhook.model import lean_json
 from anyhook.model.record import Record
 from anyhook.model.xdg import home_of
+from anyhook.tables import registry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class Verdict(Record):
 
 def check(table: Host, program: str, project: str, env: Mapping[str, str], limit_s: float) -> Verdict:
     """Drives the agent once."""
-    row, entry = DRIVES.get(table.name), table.entry
+    row, entry = registry.drive(table.name), table.entry
     if row is None or entry is None:
         return Verdict(UNKNOWN, "there is no way to drive it without a person")
     with tempfile.TemporaryDirectory(prefix="anyhook-live-", ignore_cleanup_errors=True) as folder:
@@ -89,7 +90,7 @@ def judge(table: Host, seen: Seen, ran: bool, refused: list[str], limit_s: float
     if ran:
         return INERT, (
             f"it ran a command without calling the entry. {_upper(table.confirm)} If that is not it: see whether its "
-            f"settings turn hooks off, or put the entry in anew (`anyhook uninstall {table.name}`, then `install`)."
+            f"settings turn hooks off, or install the entry again (`anyhook uninstall {table.name}`, then `install`)."
         )
     if refused:
         return UNKNOWN, "it called the entry, whose hook did not refuse; `anyhook log` of such a call says why"

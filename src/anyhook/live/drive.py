@@ -1,4 +1,4 @@
-"""One agent, driven once: cut off from the network, led to a scripted model, bounded in time, and nothing of it left
+"""One agent, driven once: cut off from the network, led to a scripted model, bounded in time, and none of it left
 running. `drive` starts a process of its own for that, which runs this module; it judges nothing."""
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ import signal
 import subprocess
 import sys
 
-from anyhook.hosts import host
-from anyhook.hosts.moods import drive_of
 from anyhook.live.model_server import MODEL, ModelServer
 from anyhook.live.network import leave
 from anyhook.live.script import Step, script
@@ -20,6 +18,7 @@ from anyhook.model.call import Call
 from anyhook.model.record import Record
 from anyhook.process.process_tree import Tree
 from anyhook.process.run import adopt_orphans, end_all, run
+from anyhook.tables import registry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ class Request(Record):
 
 
 class Seen(Record):
-    """What became of one run."""
+    """The result of one run."""
 
     network: str
     """"" where the agent had none; else why it could not be cut off."""
@@ -68,13 +67,14 @@ def drive(
     env: Mapping[str, str],
     *,
     prompt: str = "Please do what has to be done.",
-    mood: str = "",
+    scenario: str = "",
     limit_s: float = 90.0,
     trusts_folder: bool = True,
     trusts_hooks: bool = False,
 ) -> Seen:
     """Runs the agent on the stage, with or without its leave to trust that folder, and hooks nobody has approved;
-    `mood` is how it is driven, where not as usual. In the steps' input `{project}` and `{helper}` stand for values."""
+    `scenario` is how it is driven, where not as usual. In the steps' input `{project}` and `{helper}` stand for
+    values."""
     asked = {
         "agent": agent,
         "program": program,
@@ -82,12 +82,12 @@ def drive(
         "steps": [step.as_dict() for step in steps],
         "env": stage.env(env),
         "prompt": prompt,
-        "mood": mood,
+        "scenario": scenario,
         "limit_s": limit_s,
         "trusts_folder": trusts_folder,
         "trusts_hooks": trusts_hooks,
     }
-    # -P: the module is ours, whatever lies in the current folder.
+    # -P: the module is ours, whatever is in the current folder.
     words = [sys.executable, "-P", "-m", "anyhook.live.drive"]
     pipe = subprocess.PIPE
     with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as around:
@@ -109,7 +109,10 @@ def drive(
 
 def _perform(asked: dict[str, Any]) -> dict[str, Any]:
     """The run itself, in a process of its own."""
-    table, row = host(asked["agent"]), drive_of(asked["agent"], asked["mood"])
+    table, usual = registry.host(asked["agent"]), registry.drive(asked["agent"])
+    if usual is None:
+        raise ValueError(f"there is no way to drive {asked['agent']} without a person")
+    row = usual.in_scenario(asked["scenario"])
     if table.entry is None:
         raise ValueError(f"{table.name} has no entry")
     adopt_orphans()

@@ -17,7 +17,7 @@ from anyhook.live.wire import Answer, format_of, is_streamed, stream, whole
 MODEL = "scripted-model"
 DRIP_BYTES = 16
 TEXTS = ("content", "text", "output", "parts", "functionResponse", "response", "result", "error")
-"""Where texts stand in what a model is told."""
+"""Where the texts are in what a model receives."""
 INSTRUCTIONS = ("instructions", "system", "systemInstruction")
 CONVERSATION = ("messages", "input", "contents")
 OWN_ITEMS = ("function_call", "custom_tool_call", "local_shell_call", "reasoning")
@@ -37,7 +37,7 @@ class Asked:
 
     @property
     def system(self) -> str:
-        """What stands in the place for system instructions."""
+        """What is in the place for system instructions."""
         if self.wire == "chat":
             return "\n".join(_texts([one for one in self.body["messages"] if one["role"] in ("system", "developer")]))
         return "\n".join(_texts([self.body.get(place) for place in INSTRUCTIONS]))

@@ -6,8 +6,8 @@ from __future__ import annotations
 import json
 import os
 
-from anyhook.hosts.moods import undriven
 from anyhook.model.record import Record
+from anyhook.tables.registry import drive
 from anyhook.walk.settle import AFTERWARDS, RULES
 
 TYPE_CHECKING = False
@@ -25,7 +25,7 @@ NOT_FIRED, UNASKED, LOST = "not fired", "unasked", "lost"
 """The event did not happen in that run; the agent asks nobody, so that a leave says nothing; what is promised where
 neither the effect nor anything near it is there."""
 SUB_AGENTS = "sub-agents"
-"""Stands in the place of an event: whether the hooks before a tool hold for an agent's own sub-agents."""
+"""Used in place of an event: whether the hooks before a tool hold for an agent's own sub-agents."""
 UNSEEN = ("", NOT_FIRED, UNASKED)
 QUIET = ("message",)
 """Effects for people's eyes, which a run without a person may well not show."""
@@ -85,7 +85,7 @@ class Sight(Record):
             return (WORKS,)  # a prompt that is not sent is a turn that ends
         if self.promised == WORKS or self.effect == "follow_up":
             return (WORKS,)
-        # Where the model is told in place of the result, what was to be replaced is replaced.
+        # If the model reads a text instead of the result, the result was replaced as asked.
         return (STOPPED,) if self.promised == "block" and self.event not in AFTERWARDS else (TOLD, WORKS)
 
 
@@ -112,12 +112,18 @@ def sights(table: Host, data: Mapping[str, Json]) -> Iterator[Sight]:
                 yield Sight(table.name, event, effect, said, seen, undriven(table.name, event, effect))
 
 
+def undriven(agent: str, event: str, effect: str) -> str:
+    """Why no run without a person can show it; "" where one can."""
+    row = drive(agent)
+    return row.why_not_shown(event, effect) if row is not None else ""
+
+
 def _object(value: Json) -> dict[str, Json]:
     return value if isinstance(value, dict) else {}
 
 
 def load() -> dict[str, Json]:
-    """The data as `make live` left it; {} where there is none."""
+    """The data as `make live` left it, or {}."""
     try:
         with open(PATH, encoding="utf-8") as file:
             return _object(json.load(file))

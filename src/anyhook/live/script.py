@@ -53,7 +53,7 @@ class Step(Record):
 
 
 def script(steps: Sequence[Step], names: Mapping[str, Sequence[str]]) -> Callable[[Asked], Answer]:
-    """The model that plays the steps; `names` are what the agent may call each tool of ours."""
+    """The model that plays the steps; `names` are what the agent may call each of our tools."""
     said = {step.text for step in steps if step.text}
     places = {step.where for step in steps if step.where}
 

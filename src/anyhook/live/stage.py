@@ -1,8 +1,9 @@
-"""A stage: a throw-away home and project in which an agent is driven, with copies of the user's own entry and of the
-settings that decide whether it is called. Nothing of the user's is written to, and no file of credentials is copied."""
+"""A stage: a temporary home and project in which an agent is driven, with copies of the user's own entry and of the
+settings that decide whether it is called. It writes to none of the user's files and copies no credentials."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 
@@ -107,7 +108,8 @@ def _copy(old: str, new: str, renamed: Mapping[bytes, bytes]) -> None:
 
 def prepare(stage: Stage, drive: Drive, known: Mapping[str, str]) -> None:
     """Writes what leads the agent to the scripted model."""
-    for path, text in drive.writes.items():
+    for path, value in drive.writes.items():
+        text = value if isinstance(value, str) else json.dumps(value)
         stage.write(fill(path, known), fill(text, known))
     for path, heads in drive.heads.items():
         where = fill(path, known)
@@ -141,7 +143,7 @@ def _with_values(text: str, values: Mapping[str, Json]) -> str:
     for name, value in values.items():
         try:
             text = edit.put(text, "json", tuple(name.split(".")), value)
-        except edit.Refused:
+        except edit.CannotEdit:
             return text  # as the agent itself finds it
     return text
 

@@ -1,4 +1,4 @@
-"""Problem: something that was ignored, broken or lost, said once with place, cause and cure. A value, never raised."""
+"""Problem: something was ignored, broken or lost. Says what, where, why and how to fix it. A value, never raised."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ WARNING = "warning"
 
 
 class Problem(Record):
-    """What a person has to know, and what to do about it."""
+    """What the user needs to know, and what to do about it."""
 
     code: str
     """Stable and listed in docs/errors.md; a dialect's own error id where its document has one."""
@@ -24,19 +24,19 @@ class Problem(Record):
     """Whose hook file it is about, where it is about one."""
 
     def as_dict(self) -> dict[str, str]:
-        """All five fields filled: with the code's own meaning and cure where nothing is known about this case."""
+        """All five fields, filled with the code's own meaning and fix where this problem has none."""
         why, fix = self.why, self.fix
         if not why or not fix:
             from anyhook.model.codes import CODES
 
             known = CODES.get(self.code)
             if known is not None:
-                why, fix = why or known.meaning, fix or known.cure
+                why, fix = why or known.meaning, fix or known.fix
         return {"code": self.code, "what": self.what, "where": self.where, "why": why, "fix": fix}
 
     def sentence(self) -> str:
         """One line for a person."""
         place = f"{self.where}: " if self.where else ""
         cause = f" ({self.why})" if self.why else ""
-        cure = f" → {self.fix}" if self.fix else ""
-        return f"{place}{self.what}{cause}{cure}"
+        fix = f" → {self.fix}" if self.fix else ""
+        return f"{place}{self.what}{cause}{fix}"

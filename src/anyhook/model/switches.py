@@ -16,7 +16,7 @@ class Switches(TypedDict, total=False):
 
     on_failure: str | None
     mode: str | None
-    spent: frozenset[str]
+    exhausted: frozenset[str]
     """Dialects that have kept the agent working as often as they may; their blocks are ignored."""
     dialects: Sequence[str]
     dialect: str | Sequence[str]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
     from anyhook.journal.read import JournalLine
-    from anyhook.journal.record import Keeping
+    from anyhook.journal.record import JournalPolicy
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.model.outcome import Outcome
@@ -130,9 +130,9 @@ class Backtest:
         state_dir: str,
         wanted: Wanted,
         pairs: Callable[[Event, str], Iterator[tuple[Subject, Callable[[str], Trial]]]],
-        keeping: Keeping,
+        policy: JournalPolicy,
     ) -> None:
-        self.state_dir, self.wanted, self.pairs, self.keeping = state_dir, wanted, pairs, keeping
+        self.state_dir, self.wanted, self.pairs, self.policy = state_dir, wanted, pairs, policy
         self.left_out: dict[str, int] = {}
         self.cold_only: set[str] = set()
         """Hooks that went otherwise in a living interpreter than in a process of their own."""
@@ -208,11 +208,11 @@ class Backtest:
             self._under_way.discard(key)
             if warm and hook in self.cold_only:
                 continue
-            text = clean(run_fields(Run(*values), self.keeping), self.keeping)
+            text = clean(run_fields(Run(*values), self.policy), self.policy)
             self._results.execute("INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?)", (key, hook, int(warm), text))
         self._results.execute("COMMIT")
 
-    # -- what came of it
+    # -- the result
 
     def tally(self, tell: Callable[[int, int], None]) -> tuple[dict[str, Tally], deque[Finding], int]:
         """Every event again, with the results: one row per hook, the newest of what would be different, and how much
@@ -281,7 +281,7 @@ class Backtest:
 def _in_turn(
     executor: Executor, batches: Iterator[tuple[int, list[Trial]]], most: int, sandbox: tuple[str, ...]
 ) -> Iterator[tuple[str, int, tuple[list[Result], list[str]]]]:
-    """Hook, number and answer of each batch, with so many of them under way; whatever interrupts that calls off the
+    """Hook, number and answer of each batch, with this many of them in progress; whatever interrupts that calls off the
     rest."""
     waiting: deque[tuple[str, int, Future[tuple[list[Result], list[str]]]]] = deque()
 

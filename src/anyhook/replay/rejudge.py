@@ -6,14 +6,13 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from anyhook.hosts import HOSTS, host
 from anyhook.journal.record import ASKED_FOR, NO_BODIES, clipped
 from anyhook.model.call import Run
 from anyhook.model.event import GATES, Event
 from anyhook.model.hook import Hook
 from anyhook.model.outcome import BLOCK, STOPPING
 from anyhook.model.record import Record
-from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
 from anyhook.tables.translate import completed, rewritten, to_host, to_native
 from anyhook.walk.interpret import ENDINGS, interpret
 from anyhook.walk.judge import judge
@@ -41,7 +40,7 @@ UNJUDGED = "bound-reached"
 REPEATED = "fired-twice"
 """A problem that a record has where the event was another one's, and only told to us twice."""
 ALIEN = (TypeError, ValueError, AttributeError, KeyError)
-"""What reading a record leads to that has values as no record of ours has them: another version wrote it, or somebody
+"""What reading a record raises if its values are not like those of our records: another version wrote it, or someone
 else."""
 
 
@@ -84,7 +83,7 @@ class Judge:
 
     def judge(self, line: JournalLine) -> Change | None:
         """What would be different today; None where nothing is. Unjudgeable where that cannot be said."""
-        before = line.decision
+        before = line.own_decision
         if before is None or before.lost:
             raise Unjudgeable("its decision was not kept")
         calls = [call for call in line.calls if call.run is not None]
@@ -114,7 +113,7 @@ class Judge:
         key = _key(line, calls) if by_runs_alone(line) else None
         try:
             found = self._decisions.get(key) if key else None
-        except TypeError:  # a value that no record of ours has there
+        except TypeError:  # a value that our records do not have there
             raise Unjudgeable("its run was not kept") from None
         if found is None:
             decision = self._decided(line, calls)
@@ -175,7 +174,9 @@ def by_runs_alone(line: JournalLine) -> bool:
     """Whether a decision depends on nothing but the runs: no words of a host, no rewrite of single fields."""
     if line.hosted:
         return False
-    return not any(name in DIALECTS and dialect(name).partial_input for name in {call.dialect for call in line.calls})
+    return not any(
+        name in DIALECTS and dialect(name).whole_input is not None for name in {call.dialect for call in line.calls}
+    )
 
 
 def _identity(call: RecordedCall) -> tuple[Json, ...]:

@@ -25,7 +25,7 @@ REMEMBERED_BYTES = 4_096
 
 
 class Replayed(Record):
-    """What came of it."""
+    """The result."""
 
     judged: int
     changed: int
@@ -91,7 +91,7 @@ class _Part:
                 not_judged[str(why)] += 1
                 continue
             except ALIEN:
-                not_judged["it is no record as this version writes them"] += 1
+                not_judged["it is not a record in the format of this version"] += 1
                 continue
             judged += 1
             if change is None:

@@ -79,8 +79,8 @@ def _program_fault(program: str, context: StartContext, in_shell: bool) -> Fault
     except (OSError, ValueError):
         return _nothing_there(program, path, context)
     if not stat.S_ISREG(mode):
-        kind = "a directory" if stat.S_ISDIR(mode) else "no regular file"
-        return Fault("program-missing", f"{path} is {kind}, not a program", "Name the program itself.")
+        what = f"{path} is {'a directory' if stat.S_ISDIR(mode) else 'not a regular file'}"
+        return Fault("program-missing", f"{what}, so it cannot be started", "Name the program itself.")
     if not os.access(path, os.X_OK):
         return Fault("not-executable", f"{path} is not executable", f"chmod +x {shlex.quote(path)}")
     return _first_line_fault(path, context, in_shell)

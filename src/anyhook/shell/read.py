@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 UNKNOWN = "\0"
-"""Stands in a word for what only running the line would tell."""
+"""Replaces the part of a word that only running the line would show."""
 MAX_DEPTH = 8
 """How many shells inside shells are looked into."""
 SEPARATORS = ("&&", "||", ";", "|", "&", "\n")
@@ -39,7 +39,7 @@ class Command(Record):
     """Whether its output goes to the next command."""
 
 
-class Step(Record):
+class CommandStep(Record):
     """One simple command of a line, as it would run."""
 
     command: Command
@@ -54,13 +54,13 @@ class Step(Record):
         return _name(self.words)
 
 
-def steps(line: str, env: Mapping[str, str], cwd: str, depth: int = 0) -> Iterator[Step]:
+def steps(line: str, env: Mapping[str, str], cwd: str, depth: int = 0) -> Iterator[CommandStep]:
     """The simple commands of a line in order, each followed by those of shell lines inside it or handed to it."""
     home = home_of(env)
     place: str | None = cwd
     fed: tuple[str, ...] = ()  # what the commands before it in a pipe may hand on
     for command in commands_of(line.replace(UNKNOWN, ""), env, home):  # shells drop such a character themselves
-        step = Step(command, _bare(command.words, (*fed, *command.text.split())), place)
+        step = CommandStep(command, _bare(command.words, (*fed, *command.text.split())), place)
         given, fed = fed, (*fed, *command.words[1:], *filter(None, [command.text])) if command.piped else ()
         yield step
         if step.name in ("cd", "pushd"):
@@ -106,7 +106,7 @@ def _moved(words: tuple[str, ...], cwd: str | None, home: str) -> str | None:
     return os.path.normpath(os.path.join(cwd, named[0])) if cwd else None
 
 
-def _lines(step: Step, given: tuple[str, ...]) -> Iterable[str]:
+def _lines(step: CommandStep, given: tuple[str, ...]) -> Iterable[str]:
     """Shell lines inside a command, or handed to it."""
     name, words, command = step.name, step.words, step.command
     if name == "eval":

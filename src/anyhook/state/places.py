@@ -72,7 +72,7 @@ def config_file(env: Mapping[str, str]) -> str:
 
 
 def make_private_dir(folder: str) -> None:
-    """A folder of ours, with its parents, for its owner only."""
+    """Creates one of our folders, with its parents, for its owner only."""
     if folder and not os.path.isdir(folder):
         make_private_dir(os.path.dirname(folder))
         try:
@@ -97,7 +97,7 @@ def file_name(text: str) -> str:
 
 
 def read_object(path: str) -> dict[str, Json] | None:
-    """The JSON object in a small file of ours; None where there is none."""
+    """The JSON object in one of our small files, or None."""
     try:
         with open(path, "rb") as file:
             found = lean_json.loads(file.read().decode())

@@ -11,6 +11,14 @@ if TYPE_CHECKING:
 
     from anyhook.model.json_types import Json
 
+ASKING, FULL, DELEGATING = "asking", "full", "delegating"
+"""Scenarios: it asks before a tool runs, though nobody is there to answer; it compacts its conversation; it has
+sub-agents."""
+SCENARIOS = (ASKING, FULL, DELEGATING)
+KEY = "sk-not-a-real-key"
+PROVIDER = "anyhook_live"
+"""What the scripted model's provider is called where an agent wants a name, and the key that it is given."""
+
 # In every text of a row `{home}`, `{project}` and the roots of the host's entry stand for folders, `{url}` for the
 # scripted model's address, `{model}` for its name and `{prompt}` for what the agent is told.
 
@@ -23,8 +31,8 @@ class Drive(Record):
     env: Mapping[str, str] = {}
     carries: tuple[str, ...] = ()
     """Further files and folders of the user's that decide whether hooks run: settings, trust. None of credentials."""
-    writes: Mapping[str, str] = {}
-    """Path → text of files that lead the agent to the scripted model."""
+    writes: Mapping[str, Json] = {}
+    """Path → text of files that lead the agent to the scripted model; what is not text is written as JSON."""
     appends: Mapping[str, str] = {}
     """Path → text that does the same at the end of a file that may be the user's."""
     heads: Mapping[str, Mapping[str, str]] = {}
@@ -42,3 +50,20 @@ class Drive(Record):
     """Our tool → what the agent's requests call it, where that is not what its hooks are told."""
     helper: str = ""
     """The kind of sub-agent that its model asks for."""
+    scenarios: Mapping[str, Drive] = {}
+    """How it is driven in a scenario that is not the usual one; a scenario that is not here makes no difference."""
+    cannot_show: Mapping[str, str] = {}
+    """Event, or event and effect → why no run without a person can show it."""
+
+    def in_scenario(self, scenario: str) -> Drive:
+        return self.scenarios.get(scenario, self)
+
+    def without_words(self, *words: str) -> Drive:
+        return self.replace(words=tuple(word for word in self.words if word not in words))
+
+    def with_env(self, **env: str) -> Drive:
+        return self.replace(env={**self.env, **env})
+
+    def why_not_shown(self, event: str, effect: str) -> str:
+        """Why it cannot be shown; "" where it can."""
+        return self.cannot_show.get(event) or self.cannot_show.get(f"{event} {effect}", "")

@@ -1,33 +1,22 @@
-"""The page of all problem codes (docs/errors.md), made from the table of codes and the dialects' own error ids. It
-writes no file; `python -m anyhook.tables.error_page` prints it."""
+"""Generates docs/errors.md, the page of all problem codes, from the table of codes and the dialects' own error ids.
+`python -m anyhook.tables.error_page` prints it."""
 
 from __future__ import annotations
 
 from anyhook.model.codes import CODES, GROUPS
+from anyhook.tables.cell_names import CAUSES
 from anyhook.tables.registry import DIALECTS, dialect
-
-CAUSES = {
-    "timed_out": "the hook did not end within its time limit",
-    "blocked": "the hook blocked",
-    "signalled": "the hook was ended by a signal",
-    "overflowed": "the hook printed more than 10 MB",
-    "exit": "the hook left with a status that counts as a failure",
-    "output": "the hook printed what its dialect calls invalid",
-    "not_started": "the hook could not be started; `check` reports it before it happens",
-    "cancelled": "the hook was ended because nobody waited for it any longer",
-}
-"""The causes that a dialect's own error ids stand for, in words."""
 
 HEAD = """# Problems and their codes
 
-Whatever is ignored, broken or lost leaves a problem: a stable code, what happened, where, why, and what to do. `anyhook
-check` finds the first four groups without starting anything; the others come up while hooks run. The severity is the
-one that `check` shows. This page is generated from the table of codes.
+When anyhook ignores, breaks or loses something, it reports a problem: a stable code, what happened, where, why, and
+what to do. `anyhook check` finds the first four groups without running anything. The others occur while hooks run. The
+severity is the one that `check` shows. This page is generated from the table of codes.
 """
 
 
 def own_ids() -> dict[str, tuple[str, list[str]]]:
-    """Every dialect's own error ids: the dialect's title and the causes in words."""
+    """Every dialect's own error ids, each with the dialect's title and its causes."""
     found: dict[str, tuple[str, list[str]]] = {}
     for name in DIALECTS:
         table = dialect(name)
@@ -37,16 +26,16 @@ def own_ids() -> dict[str, tuple[str, list[str]]]:
 
 
 def page() -> str:
-    """The whole page, in Markdown."""
+    """The page, in Markdown."""
     parts = [HEAD]
     for group, title in GROUPS.items():
         parts.append(f"## {title}\n")
         for name, code in CODES.items():
             if code.group == group:
-                parts.append(f"### `{name}` ({code.severity})\n\n{code.meaning}\n\n**What to do:** {code.cure}\n")
+                parts.append(f"### `{name}` ({code.severity})\n\n{code.meaning}\n\n**What to do:** {code.fix}\n")
     parts.append("## Error ids of single dialects\n")
     for name, (title, causes) in sorted(own_ids().items()):
-        parts.append(f"### `{name}` ({title})\n\nWhat its document calls by this id: {'; '.join(causes)}.\n")
+        parts.append(f"### `{name}` ({title})\n\nIts documentation uses this id when {', or '.join(causes)}.\n")
     return "\n".join(parts)
 
 

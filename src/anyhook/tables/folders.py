@@ -83,7 +83,7 @@ def _front_matter(path: str, text: str, files: Files) -> dict[str, Json] | None:
             return None
         files.problem(
             "yaml-backslash",
-            "a backslash in double quotes is no valid YAML; it is read as written",
+            "a backslash in double quotes is not valid YAML; it is read as written",
             f"{path}:{line}",
             error.what,
             "Use single quotes around patterns.",
@@ -115,7 +115,7 @@ class _Declaration:
             self.say("missing-key", "a hook needs a `name`; it is ignored", "name", "Add `name: …`.", "error")
             return None
         if not isinstance(trigger, str) or trigger not in self.rows:
-            what = f"`trigger` {canonical(trigger)} is no event; the hook is ignored"
+            what = f"`trigger` {canonical(trigger)} is not an event; the hook is ignored"
             self.say(
                 "unknown-event",
                 what,

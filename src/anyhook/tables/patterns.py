@@ -202,5 +202,5 @@ def check_pattern(pattern: Json) -> str | None:
     try:
         compile_pattern(pattern)
     except BadPattern as error:
-        return f"the matcher {pattern!r} is no valid pattern: {error.what}"
+        return f"the matcher {pattern!r} is not a valid pattern: {error.what}"
     return None

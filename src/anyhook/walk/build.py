@@ -271,5 +271,5 @@ def _ask(table: Dialect, hook: Hook, setup: Setup) -> tuple[str | None, str]:
     if done.ending == "exited" and done.exit_code == 0:
         return done.stdout.decode("utf-8", "replace").strip(), ""
     if done.ending == "exited":
-        return None, f"asked for its event, it left with status {done.exit_code}"
+        return None, f"asked for its event, it exited with status {done.exit_code}"
     return None, f"asked for its event, it failed: {done.error or done.ending.replace('_', ' ')}"

@@ -8,7 +8,7 @@ from itertools import islice
 
 from anyhook.documents.files import Files
 from anyhook.documents.read import Unreadable, read_bytes
-from anyhook.model.codes import MENDED
+from anyhook.model.codes import CORRECTED
 from anyhook.model.hook import ARMED, Hook, Source
 from anyhook.model.problem import ERROR, Problem
 from anyhook.model.record import Record
@@ -97,7 +97,7 @@ def _ordered(parts: Sequence[Findings]) -> Findings:
     problems: dict[tuple[str, str, str], Problem] = {}
     for part in parts:
         for problem in part.problems:
-            severity = ERROR if problem.code in MENDED else problem.severity
+            severity = ERROR if problem.code in CORRECTED else problem.severity
             problems.setdefault((problem.where, problem.code, problem.what), problem.replace(severity=severity))
     order = {path: place for place, path in enumerate(files)}
 

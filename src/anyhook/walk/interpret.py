@@ -46,7 +46,7 @@ def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
         said = stderr_text(run)
         if hook.handler == "http":
             return Outcome(failure=Failure("exit", said))
-        return Outcome(failure=Failure("exit", f"it left with status {code}" + (f": {said}" if said else "")))
+        return Outcome(failure=Failure("exit", f"it exited with status {code}" + (f": {said}" if said else "")))
     if not run.stdout and meaning == "pass":
         return SILENT
     reading = _Reading(hook, reply, event, run)
@@ -187,7 +187,7 @@ class _Reading:
         if self.reply.bad_type == "reply":
             self.spoilt = self.spoilt or what
         if not any(problem.what.startswith(what) for problem in self.problems):
-            self.problem("wrong-output-type", f"{what}; it is ignored", "Print the documented type.")
+            self.problem("wrong-output-type", f"{what}; it is ignored", "Use the documented type.")
 
     def apply(self, key: Key, value: Json) -> None:
         does = key.does

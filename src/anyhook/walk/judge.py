@@ -26,8 +26,8 @@ CODES = {
 }
 FIXES = {
     "timed_out": "Make it faster, or raise its limit.",
-    "not_started": "Check the path, the execute bit and the first line of the script.",
-    "output": "Print one JSON object on stdout, or nothing; talk belongs on stderr.",
+    "not_started": "Check the path, the execute permission and the first line of the script.",
+    "output": "Print one JSON object on stdout, or nothing. Print other messages on stderr.",
 }
 ASKED_FIXES = {
     "not_started": "Name a model with --model PROVIDER:NAME or under [models] in config.toml; see docs/config.md.",

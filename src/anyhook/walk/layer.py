@@ -69,6 +69,6 @@ def _say_overridden(hook: Hook, by: str, files: Files) -> None:
         f"hook `{hook.name}` of the {hook.scope} does not run",
         hook.source,
         f"{by} overrides it",
-        "Rename one of them if both are meant to run.",
+        "Rename one of them if you want both to run.",
         WARNING,
     )

@@ -191,6 +191,11 @@ class Routes:
         self._callbacks[identity] = (hook, callback)
         self.forget()
 
+    def ensure(self, event: str, callback: Callback, name: str) -> None:
+        """The same, where it is not there yet."""
+        if f"inprocess:managed:{event}:{name}" not in self._callbacks:
+            self.add(event, callback, name, None)
+
     def forget(self) -> None:
         """Decide anew what events mean."""
         self._found.clear()

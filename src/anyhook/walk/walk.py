@@ -1,15 +1,17 @@
-"""One event's walk through the corridor: match, present, run, interpret, judge, merge, record. It lives as long as
-the event, and yields what has to be waited for, so that callers with and without an event loop share every line."""
+"""One event's walk: match, present, run, interpret, judge, hook by hook, then merge. It lives as long as the event, and
+yields what has to be waited for, so that callers with and without an event loop share every line. It records nothing:
+that is the last step, after the answer is made."""
 
 from __future__ import annotations
 
 from time import monotonic
 
-from anyhook.handlers import inside_hook, start, start_command
-from anyhook.journal.record import call_text, record
+from anyhook.handlers import ended, inside_hook, start, start_command
+from anyhook.journal.record import call_text
 from anyhook.model.call import Call, Run
 from anyhook.model.decision import Report, idle_report
 from anyhook.model.event import GATES
+from anyhook.model.firing import Firing, HookRun, Part
 from anyhook.model.hook import BROKEN, Hook
 from anyhook.model.outcome import BLOCK, SILENT, STOPPING, STRENGTH, Failure, Outcome
 from anyhook.model.problem import WARNING, Problem
@@ -21,42 +23,34 @@ from anyhook.walk.routes import wanted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Sequence
 
     from anyhook.handlers import Waitable
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.tables.rows import EventRow, Scene
-    from anyhook.walk.engine import Engine
-    from anyhook.walk.routes import Step
+    from anyhook.walk.context import Context
+    from anyhook.walk.routes import Callback, Route, Step
 
     Begun = tuple[Call, str, Waitable | Run]
 
-GRACE_S, GRACE_PER_BYTE_S, GRACE_MOST_S = 0.002, 4e-9, 0.01
+GRACE_S, GRACE_PER_BYTE_S, MAX_GRACE_S = 0.002, 4e-9, 0.01
 """How long an async caller's loop is held for a hook that is about to answer, more for a large payload: a hop to a
 thread costs more than most native hooks take."""
-LEAST_S = 0.01
+MIN_S = 0.01
 """What a hook gets where the host's time is up: it is started and ended, and counts as one that took too long."""
 
 
 class Walk:
     """The state of one event on its way."""
 
-    def __init__(
-        self,
-        engine: Engine,
-        event: Event,
-        problems: tuple[Problem, ...],
-        answers: list[object],
-        on_failure: str | None,
-        mode: str,
-        spent: frozenset[str] = frozenset(),
-    ) -> None:
-        """`answers` are those that the first callables have given already, an exception where one raised it. `spent`
-        are the dialects whose blocks count no more in this turn."""
-        self.engine, self.event, self.problems, self.on_failure, self.mode = engine, event, problems, on_failure, mode
-        self.answers, self.spent = answers, spent
+    def __init__(self, context: Context, event: Event, route: Route, answers: Sequence[object] = ()) -> None:
+        """`answers` are those that the first callables have given already, an exception where one raised it."""
+        self.context, self.event, self.route = context, event, route
+        self.answers = list(answers)
+        self.part: Part | None = None
+        """What came of it, as far as it came."""
         self.grace_s = GRACE_S
         self.current = event
         """The event with every rewrite so far."""
@@ -64,39 +58,61 @@ class Walk:
         """The same as far as the next hook of this dialect may see it."""
         self.group = ""
         self.blocker = self.blocked_in = ""
-        """The hook that ended the row, and the dialect in which it did."""
+        """The hook that ended the queue, and the dialect in which it did."""
         self.ended = self.stopped = False
         self.entries: list[Entry] = []
         self.reports: list[Report] = []
-        self.calls: list[tuple[str, Run | None, str]] = []
-        """Each as text, its run, and why it failed."""
+        self.runs: list[HookRun] = []
         self.head = ""
         self.waiting: list[tuple[Hook, Call]] = []
         self.running: Waitable | None = None
         """The hook that is being waited for."""
         self.begun: dict[int, Begun] = {}
-        """Hooks that were started before their turn, by their place in the row."""
+        """Hooks that were started before their turn, by their place in the queue."""
         self.known: dict[int, tuple[str | None, str]] = {}
         """What their matchers said."""
-        self.twins: dict[int, str] = {}
+        self.same: dict[int, str] = {}
         """Hooks that are the same as one before them, and that one."""
 
-    def walk(self, steps: tuple[Step, ...]) -> Generator[Waitable, Run, Decision]:
+    def walk(self) -> Generator[Waitable, Run, None]:
+        steps = self.route.steps
         try:
-            yield from self.steps(steps)
+            for position, step in enumerate(steps):
+                try:
+                    yield from self.step(position, steps)
+                except Exception as error:  # noqa: BLE001 (one hook's failure, be it ours, is no neighbour's)
+                    self.fail(position, step, error)
         except GeneratorExit:  # the caller was cancelled: what happened until then is still written down
             self.waiting.clear()
             self.end_begun(steps)
             self.conclude()
             raise
-        return self.conclude()
+        self.conclude()
 
-    def steps(self, steps: tuple[Step, ...]) -> Generator[Waitable, Run, None]:
-        for position, step in enumerate(steps):
-            try:
-                yield from self.step(position, steps)
-            except Exception as error:  # noqa: BLE001 (one hook's failure, be it ours, is no neighbour's)
-                self.fail(position, step, error)
+    def see_through(self) -> Part:
+        """Walks to the end, and waits for whatever has to be waited for."""
+        steps = self.walk()
+        try:
+            waitable = next(steps)
+            while True:
+                waitable = steps.send(ended(waitable))
+        except StopIteration:
+            pass
+        finally:
+            steps.close()
+        assert self.part is not None  # noqa: S101 (the walk has ended)
+        return self.part
+
+    def record(self) -> Decision:
+        """The last step of an event that a program fires: write down what came of it."""
+        part = self.part
+        assert part is not None  # noqa: S101 (the walk has ended, or was closed)
+        return self.context.recorder.write(Firing((part,), part.decision, self.context.mode))
+
+    def record_cancelled(self) -> None:
+        """The same where the caller was cancelled: what happened until then is still written down."""
+        if self.part is not None:
+            self.record()
 
     def step(self, position: int, steps: tuple[Step, ...]) -> Generator[Waitable, Run, None]:
         step = steps[position]
@@ -110,11 +126,11 @@ class Walk:
         elif why is None:
             why, failed = wanted(step.hook, step.dialect, step.row, self.seen, self.current)
         if why:
-            self.reports.append(idle_report(self.engine.routes.where(step.hook), step.hook, why))
+            self.reports.append(idle_report(self.context.routes.where(step.hook), step.hook, why))
         elif (self.stopped or self.ended) and not (step.dialect.together and self.blocked_in == self.group):
             self.report(step.hook, "skipped", f"{self.blocker} came first")
-        elif position in self.twins:
-            self.report(step.hook, "skipped", f"{self.twins[position]} is the same")
+        elif position in self.same:
+            self.report(step.hook, "skipped", f"{self.same[position]} is the same")
         elif failed:
             self.give_up(position, step, failed)
         elif step.hook.background:
@@ -136,8 +152,11 @@ class Walk:
 
     def run(self, position: int, step: Step) -> Generator[Waitable, Run, None]:
         hook, table, row = step.hook, step.dialect, step.row
-        posture = self.engine.posture_of(hook, self.on_failure)
-        scene = self.engine.scene(self.seen, table, row)
+        context = self.context
+        posture = context.posture_of(hook)
+        scene = context.scene(self.seen, table, row)
+        if context.trace_step is not None:
+            context.trace_step("run", hook.id)
         if hook.handler == "callable":
             outcome, run = self.call_back(hook), None
             self.report(hook, "ran", verdict=outcome.verdict)
@@ -145,51 +164,52 @@ class Walk:
             call, model, started = self.begun.pop(position) if position in self.begun else self.begin(step, scene)
             self.running = None if isinstance(started, Run) else started
             # Made while the hook runs: this is time that nobody waits for.
-            self.head = self.head or self.engine.head(self.event, self.mode)
-            text = call_text(hook, call, posture, self.engine.keeping, model)
+            self.head = self.head or context.recorder.head(self.event, context.mode)
+            text = call_text(hook, call, posture, context.recorder.policy, model)
             try:
                 run = started if isinstance(started, Run) else (yield started)
                 self.running = None
             except GeneratorExit:
                 run = started if isinstance(started, Run) else started.wait(0.0)
-                self.calls.append((text, run, "cancelled"))
+                self.runs.append(HookRun(hook, call, posture, model, run, "cancelled", None, text))
                 self.report(hook, "ran", run=run)
                 raise
             had = hook.replace(limit_s=call.limit_s) if run.ending == "timed_out" else hook  # a host may have had less
-            outcome = self.engine.answers.read(had, table.replies[hook.handler], self.event.name, run)
-            self.calls.append((text, run, outcome.failure.cause if outcome.failure else ""))
+            outcome = context.interpreter.read(had, table.replies[hook.handler], self.event.name, run)
+            cause = outcome.failure.cause if outcome.failure else ""
+            self.runs.append(HookRun(hook, call, posture, model, run, cause, outcome, text))
             outcome = completed(outcome, self.seen, table)
         outcome = judge(hook, table, row, outcome, posture, scene.settings)
-        if outcome.verdict == BLOCK and table.name in self.spent:
+        if outcome.verdict == BLOCK and table.name in context.exhausted:
             outcome = _let_go(hook, row, outcome)
-        if run is not None and (outcome.spoke or self.engine.routes.shows(hook)):
+        if run is not None and (outcome.spoke or self.context.routes.shows(hook)):
             broken = run.ending == "not_started"
             self.report(hook, "broken" if broken else "ran", (run.error or "") if broken else "", run, outcome.verdict)
         self.take(position, step, outcome, scene.settings.get("chaining") == "upstream")
 
     def begin(self, step: Step, scene: Scene) -> Begun:
         """The call, the model it asks, and what was started."""
-        hook, table, row, engine = step.hook, step.dialect, step.row, self.engine
+        hook, table, row, context = step.hook, step.dialect, step.row, self.context
 
         def stdin() -> bytes:
             made = stdin_of(table, row, scene)
-            self.grace_s = min(GRACE_S + len(made) * GRACE_PER_BYTE_S, GRACE_MOST_S)
+            self.grace_s = min(GRACE_S + len(made) * GRACE_PER_BYTE_S, MAX_GRACE_S)
             return made
 
         if hook.handler == "command":
-            call, missing = aim(hook, table, scene, engine.run_id(), engine.trace)
+            call, missing = aim(hook, table, scene, next(context.ids), context.trace)
             call = self.in_time(call)
             if missing:
                 return call, "", Run("not_started", None, b"", b"", 0, 0.0, missing)
             return call, "", start_command(call, stdin)
-        call, _ = aim(hook, table, scene, engine.run_id(), engine.trace, stdin())
+        call, _ = aim(hook, table, scene, next(context.ids), context.trace, stdin())
         call = self.in_time(call)
-        asked, model = engine.asked(hook, table)
-        return call, model, start(hook, table, call, scene, asked, engine.catalog.config)
+        asked, model = context.asked(hook, table)
+        return call, model, start(hook, table, call, scene, asked, context.config)
 
     def look_ahead(self, first: int, steps: tuple[Step, ...]) -> None:
         """Start all hooks of a dialect whose hooks run at once. The first is left to whoever waits for the walk, the
-        others get a thread that waits for them; their answers are still taken in the order of the row."""
+        others get a thread that waits for them; their answers are still taken in the order of the queue."""
         table = steps[first].dialect
         seen: dict[tuple[Json, ...], str] = {}
         ready: list[int] = []
@@ -206,7 +226,7 @@ class Walk:
                 continue
             twin = seen.setdefault(table.identity(hook), hook.id)
             if twin != hook.id:
-                self.twins[position] = twin
+                self.same[position] = twin
             elif not hook.background:
                 ready.append(position)
         if len(ready) < 2 or any(map(table.in_turn, (steps[position].hook for position in ready))):
@@ -214,7 +234,7 @@ class Walk:
         from anyhook.process.watching import Watched
 
         for position in ready:
-            scene = self.engine.scene(self.seen, table, steps[position].row)
+            scene = self.context.scene(self.seen, table, steps[position].row)
             call, model, started = self.begin(steps[position], scene)
             if position != ready[0] and not isinstance(started, Run):
                 started = Watched(started)
@@ -227,19 +247,18 @@ class Walk:
             if not isinstance(started, Run):
                 started.end("cancelled")
             run = started if isinstance(started, Run) else started.wait(None)
-            posture = self.engine.posture_of(hook, self.on_failure)
-            self.calls.append((call_text(hook, call, posture, self.engine.keeping, model), run, "cancelled"))
+            self.runs.append(HookRun(hook, call, self.context.posture_of(hook), model, run, "cancelled"))
             self.report(hook, "ran", run=run)
 
     def in_time(self, call: Call) -> Call:
         """The call with no more time than the host has left for all of us."""
-        by_s = self.engine.answer_by_s
-        return call if by_s is None else call.replace(limit_s=min(call.limit_s, max(by_s - monotonic(), LEAST_S)))
+        by_s = self.context.deadline_s
+        return call if by_s is None else call.replace(limit_s=min(call.limit_s, max(by_s - monotonic(), MIN_S)))
 
     def give_up(self, position: int, step: Step, why: str, messages: tuple[str, ...] = ()) -> None:
         """Its matcher failed, so it cannot be said whether it wanted the event: a broken hook."""
         outcome = Outcome(failure=Failure("not_started", why), messages=messages)
-        posture = self.engine.posture_of(step.hook, self.on_failure)
+        posture = self.context.posture_of(step.hook)
         outcome = judge(step.hook, step.dialect, step.row, outcome, posture, {})
         self.report(step.hook, "broken", why, verdict=outcome.verdict)
         self.take(position, step, outcome, upstream=False)
@@ -260,7 +279,7 @@ class Walk:
     def ask(self, hook: Hook) -> object:
         token = inside_hook.set(True)
         try:
-            return self.engine.routes.callback(hook)(self.seen)
+            return self.context.routes.callback(hook)(self.seen)
         except Exception as error:  # noqa: BLE001 (one hook's failure is a value, whatever it is)
             return error
         finally:
@@ -269,7 +288,7 @@ class Walk:
     def take(self, position: int, step: Step, outcome: Outcome, upstream: bool) -> None:
         """Let one outcome count: for the hooks to come, and for the decision."""
         if outcome.problems:
-            outcome = outcome.replace(problems=tuple(self.engine.once(outcome.problems)))
+            outcome = outcome.replace(problems=self.context.unheard(outcome.problems))
         plain = to_host(outcome, self.event, step.dialect)
         self.entries.append(Entry(position, step.hook, step.dialect, step.row, plain, upstream))
         chains = () if upstream else step.dialect.chains
@@ -283,8 +302,9 @@ class Walk:
 
     def later(self, step: Step) -> None:
         """Background hooks start after everything else, if nothing was stopped."""
-        scene = self.engine.scene(self.seen, step.dialect, step.row)
-        call, missing = present(step.hook, step.dialect, step.row, scene, self.engine.run_id(), self.engine.trace)
+        context = self.context
+        scene = context.scene(self.seen, step.dialect, step.row)
+        call, missing = present(step.hook, step.dialect, step.row, scene, next(context.ids), context.trace)
         if missing:
             self.report(step.hook, "broken", missing)
         else:
@@ -292,7 +312,7 @@ class Walk:
             self.report(step.hook, "background", "runs in the background and decides nothing")
 
     def report(self, hook: Hook, status: str, why: str = "", run: Run | None = None, verdict: str = "none") -> None:
-        start = (hook.id, hook.name, hook.dialect, hook.scope, self.engine.routes.where(hook), status, why)
+        start = (hook.id, hook.name, hook.dialect, hook.scope, self.context.routes.where(hook), status, why)
         if run is None:
             self.reports.append(Report(*start, verdict=verdict))
             return
@@ -300,35 +320,12 @@ class Walk:
         taken_ms = int(run.duration_s * 1_000_000 + 0.5) / 1000  # `round` takes many times as long
         self.reports.append(Report(*start, run.ending, run.exit_code, taken_ms, stdout, stderr, verdict))
 
-    def conclude(self) -> Decision:
-        engine = self.engine
+    def conclude(self) -> None:
         if self.waiting:
             self.start_background()
-        enforced = self.mode != "shadow"
-        decision = merge(self.event.name, self.entries, tuple(self.reports), self.problems, enforced)
-        if engine.note is not None:
-            decision = engine.note(decision)
-        try:
-            return self.keep(decision)
-        except Exception as error:  # noqa: BLE001 (what was decided counts, written down or not)
-            from anyhook.tables.isolation import told
-
-            what = "this event could not be written down"
-            problem = Problem("journal-failed", what, self.event.name, told(error), severity=WARNING)
-            return decision.replace(problems=(*decision.problems, problem))
-
-    def keep(self, decision: Decision) -> Decision:
-        """Write the decision down."""
-        engine = self.engine
-        if engine.recording is not None:
-            engine.recording.add(self.event, decision, engine.who(self.mode), engine.session, self.calls)
-        journal = engine.journal
-        if journal is not None:
-            head = self.head or engine.head(self.event, self.mode)
-            line = record(head, decision, self.calls, engine.keeping)
-            if not journal.append(line):
-                decision = decision.replace(problems=(*decision.problems, *engine.journal_problem()))
-        return decision
+        enforced = self.context.mode != "shadow"
+        decision = merge(self.event.name, self.entries, tuple(self.reports), self.route.problems, enforced)
+        self.part = Part(self.event, decision, tuple(self.runs), self.head)
 
     def start_background(self) -> None:
         for hook, call in self.waiting:
@@ -339,9 +336,43 @@ class Walk:
                         status="skipped", why=f"{self.blocker} came first"
                     )
             else:
-                posture = self.engine.posture_of(hook, self.on_failure)
-                self.calls.append((call_text(hook, call, posture, self.engine.keeping), None, ""))
-                self.engine.start_in_background(hook, call)
+                self.runs.append(HookRun(hook, call, self.context.posture_of(hook)))
+                self.context.start_in_background(hook, call)
+
+
+def begin(context: Context, event: Event) -> Walk | Part:
+    """The walk of one event; where it reaches no hook, what came of it already."""
+    route = context.routes.find(event)
+    quiet, inside = route.quiet, inside_hook.get()
+    if inside and (quiet is None or route.speaks):
+        return Part(event, context.routes.inside(event, route.steps, "an in-process hook fired it"))
+    if quiet is None:
+        return Walk(context, event, route)
+    answers = _first_answers(route.callbacks, event)
+    if not answers and not any(_acts(context, step, event) for step in route.builtins):
+        return Part(event, quiet)
+    return Walk(context, event, route, answers or [None] * len(route.callbacks))
+
+
+def _first_answers(callbacks: tuple[Callback, ...], event: Event) -> list[object]:
+    """Calls them in turn until one has something to say, or raises: the answers so far; [] where all stay silent."""
+    token = inside_hook.set(True)
+    index = 0
+    try:
+        for index, callback in enumerate(callbacks):
+            answer = callback(event)
+            if answer is not None:
+                return [None] * index + [answer]
+    except Exception as error:  # noqa: BLE001 (one hook's failure is a value, whatever it is)
+        return [None] * index + [error]
+    finally:
+        inside_hook.reset(token)
+    return []
+
+
+def _acts(context: Context, step: Step, event: Event) -> bool:
+    """Whether something that a product brings along has anything to say."""
+    return bool(step.dialect.builtin(step.hook.name).act(context.scene(event, step.dialect, step.row)))
 
 
 def _let_go(hook: Hook, row: EventRow, outcome: Outcome) -> Outcome:

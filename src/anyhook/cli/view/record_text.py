@@ -49,8 +49,8 @@ def span(seconds: float) -> str:
 
 
 def record_page(line: JournalLine) -> list[str]:
-    """Everything: who fired what, every hook with its place, its call, its end and its words, and what came of it. What
-    others wrote in several lines is set in, so that none of theirs looks like one of ours."""
+    """Everything: who fired what, every hook with its place, call, ending and output, and the result. Text of several
+    lines that others wrote is indented, so that none of its lines looks like ours."""
     return [each.replace("\n", GOES_ON) for each in _page(line)]
 
 

@@ -1,4 +1,4 @@
-"""A review as a person reads it: each hook with what it runs, where it comes from and what changed, nothing of the
+"""A review as a person reads it: each hook with what it runs, where it comes from and what changed, none of the
 project sent raw to the terminal. It prints nothing itself."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A record → the one row that a list shows of it, and everything that is told of one record. Whatever a journal quotes
+"""A record → the one row that a list shows of it, and everything that is shown of one record. Whatever a journal quotes
 is made harmless here, once for every view; nothing is printed."""
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ class Door:
         await self._app({**scope, "path": inside, "raw_path": inside.encode()}, receive, with_headers)
 
 
-class Journal:
+class PageApi:
     """What the page asks for."""
 
     def __init__(self, folder: str) -> None:
@@ -233,7 +233,7 @@ def _readable(line: JournalLine) -> str:
 
 def page(folder: str, token: str, port: int) -> ASGIApp:
     """The whole site."""
-    journal = Journal(folder)
+    journal = PageApi(folder)
     routes = [
         Route("/", journal.file),
         Route("/events", journal.events),

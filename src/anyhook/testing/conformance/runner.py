@@ -26,12 +26,12 @@ from anyhook.testing.conformance.layout import lay_out
 from anyhook.testing.conformance.matching import mismatches, parse_json, show
 from anyhook.testing.conformance.vectors import (
     ROOMS,
-    ROWS_FILE,
     RunStep,
     ShellStep,
     Vector,
     VectorError,
     WriteStep,
+    has_rows,
     load_suite,
 )
 
@@ -52,7 +52,7 @@ SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 class Result(Record):
-    """What came of one vector: passed, skipped with a reason, or what was different."""
+    """The result of one vector: passed, skipped with a reason, or what was different."""
 
     passed: bool
     skipped_reason: str | None
@@ -142,7 +142,7 @@ def conform(
             say(f"skipped: {vector.id}: {result.skipped_reason}")
         elif not result.passed:
             say("\n  ".join([f"failed: {vector.id} ({vector.source}): {vector.title}", *_indented(result.failures)]))
-    if directory is None or (Path(directory) / ROWS_FILE).is_file():
+    if directory is None or has_rows(Path(directory)):
         # Somebody's own vectors are not asked to cover our rows.
         say(report(coverage(suite)))
     passed = sum(result.passed for _, result in results)

@@ -75,7 +75,7 @@ class Vector(Record):
     rows: tuple[str, ...]
     title: str
     layout: dict[str, dict[str, Entry]]
-    """Per room, what lies in it at the start."""
+    """Per folder, its content at the start."""
     env: dict[str, str | None]
     needs: tuple[str, ...]
     steps: tuple[RunStep | WriteStep | ShellStep, ...]
@@ -108,9 +108,8 @@ class Suite(Record):
 def load_suite(directory: Path | None = None, dialects: Sequence[str] = ()) -> Suite:
     """The vectors of the named dialects, or of all; `directory` holds one folder per dialect, or is one."""
     root = directory or HERE / "vectors"
-    own_rows = root / ROWS_FILE
     errors: list[str] = []
-    rows = _load_rows(own_rows if own_rows.is_file() else HERE / ROWS_FILE, errors)
+    rows = _all_rows(root if has_rows(root) else HERE / "vectors", errors)
     known = {row for titles in rows.values() for row in titles}
     vectors: dict[str, tuple[Vector, ...]] = {}
     deferred: dict[str, dict[str, str]] = {}
@@ -190,6 +189,24 @@ def _check_against_suite(vector: Vector, known: set[str], seen: Mapping[str, str
         raise VectorError(f"{vector.source}: {vector.id}: unknown row {', '.join(unknown)}")
 
 
+def has_rows(root: Path) -> bool:
+    """Whether a directory of vectors brings rows of its own: in one file, or in each dialect's folder."""
+    return (root / ROWS_FILE).is_file() or any(root.glob(f"*/{ROWS_FILE}"))
+
+
+def _all_rows(root: Path, errors: list[str]) -> dict[str, dict[str, str]]:
+    whole = root / ROWS_FILE
+    if whole.is_file():
+        return _load_rows(whole, errors)
+    found: dict[str, dict[str, str]] = {}
+    for path in sorted(root.glob(f"*/{ROWS_FILE}")):
+        try:
+            found[path.parent.name] = _string_map(parse_json(path.read_text(encoding="utf-8")), "the file")
+        except (OSError, ValueError) as error:
+            errors.append(f"{path.parent.name}/{path.name}: should map each row to its title: {error}")
+    return found
+
+
 def _load_rows(path: Path, errors: list[str]) -> dict[str, dict[str, str]]:
     try:
         table = _mapping(parse_json(path.read_text(encoding="utf-8")), "the file")
@@ -233,7 +250,7 @@ def _vector(raw: dict[str, Json], source: str) -> Vector:
     expects = bool(vector.files) or any(isinstance(step, RunStep) and step.expect for step in vector.steps)
     if not expects:
         # `absent` alone holds for a command that does nothing at all.
-        raise VectorError("expects nothing of the command: give files, or a step exit, json, stdout or stderr")
+        raise VectorError("has no expectation of the command: give files, or a step exit, json, stdout or stderr")
     return vector
 
 

@@ -1,4 +1,4 @@
-"""Approval: which case files and which hooks a test may run. A case file is code of the folder it lies in, so it is
+"""Approval: which case files and which hooks a test may run. A case file is code of the folder it is in, so it is
 pinned by content in the ledger like a hook. Hooks are judged in the copy that they will run in. It starts nothing."""
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CASES = "cases"
 MAX_FOLDERS = 50_000
 """How many folders `trust` looks into for case files."""
 NO_HOME = "/dev/null/home"
-"""A case's own home is made anew, so nothing that lies there can be pinned."""
+"""A case's own home is created for each run, so nothing in it can be pinned."""
 
 
 class Standing(Record):
@@ -150,7 +150,7 @@ def standing(file: str, cases: Sequence[Case], given: str | None, env: Mapping[s
     while True:
         state_dir = believed_dir(env, folder)
         if state_dir == NOWHERE:
-            return found  # what lies here could have written the ledger itself
+            return found  # the project could have written the ledger itself
         known = Ledger(state_dir).items(folder).get(_identity(path, folder))
         if known is not None:
             project = given or project_for(file, cases[0].project if cases else "", folder)
@@ -175,7 +175,7 @@ def not_approved(file: str, standing: Standing) -> str:
 
 def approve_written(path: str, text: str, env: Mapping[str, str]) -> str | None:
     """Approves a case file that our own command has just written, with cases that bring no code along, where a folder
-    that holds it has an approval already. The folder, or None where there is none."""
+    that holds it has an approval already. Returns the folder, or None."""
     import hashlib
 
     place = os.path.join(os.path.realpath(os.path.dirname(os.path.abspath(path))), os.path.basename(path))

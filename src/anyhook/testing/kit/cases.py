@@ -191,7 +191,7 @@ def _check(raw: dict[str, Json], keys: Sequence[CaseKey], place: Place, open_end
             hint = guess(name, known) or f" Keys: {', '.join(known)}."
             mistakes.append((here, f"there is no key `{name}` here.{hint}"))
         elif isinstance(value, str) and "{" in value and open_ends:
-            continue  # a column of a table may stand here; looked at again once it is filled in
+            continue  # this may be a column of a table; checked again once it is filled in
         elif key.kind == "variables" and isinstance(value, dict):
             mistakes += [
                 ((*here, each), f"`{each}` under `{name}` takes a text, not {type_name(item)}. Put it in quotes.")
@@ -289,8 +289,7 @@ def _wrong(raw: dict[str, Json], agent: str) -> list[Mistake]:
 
 
 def _unknown_names(raw: dict[str, Json], agent: str) -> list[Mistake]:
-    from anyhook.hosts import HOSTS, host
-    from anyhook.tables.registry import DIALECTS, UnknownEvent, canonical_event
+    from anyhook.tables.registry import DIALECTS, HOSTS, UnknownEvent, canonical_event, host
 
     mistakes: list[Mistake] = []
     event = str(raw.get("event", ""))
@@ -322,7 +321,7 @@ def _unknown_names(raw: dict[str, Json], agent: str) -> list[Mistake]:
 
 def _not_sent(raw: dict[str, Json], agent: str, event: str) -> list[Mistake]:
     """Fields that the agent would not send."""
-    from anyhook.hosts import host
+    from anyhook.tables.registry import host
 
     table = host(agent)
     row = table.row(event)

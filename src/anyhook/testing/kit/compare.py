@@ -1,4 +1,4 @@
-"""Compares what came of an event with what a case expects, and says every difference so that a person sees it. It
+"""Compares the result of an event with what a case expects, and says every difference so that a person sees it. It
 runs nothing, and reads only the files that a case names."""
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def differences(expect: dict[str, Json], fired: Fired) -> list[str]:
     """What is not as expected; nothing where all is."""
     found: list[str] = []
     if not fired.decision and any(key in expect for key in (*DECISION_FIELDS, "ran", "not_ran", "hooks", "problems")):
-        return [f"nothing was decided: {fired.stderr.strip() or 'the agent event is none of ours'}"]
+        return [f"nothing was decided: {fired.stderr.strip() or 'anyhook does not handle this event of the agent'}"]
     for key, wanted in expect.items():
         if key in DECISION_FIELDS:
             found += different(wanted, fired.decision.get(key), key)
@@ -81,7 +81,7 @@ def _files(wanted: Json, project: str) -> list[str]:
 
 
 def reports(decision: dict[str, Json]) -> list[dict[str, Json]]:
-    """What became of each hook."""
+    """The result of each hook."""
     return objects(decision.get("hooks"))
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anyhook.hosts import HOSTS, host
 from anyhook.model.event import FIELDS, Event
-from anyhook.tables.registry import DIALECTS, canonical_event, canonical_field, dialect
+from anyhook.tables.registry import DIALECTS, HOSTS, canonical_event, canonical_field, dialect, host
 from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
@@ -156,7 +155,7 @@ class Maker:
         return self[native]
 
     def __getitem__(self, native: str) -> _Make:
-        """The same for names that are no attributes, such as `tool.execute.before`."""
+        """The same for names that cannot be attributes, such as `tool.execute.before`."""
         __tracebackhide__ = True
         if native not in self._rows:
             hint = guess(native, self._rows) or f" Events: {', '.join(self._rows)}."

@@ -52,7 +52,7 @@ class BridgeReply(Record):
     stdout: str
     stderr: str
     decision: Decision | None
-    """What was decided, as far as the journal has it; None for an event of the agent's that is none of ours."""
+    """What was decided, as far as the journal has it; None for an agent's event that anyhook does not handle."""
 
     @property
     def json(self) -> Json:
@@ -90,7 +90,7 @@ class Harness:
             raise
         self.events = Events(self._sandbox.project)
         self.tell: Callable[[str], None] = lambda _: None
-        """Hears what came of each event, for whoever looks for the cause of a failure."""
+        """Called with the result of each event, to find the cause of a failure."""
 
     @property
     def project(self) -> Path:

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anyhook.hosts import HOSTS, host
 from anyhook.journal.read import about
 from anyhook.journal.record import ASKED_FOR
 from anyhook.model.event import EVENTS
 from anyhook.replay.rejudge import CUT, is_repeated
-from anyhook.tables.registry import DIALECTS
+from anyhook.tables.registry import DIALECTS, HOSTS, host
 from anyhook.testing.kit.events import payload_of_agent, sent_with
 from anyhook.testing.kit.keys import FIELDS
 from anyhook.walk.receive import receive
@@ -29,8 +28,8 @@ NOTED = tuple(field for field in ASKED_FOR if field != "messages")
 """What becomes an expectation. Messages are talk, and may tell of times and places."""
 
 
-class LeftOut(Exception):  # noqa: N818 (it says what became of the record)
-    """Why a record is no case."""
+class LeftOut(Exception):  # noqa: N818 (it says what happened to the record)
+    """Why a record is not a case."""
 
 
 def cases_of(lines: Iterable[JournalLine]) -> tuple[list[dict[str, Json]], dict[str, int]]:
@@ -60,7 +59,7 @@ def case_of(line: JournalLine) -> dict[str, Json]:
     """One case without a name. LeftOut where the line does not tell enough."""
     event, decision = line.event, line.decision
     if event not in EVENTS or line.record is None or not isinstance(line.record.get("data"), dict) or decision is None:
-        raise LeftOut("it is no record of an event")
+        raise LeftOut("it is not a record of an event")
     if not line.has_data or decision.lost:
         raise LeftOut("its data was not kept")
     if not line.has_bodies:

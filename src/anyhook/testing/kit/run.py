@@ -7,12 +7,12 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from anyhook.hosts import host
 from anyhook.journal.search import Wanted, search
 from anyhook.model import lean_json
 from anyhook.model.decision import Decision
 from anyhook.model.record import Record
 from anyhook.shell.named import within
+from anyhook.tables.registry import host
 from anyhook.testing.conformance.matching import parse_json
 from anyhook.testing.kit.approval import approve_copy, check_copy
 from anyhook.testing.kit.compare import differences, reports
@@ -35,11 +35,11 @@ TAIL_LINES = 12
 
 
 class CannotRun(Exception):  # noqa: N818 (it says what happened)
-    """Why nothing came of a case."""
+    """Why a case has no result."""
 
 
 class Fired(Record):
-    """What came of one event."""
+    """The result of one event."""
 
     decision: dict[str, Json]
     """As `fire --json` prints it; for a bridge, as far as the journal has it."""
@@ -54,7 +54,7 @@ class Fired(Record):
 
 
 class Result(Record):
-    """What came of one case."""
+    """The result of one case."""
 
     case: Case
     status: str
@@ -201,7 +201,7 @@ def _ended_well(ended: Ended, what: str, limit_s: float) -> None:
     __tracebackhide__ = True
     if ended.exit_code == 0:
         return
-    how = f"did not end within {limit_s:g} s" if ended.exit_code is None else f"left with status {ended.exit_code}"
+    how = f"did not end within {limit_s:g} s" if ended.exit_code is None else f"exited with status {ended.exit_code}"
     said = "\n".join(ended.stderr.strip().splitlines()[-TAIL_LINES:])
     raise CannotRun(f"{what} {how}{': ' if said else ''}{said}")
 

@@ -35,29 +35,31 @@ EFFECTS = {
 }
 
 
-class Answer(Record):
+class ExampleAnswer(Record):
     """One thing that a hook may print, and what it does."""
 
     does: str
     value: Json
 
 
-def answers(dialect: Dialect, row: EventRow) -> list[Answer]:
+def answers(dialect: Dialect, row: EventRow) -> list[ExampleAnswer]:
     """What a hook of this event may answer, besides a block and silence."""
     special = dialect.scaffold.answers if dialect.scaffold else {}
-    found: list[Answer] = []
+    found: list[ExampleAnswer] = []
     for key in reply_to(dialect, row).keys:
         if key.on and not set(key.on) & set(row.canonical):
             continue
         name = ".".join(key.path)
         if name in special:
-            found.append(Answer(WORDS.get(key.does, f"use `{name}`"), special[name]))
+            found.append(ExampleAnswer(WORDS.get(key.does, f"use `{name}`"), special[name]))
         elif key.does in SAMPLES:
-            found.append(Answer(WORDS[key.does], _nested(key.path, SAMPLES[key.does])))
+            found.append(ExampleAnswer(WORDS[key.does], _nested(key.path, SAMPLES[key.does])))
         for word, verdict, events in key.words:
             granted = verdict in ("allow", "ask") and (not events or set(events) & set(row.canonical))
             if granted and row.block in ("deny_tool", "deny_permission"):
-                found.append(Answer("grant it" if verdict == "allow" else "ask the user", _nested(key.path, word)))
+                found.append(
+                    ExampleAnswer("grant it" if verdict == "allow" else "ask the user", _nested(key.path, word))
+                )
     return found
 
 

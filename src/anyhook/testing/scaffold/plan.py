@@ -108,7 +108,7 @@ def check(order: Order) -> Scaffold:
     fit = all(char.isascii() and (char.isalnum() or char in "-_.") for char in name)
     if not name or not fit or name[0] in "-." or name[-1] == "." or len(name) > MAX_NAME_LENGTH:
         raise CannotScaffold(
-            f"{name!r} is no name for a hook. "
+            f"{name!r} is not a valid name for a hook. "
             f"Use up to {MAX_NAME_LENGTH} letters, digits, dashes, underscores, and dots inside."
         )
     if off and name.endswith(off):
@@ -124,7 +124,7 @@ def check(order: Order) -> Scaffold:
 
 def _check_tool(order: Order) -> None:
     if not order.tool.strip() or not order.tool.isprintable():
-        raise CannotScaffold(f"--tool {order.tool!r}: this is no name of a tool.")
+        raise CannotScaffold(f"--tool {order.tool!r}: this is not the name of a tool.")
     if not any(field.cell == "tool" for field in order.row.payload):
         tools = [row.native for row in order.dialect.events if any(field.cell == "tool" for field in row.payload)]
         raise CannotScaffold(f"--tool: {order.row.native} is not about a tool. Events that are: {', '.join(tools)}.")
@@ -192,7 +192,7 @@ def _look_around(order: Order, source: Source, folder: str, file: str) -> list[s
                 f"This project has its own list for {event}, which replaces the user's: the hook will not run here."
             ]
     elif order.dialect.layering.endswith("_name_wins") and any(hook.name == order.name for hook in other.hooks):
-        return [f"A hook {order.name!r} stands in both scopes; the project's goes before the user's."]
+        return [f"A hook {order.name!r} is in both scopes; the project's goes before the user's."]
     return []
 
 
@@ -230,7 +230,7 @@ def _declaration(order: Order, scaffold: Scaffold, source: Source, command: str)
     try:
         _check_document(content, syntax)
         new = edit.append(content or _begun(syntax, scaffold.top), syntax, place, handler)
-    except (edit.Refused, Unreadable) as error:
+    except (edit.CannotEdit, Unreadable) as error:
         by_hand = edit.append(_begun(syntax, scaffold.top), syntax, place, handler)
         raise CannotScaffold(
             f"{path} is left as it is: {error}. Correct it, or write the hook's script and add this by hand:\n{by_hand}"
@@ -249,7 +249,7 @@ def _check_document(text: str, syntax: Syntax) -> None:
         return
     twice = repeated_key(text, parse_json(text))
     if twice is not None:
-        raise edit.Refused(f"line {twice[1]}: the key `{twice[0]}` stands in it twice")
+        raise edit.CannotEdit(f"line {twice[1]}: the key `{twice[0]}` is in it twice")
 
 
 def find_hook(order: Order, made: Plan) -> Hook:

@@ -1,0 +1,89 @@
+"""Batches and patches: one call of a host's tool that means several of our calls. A text that is not a patch
+has no parts: the whole call is then shown as the host gave it."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+    from anyhook.tables.host_rows import Input
+
+BEGIN, END = "*** Begin Patch", "*** End Patch"
+ADD, UPDATE, DELETE, MOVE = "*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "
+
+
+def split_patch(given: Input) -> list[tuple[str, Input]]:
+    """One call per file: a new file is written, another is edited. A file that moves is edited where it was and
+    written where it goes; one that is deleted is an edit that leaves nothing."""
+    text = next((given[key] for key in ("command", "patch", "input") if isinstance(given.get(key), str)), "")
+    lines = str(text).splitlines()
+    if BEGIN not in (line.strip() for line in lines):
+        return []
+    parts: list[tuple[str, Input]] = []
+    for line in lines:
+        if line.startswith(ADD):
+            parts.append(("write_file", {"path": line[len(ADD) :].strip(), "content": ""}))
+        elif line.startswith((UPDATE, DELETE)):
+            path = line.partition(": ")[2].strip()
+            parts.append(("edit_file", {"path": path, "old_text": "", "new_text": ""}))
+        elif line.startswith(MOVE):
+            parts.append(("write_file", {"path": line[len(MOVE) :].strip(), "content": ""}))
+        elif parts and not line.startswith("***"):
+            _add_line(parts[-1][1], line)
+    return parts
+
+
+def _add_line(part: Input, line: str) -> None:
+    """One line of a file's changes."""
+    sign, rest = line[:1], line[1:]
+    if "content" in part:
+        if sign == "+":
+            part["content"] = f"{part['content']}{rest}\n"
+        return
+    if sign in (" ", "-"):
+        part["old_text"] = f"{part['old_text']}{rest}\n"
+    if sign in (" ", "+"):
+        part["new_text"] = f"{part['new_text']}{rest}\n"
+
+
+def split_commands(given: Input) -> list[tuple[str, Input]]:
+    """One call per command of a list."""
+    commands = _listed(given.get("commands"))
+    return [("shell", {"command": command_text(command)}) for command in commands]
+
+
+def rejoin_commands(given: Input, index: int, part: Input) -> Input:
+    """The list with one command rewritten."""
+    commands = list(_listed(given.get("commands")))
+    commands[index] = part.get("command", commands[index])
+    return {**given, "commands": commands}
+
+
+def split_files(given: Input) -> list[tuple[str, Input]]:
+    """One call per file of a list."""
+    return [
+        ("read_file", {"path": file["path"]})
+        if isinstance(file, dict) and "path" in file
+        else ("read_file", {"path": file})
+        for file in _listed(given.get("files")) or _listed(given.get("paths"))
+    ]
+
+
+def command_text(command: Json) -> Json:
+    """A command as one line; some are given as program and arguments."""
+    if isinstance(command, dict):
+        words = [command.get("command"), *_listed(command.get("args"))]
+        return " ".join(str(word) for word in words if word is not None)
+    return command
+
+
+def _listed(value: Json) -> list[Json]:
+    """A list, also where it comes as JSON in a text."""
+    if isinstance(value, str) and value.startswith("["):
+        from anyhook.model import lean_json
+
+        try:
+            value = lean_json.loads(value)
+        except (ValueError, RecursionError):
+            return []
+    return value if isinstance(value, list) else []

@@ -1,0 +1,39 @@
+"""Tool results of hosts, as text."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+
+
+def content_text(response: Json) -> Json:
+    """What the model is given of a result that also holds what people are shown."""
+    return response["llmContent"] if isinstance(response, dict) and "llmContent" in response else response
+
+
+def result_text(response: Json) -> Json:
+    """The same where the text for the model has another name."""
+    found = response.get("textResultForLlm") if isinstance(response, dict) else None
+    return response if found is None else found
+
+
+def parts_text(prompt: Json) -> Json:
+    """A prompt that is a list of parts."""
+    if not isinstance(prompt, list):
+        return prompt
+    return "\n".join(
+        str(part["text"]) for part in prompt if isinstance(part, dict) and isinstance(part.get("text"), str)
+    )
+
+
+def unpacked(value: Json) -> Json:
+    """JSON inside a text."""
+    if not isinstance(value, str):
+        return value
+    from anyhook.model import lean_json
+
+    try:
+        return lean_json.loads(value)
+    except (ValueError, RecursionError):
+        return value

@@ -1,0 +1,60 @@
+"""Claude Code, by Anthropic. Its hooks are the pattern that several others follow (`_claude_family`)."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.tables.drive_rows import Drive
+    from anyhook.tables.sample_rows import Sample
+
+VERSION = "2.1.325"
+
+
+def drive() -> Drive:
+    from anyhook.tables.drive_rows import ASKING, FULL, KEY, Drive
+
+    tools = ("--allowedTools", "Bash", "Write", "Read", "Agent")
+    usual = Drive(
+        ("-p", "{prompt}", "--output-format", "json", *tools),
+        {
+            "ANTHROPIC_BASE_URL": "{url}",
+            "ANTHROPIC_API_KEY": KEY,
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_AUTOUPDATER": "1",
+            "DISABLE_TELEMETRY": "1",
+            "DISABLE_ERROR_REPORTING": "1",
+        },
+        # The user's own file of this name holds credentials beside trust, so it is not copied; without a person no
+        # trust is asked for.
+        writes={
+            "{home}/.claude.json": {
+                "hasCompletedOnboarding": True,
+                "projects": {"{project}": {"hasTrustDialogAccepted": True}},
+            }
+        },
+        carries=("{project}/.claude/settings.local.json",),
+        helper="general-purpose",
+        cannot_show={"notification": "it notifies people at a terminal only"},
+    )
+    return usual.replace(
+        scenarios={
+            ASKING: usual.without_words(*tools),
+            FULL: usual.with_env(CLAUDE_CODE_AUTO_COMPACT_WINDOW="100000"),
+        }
+    )
+
+
+def sample() -> Sample:
+    from anyhook.tables.sample_rows import COMMAND, GUARD, Sample, denied, grouped
+
+    return Sample(
+        event="PreToolUse",
+        files={
+            ".claude/settings.json": grouped("PreToolUse", "Bash", ".claude/hooks/guard"),
+            ".claude/hooks/guard": GUARD,
+        },
+        tool="Bash",
+        calls="PreToolUse",
+        payload={"session_id": "s", "tool_name": "Bash", "tool_input": {"command": COMMAND}},
+        stdout=denied("PreToolUse"),
+    )

@@ -1,0 +1,296 @@
+"""Claude Code: `hooks` in settings files and plugins; commands that all see the same event, JSON or exit 2 to refuse,
+fail-open."""
+
+from __future__ import annotations
+
+from anyhook.agents._claude_replies import ASKING, COMMAND, MODEL, POSTED
+from anyhook.agents.claude.files import find
+from anyhook.agents.claude.files import load as load_source
+from anyhook.model.hook import Hook, Layer, Source
+from anyhook.shell.commands import SHELL, check_text
+from anyhook.shell.named import named_files
+from anyhook.shell.read import words_read
+from anyhook.tables.cells import native_name, project, session
+from anyhook.tables.hosted import no_transcript, not_in_a_stop_hook
+from anyhook.tables.matchers import MATCH_ALL, is_plain, named_or_found
+from anyhook.tables.patterns import BadPattern, compile_pattern
+from anyhook.tables.permission_rules import speaks_of
+from anyhook.tables.rows import Dialect, EventRow, Failing, Field, Launch, Limits, Misplaced, Scaffold, Scene, ToolRow
+from anyhook.tables.shapes import EntryShape, HandlerShape
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.documents.files import Files
+    from anyhook.model.event import Event
+    from anyhook.model.json_types import Json
+
+
+TOOL = (Field("tool_name", "tool"), Field("tool_input", "input"))
+CALL = (*TOOL, Field("tool_use_id", "call_id"))
+TRIGGER = (Field("trigger", "trigger"),)
+AGENT = (Field("agent_id", "agent_name"), Field("agent_type", "agent_type"))
+ENDING = (Field("stop_hook_active", not_in_a_stop_hook), Field("last_assistant_message", "last_message"))
+TRANSCRIPT = Field("agent_transcript_path", no_transcript)
+
+EVENTS = (
+    EventRow("SessionStart", ("session_start",), "advisory", (Field("source", "source"),), "source"),
+    EventRow("UserPromptSubmit", ("user_prompt_submit",), "abort", (Field("prompt", "prompt"),), in_subagents=False),
+    EventRow("PreToolUse", ("pre_tool",), "deny_tool", CALL, "tool"),
+    EventRow("PermissionRequest", ("permission_request",), "deny_permission", TOOL, "tool"),
+    EventRow("PostToolUse", ("post_tool",), "feedback", (*CALL, Field("tool_response", "output")), "tool"),
+    EventRow("PostToolUseFailure", ("post_tool_failure",), "feedback", (*CALL, Field("error", "tool_error")), "tool"),
+    EventRow(
+        "Notification",
+        ("notification",),
+        "advisory",
+        (Field("message", "message"), Field("notification_type", "notification_type")),
+        "notification_type",
+    ),
+    EventRow("SubagentStart", ("subagent_start",), "advisory", AGENT, "agent_type"),
+    EventRow("SubagentStop", ("subagent_stop",), "keep_working", (*AGENT, *ENDING, TRANSCRIPT), "agent_type", bound=8),
+    EventRow("PreCompact", ("pre_compact",), "skip", TRIGGER, "trigger"),
+    EventRow("PostCompact", ("post_compact",), "advisory", TRIGGER, "trigger"),
+    EventRow("Stop", ("stop",), "keep_working", ENDING, bound=8, in_subagents=False),
+    EventRow("SessionEnd", ("session_end",), "advisory", (Field("reason", "reason"),), "reason"),
+)
+LIMITS = {
+    "command": Limits(600.0), "prompt": Limits(30.0), "agent": Limits(60.0), "http": Limits(600.0),
+    "mcp_tool": Limits(600.0),
+}  # fmt: skip
+SHORT = {"UserPromptSubmit": 30.0, "SessionEnd": 1.5}
+"""Events whose commands have less time, unless their declaration says otherwise."""
+ASKERS = (
+    "PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "Stop", "SubagentStop", "UserPromptSubmit",
+)  # fmt: skip
+"""Events under which a model may be asked."""
+
+
+def _refuses(kind: str, event: str) -> str | None:
+    if kind == "mcp_tool":
+        return "an mcp_tool handler needs the product's own connections to MCP servers; it is ignored"
+    if (kind in ("prompt", "agent") and event not in ASKERS) or (kind == "http" and event == "SessionStart"):
+        return f"a handler of type {kind} is not allowed on {event}; it is ignored"
+    return None
+
+
+def _check_url(value: Json) -> str | None:
+    wrong = check_text(value)
+    if wrong or not isinstance(value, str):
+        return wrong
+    from urllib.parse import urlsplit
+
+    try:
+        url = urlsplit(value)
+        fine = url.scheme in ("http", "https") and bool(url.hostname) and (url.port is None or url.port > 0)
+    except ValueError as error:
+        return f"is not a URL ({error})"
+    return None if fine else "must be a URL that begins with http:// or https://"
+
+
+def _check_matcher(matcher: Json) -> str | None:
+    if matcher is None:
+        return None
+    if not isinstance(matcher, str):
+        return f"a matcher must be text, not {matcher!r}"
+    try:
+        if matcher not in MATCH_ALL and not is_plain(matcher, SIGNS):
+            compile_pattern(matcher)
+    except BadPattern as error:
+        return f"the matcher {matcher!r} is not a valid pattern: {error.what}"
+    return None
+
+
+SIGNS = "_- ,|"
+"""What a matcher may hold beside letters and digits and still be a list of names."""
+COMMON = ("if", "timeout", "statusMessage", "once")
+SHAPE = EntryShape(
+    dialect="claude",
+    events=EVENTS,
+    handlers=(
+        HandlerShape(
+            "command",
+            "command",
+            ("command", "args", "shell", "async", "asyncRewake", "onFailure", *COMMON),
+            check_text,
+        ),
+        HandlerShape("prompt", "prompt", ("prompt", "model", "continueOnBlock", *COMMON), check_text),
+        HandlerShape("agent", "prompt", ("prompt", "model", *COMMON), check_text),
+        HandlerShape("http", "url", ("url", "headers", "allowedEnvVars", "onFailure", *COMMON), _check_url),
+        HandlerShape("mcp_tool", "tool", ("server", "tool", "input", *COMMON), check_text),
+    ),
+    limits=LIMITS,
+    timeout_key="timeout",
+    top_keys=None,
+    check_matcher=_check_matcher,
+    matcher_may_be_ignored=True,
+    refuses=_refuses,
+)
+
+
+def load(source: Source, files: Files) -> Layer:
+    layer = load_source(source, files, SHAPE)
+    return layer.replace(hooks=tuple(map(_made, layer.hooks)))
+
+
+def _made(hook: Hook) -> Hook:
+    """A loaded hook with what the shape cannot say."""
+    if "timeout" not in hook.definition and hook.handler == "command" and hook.native_event in SHORT:
+        hook = hook.replace(limit_s=SHORT[hook.native_event])
+    if hook.spec.get("async") is True or hook.spec.get("asyncRewake") is True:
+        hook = hook.replace(background=True)
+    rule = hook.spec.get("if")
+    if isinstance(rule, str):
+        matcher = hook.matcher if isinstance(hook.matcher, dict) else {"tool": hook.matcher, "pattern": {}}
+        hook = hook.replace(matcher={**matcher, "pattern": {**_object(matcher["pattern"]), "if": rule}})
+    return hook
+
+
+def _object(value: Json) -> dict[str, Json]:
+    return value if isinstance(value, dict) else {}
+
+
+def identity(hook: Hook) -> tuple[Json, ...]:
+    """Commands are the same by their text, requests by their address; what a plugin or an agent brings is its own."""
+    if hook.handler not in ("command", "http"):
+        return (hook.id,)
+    owner = f"{hook.scope}:{hook.label}" if hook.label not in ("", "local") else ""
+    return (owner, hook.handler, *(str(hook.spec.get(key)) for key in ("command", "args", "shell", "url")))
+
+
+def match(hook: Hook, event: Event, row: EventRow) -> str | None:
+    """Names joined by `|` or `,` are compared exactly, anything else is searched for; then the rule under `if`."""
+    matcher: Json = hook.matcher
+    asked: dict[str, Json] = {}
+    if isinstance(hook.matcher, dict):
+        matcher, asked = hook.matcher.get("tool"), _object(hook.matcher.get("pattern"))
+    why = named_or_found(matcher, event, row, SIGNS)
+    if why:
+        return why
+    agent, rule = asked.get("agent"), asked.get("if")
+    if agent is not None and event.get("agent_type") != agent:
+        return f"it lives with the sub-agent {agent!r}"
+    skill, loaded = asked.get("skill"), event.get("skills")
+    if skill is not None and not (isinstance(loaded, list) and skill in loaded):
+        return f"it counts while the skill {skill!r} is loaded"
+    if isinstance(rule, str):
+        if row.target != "tool":
+            return "it has an `if`, and such rules are about tool calls only"
+        given = event.get("input")
+        where = hook.root if hook.scope == "project" else ""
+        if not speaks_of(rule, str(event.get("tool")), given if isinstance(given, dict) else {}, where):
+            return f"`if` {rule!r} is not about this call"
+    return None
+
+
+def claim(path: str, document: Json) -> tuple[str, int]:
+    if path.endswith(("/.claude/settings.json", "/.claude/settings.local.json")):
+        return path, 3
+    named = isinstance(document, dict) and "hooks" in document
+    return path, 2 if path.endswith(("/settings.json", "/settings.local.json")) and named else 0
+
+
+def _variables(hook: Hook, project_dir: str) -> dict[str, str]:
+    made = {"CLAUDE_PROJECT_DIR": project_dir}
+    if hook.scope == "plugin":
+        made["CLAUDE_PLUGIN_ROOT"] = hook.root
+    return made
+
+
+def launch(hook: Hook, scene: Scene) -> Launch:
+    variables = _variables(hook, scene.project)
+    env = {**scene.env, **variables}
+    command, args = str(hook.spec["command"]), hook.spec.get("args")
+    if not isinstance(args, list):
+        return Launch((SHELL, "-c", command), env, scene.project)
+    words = [command, *(str(word) for word in args)]
+    for name, value in variables.items():
+        words = [word.replace(f"${{{name}}}", value) for word in words]
+    return Launch(tuple(words), env, scene.project)
+
+
+def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, ...]:
+    if hook.handler != "command":
+        return ()
+    args = hook.spec.get("args")
+    words = words_read(str(hook.spec["command"]))
+    if isinstance(args, list):
+        words = [str(hook.spec["command"]), *(str(word) for word in args)]
+    return named_files(words, project_dir, home, _variables(hook, project_dir), files)
+
+
+FILE = {"path": "file_path"}
+TOOLS = {
+    "shell": ToolRow("Bash"),
+    "read_file": ToolRow("Read", FILE),
+    "write_file": ToolRow("Write", FILE),
+    "edit_file": ToolRow("Edit", {**FILE, "old_text": "old_string", "new_text": "new_string"}),
+    "list_files": ToolRow("Glob", {"glob": "pattern"}),
+    "grep": ToolRow("Grep"),
+    "delegate_task": ToolRow("Agent", {"agent_name": "subagent_type", "task": "prompt"}),
+}
+
+SCAFFOLD = Scaffold(
+    shape="groups",
+    scripts={"project": "{root}/.claude/hooks", "user": "{root}/hooks"},
+    command={"project": '"$CLAUDE_PROJECT_DIR"/.claude/hooks/{file}', "user": "{script}"},
+    tool="Bash",
+)
+
+DIALECT = Dialect(
+    name="claude",
+    title="Claude Code",
+    files=(
+        ("user", "~/.claude/settings.json (CLAUDE_CONFIG_DIR)"),
+        ("project", ".claude/settings.json, then .claude/settings.local.json"),
+        ("plugin", "hooks/hooks.json of a folder with .claude-plugin/plugin.json, given or installed"),
+        ("sub-agent", "`hooks` in the front matter of agents/*.md beside the settings"),
+        ("skill", "`hooks` in the front matter of skills/*/SKILL.md beside the settings"),
+    ),
+    find=find,
+    variables=("CLAUDE_CONFIG_DIR",),
+    claim=claim,
+    misplaced=(
+        Misplaced("{project}/.claude/hooks.json", ".claude/settings.json", "hooks"),
+        Misplaced("{project}/.claude/hooks/hooks.json", ".claude/settings.json", "hooks"),
+        Misplaced("{home}/.claude/hooks.json", "~/.claude/settings.json", "hooks"),
+    ),
+    load=load,
+    shape=SHAPE,
+    layering="concatenate",
+    events=EVENTS,
+    base=(
+        Field("session_id", session),
+        Field("transcript_path", no_transcript),
+        Field("cwd", project),
+        Field("permission_mode", "permission_mode"),
+        Field("hook_event_name", native_name),
+        Field("agent_id", "agent_name", optional=True),
+        Field("agent_type", "agent_type", optional=True),
+    ),
+    match=match,
+    launch=launch,
+    names=names,
+    scaffold=SCAFFOLD,
+    tools=TOOLS,
+    replies={"command": COMMAND, "http": POSTED, "prompt": MODEL, "agent": MODEL},
+    failing=Failing(),
+    limits=LIMITS,
+    chains=(),
+    together=True,
+    at_once=True,
+    identity=identity,
+    asking=ASKING,
+    differences=(
+        ("C-2", "`mcp_tool` handlers, and hooks in the front matter of commands, are reported and not run."),
+        ("C-5", "A project's `disableAllHooks` waits for approval, as its hooks do."),
+        ("C-12", "`defer` counts as `ask`."),
+        ("C-14", "Exit status 2 denies a PermissionRequest; the product ignores it there."),
+        (
+            "C-20",
+            "Of several rewrites the last declared counts; in the product, the last to finish.",
+        ),
+        ("C-23", "`transcript_path` is empty where the host keeps no transcript."),
+        ("C-24", "`onFailure` is taken from anyhook's settings instead."),
+        ("C-32", "A skill's hooks run for events whose `skills` name it (`--data`, the library); `once` is not kept."),
+    ),
+)

@@ -1,0 +1,142 @@
+"""Claude Code: JSON on stdout at status 0, nested decisions, output replaced only in the tool's own shape. Measured
+with 2.1.325."""
+
+from __future__ import annotations
+
+from anyhook.agents._claude_family import (
+    AGENT,
+    BASE,
+    BLOCK,
+    HALT,
+    LAST,
+    NOTE,
+    PROMPT,
+    REASON,
+    SOURCE,
+    TELL,
+    TOOL,
+    TOOLS,
+    TRIGGER,
+    context,
+    grouped,
+    permission,
+    request,
+    specific,
+)
+from anyhook.tables.host_rows import Entry, Host, HostEvent, Taken
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+
+
+def _output(response: Json) -> Json:
+    """What a tool said, as text where its result has a text of its own."""
+    if isinstance(response, dict):
+        if isinstance(response.get("stdout"), str):
+            texts = [response["stdout"], response.get("stderr")]
+            return "\n".join(text for text in texts if isinstance(text, str) and text)
+        file = response.get("file")
+        if isinstance(file, dict) and isinstance(file.get("content"), str):
+            return file["content"]
+    return response
+
+
+def _result(response: Json, output: Json) -> Json:
+    """Anything but the tool's own shape is ignored."""
+    if not isinstance(output, str):
+        return output
+    if isinstance(response, dict) and "stdout" in response:
+        return {**response, "stdout": output, "stderr": ""}
+    file = response.get("file") if isinstance(response, dict) else None
+    if isinstance(response, dict) and isinstance(file, dict):
+        return {**response, "file": {**file, "content": output}}
+    return output if isinstance(response, str) else None
+
+
+EVENTS = (
+    HostEvent(
+        "SessionStart", ("session_start",), SOURCE, {"context": context("SessionStart"), "message": TELL}, limit_s=60
+    ),
+    HostEvent(
+        "UserPromptSubmit",
+        ("user_prompt_submit",),
+        PROMPT,
+        {"block": BLOCK, "context": context("UserPromptSubmit"), "end_turn": HALT, "message": TELL},
+        limit_s=30,
+    ),
+    HostEvent(
+        "PreToolUse",
+        ("pre_tool",),
+        TOOL,
+        {
+            "block": permission("PreToolUse", "deny"),
+            "ask": permission("PreToolUse", "ask"),
+            "allow": permission("PreToolUse", "allow"),
+            "input": specific("PreToolUse", updatedInput="{input}"),
+            "context": context("PreToolUse"),
+            "message": TELL,
+        },
+        limit_s=600,
+    ),
+    HostEvent(
+        "PermissionRequest",
+        ("permission_request",),
+        TOOL,
+        {"block": request("deny"), "allow": request("allow"), "message": TELL},
+        limit_s=600,
+    ),
+    HostEvent(
+        "PostToolUse",
+        ("post_tool",),
+        (*TOOL, Taken("output", ("tool_response",), _output), Taken("response", ("tool_response",))),
+        {
+            "block": BLOCK,
+            "end_turn": HALT,
+            "context": context("PostToolUse"),
+            "output": specific("PostToolUse", updatedToolOutput="{output}"),
+            "message": TELL,
+        },
+        limit_s=600,
+    ),
+    HostEvent(
+        "PostToolUseFailure",
+        ("post_tool_failure",),
+        (*TOOL, Taken("tool_error", ("error",)), Taken("output", ("error",))),
+        {"block": BLOCK, "context": context("PostToolUseFailure"), "message": TELL},
+        limit_s=600,
+    ),
+    HostEvent("Notification", ("notification",), NOTE, limit_s=60),
+    HostEvent("SubagentStart", ("subagent_start",), AGENT, {"context": context("SubagentStart"), "message": TELL}),
+    HostEvent("SubagentStop", ("subagent_stop",), AGENT, {"block": BLOCK, "message": TELL}, limit_s=600),
+    HostEvent("PreCompact", ("pre_compact",), TRIGGER, {"block": BLOCK, "message": TELL}, limit_s=60),
+    HostEvent("PostCompact", ("post_compact",), TRIGGER, limit_s=60),
+    HostEvent("Stop", ("stop",), LAST, {"block": BLOCK, "message": TELL}, limit_s=600),
+    HostEvent(
+        "SessionEnd",
+        ("session_end",),
+        REASON,
+        limit_s=1.5,
+        why_not="all hooks share 1.5 s when a session ends",
+    ),
+)
+
+HOST = Host(
+    name="claude",
+    title="Claude Code",
+    events=EVENTS,
+    base=BASE,
+    tools=TOOLS,
+    entry=Entry(
+        "groups",
+        {"user": "{config}/settings.json", "project": "{project}/.claude/settings.json"},
+        {"config": ("CLAUDE_CONFIG_DIR", "{home}/.claude")},
+        grouped(),
+    ),
+    project_variables=("CLAUDE_PROJECT_DIR",),
+    reads={"claude": ("user", "project", "plugin")},
+    program="claude",
+    confirm="Interactive sessions run the project's hooks once the workspace is trusted; `/hooks` shows them.",
+    gaps=("tools that run on the maker's servers",),
+    result=_result,
+)

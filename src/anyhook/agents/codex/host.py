@@ -1,0 +1,94 @@
+"""Codex CLI: Claude's shapes with every key checked, and a run that fails the check does not refuse: so nothing is
+said that its schemas do not name. Edits come as patches. Measured with 0.166.0."""
+
+from __future__ import annotations
+
+from anyhook.agents._claude_family import (
+    AGENT,
+    BASE,
+    BLOCK,
+    HALT,
+    LAST,
+    PROMPT,
+    REASON,
+    SOURCE,
+    TASK,
+    TELL,
+    TOOL,
+    TRIGGER,
+    context,
+    grouped,
+    permission,
+    request,
+    specific,
+)
+from anyhook.agents._patches import split_patch
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Taken
+
+EVENTS = (
+    HostEvent("SessionStart", ("session_start",), SOURCE, {"context": context("SessionStart"), "message": TELL}),
+    HostEvent(
+        "UserPromptSubmit",
+        ("user_prompt_submit",),
+        PROMPT,
+        {"block": BLOCK, "end_turn": HALT, "context": context("UserPromptSubmit"), "message": TELL},
+    ),
+    HostEvent(
+        "PreToolUse",
+        ("pre_tool",),
+        TOOL,
+        {
+            "block": permission("PreToolUse", "deny"),
+            # Without the word `allow` a rewrite is refused and the tool runs as it was; with it, approvals still apply.
+            "input": specific("PreToolUse", permissionDecision="allow", updatedInput="{input}"),
+            "context": context("PreToolUse"),
+            "message": TELL,
+        },
+        limit_s=600,
+    ),
+    HostEvent(
+        "PermissionRequest",
+        ("permission_request",),
+        TOOL,
+        {"block": request("deny"), "allow": request("allow"), "message": TELL},
+        limit_s=600,
+    ),
+    HostEvent(
+        "PostToolUse",
+        ("post_tool",),
+        (*TOOL, Taken("output", ("tool_response",))),
+        # `continue: false` is read here and ends nothing.
+        {"block": BLOCK, "context": context("PostToolUse"), "message": TELL},
+        limit_s=600,
+    ),
+    HostEvent("SubagentStart", ("subagent_start",), AGENT, {"context": context("SubagentStart"), "message": TELL}),
+    HostEvent("SubagentStop", ("subagent_stop",), AGENT, {"block": BLOCK, "message": TELL}, limit_s=600),
+    HostEvent("PreCompact", ("pre_compact",), TRIGGER, {"block": HALT, "message": TELL}),
+    HostEvent("PostCompact", ("post_compact",), TRIGGER),
+    HostEvent("Stop", ("stop",), LAST, {"block": BLOCK, "message": TELL}, limit_s=600),
+    HostEvent("SessionEnd", ("session_end",), REASON, limit_s=3, why_not="a hook has 3 s when a session ends"),
+    HostEvent("Interrupt", installed=False, why_not="no canonical event"),
+)
+
+HOST = Host(
+    name="codex",
+    title="Codex CLI",
+    events=EVENTS,
+    base=BASE,
+    tools={
+        "Bash": HostTool("shell"),
+        "apply_patch": HostTool("edit_file", split=split_patch),
+        "spawn_agent": HostTool("delegate_task", {"task": "message"}),
+        "Agent": HostTool("delegate_task", TASK),
+    },
+    entry=Entry(
+        "groups",
+        {"user": "{config}/hooks.json", "project": "{project}/.codex/hooks.json"},
+        {"config": ("CODEX_HOME", "{home}/.codex")},
+        grouped(),
+    ),
+    reads={"codex": ("user", "project", "plugin")},
+    program="codex",
+    confirm="a new or changed hook waits until you have approved it there: start `codex` and open `/hooks`.",
+    gaps=("hosted web search", "a rewritten part of a patch"),
+)

@@ -1,0 +1,47 @@
+"""goose, by Block: plugins with Claude-like groups."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.tables.drive_rows import Drive
+    from anyhook.tables.sample_rows import Sample
+
+VERSION = "1.52.0"
+
+
+def drive() -> Drive:
+    from anyhook.tables.drive_rows import KEY, Drive
+
+    return Drive(
+        ("run", "--no-session", "--with-builtin", "developer", "-t", "{prompt}"),
+        {
+            "GOOSE_PROVIDER": "openai",
+            "GOOSE_MODEL": "gpt-4o",
+            "OPENAI_HOST": "{url}",
+            "OPENAI_BASE_PATH": "v1/chat/completions",
+            "OPENAI_API_KEY": KEY,
+            "GOOSE_MODE": "auto",
+            "GOOSE_DISABLE_KEYRING": "1",
+            "GOOSE_TELEMETRY_OFF": "1",
+            "GOOSE_TELEMETRY_ENABLED": "false",
+        },
+        tools={"delegate_task": ("delegate",)},
+        cannot_show={"pre_tool allow": "its modes that ask do not start without a terminal"},
+    )
+
+
+def sample() -> Sample:
+    from anyhook.tables.sample_rows import COMMAND, GUARD, REASON, Sample, grouped
+
+    return Sample(
+        event="PreToolUse",
+        files={
+            ".agents/plugins/own/hooks/hooks.json": grouped("PreToolUse", "shell", '"$PLUGIN_ROOT"/scripts/guard'),
+            ".agents/plugins/own/scripts/guard": GUARD,
+        },
+        tool="shell",
+        calls="PreToolUse",
+        payload={"session_id": "s", "event": "PreToolUse", "tool_name": "shell", "tool_input": {"command": COMMAND}},
+        stdout={"decision": "block", "reason": REASON},
+    )

@@ -1,0 +1,63 @@
+"""goose: a plugin with Claude-like groups; it reads an answer before a tool and at the end of a turn, and nowhere else.
+Measured with 1.52.0."""
+
+from __future__ import annotations
+
+from anyhook.agents._claude_family import BLOCK, LAST, grouped
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Taken
+
+TOOL = (
+    Taken("tool", ("tool_name",)),
+    Taken("input", ("tool_input",)),
+    Taken("call_id", ("tool_call_id",)),
+    Taken("output", ("tool_output",)),
+)
+FACET = "the same call reaches PreToolUse and PostToolUse"
+EDITS = {"old_text": "before", "new_text": "after"}
+
+EVENTS = (
+    HostEvent("SessionStart", ("session_start",), fixed={"source": "startup"}),
+    HostEvent("UserPromptSubmit", ("user_prompt_submit",), (Taken("prompt", ("message", "prompt")),)),
+    HostEvent("PreToolUse", ("pre_tool",), TOOL, {"block": BLOCK}, limit_s=600),
+    HostEvent("PostToolUse", ("post_tool",), TOOL, limit_s=600),
+    HostEvent("PostToolUseFailure", ("post_tool_failure",), TOOL, limit_s=600),
+    HostEvent("Stop", ("stop",), LAST, {"block": BLOCK}, limit_s=600),
+    HostEvent("SessionEnd", ("session_end",), fixed={"reason": "other"}),
+    HostEvent("BeforeShellExecution", installed=False, why_not=FACET),
+    HostEvent("AfterShellExecution", installed=False, why_not=FACET),
+    HostEvent("BeforeReadFile", installed=False, why_not=FACET),
+    HostEvent("AfterFileEdit", installed=False, why_not=FACET),
+)
+
+HOST = Host(
+    name="goose",
+    title="goose",
+    events=EVENTS,
+    base=(Taken("session", ("session_id",)),),
+    tools={
+        "shell": HostTool("shell"),
+        "developer__shell": HostTool("shell"),
+        "write": HostTool("write_file"),
+        "developer__write": HostTool("write_file"),
+        "edit": HostTool("edit_file", EDITS),
+        "developer__edit": HostTool("edit_file", EDITS),
+        "read": HostTool("read_file"),
+    },
+    entry=Entry(
+        "groups",
+        {
+            "user": "{home}/.agents/plugins/anyhook/hooks/hooks.json",
+            "project": "{project}/.agents/plugins/anyhook/hooks/hooks.json",
+        },
+        handler=grouped(),
+        owned=True,
+        beside={
+            "../plugin.json": '{"name": "anyhook", "version": "1.0.0", "description": "Calls the hooks of anyhook"}\n'
+        },
+    ),
+    project=("working_dir", "cwd"),
+    reads={"goose": ("user", "project", "plugin")},
+    program="goose",
+    confirm="nothing to confirm: the plugin is active as soon as it is there.",
+    gaps=("sub-agents (`delegate`)", "context", "rewritten input and output", "refusing a prompt"),
+)

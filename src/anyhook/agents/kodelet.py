@@ -1,0 +1,323 @@
+"""Kodelet: executables that say their own type, run with `run`, and block by JSON only; failures never block."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from anyhook.model.hook import BROKEN, DISABLED, Hook, Layer, Source
+from anyhook.tables.cells import native_name, project, session, utc_time
+from anyhook.tables.isolation import one_file
+from anyhook.tables.matchers import everything
+from anyhook.tables.readers import whole_object_strict
+from anyhook.tables.rows import (
+    Builtin,
+    Dialect,
+    EventRow,
+    Failing,
+    Field,
+    Key,
+    Launch,
+    Limits,
+    Reply,
+    Roots,
+    Scaffold,
+    Scene,
+    ToolRow,
+)
+from anyhook.tables.shapes import canonical, numbered, slug
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.documents.files import Files
+    from anyhook.model.json_types import Json
+    from anyhook.tables.rows import Draft
+    from anyhook.tables.sample_rows import Sample
+
+
+def _result(scene: Scene) -> Json:
+    """A StructuredToolResult: the host's own if it gave one, else made from its text or error."""
+    event = scene.event
+    output = event.get("output")
+    if isinstance(output, dict) and "toolName" in output:
+        return output
+    failed = event.name == "post_tool_failure"
+    made: dict[str, Json] = {"toolName": event.get("tool"), "success": not failed}
+    if failed:
+        made["error"] = event.get("tool_error")
+    if output not in ("", None):
+        made["metadata"] = {"output": output}
+    made["timestamp"] = utc_time()
+    return made
+
+
+def _plain(output: Json) -> Json:
+    """What the model reads of a StructuredToolResult: its output, or its error, or all of it."""
+    if not isinstance(output, dict) or "toolName" not in output:
+        return output
+    metadata = output.get("metadata")
+    text = metadata.get("output") if isinstance(metadata, dict) else None
+    return text if text is not None else output.get("error") or output
+
+
+TOOL = (Field("tool_name", "tool"), Field("tool_input", "input"), Field("tool_user_id", "call_id"))
+COMPACT = (
+    Field("auto_compact_enabled", "auto_compact_enabled"),
+    Field("auto_compact_threshold", "auto_compact_threshold", optional=True),
+)
+
+EVENTS = (
+    EventRow("before_tool_call", ("pre_tool",), "deny_tool", TOOL),
+    EventRow("after_tool_call", ("post_tool", "post_tool_failure"), None, (*TOOL, Field("tool_output", _result))),
+    EventRow("user_message_send", ("user_prompt_submit",), "abort", (Field("message", "prompt"),)),
+    EventRow(
+        "after_turn",
+        ("step_end",),
+        None,
+        (Field("turn_number", "turn_number"), Field("tools_used", "tools_used"), Field("usage", "usage"), *COMPACT),
+    ),
+    EventRow(
+        "agent_stop",
+        ("stop",),
+        None,
+        (
+            Field("messages", "messages"),
+            Field("usage", "usage"),
+            Field("invoked_recipe", "invoked_recipe", optional=True),
+            *COMPACT,
+        ),
+    ),
+)
+
+LIMITS = {"command": Limits(default_s=30.0)}
+OFF = ".disable"
+
+
+def find(roots: Roots) -> list[Source]:
+    user = f"{roots.home}/.kodelet/hooks"
+    return [
+        Source("kodelet", "project", f"{roots.project}/.kodelet/hooks", roots.project),
+        Source("kodelet", "user", user, user),
+    ]
+
+
+def load(source: Source, files: Files) -> Layer:
+    found: list[Hook] = []
+    for name in files.names(source.path):
+        with one_file(files, source, f"{source.path}/{name}"):
+            hook = _hook(source, name, files)
+            found.extend([hook] if hook is not None else [])
+    return Layer(source, tuple(numbered(found)))
+
+
+def claim(path: str, document: Json) -> tuple[str, int]:
+    folder = path.rsplit("/", 1)[0]
+    if folder.endswith("/.kodelet/hooks"):
+        return folder, 3
+    return folder, int(document is None and os.access(path, os.X_OK))
+
+
+def _hook(source: Source, file_name: str, files: Files) -> Hook | None:
+    path = f"{source.path}/{file_name}"
+    files.look(path)
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:
+        return None
+    # A link counts by itself, as in the product: what it leads to is found out when it is asked for its type.
+    link = stat.S_ISLNK(mode)
+    if not link and (not stat.S_ISREG(mode) or not mode & 0o111):
+        _warn_if_meant(path, mode, files)
+        return None
+    off = file_name.endswith(OFF)
+    name = file_name.removesuffix(OFF)
+    broken = link and not files.is_executable(path)
+    if broken:
+        files.problem("not-executable", "this link does not lead to an executable file", path, fix="Fix or remove it.")
+    files.made_hook()
+    return Hook(
+        id=f"kodelet:{source.scope}:{slug(name)}",
+        name=name,
+        dialect="kodelet",
+        scope=source.scope,
+        source=path,
+        place=(),
+        root=source.root,
+        label="",
+        native_event="",
+        events=(),
+        matcher=None,
+        handler="command",
+        spec={"file": path},
+        limit_s=LIMITS["command"].default_s,
+        definition=canonical({"file": name}),
+        status=DISABLED if off else BROKEN if broken else "armed",
+        why=f"its name ends in {OFF}" if off else "the link does not lead to an executable file" if broken else "",
+    )
+
+
+def _warn_if_meant(path: str, mode: int, files: Files) -> None:
+    """A script without its execute bit is most likely a hook that was forgotten; a README is not."""
+    if stat.S_ISREG(mode) and not path.endswith(OFF) and files.head(path).startswith(b"#!"):
+        import shlex  # where something is wrong only: it costs every start of the command
+
+        files.problem(
+            "not-executable",
+            "this script is not executable, so it is not a hook",
+            path,
+            fix=f"chmod +x {shlex.quote(path)}",
+            severity="warning",
+        )
+
+
+def launch(hook: Hook, scene: Scene) -> Launch:
+    return Launch((str(hook.spec["file"]), "run"), dict(scene.env), scene.project)
+
+
+def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, ...]:
+    return (str(hook.spec["file"]),)
+
+
+def conversation(scene: Scene) -> Json:
+    """A sub-agent talks in a conversation of its own."""
+    info = scene.event.get("sub_agent_info")
+    own = info.get("id") if isinstance(info, dict) else None
+    return own or session(scene)
+
+
+def compact_trigger(scene: Scene) -> dict[str, Json]:
+    """Calls the compact recipe once the context has reached the threshold."""
+    usage = scene.event.get("usage")
+    threshold = scene.event.get("auto_compact_threshold") or 0.80
+    if not isinstance(usage, dict) or not scene.event.get("auto_compact_enabled"):
+        return {}
+    current, most = usage.get("current_context_window"), usage.get("max_context_window")
+    numbers = all(isinstance(value, (int, float)) for value in (current, most, threshold))
+    if not numbers or not most or current / most < threshold:  # type: ignore[operator]
+        return {}
+    return {"result": "callback", "callback": "compact"}
+
+
+def _finish(draft: Draft, event: str) -> Draft:
+    """`result` says which of the other keys counts."""
+    result = draft.pop("result", "")
+    callback, arguments = draft.pop("callback", ""), draft.pop("callback_args", {})
+    if result == "mutate":
+        draft.pop("follow_ups", None)
+        if not draft.get("history"):
+            draft.pop("history", None)
+        return draft
+    draft.pop("history", None)
+    if result == "callback":
+        draft.pop("follow_ups", None)
+        if callback:
+            draft["recipe"] = {"name": callback, "args": arguments}
+    elif event == "step_end":
+        draft.pop("follow_ups", None)
+    return draft
+
+
+ACTION_EVENTS = ("step_end", "stop")
+RESULTS = tuple((word, "none", ()) for word in ("continue", "mutate", "callback"))
+REPLY = Reply(
+    read=whole_object_strict,
+    json_reasons=("reason",),
+    bad_type="reply",
+    any_case=True,
+    finish=_finish,
+    keys=(
+        Key(("blocked",), "bool", "block", on=("pre_tool", "user_prompt_submit")),
+        Key(("reason",), "string", "reason", on=("pre_tool", "user_prompt_submit")),
+        Key(("input",), "object", "tool_input", on=("pre_tool",)),
+        Key(("output",), "object", "tool_output", on=("post_tool", "post_tool_failure")),
+        Key(("result",), "string", "note", on=ACTION_EVENTS, words=RESULTS),
+        Key(("follow_up_messages",), "strings", "follow_ups", on=("stop",)),
+        Key(("messages",), "messages", "history", on=ACTION_EVENTS),
+        Key(("callback",), "string", "note", on=ACTION_EVENTS),
+        Key(("callback_args",), "texts by name", "note", on=ACTION_EVENTS),
+    ),
+)
+
+# The document names bash (with `command`); the rest are the product's own tools at the document's commit, except that
+# the fields of glob_tool are not checked against it.
+TOOLS = {
+    "shell": ToolRow("bash", {"timeout_seconds": "timeout"}),
+    "read_file": ToolRow("file_read", {"path": "file_path", "limit": "line_limit"}),
+    "write_file": ToolRow("file_write", {"path": "file_path", "content": "text"}),
+    "edit_file": ToolRow("file_edit", {"path": "file_path"}),
+    "list_files": ToolRow("glob_tool", {"glob": "pattern"}),
+    "grep": ToolRow("grep_tool", {"glob": "include", "literal": "fixed_strings", "context": "surround_lines"}),
+    "delegate_task": ToolRow("subagent", {"task": "question"}),
+}
+
+SCAFFOLD = Scaffold(
+    shape="executable",
+    scripts={"project": "{path}", "user": "{path}"},
+    tool="bash",
+    answers={
+        "output": {"output": {"toolName": "bash", "success": True, "metadata": {"output": "replaced"}}},
+        "messages": {"result": "mutate", "messages": [{"role": "user", "content": "A summary of what was said."}]},
+        "callback": {"result": "callback", "callback": "compact"},
+    },
+)
+
+DIALECT = Dialect(
+    name="kodelet",
+    title="Kodelet",
+    files=(("project", ".kodelet/hooks/<executable>"), ("user", "~/.kodelet/hooks/<executable>")),
+    find=find,
+    claim=claim,
+    load=load,
+    layering="earlier_name_wins",
+    events=EVENTS,
+    base=(
+        Field("event", native_name),
+        Field("conv_id", conversation),
+        Field("cwd", project),
+        Field("invoked_by", "invoked_by"),
+    ),
+    match=everything,
+    launch=launch,
+    names=names,
+    scaffold=SCAFFOLD,
+    tools=TOOLS,
+    plain_output=_plain,
+    recipes=("{project}/.kodelet/recipes", "{home}/.kodelet/recipes"),
+    replies={"command": REPLY, "builtin": REPLY},
+    failing=Failing(),
+    limits=LIMITS,
+    chains=("input", "output"),
+    closed_env=True,
+    off_suffix=OFF,
+    ask_type="hook",
+    builtins=(Builtin("builtin:compact-trigger", "after_turn", compact_trigger),),
+    first_action_wins=True,
+    settings={"chaining": ("on", "upstream")},
+    differences=(
+        ("La", "External after_turn hooks are loaded; the product's own list of types forgot them."),
+        (
+            "Lb",
+            "A rewritten input is seen by later hooks, and a hook that names none keeps it; "
+            '`chaining = "upstream"` in the config gives every hook the original and lets the last answer win.',
+        ),
+        ("Lc", "A hook that prints nothing does not erase an earlier hook's output."),
+        ("Ld", "A rewritten output reaches the model."),
+        ("Lo", "Asking for the type is bound by the same 30 seconds."),
+        ("Lw", "An unknown type leaves a problem."),
+    ),
+)
+
+
+def sample() -> Sample:
+    from anyhook.tables.sample_rows import COMMAND, REASON, Sample
+
+    refuse = f"""echo '{{"blocked": true, "reason": "{REASON}"}}'"""
+    return Sample(
+        event="before_tool_call",
+        files={
+            ".kodelet/hooks/guard": '#!/bin/sh\nif [ "$1" = hook ]; then echo before_tool_call; exit; fi\n'
+            f"if grep -q '{COMMAND}'; then {refuse}; fi\n"
+        },
+        script=refuse,
+        tool="bash",
+    )

@@ -1,0 +1,265 @@
+"""Kodik: `hooks.json` or `hooks.toml` of a project, a user or a plugin; shell commands with variables of their
+source."""
+
+from __future__ import annotations
+
+import os
+
+from anyhook.model.hook import Hook, Layer, Source
+from anyhook.shell.commands import SHELL, check_text
+from anyhook.shell.named import named_files
+from anyhook.shell.read import words_read
+from anyhook.tables.cells import native_name, project, session
+from anyhook.tables.matchers import whole_value
+from anyhook.tables.patterns import check_pattern
+from anyhook.tables.readers import last_line_object
+from anyhook.tables.rows import (
+    Dialect,
+    EventRow,
+    Failing,
+    Field,
+    Key,
+    Launch,
+    Limits,
+    Misplaced,
+    Reply,
+    Roots,
+    Scaffold,
+    Scene,
+    ToolRow,
+)
+from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.documents.files import Files
+    from anyhook.model.json_types import Json
+    from anyhook.tables.rows import Draft
+    from anyhook.tables.sample_rows import Sample
+
+
+def _context(scene: Scene) -> Json:
+    """Ambient data. What decides the event is at the top level."""
+    given = scene.event.get("context")
+    return {**(given if isinstance(given, dict) else {}), "session_id": session(scene), "cwd": project(scene)}
+
+
+TOOL = (Field("tool_name", "tool"), Field("tool_input", "input"))
+AGENT = (Field("agent_type", "agent_type"),)
+TRIGGER = (Field("trigger", "trigger"),)
+
+EVENTS = (
+    EventRow("PreToolUse", ("pre_tool",), "deny_tool", TOOL, "tool"),
+    EventRow(
+        "PostToolUse",
+        ("post_tool", "post_tool_failure"),
+        "feedback",
+        (*TOOL, Field("tool_output", "output"), Field("error", "tool_error", optional=True)),
+        "tool",
+    ),
+    EventRow("PermissionRequest", ("permission_request",), "deny_permission", TOOL, "tool"),
+    EventRow("SubagentStart", ("subagent_start",), "skip", AGENT, "agent_type"),
+    EventRow("SubagentStop", ("subagent_stop",), "keep_working", AGENT, "agent_type", bound=5),
+    EventRow("SessionStart", ("session_start",), "advisory", (Field("source", "source"),), "source"),
+    EventRow("PreCompact", ("pre_compact",), "skip", TRIGGER, "trigger"),
+    EventRow("PostCompact", ("post_compact",), "advisory", TRIGGER, "trigger"),
+    EventRow("UserPromptSubmit", ("user_prompt_submit",), "end_turn", (Field("prompt", "prompt"),), in_subagents=False),
+    EventRow("Stop", ("stop",), "keep_working", bound=5, in_subagents=False),
+)
+
+LIMITS = {"command": Limits(default_s=30.0, min_s=1.0, max_s=300.0)}
+
+SHAPE = EntryShape(
+    dialect="kodik",
+    events=EVENTS,
+    handlers=(HandlerShape("command", "command", ("command", "timeout"), check_text),),
+    limits=LIMITS,
+    timeout_key="timeout",
+    top_keys=frozenset({"description"}),
+    check_matcher=check_pattern,
+    matcher_may_be_ignored=True,
+)
+
+
+def find(roots: Roots) -> list[Source]:
+    user = f"{roots.home}/Documents/Kodik/Hooks"
+    found = [
+        Source("kodik", "project", f"{roots.project}/.kodik/hooks", roots.project),
+        Source("kodik", "user", user, user),
+    ]
+    found.extend(Source("kodik", "plugin", f"{folder}/hooks", folder) for folder in roots.plugin_dirs)
+    return found
+
+
+def load(source: Source, files: Files) -> Layer:
+    if source.scope == "plugin":
+        if _is_anothers(source.root, files):
+            return Layer(source, ())
+        source = source.replace(label=_plugin_id(source.root, files))
+    in_json, in_toml = f"{source.path}/hooks.json", f"{source.path}/hooks.toml"
+    has_toml = source.scope != "plugin" and _there(in_toml, files)
+    path, syntax = (in_json, "json") if _there(in_json, files) or not has_toml else (in_toml, "toml")
+    if has_toml and path == in_json:
+        files.problem(
+            "two-hook-files",
+            "both hooks.json and hooks.toml are there; hooks.toml is ignored",
+            in_toml,
+            fix="Keep one of them.",
+            severity="warning",
+        )
+    document = files.document(path, syntax)
+    if document is None:
+        return Layer(source, ())
+    return Layer(source, tuple(Entries(source.replace(path=path), files, SHAPE).grouped(document)))
+
+
+OTHERS = (".claude-plugin/plugin.json", ".codex-plugin/plugin.json", "gemini-extension.json")
+"""Manifests of other products' plugins."""
+
+
+def _is_anothers(folder: str, files: Files) -> bool:
+    """A plugin that says it is for another product, which keeps its hooks in the same place."""
+    theirs = any(_there(f"{folder}/{manifest}", files) for manifest in OTHERS)
+    return theirs and not _there(f"{folder}/.kodik-plugin/plugin.json", files)
+
+
+def _there(path: str, files: Files) -> bool:
+    """A link that leads nowhere is there as well: it has to be told, not passed over."""
+    return files.look(path) is not None or os.path.lexists(path)
+
+
+def claim(path: str, document: Json) -> tuple[str, int]:
+    folder, _, name = path.rpartition("/")
+    if name not in ("hooks.json", "hooks.toml") or (isinstance(document, dict) and "schema_version" in document):
+        return folder, 0
+    return folder, 3 if folder.endswith(("/.kodik/hooks", "/Kodik/Hooks")) or name == "hooks.toml" else 2
+
+
+def _plugin_id(folder: str, files: Files) -> str:
+    manifest = files.document(f"{folder}/.kodik-plugin/plugin.json", "json")
+    name = manifest.get("id") if isinstance(manifest, dict) else None
+    return name if isinstance(name, str) and name else folder.rstrip("/").rsplit("/", 1)[-1]
+
+
+def _variables(hook: Hook) -> dict[str, str]:
+    if hook.scope == "plugin":
+        return {"KODIK_PLUGIN_ROOT": hook.root, "KODIK_PLUGIN_ID": hook.label}
+    return {"KODIK_PROJECT_ROOT": hook.root} if hook.scope == "project" else {"KODIK_HOOKS_ROOT": hook.root}
+
+
+def launch(hook: Hook, scene: Scene) -> Launch:
+    return Launch((SHELL, "-c", str(hook.spec["command"])), {**scene.env, **_variables(hook)}, scene.project)
+
+
+def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, ...]:
+    return named_files(words_read(str(hook.spec["command"])), project_dir, home, _variables(hook), files)
+
+
+def _finish(draft: Draft, _event: str) -> Draft:
+    """A reason is for the user. Where no verdict takes it along, it is a message."""
+    if "verdict" not in draft and draft.get("reason"):
+        draft["messages"] = [draft.pop("reason")]
+    return draft
+
+
+REPLY = Reply(
+    read=last_line_object,
+    finish=_finish,
+    exits={0: "pass", 2: "block"},
+    exit_reasons=("stderr", "reason"),
+    json_reasons=("reason", "stderr"),
+    keys=(
+        Key(
+            ("decision",),
+            "string",
+            "verdict",
+            words=(("block", "block", ()), ("approve", "allow", ("permission_request",))),
+        ),
+        Key(("reason",), "string", "reason"),
+        Key(("modified_input",), "object", "tool_input", on=("pre_tool",)),
+        Key(("modified_prompt",), "string", "prompt", on=("user_prompt_submit",)),
+        Key(("additional_context",), "string", "context"),
+    ),
+)
+
+# The document names Bash (with `command`), Edit and Write, whose fields are taken from the agent that this system
+# follows (`file_path`, `old_string`, `new_string`); the vendor's pages name `rg` and `sub_agent`. Of the other tools
+# nothing is known but that some have the host's own names (`read_file`, `web_fetch`), so they go through as they are.
+TOOLS = {
+    "shell": ToolRow("Bash"),
+    "write_file": ToolRow("Write", {"path": "file_path"}),
+    "edit_file": ToolRow("Edit", {"path": "file_path", "old_text": "old_string", "new_text": "new_string"}),
+    "grep": ToolRow("rg"),
+    "delegate_task": ToolRow("sub_agent"),
+}
+
+SCAFFOLD = Scaffold(
+    shape="groups",
+    scripts={"project": "{path}", "user": "{path}"},
+    command={"project": '"$KODIK_PROJECT_ROOT"/.kodik/hooks/{file}', "user": '"$KODIK_HOOKS_ROOT"/{file}'},
+    declared_in=("hooks.json", "hooks.toml"),
+    tool="Bash",
+    from_chat=True,
+)
+
+DIALECT = Dialect(
+    name="kodik",
+    title="Kodik",
+    files=(
+        ("project", ".kodik/hooks/hooks.json or .kodik/hooks/hooks.toml"),
+        ("user", "~/Documents/Kodik/Hooks/hooks.json or hooks.toml"),
+        ("plugin", "<plugin>/hooks/hooks.json"),
+    ),
+    find=find,
+    claim=claim,
+    misplaced=(
+        Misplaced("{project}/.kodik/hooks.json", ".kodik/hooks/hooks.json"),
+        Misplaced("{project}/.kodik/hooks.toml", ".kodik/hooks/hooks.toml"),
+        Misplaced("{home}/.kodik/hooks/hooks.json", "~/Documents/Kodik/Hooks/hooks.json"),
+        Misplaced("{home}/.kodik/hooks.json", "~/Documents/Kodik/Hooks/hooks.json"),
+        Misplaced("{plugin}/hooks.json", "hooks/hooks.json inside the plugin"),
+        Misplaced("{plugin}/hooks/hooks.toml", "hooks/hooks.json inside the plugin, as JSON"),
+        Misplaced("{plugin}/.kodik-plugin/hooks.json", "hooks/hooks.json inside the plugin"),
+    ),
+    load=load,
+    shape=SHAPE,
+    layering="concatenate",
+    events=EVENTS,
+    base=(Field("hook_event_name", native_name), Field("context", _context)),
+    match=whole_value,
+    launch=launch,
+    names=names,
+    scaffold=SCAFFOLD,
+    tools=TOOLS,
+    replies={"command": REPLY},
+    failing=Failing(),
+    limits=LIMITS,
+    chains=("input", "prompt"),
+    gated_natively=True,
+    differences=(
+        (
+            "Di",
+            "Vendor plugins print JSON over several lines; if the last line is not an object, all of stdout is tried.",
+        ),
+        ("Dr", "`*` is not a valid pattern, but plugins use it; it matches everything, as an empty matcher does."),
+        ("Dn", "Stop and SubagentStop may keep the agent working five times a turn."),
+        (
+            "Dd",
+            "Hooks run one after another and a block skips the rest; a ported plugin guide describes another product.",
+        ),
+        ("D-25", "The nested camel-case answers of ported plugins (`hookSpecificOutput`) are not read."),
+    ),
+)
+
+
+def sample() -> Sample:
+    from anyhook.tables.sample_rows import GUARD, Sample, grouped
+
+    return Sample(
+        event="PreToolUse",
+        files={
+            ".kodik/hooks/hooks.json": grouped("PreToolUse", "Bash", ".kodik/hooks/guard"),
+            ".kodik/hooks/guard": GUARD,
+        },
+        tool="Bash",
+    )

@@ -1,0 +1,191 @@
+"""opencode: no command hooks, so our plugin calls us and throws what is refused. Measured with 1.18.33."""
+
+from __future__ import annotations
+
+from anyhook.agents._claude_family import EXIT_2
+from anyhook.agents._results import parts_text
+from anyhook.model.texts import text_of
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+    from anyhook.tables.drive_rows import Drive
+    from anyhook.tables.sample_rows import Sample
+
+VERSION = "1.18.33"
+
+
+def _result(_response: Json, output: Json) -> Json:
+    return text_of(output)
+
+
+TOOL = (
+    Taken("tool", ("input.tool",)),
+    Taken("input", ("output.args", "input.args")),
+    Taken("call_id", ("input.callID",)),
+)
+FILE = {"path": "filePath"}
+
+EVENTS = (
+    HostEvent(
+        "event.session.created", ("session_start",), fixed={"source": "startup"}, why_not="the agent does not wait"
+    ),
+    HostEvent(
+        "chat.message",
+        ("user_prompt_submit",),
+        (Taken("prompt", ("output.parts",), parts_text),),
+        {"prompt": Say({"prompt": "{prompt}"}), "context": Say({"context": "{context}"})},
+    ),
+    HostEvent(
+        "tool.execute.before",
+        ("pre_tool",),
+        TOOL,
+        {"block": EXIT_2, "input": Say({"args": "{input}"})},
+        limit_s=600,
+    ),
+    HostEvent(
+        "tool.execute.after",
+        ("post_tool",),
+        (*TOOL, Taken("output", ("output.output",)), Taken("exit_code", ("output.metadata.exit",))),
+        {"output": Say({"output": "{output}"}), "context": Say({"context": "{context}"})},
+        limit_s=600,
+    ),
+    HostEvent("event.session.idle", ("stop",), why_not="the agent does not wait"),
+    HostEvent(
+        "event.session.deleted", ("session_end",), fixed={"reason": "deleted"}, why_not="the agent does not wait"
+    ),
+)
+
+MODULE = """\
+// Written by `anyhook install opencode`: every event below goes to anyhook, which runs your hooks.
+import { spawnSync } from "node:child_process"
+
+const LAUNCHER = {launcher}
+const SECONDS = {seconds}
+
+const ask = (event, payload) => {
+  const [program, ...words] = LAUNCHER
+  const done = spawnSync(program, [...words, "bridge", "opencode", event], {
+    input: JSON.stringify(payload),
+    timeout: SECONDS * 1000,
+  })
+  if (done.status === 2) throw new Error(String(done.stderr).trim() || "refused by a hook")
+  try { return JSON.parse(String(done.stdout)) ?? {} } catch { return {} }
+}
+
+const SEEN = /^session\\.(created|idle|deleted)$/
+
+export const Anyhook = async ({ directory }) => ({
+  event: async ({ event }) => {
+    if (SEEN.test(event.type)) try { ask(`event.${event.type}`, { ...event, directory }) } catch {}
+  },
+  "chat.message": async (input, output) => {
+    const answer = ask("chat.message", { input, output, directory })
+    const part = output.parts.find((each) => each.type === "text")
+    if (!part) return
+    if (answer.prompt) part.text = answer.prompt
+    if (answer.context) part.text += `\\n\\n${answer.context}`
+  },
+  "tool.execute.before": async (input, output) => {
+    const answer = ask("tool.execute.before", { input, output, directory })
+    if (answer.args) {
+      for (const key of Object.keys(output.args)) if (!(key in answer.args)) delete output.args[key]
+      Object.assign(output.args, answer.args)
+    }
+  },
+  "tool.execute.after": async (input, output) => {
+    const answer = ask("tool.execute.after", { input, output, directory })
+    if (answer.output) output.output = answer.output
+    if (answer.context) output.output += `\\n\\n${answer.context}`
+  },
+})
+"""
+
+HOST = Host(
+    name="opencode",
+    title="opencode",
+    events=EVENTS,
+    base=(Taken("session", ("input.sessionID", "properties.sessionID")),),
+    tools={
+        "bash": HostTool("shell"),
+        "read": HostTool("read_file", FILE),
+        "write": HostTool("write_file", FILE),
+        "edit": HostTool("edit_file", {**FILE, "old_text": "oldString", "new_text": "newString"}),
+        "glob": HostTool("list_files", {"glob": "pattern"}),
+        "grep": HostTool("grep", {"glob": "include"}),
+        "task": HostTool("delegate_task", {"agent_name": "subagent_type", "task": "prompt"}),
+    },
+    entry=Entry(
+        "module",
+        {"user": "{config}/opencode/plugins/anyhook.js", "project": "{project}/.opencode/plugins/anyhook.js"},
+        {"config": ("XDG_CONFIG_HOME", "{home}/.config")},
+        module=MODULE,
+        owned=True,
+    ),
+    project=("directory", "properties.info.directory", "cwd"),
+    program="opencode",
+    confirm="nothing to confirm: it loads plugins from this folder.",
+    gaps=("permission requests", "refusing a prompt", "keeping a turn going"),
+    result=_result,
+)
+
+
+def drive() -> Drive:
+    from anyhook.tables.drive_rows import ASKING, Drive
+
+    usual = Drive(
+        ("run", "--auto", "{prompt}"),
+        {
+            "OPENCODE_CONFIG": "{home}/live-config.json",
+            "OPENCODE_DISABLE_AUTOUPDATE": "1",
+            "OPENCODE_DISABLE_MODELS_FETCH": "1",
+            "OPENCODE_DISABLE_SHARE": "1",
+            "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
+        },
+        writes=_written(),
+        helper="general",
+        cannot_show={"session_end": "only people delete sessions"},
+    )
+    asking = usual.without_words("--auto").with_env(OPENCODE_CONFIG_CONTENT='{"permission": {"bash": "ask"}}')
+    return usual.replace(scenarios={ASKING: asking})
+
+
+def _written() -> dict[str, Json]:
+    """Its settings. Beside plugins it wants a package, which it would fetch and wait for. Ours needs none, so it may
+    believe that it has it."""
+    from anyhook.tables.drive_rows import KEY, PROVIDER
+
+    model: Json = {"name": "scripted", "tool_call": True, "limit": {"context": 200000, "output": 8000}}
+    provider: Json = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": PROVIDER,
+        "options": {"baseURL": "{url}/v1", "apiKey": KEY},
+        "models": {"{model}": model},
+    }
+    settings: Json = {
+        "autoupdate": False,
+        "share": "disabled",
+        "model": f"{PROVIDER}/{{model}}",
+        "small_model": f"{PROVIDER}/{{model}}",
+        "enabled_providers": [PROVIDER],
+        "provider": {PROVIDER: provider},
+    }
+    lock: Json = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}
+    packages = {
+        f"{folder}/{name}": text
+        for folder in ("{config}/opencode", "{project}/.opencode")
+        for name, text in (("package-lock.json", lock), ("node_modules/.keep", ""))
+    }
+    return {"{home}/live-config.json": settings, **packages}
+
+
+def sample() -> Sample:
+    from anyhook.tables.sample_rows import COMMAND, REASON, Sample
+
+    return Sample(
+        calls="tool.execute.before",
+        payload={"input": {"tool": "bash", "sessionID": "s"}, "output": {"args": {"command": COMMAND}}},
+        stderr=REASON,
+        status=2,
+    )

@@ -1,0 +1,172 @@
+"""Gemini's table, except: Claude's events and answers, only an exit with 0 speaks by its output, and a limit of 1000 or
+more is milliseconds."""
+
+from __future__ import annotations
+
+from anyhook.agents._claude_family import TOOLS as CLAUDE_TOOLS
+from anyhook.agents._claude_replies import COMMAND
+from anyhook.agents.gemini import dialect as gemini
+from anyhook.agents.qwen.host import HOST
+from anyhook.model.hook import Hook, Layer, Source
+from anyhook.shell.commands import check_text
+from anyhook.tables.extend import extend
+from anyhook.tables.hosted import (
+    calls_us,
+    event_rows,
+    in_a_shell,
+    not_in_a_stop_hook,
+    shown_result,
+    switched,
+    tool_rows,
+    without,
+)
+from anyhook.tables.matchers import MATCH_ALL
+from anyhook.tables.patterns import check_pattern, compile_pattern
+from anyhook.tables.rows import Field, Limits, Misplaced, Roots, Scene
+from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.documents.files import Files
+    from anyhook.model.event import Event
+    from anyhook.model.json_types import Json
+    from anyhook.tables.rows import EventRow
+
+
+def _none(_scene: Scene) -> Json:
+    return []
+
+
+CALL = (Field("tool_call_id", "call_id"),)
+EVENTS = event_rows(
+    HOST,
+    cells={"tool_response": shown_result},
+    extra={
+        "UserPromptSubmit": (Field("submitted_prompt", "prompt"),),
+        "PreToolUse": CALL,
+        "PostToolUse": CALL,
+        "PostToolUseFailure": CALL,
+        "Stop": (
+            Field("stop_hook_active", not_in_a_stop_hook), Field("background_tasks", _none), Field("crons", _none),
+        ),
+    },
+    untold=("PermissionRequest.tool_use_id", "SubagentStart.last_assistant_message"),
+    bound=8,
+)  # fmt: skip
+ELSEWHERE = frozenset(
+    {
+        "UserPromptExpansion", "InstructionsLoaded", "MessageDisplay", "PermissionDenied", "PostToolBatch",
+        "TodoCreated", "TodoCompleted", "StopFailure", "SessionDelete",
+    }
+)  # fmt: skip
+LIMITS = {"command": Limits(60.0), "http": Limits(600.0), "prompt": Limits(30.0)}
+MILLISECONDS_FROM = 1000.0
+SKIPPED = ("http", "prompt", "function")
+SHAPE = EntryShape(
+    dialect="qwen",
+    events=EVENTS,
+    handlers=(
+        HandlerShape(
+            "command",
+            "command",
+            ("command", "name", "description", "timeout", "async", "env", "shell", "statusMessage"),
+            check_text,
+        ),
+        *(HandlerShape(kind, "type", (), check_text) for kind in SKIPPED),
+    ),
+    limits=LIMITS,
+    timeout_key="timeout",
+    top_keys=None,
+    check_matcher=check_pattern,
+    matcher_may_be_ignored=True,
+    group_keys=("sequential",),
+    refuses=lambda kind, event: f"a handler of type {kind} is not run here; it is ignored" if kind in SKIPPED else None,
+)
+
+
+def find(roots: Roots) -> list[Source]:
+    user = f"{roots.home}/.qwen"
+    return [
+        Source("qwen", "user", f"{user}/settings.json", user),
+        Source("qwen", "project", f"{roots.project}/.qwen/settings.json", roots.project),
+    ]
+
+
+def load(source: Source, files: Files) -> Layer:
+    document = files.document(source.path, "json")
+    if document is None:
+        return Layer(source, ())
+    hooks = Entries(source, files, SHAPE).grouped(without(document, ELSEWHERE, source, files))
+    off = switched(document, ("disableAllHooks",), True, source, files)
+    return Layer(source, tuple(_made(hook) for hook in hooks if not calls_us(hook.spec.get("command"))), all_off=off)
+
+
+def _made(hook: Hook) -> Hook:
+    if hook.limit_s >= MILLISECONDS_FROM:
+        hook = hook.replace(limit_s=hook.limit_s / MILLISECONDS_FROM)
+    return hook.replace(background=True) if hook.spec.get("async") is True else hook
+
+
+ALIASES = {
+    native: tuple(name for name, tool in CLAUDE_TOOLS.items() if tool.ours == HOST.tools[native].ours)
+    for native in HOST.tools
+}
+"""Claude's names for a tool, by which matchers find it as well."""
+
+
+def match(hook: Hook, event: Event, row: EventRow) -> str | None:
+    """A list of names first, with Claude's names for tools; then a pattern that is searched for."""
+    matcher = hook.matcher
+    if not isinstance(matcher, str) or matcher in (*MATCH_ALL, ".*") or row.target is None:
+        return None
+    target = str(event.get(row.target))
+    names = [name.strip() for name in matcher.split("|")] if matcher[0] not in "^(" else []
+    if target in names or any(name in names for name in ALIASES.get(target, ())):
+        return None
+    found = compile_pattern(matcher).search(target)
+    return None if found else f"matcher {matcher!r} does not match {row.target} {target!r}"
+
+
+def claim(path: str, document: Json) -> tuple[str, int]:
+    return path, 3 if path.endswith("/.qwen/settings.json") else 0
+
+
+def _variables(_hook: Hook, project_dir: str, _session: str) -> dict[str, str]:
+    return dict.fromkeys(("QWEN_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"), project_dir)
+
+
+launch, names = in_a_shell(_variables)
+
+REPLY = extend(COMMAND, exits={2: "block_if_said"}, exit_reasons=("stderr",), speaks_anyway=False)
+
+DIALECT = extend(
+    gemini.DIALECT,
+    name="qwen",
+    title="Qwen Code",
+    files=(("project", ".qwen/settings.json"), ("user", "~/.qwen/settings.json")),
+    find=find,
+    claim=claim,
+    misplaced=(Misplaced("{project}/.qwen/hooks.json", ".qwen/settings.json", "hooks"),),
+    load=load,
+    shape=SHAPE,
+    events=EVENTS,
+    base={"permission_mode": Field("permission_mode", "permission_mode")},
+    match=match,
+    launch=launch,
+    names=names,
+    scaffold=extend(
+        gemini.SCAFFOLD,
+        scripts={"project": "{project}/.qwen/hooks"},
+        command={"project": '"$QWEN_PROJECT_DIR"/.qwen/hooks/{file}'},
+    ),
+    tools=tool_rows(HOST),
+    replies={"command": REPLY},
+    limits={"command": LIMITS["command"]},
+    whole_input=None,
+    withholds=False,
+    differences=(
+        ("QW-2", "`http`, `prompt` and `function` handlers are reported and not run."),
+        ("QW-7", "A refusal wins over an allowance; in the product, the last `permissionDecision` counts."),
+        ("QW-8", "`updatedInput` counts, as its documentation says; version 0.24.4 was seen to ignore it."),
+    ),
+)

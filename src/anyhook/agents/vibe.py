@@ -1,0 +1,120 @@
+"""Mistral Vibe: three events, dotted tool names, and every exit status but 0 is a failed hook that lets the tool run.
+Measured with 3.0.2."""
+
+from __future__ import annotations
+
+from anyhook.agents._claude_family import DENY, EDIT, FILE
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.tables.drive_rows import Drive
+    from anyhook.tables.sample_rows import Sample
+
+VERSION = "3.0.2"
+
+TOOL = (Taken("tool", ("tool_name",)), Taken("input", ("tool_input",)), Taken("call_id", ("tool_call_id",)))
+TELL = Say({"system_message": "{message}"})
+
+EVENTS = (
+    HostEvent(
+        "pre_tool",
+        ("pre_tool",),
+        TOOL,
+        {"block": DENY, "input": Say({"hook_specific_output": {"tool_input": "{input}"}}), "message": TELL},
+        limit_s=600,
+    ),
+    HostEvent(
+        "post_tool",
+        ("post_tool", "post_tool_failure"),
+        (*TOOL, Taken("output", ("tool_output_text", "tool_output")), Taken("duration_ms", ("duration_ms",))),
+        {
+            "block": DENY,
+            "context": Say({"hook_specific_output": {"additional_context": "{context}"}}),
+            "message": TELL,
+        },
+        error=("tool_error",),
+        limit_s=600,
+    ),
+    HostEvent("post_agent", ("stop",), (), {"block": DENY, "message": TELL}, limit_s=600),
+)
+NAMES = {
+    "bash": HostTool("shell"),
+    "read_file": HostTool("read_file", FILE),
+    "write_file": HostTool("write_file", FILE),
+    "edit": HostTool("edit_file", EDIT),
+    "search_replace": HostTool("edit_file", EDIT),
+    "grep": HostTool("grep"),
+}
+
+
+def _inside(_value: object) -> str:
+    return "subagent"
+
+
+HOST = Host(
+    name="vibe",
+    title="Mistral Vibe",
+    events=EVENTS,
+    base=(Taken("session", ("session_id",)), Taken("invoked_by", ("parent_session_id",), _inside)),
+    tools={**NAMES, **{f"file_system.{name}": tool for name, tool in NAMES.items()}},
+    entry=Entry(
+        "tables",
+        {"user": "{config}/hooks.toml", "project": "{project}/.vibe/hooks.toml"},
+        {"config": ("VIBE_HOME", "{home}/.vibe")},
+        {"name": "anyhook-{event}", "type": "{event}", "command": "{command}", "timeout": "{seconds}"},
+    ),
+    program="vibe",
+    confirm="Project hooks run once the folder is trusted (`--trust`).",
+    gaps=("sessions", "prompts", "asking the user"),
+)
+
+
+MODEL = """
+
+[[providers]]
+name = "anyhook_live"
+api_base = "{url}/v1"
+api_key_env_var = "ANYHOOK_LIVE_KEY"
+
+[[models]]
+name = "{model}"
+provider = "anyhook_live"
+alias = "anyhook_live"
+temperature = 0.2
+input_price = 0.0
+output_price = 0.0
+thinking = "off"
+"""
+
+
+def drive() -> Drive:
+    from anyhook.tables.drive_rows import ASKING, KEY, PROVIDER, Drive
+
+    usual = Drive(
+        ("-p", "{prompt}", "--auto-approve", "--output", "json"),
+        {
+            "ANYHOOK_LIVE_KEY": KEY,
+            "MISTRAL_API_KEY": KEY,
+            "VIBE_HOME": "{config}",
+            "VIBE_ACTIVE_MODEL": PROVIDER,
+            "VIBE_ENABLE_TELEMETRY": "false",
+            "VIBE_ENABLE_UPDATE_CHECKS": "false",
+            "VIBE_ENABLE_CONNECTORS": "false",
+        },
+        carries=("{config}/config.toml", "{config}/trusted_folders.toml"),
+        appends={"{config}/config.toml": MODEL},
+        folder_words=("--trust",),
+        cannot_show={"sub-agents": "its model is offered none"},
+    )
+    return usual.replace(scenarios={ASKING: usual.without_words("--auto-approve")})
+
+
+def sample() -> Sample:
+    from anyhook.tables.sample_rows import COMMAND, REASON, Sample
+
+    return Sample(
+        calls="pre_tool",
+        payload={"session_id": "s", "tool_name": "bash", "tool_input": {"command": COMMAND}},
+        stdout={"decision": "deny", "reason": REASON},
+    )

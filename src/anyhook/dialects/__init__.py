@@ -1,1 +1,0 @@
-"""One file per dialect: tables, and the few functions that stand in their cells."""

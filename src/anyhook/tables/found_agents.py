@@ -1,0 +1,84 @@
+"""Looking for the agents of other packages, when what is kept about them no longer holds: it reads the packages' own
+entry points, loads each agent once, and has its tables checked."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from anyhook.documents.stamps import stamp
+from anyhook.tables.installed import BRIDGED, CALLS, DECLARES, GROUP, part
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from anyhook.documents.stamps import Stamp
+    from anyhook.tables.installed import Row
+
+
+def found(folders: Sequence[str], known: Sequence[str]) -> tuple[tuple[Row, ...], list[tuple[str, Stamp | None]]]:
+    """The agents, and what the answer depends on."""
+    seen = [(folder, stamp(folder)) for folder in folders]
+    rows: dict[str, Row] = {}
+    for name, module in _lines(folders):
+        if name in known or name in rows or not _is_name(name):
+            continue
+        rows[name], files = _row(name, module)
+        seen += [(file, stamp(file)) for file in files]
+    return tuple(rows[name] for name in sorted(rows)), seen
+
+
+def _is_name(name: str) -> bool:
+    return name.replace("-", "_").isidentifier() and name == name.lower()
+
+
+def _lines(folders: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for folder in folders:
+        try:
+            entries = sorted(os.listdir(folder))
+        except OSError:
+            continue
+        for entry in entries:
+            if entry.endswith((".dist-info", ".egg-info")):
+                yield from _named(f"{folder}/{entry}/entry_points.txt")
+
+
+def _named(path: str) -> Iterator[tuple[str, str]]:
+    """The lines of our group in one package's entry points."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except OSError:
+        return
+    ours = False
+    for raw in data.decode("utf-8", "replace").splitlines() if GROUP in data else ():
+        line = raw.strip()
+        if line.startswith("["):
+            ours = line.encode() == GROUP
+        elif ours and "=" in line and not line.startswith(("#", ";")):
+            name, _, module = line.partition("=")
+            yield name.strip(), module.partition(":")[0].partition("[")[0].strip()
+
+
+def _row(name: str, module: str) -> tuple[Row, list[str]]:
+    """What an agent does, as its tables say. One that is broken stays in the lists, so that it is reported wherever
+    hooks are, and its agent is answered."""
+    from anyhook.tables.self_check import mistakes
+
+    roles, variables = DECLARES | BRIDGED, ()
+    try:
+        dialect, host = part(module, "DIALECT"), part(module, "HOST")
+        wrong = "; ".join(mistakes(name, dialect, host))
+        if not wrong:
+            variables = tuple(dialect.variables) if dialect is not None else ()
+            calls = 0 if host is None else BRIDGED if host.entry is None else CALLS
+            roles = calls if dialect is None else DECLARES | calls
+    except Exception as error:  # noqa: BLE001 (another's code: whoever asks for its table is told what is wrong with it)
+        wrong = f"{type(error).__name__}: {error}"
+    loaded = [
+        str(value.__file__)
+        for key, value in list(sys.modules.items())
+        if (key == module or key.startswith(f"{module}.")) and getattr(value, "__file__", None)
+    ]
+    return (name, roles, variables, module, wrong), loaded

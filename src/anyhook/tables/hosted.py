@@ -1,0 +1,184 @@
+"""What the dialects of agents that can also call us have in common: events, payload keys and tools come out of the
+agent's host table. It adds no fact of its own but what a block does on each event."""
+
+from __future__ import annotations
+
+from anyhook.model.event import EVENTS
+from anyhook.shell.commands import SHELL
+from anyhook.shell.named import named_files
+from anyhook.shell.read import words_read
+from anyhook.tables.cells import utc_time
+from anyhook.tables.rows import EventRow, Field, Launch, Scene, ToolRow
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from anyhook.documents.files import Files
+    from anyhook.model.hook import Hook, Source
+    from anyhook.model.json_types import Json
+    from anyhook.tables.host_rows import Host, HostEvent
+    from anyhook.tables.rows import Cell
+
+    Variables = Callable[[Hook, str, str], dict[str, str]]
+    """Hook, project, session → what its environment gets."""
+
+BLOCKS = {
+    "user_prompt_submit": "abort", "pre_tool": "deny_tool", "permission_request": "deny_permission",
+    "post_tool": "feedback", "post_tool_failure": "feedback", "subagent_start": "skip", "pre_compact": "skip",
+    "stop": "keep_working", "subagent_stop": "keep_working",
+}  # fmt: skip
+"""What a block does, where the agent honours one."""
+OF_THE_MAIN_AGENT = ("user_prompt_submit", "stop")
+KEEPING = ("stop", "subagent_stop")
+
+
+def event_rows(
+    host: Host,
+    cells: Mapping[str, Cell] | None = None,
+    extra: Mapping[str, tuple[Field, ...]] | None = None,
+    untold: tuple[str, ...] = (),
+    bound: int = 0,
+) -> tuple[EventRow, ...]:
+    """The events that happen elsewhere as well. `cells` makes values of payload keys that have a shape of their own,
+    `extra` adds keys that we take nothing from, `untold` are those that the agent's hooks are not given (`key`, or
+    `event.key` for one event); `bound` is how often a block may keep the agent working."""
+    return tuple(
+        EventRow(
+            event.native,
+            event.canonical,
+            BLOCKS.get(event.canonical[0]) if "block" in event.says else None,
+            (*_payload(event, cells or {}, untold), *(extra or {}).get(event.native, ())),
+            next(iter(EVENTS.get(event.canonical[0], ())), None),
+            bound=bound if event.canonical[0] in KEEPING else 0,
+            in_subagents=event.canonical[0] not in OF_THE_MAIN_AGENT,
+        )
+        for event in host.events
+        if event.canonical
+    )
+
+
+def _payload(event: HostEvent, cells: Mapping[str, Cell], untold: tuple[str, ...]) -> tuple[Field, ...]:
+    found: dict[str, Field] = {}
+    for taken in event.takes:
+        key = taken.paths[0].partition(".")[0]
+        if key not in untold and f"{event.native}.{key}" not in untold:
+            found.setdefault(key, Field(key, cells.get(key, taken.field)))
+    return tuple(found.values())
+
+
+def alone(host: Host, more: Iterable[str] = ()) -> frozenset[str]:
+    """Events that happen in the agent alone."""
+    return frozenset((*(event.native for event in host.events if not event.canonical), *more))
+
+
+def tool_rows(host: Host) -> dict[str, ToolRow]:
+    """Our own tools in the agent's words; of several the first."""
+    found: dict[str, ToolRow] = {}
+    for native, tool in host.tools.items():
+        found.setdefault(tool.ours, ToolRow(native, tool.inputs))
+    return found
+
+
+# -- what their files hold
+
+
+def without(document: Json, elsewhere: frozenset[str], source: Source, files: Files) -> Json:
+    """The document without events that happen only in the product, which are reported."""
+    hooks = document.get("hooks") if isinstance(document, dict) else None
+    if not isinstance(document, dict) or not isinstance(hooks, dict):
+        return document
+    kept: dict[str, Json] = {}
+    for event, groups in hooks.items():
+        if event not in elsewhere:
+            kept[event] = groups
+            continue
+        files.problem_at(
+            "unsupported-event",
+            f"`{event}` happens in the product alone; its hooks are not run here",
+            source.path,
+            ("hooks", event),
+            fix="Nothing to do, unless you expected anyhook to run them.",
+            severity="warning",
+        )
+    return {**document, "hooks": kept}
+
+
+def plugin(source: Source, manifest: str, files: Files) -> Source | None:
+    """A plugin's source by its own name; None where the folder is another product's plugin."""
+    found = files.document(f"{source.root}/{manifest}", "json")
+    if not isinstance(found, dict):
+        return None
+    name = found.get("name")
+    return source.replace(label=name if isinstance(name, str) and name else source.root.rstrip("/").rsplit("/", 1)[-1])
+
+
+def calls_us(command: Json) -> bool:
+    """Whether a command is what `anyhook install` writes: as one of our hooks it would only call itself."""
+    words = command.split() if isinstance(command, str) else []
+    return any(
+        word == "bridge" and before.strip("'\"").rsplit("/", 1)[-1] == "anyhook"
+        for before, word in zip(["", *words], words, strict=False)
+    )
+
+
+def switched(document: Json, path: tuple[str, ...], off: bool, source: Source, files: Files) -> bool | None:
+    """What a switch of a settings file says about all hooks of the dialect; `off` is its value for none of them."""
+    value = document
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    if not isinstance(value, bool):
+        return None
+    if value is off:
+        files.problem(
+            "all-disabled",
+            f"`{'.'.join(path)}` turns every hook off, whichever file declares it",
+            source.path,
+            fix="Remove it to turn them on.",
+            severity="warning",
+        )
+    return value is off
+
+
+# -- how their commands are started
+
+
+def in_a_shell(
+    variables: Variables, key: str = "command"
+) -> tuple[Callable[[Hook, Scene], Launch], Callable[[Hook, Files, str, str], tuple[str, ...]]]:
+    """How a shell line is started in the project, and the files that it names."""
+
+    def launch(hook: Hook, scene: Scene) -> Launch:
+        made = variables(hook, scene.project, scene.session)
+        return Launch((SHELL, "-c", str(hook.spec[key])), {**scene.env, **made}, scene.project)
+
+    def names(hook: Hook, files: Files, project: str, home: str) -> tuple[str, ...]:
+        if hook.handler != "command":
+            return ()
+        return named_files(words_read(str(hook.spec[key])), project, home, variables(hook, project, ""), files)
+
+    return launch, names
+
+
+# -- cells
+
+
+def no_transcript(_scene: Scene) -> Json:
+    """Only the product keeps transcripts."""
+    return ""
+
+
+def not_in_a_stop_hook(_scene: Scene) -> Json:
+    return False
+
+
+def now(_scene: Scene) -> Json:
+    return utc_time()
+
+
+def shown_result(scene: Scene) -> Json:
+    """A tool's result as those agents give it that show people something else than the model."""
+    error = scene.event.get("tool_error")
+    output = scene.event.get("output") or error
+    made: dict[str, Json] = {"llmContent": output, "returnDisplay": output}
+    return {**made, "error": error} if error else made

@@ -1,0 +1,52 @@
+"""The row type for an agent's sample: one small hook that blocks, and a call that it blocks. Tests, docs and examples
+read it, so that none of them has to know an agent by name."""
+
+from __future__ import annotations
+
+from anyhook.model.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from anyhook.model.json_types import Json
+
+COMMAND, REASON = "echo hi", "no echo"
+"""The shell command of every sample's call, and why its hook refuses it."""
+REFUSE = f"echo '{REASON}' >&2; exit 2"
+GUARD = f"#!/bin/sh\nif grep -q '{COMMAND}'; then {REFUSE}; fi\n"
+"""The usual hook: it refuses the command by its exit status, and says why on stderr."""
+
+
+def grouped(event: str, tool: str, command: str) -> dict[str, Json]:
+    """A file with groups of handlers under each event, as several products have it."""
+    return {"hooks": {event: [{"matcher": tool, "hooks": [{"type": "command", "command": command}]}]}}
+
+
+def denied(event: str) -> dict[str, Json]:
+    """The refusal that several products read."""
+    specific: Json = {"hookEventName": event, "permissionDecision": "deny", "permissionDecisionReason": REASON}
+    return {"hookSpecificOutput": specific}
+
+
+class Sample(Record):
+    """Of an agent that declares hooks, the first five; of one that calls us, the others."""
+
+    event: str = ""
+    """The native event of the hook: the one before a tool runs."""
+    files: Mapping[str, Json] = {}
+    """Path in the project → text, or what is written as JSON; what begins with `#!` is a program."""
+    script: str = REFUSE
+    """The shell lines by which any hook of this dialect refuses what that event is about."""
+    tool: str = ""
+    input: Mapping[str, Json] = {"command": COMMAND}
+    """What is fired at it, in the dialect's own words."""
+
+    calls: str = ""
+    """The host's own event before a tool runs."""
+    payload: Mapping[str, Json] = {}
+    """What the host sends then."""
+    stdout: Mapping[str, Json] = {}
+    stderr: str = ""
+    status: int = 0
+    """What the host is told where a hook refuses: the JSON on stdout, stderr, the exit status."""

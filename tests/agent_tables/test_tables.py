@@ -1,0 +1,114 @@
+"""The tables of the agents that come along: they pass their own check, the registry's lines are true, and the check
+finds what it is there to find."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from anyhook.tables.extend import extend
+from anyhook.tables.host_rows import HostTool, Say
+from anyhook.tables.installed import BRIDGED, CALLS, DECLARES, BadTable, part
+from anyhook.tables.registry import AGENTS, DIALECTS, HOSTS, dialect, host, module_of
+from anyhook.tables.rows import Dialect, EventRow, Field
+from anyhook.tables.self_check import mistakes
+
+
+@pytest.mark.parametrize("line", AGENTS, ids=lambda line: str(line[0]))
+def test_a_line_of_the_registry(line: tuple[str, int, tuple[str, ...]]) -> None:
+    name, does, variables = line
+    found, called = part(module_of(name), "DIALECT"), part(module_of(name), "HOST")
+    assert bool(does & DECLARES) == (found is not None)
+    assert bool(does & (CALLS | BRIDGED)) == (called is not None)
+    assert variables == (found.variables if found is not None else ())
+    assert mistakes(name, found, called) == []
+    if called is not None:
+        assert bool(does & CALLS) == (called.entry is not None)
+        assert (part(module_of(name), "drive") is not None) == (called.entry is not None)
+        assert part(module_of(name), "VERSION")
+
+
+def test_the_order_in_which_hooks_run() -> None:
+    """People rely on it, and journals are read by it."""
+    assert DIALECTS == (
+        "kode", "kodik", "agenthooks", "kolega", "kodelet", "claude", "codex", "gemini", "qwen", "copilot", "goose",
+    )  # fmt: skip
+    assert HOSTS == (
+        "claude", "codex", "gemini", "qwen", "copilot", "goose", "kimi", "vibe", "cline", "opencode", "kolega",
+    )  # fmt: skip
+
+
+CHANGES: dict[str, tuple[dict[str, Any], str]] = {
+    "layering": ({"layering": "stack"}, "DIALECT.layering"),
+    "chain": ({"chains": ("inputs",)}, "DIALECT.chains"),
+    "event": ({"events": {"PreToolUse": {"canonical": ("before",)}}}, "DIALECT.events[PreToolUse].canonical"),
+    "effect of a block": ({"events": {"Stop": {"block": "stops"}}}, "DIALECT.events[Stop].block"),
+    "field": ({"base": {"x": Field("x", "toool")}}, "DIALECT.base[x]"),
+    "bound": ({"events": {"PreToolUse": {"bound": 3}}}, "DIALECT.events[PreToolUse].bound"),
+    "tool": ({"tools": {"bash": None, "hell": object()}}, "DIALECT.tools"),
+    "limits": ({"limits": {"command": None}}, "DIALECT.limits"),
+    "nothing to read": (
+        {"base": (), "events": {"New": EventRow("New", ("stop",), None)}},
+        "DIALECT.events[New].payload",
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_dialects_mistake_names_its_cell(change: str) -> None:
+    changes, cell = CHANGES[change]
+    made = extend(dialect("claude"), **{key: value for key, value in changes.items() if key != "events"})
+    made = extend(made, **{key: value for key, value in changes.items() if key == "events"})
+    assert [found for found in mistakes("claude", made, None) if found.startswith(cell)]
+
+
+HOST_CHANGES: dict[str, tuple[dict[str, Any], str]] = {
+    "effect": ({"events": {"Stop": {"says": {"blocks": Say({"a": "{reason}"})}}}}, "HOST.events[Stop].says"),
+    "value": ({"events": {"Stop": {"says": {"block": Say({"a": "{why}"})}}}}, "HOST.events[Stop].says[block]"),
+    "no value": ({"events": {"Stop": {"says": {"context": Say({"a": "b"})}}}}, "HOST.events[Stop].says[context]"),
+    "no input": ({"events": {"PreToolUse": {"takes": ()}}}, "HOST.events[PreToolUse].takes"),
+    "no time": ({"events": {"Stop": {"limit_s": 0}}}, "HOST.events[Stop].limit_s"),
+    "scope": ({"reads": {"claude": ("users",)}}, "HOST.reads[claude]"),
+    "tool": ({"tools": {"Bash": HostTool("bash")}}, "HOST.tools[Bash].ours"),
+}
+
+
+@pytest.mark.parametrize("change", HOST_CHANGES)
+def test_a_hosts_mistake_names_its_cell(change: str) -> None:
+    changes, cell = HOST_CHANGES[change]
+    made = extend(host("claude"), **changes)
+    assert [found for found in mistakes("claude", None, made) if found.startswith(cell)]
+
+
+def test_extend() -> None:
+    base = dialect("claude")
+    made = extend(base, title="Other", limits={"http": None}, events={"Stop": None, "SessionEnd": {"target": None}})
+    assert (made.title, made.name, made.load) == ("Other", base.name, base.load)
+    assert set(base.limits) - set(made.limits) == {"http"}
+    assert made.row("Stop") is None
+    ending = made.row("SessionEnd")
+    assert ending is not None
+    assert (ending.target, ending.payload) == (None, base.row("SessionEnd").payload)  # type: ignore[union-attr]
+    assert base.row("Stop") is not None, "the base stays as it is"
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"titel": "x"}, "Dialect.titel: there is no such field. Did you mean `title`?"),
+        ({"events": {"Stopp": {"bound": 1}}}, "Dialect.events[Stopp]: there is no such row"),
+        ({"events": {"Stop": {"bounds": 1}}}, "EventRow.bounds: there is no such field"),
+    ],
+)
+def test_extend_says_what_is_wrong(changes: dict[str, Any], told: str) -> None:
+    with pytest.raises(BadTable) as error:
+        extend(dialect("claude"), **changes)
+    assert told in str(error.value)
+
+
+def test_one_broken_table_takes_no_other_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("anyhook.agents.gemini.DIALECT", None, raising=False)
+    monkeypatch.setattr("anyhook.agents.gemini.dialect.DIALECT", None)
+    found: dict[str, Dialect] = {name: dialect(name) for name in DIALECTS}
+    assert [name for name, table in found.items() if not table.events] == ["gemini"]
