@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     from anyhook.documents.files import Files
     from anyhook.model.hook import Hook, Source
     from anyhook.model.json_types import Json
+    from anyhook.model.words import Effect
     from anyhook.tables.host_rows import Host, HostEvent
     from anyhook.tables.rows import Cell
 
     Variables = Callable[[Hook, str, str], dict[str, str]]
     """Hook, project, session → what its environment gets."""
 
-BLOCKS = {
+BLOCKS: dict[str, Effect] = {
     "user_prompt_submit": "abort", "pre_tool": "deny_tool", "permission_request": "deny_permission",
     "post_tool": "feedback", "post_tool_failure": "feedback", "subagent_start": "skip", "pre_compact": "skip",
     "stop": "keep_working", "subagent_stop": "keep_working",

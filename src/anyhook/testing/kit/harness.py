@@ -148,7 +148,7 @@ def decision_of(made: dict[str, Json]) -> Decision:
     for field in LISTED:
         texts = made.get(field)
         plain[field] = tuple(map(str, texts)) if isinstance(texts, list) else ()
-    plain["hooks"] = tuple(Report("", "", "", "", "", "").replace(**_known(row, Report)) for row in reports(made))
+    plain["hooks"] = tuple(Report("", "", "", "", "", "ran").replace(**_known(row, Report)) for row in reports(made))
     plain["problems"] = tuple(_problem(row) for row in objects(made.get("problems")))
     return Decision(str(made.get("event"))).replace(**plain)
 
