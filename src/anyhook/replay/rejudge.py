@@ -12,9 +12,9 @@ from anyhook.model.event import GATES, Event
 from anyhook.model.hook import Hook
 from anyhook.model.outcome import BLOCK, STOPPING
 from anyhook.model.record import Record
+from anyhook.model.words import ENDINGS
 from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
 from anyhook.tables.translate import completed, rewritten, to_host, to_native
-from anyhook.model.words import ENDINGS
 from anyhook.walk.interpret import interpret
 from anyhook.walk.judge import judge
 from anyhook.walk.merge import Judged, merge
@@ -247,7 +247,7 @@ def run_from(run: RecordedRun | None) -> Run:
         if said.endswith(CUT) and run.ending == "exited":  # nobody reads what a run that failed has printed
             raise Unjudgeable("its output was too long to be kept whole")
         streams.append(said.encode("utf-8", "surrogatepass"))
-    return Run(run.ending, run.exit_code, streams[0], streams[1], 0, run.duration_s or 0.0, run.error)
+    return Run(ENDINGS[run.ending], run.exit_code, streams[0], streams[1], 0, run.duration_s or 0.0, run.error)
 
 
 def _kept(decision: Decision) -> list[tuple[str, Json]]:
