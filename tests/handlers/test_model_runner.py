@@ -44,7 +44,7 @@ def test_another_model_for_one_event(world: World) -> None:
     world.kolega("Stop", {"type": "prompt", "prompt": "p"})
     plain = Engine.open(world.project, env=world.env)
     assert plain.fire_sync(Event.stop()).hooks[0].status == "broken"
-    other = engine(world, '{"ok": false, "reason": "no"}').model
+    other = engine(world, '{"ok": false, "reason": "no"}').context.model
     assert plain.fire_sync(Event.stop(), model=other).reason == "no"
 
 

@@ -7,6 +7,7 @@ import sqlite3
 import tempfile
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 from hypothesis import example, given
@@ -15,11 +16,11 @@ from hypothesis import strategies as st
 from anyhook.journal.chain import START, sealed
 from anyhook.journal.files import full_path
 from anyhook.journal.line_parts import parts_of
+from anyhook.journal.read import read_line
 from anyhook.journal.record import JournalPolicy, about, head_of, record
 from anyhook.journal.runs import columns_of, runs_of
-from anyhook.journal.search import Wanted, parsed
-from anyhook.journal.word_index import TABLE, make_all
-from anyhook.journal.words import WordSearch, query_of, text_of
+from anyhook.journal.search import Wanted
+from anyhook.journal.word_search import TABLE, WordSearch, make_all, query_of, text_of
 from anyhook.model.call import Call, Run
 from anyhook.model.decision import Decision, Report
 from anyhook.model.digest import hasher
@@ -27,8 +28,8 @@ from anyhook.model.event import Event
 from anyhook.model.firing import HookRun
 from anyhook.model.hook import Hook
 from anyhook.model.json_types import Json
-from anyhook.replay.replay import Change, Judge, Unjudgeable
-from anyhook.replay.replayed import replay
+from anyhook.replay.rejudge import Change, Judge, Unjudgeable
+from anyhook.replay.replay import replay_journal
 from examples import examples
 
 NAMES = ["calls", "decision", "hooks", "tool", "data", "n", 'x"calls', "", "ß"]
@@ -51,6 +52,9 @@ values: st.SearchStrategy[Json] = st.recursive(
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=3),
     max_leaves=8,
 )
+
+if TYPE_CHECKING:
+    from anyhook.model.words import Ending, HookStatus, Verdict
 objects = st.dictionaries(st.sampled_from(NAMES), values, max_size=3)
 keepings = st.sampled_from([JournalPolicy(), JournalPolicy(bodies="hashed"), JournalPolicy(bodies="none")])
 
@@ -67,7 +71,7 @@ def lines(draw: st.DrawFn) -> bytes:
             identity, draw(texts), "kodik", "user", "/", (), "/", "", "Stop", ("stop",), None, "command", {}, 1.0
         )
         call = Call((draw(texts), "b"), b"", {"A": "b"}, draw(texts), 1.5, "", draw(st.sampled_from(["", "00-1-2-01"])))
-        ending = draw(st.sampled_from(["exited", "timed_out", "not_started"]))
+        ending: Ending = draw(st.sampled_from(["exited", "timed_out", "not_started"]))
         spent = draw(st.floats(0, 1e6))
         run = Run(
             ending,
@@ -81,8 +85,8 @@ def lines(draw: st.DrawFn) -> bytes:
         started.append(
             HookRun(hook, call, draw(st.sampled_from(["native", "deny"])), "", run, draw(st.sampled_from(["", "exit"])))
         )
-        status = draw(st.sampled_from(["ran", "skipped", "unmatched"]))
-        verdict = draw(st.sampled_from(["none", "block", "allow"]))
+        status: HookStatus = draw(st.sampled_from(["ran", "skipped", "unmatched"]))
+        verdict: Verdict = draw(st.sampled_from(["none", "block", "allow"]))
         reports.append(Report(identity, "n", "x", "user", draw(texts), status, draw(texts), verdict=verdict))
     decision = Decision("stop", hooks=tuple(reports))
     if draw(st.booleans()):
@@ -111,7 +115,7 @@ def test_runs_are_those_that_parsing_finds(journal: list[bytes]) -> None:
         for runs in columns_of(journal).hooks
         for at, kind, spent in zip(runs.at, runs.kind, runs.spent_s, strict=True)
     )
-    assert found == sorted(run for line in journal for run in runs_of(parsed(line) or {}))
+    assert found == sorted(run for line in journal for run in runs_of(read_line(line)))
 
 
 def test_a_line_of_everyday_needs_no_parsing() -> None:
@@ -143,12 +147,12 @@ def test_replaying_all_is_judging_each(unsealed: list[bytes], posture: str | Non
     journal, _ = sealed([*unsealed, *unsealed], START, hasher())
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "journal.jsonl").write_bytes(b"".join(journal))
-        found = replay(folder, Wanted(), {}, posture, lambda _done, _all: None)
+        found = replay_journal(folder, Wanted(), {}, posture, lambda _done, _all: None)
     changes: list[Change] = []
     judged, not_judged = 0, Counter[str]()
     for line in journal:
         try:
-            change = Judge({}, posture).judge(parsed(line) or {})
+            change = Judge({}, posture).judge(read_line(line))
         except Unjudgeable as why:
             not_judged[str(why)] += 1
             continue
@@ -177,7 +181,7 @@ def test_a_search_finds_what_a_whole_index_would(
     index = sqlite3.connect(":memory:")
     index.execute(TABLE)
     for number, line in enumerate(journal):
-        index.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (number, text_of(parsed(line) or {})))
+        index.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (number, text_of(read_line(line))))
     query = query_of(asked)
     rows = index.execute("SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC", (query,)) if query else ()
     assert found == [journal[number] for (number,) in rows]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
+    from anyhook.model.words import Ending
 
 VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 
@@ -39,7 +40,7 @@ class Posted:
             self.end("timed_out")
         return self._run
 
-    def end(self, ending: str = "cancelled") -> None:
+    def end(self, ending: Ending = "cancelled") -> None:
         """Nobody is interested in the answer any more."""
         self._conclude(ending, None)
         connection = self._connection
@@ -53,7 +54,7 @@ class Posted:
     def _left_s(self) -> float:
         return self._started_s + self._call.limit_s - monotonic()
 
-    def _conclude(self, ending: str, code: int | None, stdout: bytes = b"", stderr: str = "") -> None:
+    def _conclude(self, ending: Ending, code: int | None, stdout: bytes = b"", stderr: str = "") -> None:
         if len(stdout) > OUTPUT_LIMIT:
             ending, code, stdout = "overflowed", None, stdout[:OUTPUT_LIMIT]
         with self._lock:

@@ -54,7 +54,7 @@ _PLAIN = frozenset({int, float, bool, type(None)})
 OPENS = frozenset("{[")
 _harmless: set[str] = set()
 """Names of keys that were looked at and stand before no secret: nearly all are the same few."""
-_HARMLESS_MOST, _HARMLESS_SIZE = 1_000, 64
+_MAX_HARMLESS, _HARMLESS_SIZE = 1_000, 64
 
 
 def is_suspect(value: Json, depth: int = 0) -> bool:
@@ -84,7 +84,7 @@ def _is_harmless(key: object) -> bool:
     if type(key) is not str or names_secret(key.lower()) or is_suspect_text(key):
         return False
     if len(key) <= _HARMLESS_SIZE:
-        if len(_harmless) >= _HARMLESS_MOST:
+        if len(_harmless) >= _MAX_HARMLESS:
             _harmless.clear()
         _harmless.add(key)
     return True

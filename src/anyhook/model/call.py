@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from anyhook.model.record import Record
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.words import Ending
+
 
 class Call(Record):
     """One process to start: everything `steps.run` needs, and everything `explain` shows."""
@@ -23,8 +27,7 @@ class Call(Record):
 class Run(Record):
     """How one process ended. `ending` says which of the ways; reading the output is another step's business."""
 
-    ending: str
-    """`exited`, `timed_out`, `signalled`, `not_started`, `overflowed` or `cancelled`."""
+    ending: Ending
     exit_code: int | None
     """The exit status; minus the signal's number where a signal ended it; None where nothing was started, or where
     another part of the program took the status away."""

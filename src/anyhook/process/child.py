@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from subprocess import Popen
 
     from anyhook.model.call import Call
+    from anyhook.model.words import Ending
 
 OUTPUT_LIMIT = 10 * 1024 * 1024
 """Of each stream, in bytes."""
@@ -104,7 +105,7 @@ class Child:
 
     # Defaults are here and not in `__init__`, which runs while nothing else does: the process is not there yet.
     pid = 0
-    ending: str | None = None
+    ending: Ending | None = None
     alone = True
     """Whether no other child lived beside it, in a process that is ours."""
     _out: _Stream
@@ -193,7 +194,7 @@ class Child:
             self._watch(monotonic() + _HANGS_S)
         return self.conclude()
 
-    def end(self, ending: str = "cancelled") -> None:
+    def end(self, ending: Ending = "cancelled") -> None:
         """Kill the whole tree now, from any thread or signal handler; the next `wait` returns a Run with `ending`."""
         held = self._lock.acquire(timeout=_PATIENCE_S)
         try:

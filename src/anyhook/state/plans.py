@@ -79,7 +79,7 @@ class Setup(Record):
         return Roots(self.project, seen, tuple(folders), self.state_dir, sys.platform)
 
 
-class Plan(Record):
+class CatalogPlan(Record):
     """A catalog as plain values, and what can be said of it without making it one again."""
 
     key: tuple[object, ...]
@@ -110,7 +110,7 @@ def plan_path(own_dir: str, key: tuple[object, ...]) -> str:
     return f"{own_dir}/plans/{checksum:016x}"
 
 
-def read_plan(setup: Setup) -> Plan | None:
+def read_plan(setup: Setup) -> CatalogPlan | None:
     """The plan, if every file still looks as it did when the plan was made."""
     try:
         own_dir, key = believed_dir(setup.env, setup.project), setup.key()
@@ -118,7 +118,7 @@ def read_plan(setup: Setup) -> Plan | None:
             state = os.fstat(file.fileno())
             if state.st_uid != os.geteuid() or (state.st_mode | os.stat(own_dir).st_mode) & 0o022:
                 return None
-            plan = Plan(*marshal.loads(file.read()))  # noqa: S302 (our own file, for its owner only)
+            plan = CatalogPlan(*marshal.loads(file.read()))  # noqa: S302 (our own file, for its owner only)
         if plan.key != key:
             return None
         for path, seen in plan.stamps.items():
@@ -129,7 +129,7 @@ def read_plan(setup: Setup) -> Plan | None:
     return plan
 
 
-def keep_plan(setup: Setup, plan: Plan, begun_ns: int) -> None:
+def keep_plan(setup: Setup, plan: CatalogPlan, begun_ns: int) -> None:
     """Keeps a plan, unless one of its files had only just changed when the reading began."""
     youngest = max((max(seen[0], seen[1]) for seen in plan.stamps.values() if seen), default=0)
     if begun_ns - youngest < SETTLED_NS:

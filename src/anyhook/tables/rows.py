@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook, Layer, Source
     from anyhook.model.json_types import Json
+    from anyhook.model.words import Effect
     from anyhook.tables.shapes import EntryShape
 
     Cell = str | Callable[["Scene"], Json]
@@ -66,7 +67,7 @@ class EventRow(Record):
 
     native: str
     canonical: tuple[str, ...]
-    block: str | None
+    block: Effect | None
     """What a block does here; None where a hook of this event cannot block."""
     payload: tuple[Field, ...] = ()
     target: str | None = None

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.tables.rows import Scene
-    from anyhook.walk.routes import Step
+    from anyhook.walk.routes import HookStep
 
 
 NAMING = ("callable", "prompt", "url", "file")
 """One word or line that says what a handler does, if it is not a command."""
 
 
-def explain(step: Step, event: Event, scene: Scene, where: str, model: str = "") -> dict[str, Json]:
+def explain(step: HookStep, event: Event, scene: Scene, where: str, model: str = "") -> dict[str, Json]:
     """A record as `fire` reports it, with the call in place of the run. `model` is whom the hook would ask. A hook that
     cannot be explained hides no other."""
     try:
@@ -34,7 +34,7 @@ def explain(step: Step, event: Event, scene: Scene, where: str, model: str = "")
         return made
 
 
-def _explained(step: Step, event: Event, scene: Scene, where: str, model: str) -> dict[str, Json]:
+def _explained(step: HookStep, event: Event, scene: Scene, where: str, model: str) -> dict[str, Json]:
     hook = step.hook
     why = hook.why if hook.status == "broken" else step.why
     if why is None:

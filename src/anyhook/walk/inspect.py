@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
+    from anyhook.model.words import Severity
     from anyhook.tables.rows import Dialect, EventRow, Launch, Roots
     from anyhook.walk.catalog import Setup
 
@@ -81,7 +82,7 @@ def _written(hook: Hook, launch: Launch) -> Json:
     return "" if launch.argv[1:] == ("-c", text) else text
 
 
-def _no_shell(hook: Hook, signs: list[str], severity: str) -> Problem:
+def _no_shell(hook: Hook, signs: list[str], severity: Severity) -> Problem:
     shown = ", ".join(f"`{sign}`" for sign in signs[:3])
     return Problem("no-shell", f"`{hook.name}` is started without a shell, which {shown} would need", hook.where(),
                    fix="Call a shell (sh -c '…'), or put the line into a script.", severity=severity)  # fmt: skip

@@ -8,6 +8,7 @@ import os
 from typing import TYPE_CHECKING
 
 from anyhook.documents.read import Unreadable, read_bytes
+from anyhook.journal.read import objects
 from anyhook.shell.named import within
 from anyhook.testing.conformance.matching import is_operation, mismatches, parse_json
 from anyhook.testing.kit.hook_names import means
@@ -81,17 +82,7 @@ def _files(wanted: Json, project: str) -> list[str]:
 
 def reports(decision: dict[str, Json]) -> list[dict[str, Json]]:
     """The result of each hook."""
-    return tables(decision.get("hooks"))
-
-
-def calls_in(record: dict[str, Json]) -> list[dict[str, Json]]:
-    """The calls of a record of the journal."""
-    return tables(record.get("calls"))
-
-
-def tables(value: Json) -> list[dict[str, Json]]:
-    """The objects of a list, whatever else is in it."""
-    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
+    return objects(decision.get("hooks"))
 
 
 def _named(name: str, reports: list[dict[str, Json]]) -> list[dict[str, Json]]:
@@ -121,7 +112,7 @@ def _problems(expect: dict[str, Json], fired: Fired) -> list[str]:
     wanted = expect.get("problems")
     if not isinstance(wanted, list):
         return []
-    problems = tables(fired.decision.get("problems"))
+    problems = objects(fired.decision.get("problems"))
     missing = [
         f"problems: `{code}` was not reported" for code in wanted if code not in [p.get("code") for p in problems]
     ]
