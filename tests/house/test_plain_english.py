@@ -16,7 +16,7 @@ from anyhook.model.codes import CODES
 NOT_YET: tuple[str, ...] = ()
 """Paths, or beginnings of paths, that still have phrases of the list. It only gets shorter."""
 
-NAMES_NOT_YET: tuple[str, ...] = ("src/anyhook/journal/", "src/anyhook/replay/")
+NAMES_NOT_YET: tuple[str, ...] = ()
 """The same for names."""
 
 PAGES = sorted(

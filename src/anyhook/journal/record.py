@@ -63,7 +63,7 @@ class JournalPolicy(Record):
     """Names of variables that every hook may have from its host; of a hook's own, only the others are told."""
     known: dict[Hashable, str] = Forgetful()
     """Pieces of lines that may well recur, by all that they are made of: who was called, and what hooks say day after
-    day. Filled on the way (see `clean_anew`)."""
+    day. Filled on the way (see `cleaned`)."""
 
 
 ALL = JournalPolicy()
@@ -120,7 +120,7 @@ def _unnamed(value: Json, secrets: Sequence[tuple[str, str]]) -> Json:
     return json.loads(made) if isinstance(value, str) else made
 
 
-def clean_anew(value: Json, policy: JournalPolicy, key: Hashable) -> str:
+def cleaned(value: Json, policy: JournalPolicy, key: Hashable) -> str:
     """The same of a piece that is not among those that are known, but is from now on."""
     text = clean(value, policy)
     if len(text) <= MAX_KNOWN_SIZE:
@@ -155,7 +155,7 @@ def head_of(event: Event, who: str, session: str, policy: JournalPolicy = ALL, *
     """The part of a line that is known before anything is started. `who` is made by `about`; `cut` is as for `clean`.
     Data that is not JSON, which only an embedding program can give, is left out."""
     session = str(event.data.get("session") or session)
-    named = policy.known.get(session) or clean_anew(session, policy, session)
+    named = policy.known.get(session) or cleaned(session, policy, session)
     marks = ', "hosted": true' if event.hosted else ""
     if policy.bodies != FULL:
         marks += f', "bodies": "{policy.bodies}"'
@@ -175,7 +175,7 @@ def call_text(hook: Hook, call: Call, posture: str, policy: JournalPolicy = ALL,
     """The part of a line that is known once a hook is started: made while it runs. What a run means can be found out
     again from this, when neither the hook nor its files are there any more. `model` is whom the hook asks."""
     key = (hook.id, posture, model, call.argv, call.cwd, call.limit_s, *call.env)
-    text = policy.known.get(key) or clean_anew(_call(hook, call, posture, policy, model), policy, key)
+    text = policy.known.get(key) or cleaned(_call(hook, call, posture, policy, model), policy, key)
     # The trace differs each time, so it is not part of what is known.
     return f'{text[:-1]}, "trace": "{call.trace}"' if call.trace else text[:-1]
 
@@ -220,7 +220,7 @@ def _call_and_run(started: HookRun, policy: JournalPolicy) -> str:
     key = (failed, run.ending, run.exit_code, run.stdout, run.stderr, run.error)
     said = policy.known.get(key) if len(run.stdout) + len(run.stderr) <= MAX_KNOWN_SIZE else None
     if said is None:
-        said = clean_anew({"failed": failed or None, "run": _said(run, policy)}, policy, key)
+        said = cleaned({"failed": failed or None, "run": _said(run, policy)}, policy, key)
     return f'{text}, {said[1:-2]}, "started_ns": {run.started_ns}, "duration_s": {run.duration_s:.6f}}}}}'
 
 
@@ -272,7 +272,7 @@ def _decision_text(decision: Decision, policy: JournalPolicy) -> str:
             decision.context, decision.messages, decision.follow_ups, decision.end_turn,
             *[(report.source, report.id, report.status, report.why, report.verdict) for report in decision.hooks],
         )  # fmt: skip
-        return policy.known.get(key) or clean_anew(_decision(decision, policy), policy, key)
+        return policy.known.get(key) or cleaned(_decision(decision, policy), policy, key)
     except (TypeError, ValueError, RecursionError) as error:  # a callable's answer that is not JSON costs no event
         lost: dict[str, Json] = {"verdict": decision.verdict, "enforced": decision.enforced, "lost": str(error)}
         return clean(lost, policy)

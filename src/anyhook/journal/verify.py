@@ -199,7 +199,7 @@ class _Reading:
         if not self.records:
             before, self.first = self.beginning(line, before), link[0]
         self.first = min(self.first, n := link[0])
-        self.mend(line)
+        self.accept_torn(line)
         sound = follows(line, before, self.digest)
         if self.expected is not None and n == self.expected[0]:
             self.seen_head = self.seen_head or link[1] == self.expected[1]
@@ -238,7 +238,7 @@ class _Reading:
         self.told_of_fragment()
         self.fragment = (size, where)
 
-    def mend(self, line: bytes) -> None:
+    def accept_torn(self, line: bytes) -> None:
         """A torn line is not damage if the next record says that it found one of that length."""
         if self.fragment is None:
             return

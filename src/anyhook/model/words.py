@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     HookState = Literal["armed", "untrusted", "changed", "disabled", "broken"]
     """A hook in the catalog."""
     HookStatus = Literal["ran", "unmatched", "untrusted", "disabled", "skipped", "background", "broken"]
-    """What became of a hook in one event."""
+    """What happened to a hook in one event."""
     Severity = Literal["error", "warning"]
 
 NONE: Verdict = "none"
