@@ -136,7 +136,7 @@ class RecordedCall(Record):
 
 
 class RecordedHook(Record):
-    """What became of one hook that was considered."""
+    """The result of one hook that was considered."""
 
     id: str
     status: str
@@ -159,7 +159,7 @@ class RecordedDecision(Record):
     """What was decided."""
 
     raw: dict[str, Json]
-    """As it stands in the line: without the fields that it does not ask for."""
+    """As it is in the line: without the fields that it does not ask for."""
 
     @property
     def verdict(self) -> str | None:
@@ -267,8 +267,8 @@ class JournalLine(Record):
 
     @property
     def has_data(self) -> bool:
-        """Whether the event's own data stands here: not where it could not be written down, nor where the line only
-        counts events."""
+        """Whether the line has the event's own data: not if it could not be written down, nor if the line only counts
+        events."""
         return isinstance(self._get("data"), dict) and "lost" not in (self.record or {}) and not self._get("events")
 
     @property
@@ -335,7 +335,7 @@ def read_line(line: bytes) -> JournalLine:
 
 
 def parsed(line: bytes) -> dict[str, Json] | None:
-    """The object that a line is; None where it is none."""
+    """The object in a line; None for anything else."""
     try:
         record = lean_json.loads(line.decode("utf-8"))
     except (ValueError, RecursionError):
@@ -368,7 +368,7 @@ def objects(value: Json) -> list[dict[str, Json]]:
 
 
 def text(value: Json) -> str | None:
-    """A text; whatever else stands there, in words."""
+    """A text; any other value as a text."""
     return value if value is None or isinstance(value, str) else str(value)
 
 

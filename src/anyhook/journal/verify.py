@@ -199,7 +199,7 @@ class _Reading:
         if not self.records:
             before, self.first = self.beginning(line, before), link[0]
         self.first = min(self.first, n := link[0])
-        self.mend(line)
+        self.explain_fragment(line)
         sound = follows(line, before, self.digest)
         if self.expected is not None and n == self.expected[0]:
             self.seen_head = self.seen_head or link[1] == self.expected[1]
@@ -235,19 +235,19 @@ class _Reading:
 
     def no_record(self, size: int, where: str) -> None:
         self.close_gap()
-        self.told_of_fragment()
+        self.report_fragment()
         self.fragment = (size, where)
 
-    def mend(self, line: bytes) -> None:
+    def explain_fragment(self, line: bytes) -> None:
         """A torn line is not damage if the next record says that it found one of that length."""
         if self.fragment is None:
             return
         torn = b'"torn": %d' % self.fragment[0]
         if torn in line:
             self.fragment = None
-        self.told_of_fragment()
+        self.report_fragment()
 
-    def told_of_fragment(self) -> None:
+    def report_fragment(self) -> None:
         if self.fragment is not None:
             _, where = self.fragment
             n = self.last[0]
@@ -257,7 +257,7 @@ class _Reading:
 
     def end(self) -> Proof:
         self.close_gap()
-        self.told_of_fragment()
+        self.report_fragment()
         head = self.expected
         if head is not None and not self.seen_head:
             gone = "is not there" if head[0] > self.last[0] or head[0] < self.first else "is another one"

@@ -202,24 +202,24 @@ class JournalWriter:
 
     def _write(self, lines: Sequence[bytes], end: int) -> None:
         descriptor = self._descriptor
-        mend = b""
+        line_break = b""
         if end == self._end:
             last: Link | None = self._last
         else:
             last = self._link(end)
         if last is None and (last := self._link(end, b"\n")) is not None:
-            mend = b"\n"  # all of a record but its line break
+            line_break = b"\n"  # all of a record but its line break
         elif last is None:
             last, torn = self._last_of_all(end)
             if torn:  # a process was killed, or the machine lost its power, in the middle of a line
-                mend = b"\n"
+                line_break = b"\n"
                 lines = [_with(lines[0], b'"torn": %d' % torn), *lines[1:]]
         if self._digest is None:
             self._digest = hasher()
         if not end and last != START:  # the first line of a file names what it follows: the file before may be deleted
             lines = [_with(lines[0], b'"after": "%b"' % last[1]), *lines[1:]]
         made, self._last = sealed(lines, last, self._digest)
-        data = made[0] if len(made) == 1 and not mend else mend + b"".join(made)
+        data = made[0] if len(made) == 1 and not line_break else line_break + b"".join(made)
         written = os.write(descriptor, data)
         if written != len(data):
             os.ftruncate(descriptor, end)  # nobody else writes while we hold the lock

@@ -1,5 +1,5 @@
-"""Hook requests: what each hook of a recorded event asked for, read from its run, and what became of it. Of runs that
-were not kept it says nothing."""
+"""Hook requests: what each hook of a recorded event asked for, read from its run, and how the decision used it. Runs
+that were not kept are skipped."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class HookRequest(Record):
     """The field of the decision."""
     value: Json
     became: str = ""
-    """What became of it where it did not come to that."""
+    """What happened instead, if it was not done."""
 
 
 def requests_of(line: JournalLine) -> dict[str, list[HookRequest]]:
