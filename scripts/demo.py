@@ -63,8 +63,8 @@ SCENES = [
         "A project with hooks of all five dialects, in the order in which they run. None of them is trusted yet:"
         " cloning a repository does not mean that you agree to run its code.",
         ["list"],
-        shows=["untrusted kode:project", "untrusted kodik:project", "untrusted agenthooks:project",
-               "untrusted kolega:project", "untrusted kodelet:project"],
+        shows=["untrusted  kode:project", "untrusted  kodik:project", "untrusted  agenthooks:project",
+               "untrusted  kolega:project", "untrusted  kodelet:project"],
     ),
     Scene(
         "Nothing runs without approval",

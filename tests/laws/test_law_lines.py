@@ -7,6 +7,7 @@ import sqlite3
 import tempfile
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 from hypothesis import example, given
@@ -51,6 +52,9 @@ values: st.SearchStrategy[Json] = st.recursive(
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=3),
     max_leaves=8,
 )
+
+if TYPE_CHECKING:
+    from anyhook.model.words import Ending, HookStatus, Verdict
 objects = st.dictionaries(st.sampled_from(NAMES), values, max_size=3)
 keepings = st.sampled_from([JournalPolicy(), JournalPolicy(bodies="hashed"), JournalPolicy(bodies="none")])
 
@@ -67,7 +71,7 @@ def lines(draw: st.DrawFn) -> bytes:
             identity, draw(texts), "kodik", "user", "/", (), "/", "", "Stop", ("stop",), None, "command", {}, 1.0
         )
         call = Call((draw(texts), "b"), b"", {"A": "b"}, draw(texts), 1.5, "", draw(st.sampled_from(["", "00-1-2-01"])))
-        ending = draw(st.sampled_from(["exited", "timed_out", "not_started"]))
+        ending: Ending = draw(st.sampled_from(["exited", "timed_out", "not_started"]))
         spent = draw(st.floats(0, 1e6))
         run = Run(
             ending,
@@ -81,8 +85,8 @@ def lines(draw: st.DrawFn) -> bytes:
         started.append(
             HookRun(hook, call, draw(st.sampled_from(["native", "deny"])), "", run, draw(st.sampled_from(["", "exit"])))
         )
-        status = draw(st.sampled_from(["ran", "skipped", "unmatched"]))
-        verdict = draw(st.sampled_from(["none", "block", "allow"]))
+        status: HookStatus = draw(st.sampled_from(["ran", "skipped", "unmatched"]))
+        verdict: Verdict = draw(st.sampled_from(["none", "block", "allow"]))
         reports.append(Report(identity, "n", "x", "user", draw(texts), status, draw(texts), verdict=verdict))
     decision = Decision("stop", hooks=tuple(reports))
     if draw(st.booleans()):

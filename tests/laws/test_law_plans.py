@@ -18,7 +18,7 @@ from law_strategies import TABLES
 from anyhook.cli import fire as cli_fire
 from anyhook.cli.options import FireOptions, parse
 from anyhook.model.event import EVENTS, Event
-from anyhook.state.plans import Plan, read_plan
+from anyhook.state.plans import CatalogPlan, read_plan
 from anyhook.state.switches import Switches
 from anyhook.walk.build import build
 from anyhook.walk.catalog import Catalog, from_plan, to_plan
@@ -57,7 +57,7 @@ def test_there_and_back(hooks: list[tuple[tuple[str, str], str, str]], broken: l
         populate(world, hooks, broken)
         catalog = build(world.setup(trust), may_start=True).with_lines()
         plan = to_plan(world.setup(trust), catalog)
-        stored = Plan(*marshal.loads(marshal.dumps(tuple(getattr(plan, field) for field in plan.fields))))
+        stored = CatalogPlan(*marshal.loads(marshal.dumps(tuple(getattr(plan, field) for field in plan.fields))))
         assert from_plan(stored) == catalog
         assert stored.events == catalog.by_event()
         for event in EVENTS:

@@ -10,7 +10,7 @@ from anyhook.journal.record import JournalPolicy, record
 from anyhook.model.call import Call, Run
 from anyhook.model.decision import Decision, Report
 from anyhook.model.firing import HookRun
-from anyhook.walk.merge import Entry, merge
+from anyhook.walk.merge import Judged, merge
 from examples import examples
 
 said = st.sampled_from([b"", b"{}", b'{"reason": "no"}', b"token=abcdefgh", b"\xff"])
@@ -30,7 +30,7 @@ reports = st.builds(
 
 @st.composite
 def decided(draw: st.DrawFn) -> Decision:
-    made: tuple[str, list[Entry]] = draw(entries())
+    made: tuple[str, list[Judged]] = draw(entries())
     return merge(*made, tuple(draw(st.lists(reports, max_size=2))), (), draw(st.booleans()))
 
 

@@ -123,8 +123,8 @@ def test_failures_that_a_person_understands(pytester: pytest.Pytester) -> None:
         "*CannotRun: there is no hook `ehco`. Did you mean `echo`? Hooks: kodik:*",
         "*CannotRun: unknown event `PreTolUse`. Did you mean `PreToolUse`?*",
         "*CannotRun: no dialect knows the field `tol`. Did you mean `tool`?",
-        "*ValueError: mode='shadw' is none of enforce, shadow. Did you mean `shadow`?",
-        "*ValueError: dialects='kodix' is none of *. Did you mean `kodik`?",
+        "*ValueError: mode='shadw' is not one of enforce, shadow. Did you mean `shadow`?",
+        "*ValueError: dialects='kodix' is not one of *. Did you mean `kodik`?",
         "*ValueError: Codex CLI sends no `prompt` with PreToolUse, only: *",
         "*AttributeError: there is no agent `codx`. Did you mean `codex`?*",
     ):

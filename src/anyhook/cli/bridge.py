@@ -73,10 +73,7 @@ def _answer(table: Host, row: HostEvent, options: BridgeOptions, begun: float, w
     from anyhook.cli.signals import OnDuty
 
     with OnDuty():
-        engine = open_engine(setup, plan, options, serves=table)
-        answer = engine.bridge(table.name, row.native, incoming)
-        engine.close_sync(0.0)
-    return answer
+        return open_engine(setup, plan, options, serves=table).bridge(table.name, row.native, incoming)
 
 
 def _project(table: Host, payload: dict[str, Json], options: BridgeOptions) -> str:

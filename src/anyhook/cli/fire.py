@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from anyhook.cli.options import FireOptions, RunOptions
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
-    from anyhook.state.plans import Plan
+    from anyhook.state.plans import CatalogPlan
     from anyhook.tables.host_rows import Host
     from anyhook.walk.engine import Engine
 
@@ -32,8 +32,7 @@ def fire(name: str, options: FireOptions) -> int:
 
     with OnDuty():
         engine = open_engine(setup, plan, options, options.session)
-        decision = engine.fire_sync(event)
-        engine.close_sync(0.0)
+        decision = engine.fire_sync(event)  # nothing is put off here, so the engine need not be closed
     return answer(_with_unknown(decision, unknown), options.json)
 
 
@@ -51,7 +50,7 @@ def setup_of(project: str, options: RunOptions, read_by_s: float | None = None) 
 
 
 def open_engine(
-    setup: Setup, plan: Plan | None, options: RunOptions, session: str | None = None, serves: Host | None = None
+    setup: Setup, plan: CatalogPlan | None, options: RunOptions, session: str | None = None, serves: Host | None = None
 ) -> Engine:
     """The engine of a process that ends with the answer."""
     from anyhook.walk.catalog import load_catalog
@@ -71,7 +70,7 @@ def open_engine(
 
 
 def quiet(
-    setup: Setup, plan: Plan, events: Sequence[Event], host: str, options: RunOptions, session: str | None = None
+    setup: Setup, plan: CatalogPlan, events: Sequence[Event], host: str, options: RunOptions, session: str | None = None
 ) -> Decision:
     """Nothing is hooked: the same decision and line in the journal as the engine's, without loading the engine."""
     from anyhook.journal.journal import Recorder

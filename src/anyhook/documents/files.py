@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from anyhook.documents.parse import Place
     from anyhook.documents.stamps import Stamp
     from anyhook.model.json_types import Json
+    from anyhook.model.words import Severity
 
 MAX_HASHED_BYTES = 256 * 1024 * 1024
 MAX_KEPT_BYTES = 262_144
@@ -81,7 +82,7 @@ class Files:
         where: str,
         why: str = "",
         fix: str = "",
-        severity: str = ERROR,
+        severity: Severity = ERROR,
         dialect: str = "",
         scope: str = "",
     ) -> None:
@@ -94,7 +95,7 @@ class Files:
         return self._told.get(path, 0) >= MAX_PROBLEMS
 
     def problem_at(
-        self, code: str, what: str, path: str, place: Place, *, fix: str = "", severity: str = ERROR
+        self, code: str, what: str, path: str, place: Place, *, fix: str = "", severity: Severity = ERROR
     ) -> None:
         """One about a place in a document. Its line is looked up together with all others of that document, and those
         beyond a limit are only counted: a document made of mistakes must not cost more than a look."""

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from anyhook.handlers.model_client import AnyModel
 
 
-class Switches(TypedDict, total=False):
+class FireSwitches(TypedDict, total=False):
     """What `fire` takes: a posture and a mode for this event, and the switches of `open` that decide which hooks
     there are, at the price of another catalog the first time."""
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from anyhook.journal.read import JournalLine, RecordedDecision
     from anyhook.model.json_types import Json
-    from anyhook.walk.merge import Entry
+    from anyhook.walk.merge import Judged
 
 ONE_OF_MANY = ("history", "recipe")
 """Of what several hooks ask for here, the first counts; of rewrites the last."""
@@ -44,7 +44,7 @@ def requests_of(line: JournalLine) -> dict[str, list[HookRequest]]:
     return {entry.hook.id: [*_requests(entry, entries, decision)] for entry in entries}
 
 
-def _requests(entry: Entry, entries: list[Entry], decision: RecordedDecision) -> Iterator[HookRequest]:
+def _requests(entry: Judged, entries: list[Judged], decision: RecordedDecision) -> Iterator[HookRequest]:
     outcome, place = entry.outcome, entries.index(entry)
     if outcome.verdict != NONE:
         said = f"{outcome.verdict}: {outcome.reason}" if outcome.reason else outcome.verdict
@@ -64,7 +64,7 @@ def _requests(entry: Entry, entries: list[Entry], decision: RecordedDecision) ->
         yield HookRequest("end_turn", True)
 
 
-def _of_verdict(entry: Entry, decision: RecordedDecision) -> str:
+def _of_verdict(entry: Judged, decision: RecordedDecision) -> str:
     verdict, decided = entry.outcome.verdict, str(decision.verdict)
     if STRENGTH.get(decided, 0) > STRENGTH[verdict]:
         return f"gives way to {decided}"

@@ -12,11 +12,12 @@ from anyhook.model.event import GATES, Event
 from anyhook.model.hook import Hook
 from anyhook.model.outcome import BLOCK, STOPPING
 from anyhook.model.record import Record
+from anyhook.model.words import ENDINGS
 from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
 from anyhook.tables.translate import completed, rewritten, to_host, to_native
-from anyhook.walk.interpret import ENDINGS, interpret
+from anyhook.walk.interpret import interpret
 from anyhook.walk.judge import judge
-from anyhook.walk.merge import Entry, merge
+from anyhook.walk.merge import Judged, merge
 from anyhook.walk.receive import recalled
 
 if TYPE_CHECKING:
@@ -127,11 +128,11 @@ class Judge:
     def _decided(self, line: JournalLine, calls: Sequence[RecordedCall]) -> Decision:
         return merge(str(line.event), self.entries(line, calls), enforced=line.mode != "shadow")
 
-    def entries(self, line: JournalLine, calls: Sequence[RecordedCall]) -> list[Entry]:
+    def entries(self, line: JournalLine, calls: Sequence[RecordedCall]) -> list[Judged]:
         """What each of the calls asked for, as far as its turn came."""
         event = seen = current = event_in(line)
         name = event.name
-        entries: list[Entry] = []
+        entries: list[Judged] = []
         group = ended = blocked_in = ""
         stopped = False
         for position, call in enumerate(calls):
@@ -146,7 +147,7 @@ class Judge:
             outcome = judge(hook, table, row, completed(read, seen, table), posture, settings)
             upstream = settings.get("chaining") == "upstream"
             plain = to_host(outcome, event, table)
-            entries.append(Entry(position, hook, table, row, plain, upstream))
+            entries.append(Judged(position, hook, table, row, plain, upstream))
             current, seen = rewritten(current, seen, outcome, plain, () if upstream else table.chains)
             if outcome.verdict == BLOCK:
                 ended = blocked_in = table.name
@@ -237,7 +238,7 @@ def _hook_of(call: RecordedCall, event: str) -> tuple[Hook, Dialect, EventRow]:
 
 def run_from(run: RecordedRun | None) -> Run:
     """The run that a line tells of; Unjudgeable where it does not tell all of it."""
-    if run is None or run.ending not in ("exited", "not_started", *ENDINGS):
+    if run is None or run.ending not in ENDINGS:
         raise Unjudgeable("its run was not kept")
     streams = []
     for said in (run.stdout, run.stderr):
@@ -246,7 +247,7 @@ def run_from(run: RecordedRun | None) -> Run:
         if said.endswith(CUT) and run.ending == "exited":  # nobody reads what a run that failed has printed
             raise Unjudgeable("its output was too long to be kept whole")
         streams.append(said.encode("utf-8", "surrogatepass"))
-    return Run(run.ending, run.exit_code, streams[0], streams[1], 0, run.duration_s or 0.0, run.error)
+    return Run(ENDINGS[run.ending], run.exit_code, streams[0], streams[1], 0, run.duration_s or 0.0, run.error)
 
 
 def _kept(decision: Decision) -> list[tuple[str, Json]]:

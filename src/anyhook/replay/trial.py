@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from multiprocessing.connection import Connection
 
-    Result = tuple[str, tuple[str, int | None, bytes, bytes, int, float, str | None], bool]
+    from anyhook.model.words import Ending
+
+    Result = tuple[str, tuple[Ending, int | None, bytes, bytes, int, float, str | None], bool]
     """Key, the fields of the Run, and whether it ran warm."""
 
 EVERY = 2_000
@@ -170,7 +172,7 @@ def run_batch(trials: Sequence[tuple[object, ...]], sandbox: tuple[str, ...]) ->
     return results, strange
 
 
-def _fields(run_: Run) -> tuple[str, int | None, bytes, bytes, int, float, str | None]:
+def _fields(run_: Run) -> tuple[Ending, int | None, bytes, bytes, int, float, str | None]:
     return (run_.ending, run_.exit_code, run_.stdout, run_.stderr, run_.started_ns, run_.duration_s, run_.error)
 
 

@@ -1,6 +1,6 @@
 """Compiled plans: a catalog kept as plain values, good as long as every file it came from looks the same. It is
 read before anything else is imported, so it uses built-in modules only; a plan that is missing, old or damaged is
-simply made anew."""
+simply made again."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Setup(Record):
             raise ValueError(f"there is no dialect {unknown[0]!r}; known: {', '.join(DIALECTS)}")
         checked("trust", trust, TRUST)
         if not os.path.isdir(project):
-            raise NotADirectoryError(f"the project {project!r} is no directory")
+            raise NotADirectoryError(f"the project {project!r} is not a directory")
         chosen = tuple([name for name in DIALECTS if name in dialects]) if dialects else DIALECTS
         folders = tuple([os.path.realpath(folder) for folder in plugin_dirs])
         state_dir = os.path.abspath(state_dir) if state_dir else None
@@ -79,7 +79,7 @@ class Setup(Record):
         return Roots(self.project, seen, tuple(folders), self.state_dir, sys.platform)
 
 
-class Plan(Record):
+class CatalogPlan(Record):
     """A catalog as plain values, and what can be said of it without making it one again."""
 
     key: tuple[object, ...]
@@ -110,7 +110,7 @@ def plan_path(own_dir: str, key: tuple[object, ...]) -> str:
     return f"{own_dir}/plans/{checksum:016x}"
 
 
-def read_plan(setup: Setup) -> Plan | None:
+def read_plan(setup: Setup) -> CatalogPlan | None:
     """The plan, if every file still looks as it did when the plan was made."""
     try:
         own_dir, key = believed_dir(setup.env, setup.project), setup.key()
@@ -118,7 +118,7 @@ def read_plan(setup: Setup) -> Plan | None:
             state = os.fstat(file.fileno())
             if state.st_uid != os.geteuid() or (state.st_mode | os.stat(own_dir).st_mode) & 0o022:
                 return None
-            plan = Plan(*marshal.loads(file.read()))  # noqa: S302 (our own file, for its owner only)
+            plan = CatalogPlan(*marshal.loads(file.read()))  # noqa: S302 (our own file, for its owner only)
         if plan.key != key:
             return None
         for path, seen in plan.stamps.items():
@@ -129,7 +129,7 @@ def read_plan(setup: Setup) -> Plan | None:
     return plan
 
 
-def keep_plan(setup: Setup, plan: Plan, begun_ns: int) -> None:
+def keep_plan(setup: Setup, plan: CatalogPlan, begun_ns: int) -> None:
     """Keeps a plan, unless one of its files had only just changed when the reading began."""
     youngest = max((max(seen[0], seen[1]) for seen in plan.stamps.values() if seen), default=0)
     if begun_ns - youngest < SETTLED_NS:

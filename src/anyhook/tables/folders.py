@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from anyhook.documents.files import Files
     from anyhook.model.hook import Source
     from anyhook.model.json_types import Json
+    from anyhook.model.words import Severity
     from anyhook.tables.rows import EventRow, Limits
 
 
@@ -106,7 +107,7 @@ class _Declaration:
         self.path = f"{self.folder}/{shape.declared_in}"
         self.rows = {row.native: row for row in shape.events}
 
-    def say(self, code: str, what: str, key: str, fix: str, severity: str = "warning") -> None:
+    def say(self, code: str, what: str, key: str, fix: str, severity: Severity = "warning") -> None:
         self.files.problem_at(code, what, self.path, (key,) if key else (), fix=fix, severity=severity)
 
     def read(self, front: dict[str, Json]) -> Hook | None:

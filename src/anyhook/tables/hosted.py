@@ -17,20 +17,21 @@ if TYPE_CHECKING:
     from anyhook.documents.files import Files
     from anyhook.model.hook import Hook, Source
     from anyhook.model.json_types import Json
+    from anyhook.model.words import Effect
     from anyhook.tables.host_rows import Host, HostEvent
     from anyhook.tables.rows import Cell
 
     Variables = Callable[[Hook, str, str], dict[str, str]]
     """Hook, project, session → what its environment gets."""
 
-BLOCKS = {
+BLOCKS: dict[str, Effect] = {
     "user_prompt_submit": "abort", "pre_tool": "deny_tool", "permission_request": "deny_permission",
     "post_tool": "feedback", "post_tool_failure": "feedback", "subagent_start": "skip", "pre_compact": "skip",
     "stop": "keep_working", "subagent_stop": "keep_working",
 }  # fmt: skip
 """What a block does, where the agent honours one."""
 OF_THE_MAIN_AGENT = ("user_prompt_submit", "stop")
-KEEPING = ("stop", "subagent_stop")
+STOPS = ("stop", "subagent_stop")
 
 
 def event_rows(
@@ -50,7 +51,7 @@ def event_rows(
             BLOCKS.get(event.canonical[0]) if "block" in event.says else None,
             (*_payload(event, cells or {}, untold), *(extra or {}).get(event.native, ())),
             next(iter(EVENTS.get(event.canonical[0], ())), None),
-            bound=bound if event.canonical[0] in KEEPING else 0,
+            bound=bound if event.canonical[0] in STOPS else 0,
             in_subagents=event.canonical[0] not in OF_THE_MAIN_AGENT,
         )
         for event in host.events

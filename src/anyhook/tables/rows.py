@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook, Layer, Source
     from anyhook.model.json_types import Json
+    from anyhook.model.words import Effect
     from anyhook.tables.shapes import EntryShape
 
     Cell = str | Callable[["Scene"], Json]
@@ -66,7 +67,7 @@ class EventRow(Record):
 
     native: str
     canonical: tuple[str, ...]
-    block: str | None
+    block: Effect | None
     """What a block does here; None where a hook of this event cannot block."""
     payload: tuple[Field, ...] = ()
     target: str | None = None
@@ -301,7 +302,7 @@ class Dialect(Record):
     identity: Callable[[Hook], tuple[Json, ...]] = lambda hook: (hook.id,)
     """What makes two of them the same, so that the first runs for both."""
     whole_input: Callable[[Mapping[str, Json], Mapping[str, Json]], dict[str, Json]] | None = None
-    """The whole of a rewritten input (the call's, the hook's), where hooks name only the fields that they change."""
+    """All of a rewritten input (the call's, the hook's), where hooks name only the fields that they change."""
     closed_env: bool = False
     """Whether no anyhook variable may be added to a hook's environment."""
     sort: Callable[[Hook], tuple[Json, ...]] | None = None

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from anyhook.documents.files import Files
     from anyhook.model.hook import Source
     from anyhook.model.json_types import Json
+    from anyhook.model.words import Severity
     from anyhook.tables.rows import EventRow, Limits
 
     Place = tuple[str | int, ...]
@@ -174,7 +175,7 @@ class Entries:
         self.named: list[str] = []
         """The events for which the file has a list."""
 
-    def complain(self, code: str, what: str, place: Place, fix: str, severity: str = ERROR) -> None:
+    def complain(self, code: str, what: str, place: Place, fix: str, severity: Severity = ERROR) -> None:
         self.files.problem_at(code, what, self.source.path, place, fix=fix, severity=severity)
 
     def likely(self, word: str, known: Iterable[str]) -> str:

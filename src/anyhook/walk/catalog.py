@@ -1,4 +1,4 @@
-"""Catalog: all hooks of a project and its user, in order. It is opened by way of its compiled plan where that still
+"""Catalog: all hooks of a project and its user, in order. It is opened from its compiled plan if that still
 holds; building one from the disk is another's work."""
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from anyhook.model.event import EVENTS
 from anyhook.model.hook import DISABLED, Hook
 from anyhook.model.problem import Problem
 from anyhook.model.record import Record
-from anyhook.state.plans import Plan, Setup, keep_plan, read_plan
+from anyhook.state.plans import CatalogPlan, Setup, keep_plan, read_plan
 from anyhook.state.settings import Settings
 from anyhook.tables.registry import dialect, native_names
 
@@ -71,8 +71,8 @@ def open_catalog(setup: Setup) -> Catalog:
     return load_catalog(setup, read_plan(setup))
 
 
-def load_catalog(setup: Setup, plan: Plan | None) -> Catalog:
-    """The catalog out of its plan; where there is none, from the files, and the plan is kept for the next time."""
+def load_catalog(setup: Setup, plan: CatalogPlan | None) -> Catalog:
+    """The catalog from its plan; without a plan, from the files, and the plan is kept for the next time."""
     begun_ns = time_ns()
     if plan is not None:
         try:
@@ -91,8 +91,8 @@ def load_catalog(setup: Setup, plan: Plan | None) -> Catalog:
     return catalog
 
 
-def to_plan(setup: Setup, catalog: Catalog) -> Plan:
-    return Plan(
+def to_plan(setup: Setup, catalog: Catalog) -> CatalogPlan:
+    return CatalogPlan(
         setup.key(),
         catalog.stamps,
         [_values(hook) for hook in catalog.hooks],
@@ -105,7 +105,7 @@ def to_plan(setup: Setup, catalog: Catalog) -> Plan:
     )
 
 
-def from_plan(plan: Plan) -> Catalog:
+def from_plan(plan: CatalogPlan) -> Catalog:
     hooks = [Hook(*values) for values in plan.hooks]  # type: ignore[arg-type]
     problems = [Problem(*values) for values in plan.problems]  # type: ignore[arg-type]
     return Catalog(hooks, problems, Settings(*plan.config), plan.stamps)  # type: ignore[arg-type]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from anyhook.model.firing import Answer
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
-    from anyhook.model.switches import Switches
+    from anyhook.model.switches import FireSwitches
     from anyhook.tables.host_rows import Host
     from anyhook.walk.bridge import Incoming
     from anyhook.walk.routes import Callback
@@ -105,8 +105,8 @@ class Engine:
         host: str = "library",
         deadline_s: float | None = None,
     ) -> Engine:
-        """Discover, load and trust, once. The environment is taken as it is now. ValueError for a switch that is
-        none."""
+        """Discover, load and trust, once. The environment is taken as it is now. ValueError for an unknown
+        switch."""
         given = dict(os.environ if env is None else env)
         chosen, folders = listed(dialects, dialect), listed(plugin_dirs, plugin_dir)
         setup = Setup.of(os.fspath(project), given, chosen, trust, folders, state_dir)
@@ -152,7 +152,7 @@ class Engine:
 
     # -- firing
 
-    async def fire(self, event: Event, **switches: Unpack[Switches]) -> Decision:
+    async def fire(self, event: Event, **switches: Unpack[FireSwitches]) -> Decision:
         """Run the hooks of one event and answer with one decision. The loop is never held for more than a moment."""
         context = self._context
         route = context.routes.find(event)
@@ -180,7 +180,7 @@ class Engine:
             begun.record_cancelled()
             raise
 
-    def fire_sync(self, event: Event, **switches: Unpack[Switches]) -> Decision:
+    def fire_sync(self, event: Event, **switches: Unpack[FireSwitches]) -> Decision:
         """The same for callers without an event loop."""
         context = self._context
         route = context.routes.find(event)
@@ -208,7 +208,7 @@ class Engine:
         engine = self if self._serves is not None and self._serves.name == host else self._serving(table)
         return answer_call(engine._context, table, row, payload)
 
-    def _switched(self, event: Event, switches: Switches) -> tuple[Context, Event]:
+    def _switched(self, event: Event, switches: FireSwitches) -> tuple[Context, Event]:
         """The context of one event with switches of its own, and the event."""
         context = self._context
         on_failure, mode = switches.pop("on_failure", None), switches.pop("mode", None)
@@ -221,7 +221,7 @@ class Engine:
         checked("mode", mode, MODE)
         return context.replace(posture=on_failure, mode=mode or context.mode, exhausted=exhausted), event
 
-    def _other(self, switches: Switches) -> Engine:
+    def _other(self, switches: FireSwitches) -> Engine:
         """The same engine with other switches, kept for the next time."""
         key = repr(sorted(switches.items()))
         if key not in self._others:

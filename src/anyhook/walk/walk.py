@@ -6,18 +6,18 @@ from __future__ import annotations
 
 from time import monotonic
 
-from anyhook.handlers import ended, inside_hook, start, start_command
+from anyhook.handlers import inside_hook, start
 from anyhook.journal.record import call_text
 from anyhook.model.call import Call, Run
 from anyhook.model.decision import Report, idle_report
 from anyhook.model.event import GATES
 from anyhook.model.firing import Firing, HookRun, Part
 from anyhook.model.hook import BROKEN, Hook
-from anyhook.model.outcome import BLOCK, SILENT, STOPPING, STRENGTH, Failure, Outcome
+from anyhook.model.outcome import BLOCK, STOPPING, Failure, Outcome
 from anyhook.model.problem import WARNING, Problem
 from anyhook.tables.translate import completed, rewritten, to_host, to_native
 from anyhook.walk.judge import judge
-from anyhook.walk.merge import Entry, merge
+from anyhook.walk.merge import Judged, merge
 from anyhook.walk.present import aim, present, stdin_of
 from anyhook.walk.routes import wanted
 
@@ -29,9 +29,10 @@ if TYPE_CHECKING:
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
+    from anyhook.model.words import HookStatus, Verdict
     from anyhook.tables.rows import EventRow, Scene
     from anyhook.walk.context import Context
-    from anyhook.walk.routes import Callback, Route, Step
+    from anyhook.walk.routes import HookStep, Route
 
     Begun = tuple[Call, str, Waitable | Run]
 
@@ -50,7 +51,7 @@ class Walk:
         self.context, self.event, self.route = context, event, route
         self.answers = list(answers)
         self.part: Part | None = None
-        """What came of it, as far as it came."""
+        """The result so far."""
         self.grace_s = GRACE_S
         self.current = event
         """The event with every rewrite so far."""
@@ -60,7 +61,7 @@ class Walk:
         self.blocker = self.blocked_in = ""
         """The hook that ended the queue, and the dialect in which it did."""
         self.ended = self.stopped = False
-        self.entries: list[Entry] = []
+        self.entries: list[Judged] = []
         self.reports: list[Report] = []
         self.runs: list[HookRun] = []
         self.head = ""
@@ -80,7 +81,7 @@ class Walk:
             for position, step in enumerate(steps):
                 try:
                     yield from self.step(position, steps)
-                except Exception as error:  # noqa: BLE001 (one hook's failure, be it ours, is no neighbour's)
+                except Exception as error:  # noqa: BLE001 (one hook's failure, even ours, does not affect others)
                     self.fail(position, step, error)
         except GeneratorExit:  # the caller was cancelled: what happened until then is still written down
             self.waiting.clear()
@@ -90,21 +91,29 @@ class Walk:
         self.conclude()
 
     def see_through(self) -> Part:
-        """Walks to the end, and waits for whatever has to be waited for."""
+        """Walks to the end, and waits for whatever has to be waited for. What interrupts that, Ctrl-C included, ends
+        the hook that it waits for."""
         steps = self.walk()
+        waitable: Waitable | None = None
         try:
             waitable = next(steps)
             while True:
-                waitable = steps.send(ended(waitable))
+                run = waitable.wait(None)
+                assert run is not None  # noqa: S101 (without a grace, wait() waits for the end)
+                waitable = steps.send(run)
         except StopIteration:
             pass
-        finally:
+        except BaseException:
+            if waitable is not None:
+                waitable.end("cancelled")
+                waitable.wait(None)
             steps.close()
+            raise
         assert self.part is not None  # noqa: S101 (the walk has ended)
         return self.part
 
     def record(self) -> Decision:
-        """The last step of an event that a program fires: write down what came of it."""
+        """The last step of an event that a program fires: record the result."""
         part = self.part
         assert part is not None  # noqa: S101 (the walk has ended, or was closed)
         return self.context.recorder.write(Firing((part,), part.decision, self.context.mode))
@@ -114,7 +123,7 @@ class Walk:
         if self.part is not None:
             self.record()
 
-    def step(self, position: int, steps: tuple[Step, ...]) -> Generator[Waitable, Run, None]:
+    def step(self, position: int, steps: tuple[HookStep, ...]) -> Generator[Waitable, Run, None]:
         step = steps[position]
         if step.dialect.name != self.group:
             self.group, self.seen, self.ended = step.dialect.name, to_native(self.current, step.dialect), False
@@ -138,8 +147,8 @@ class Walk:
         else:
             yield from self.run(position, step)
 
-    def fail(self, position: int, step: Step, error: Exception) -> None:
-        """Something of ours went wrong with this hook: it counts as broken, and the person is told."""
+    def fail(self, position: int, step: HookStep, error: Exception) -> None:
+        """Our own code failed on this hook: it counts as broken, and the user is told."""
         from anyhook.tables.isolation import told
 
         left, self.running = self.running, None
@@ -150,7 +159,7 @@ class Walk:
             why = f"anyhook failed while it was asked ({told(error)})"
             self.give_up(position, step, why, (f"anyhook: hook `{step.hook.name}` could not be asked: {told(error)}",))
 
-    def run(self, position: int, step: Step) -> Generator[Waitable, Run, None]:
+    def run(self, position: int, step: HookStep) -> Generator[Waitable, Run, None]:
         hook, table, row = step.hook, step.dialect, step.row
         context = self.context
         posture = context.posture_of(hook)
@@ -158,7 +167,10 @@ class Walk:
         if context.trace_step is not None:
             context.trace_step("run", hook.id)
         if hook.handler == "callable":
-            outcome, run = self.call_back(hook), None
+            from anyhook.walk.callables import ask, outcome_of
+
+            answer = self.answers.pop(0) if self.answers else ask(context.routes.callback(hook), self.seen)
+            outcome, run = outcome_of(answer), None
             self.report(hook, "ran", verdict=outcome.verdict)
         else:
             call, model, started = self.begun.pop(position) if position in self.begun else self.begin(step, scene)
@@ -187,7 +199,7 @@ class Walk:
             self.report(hook, "broken" if broken else "ran", (run.error or "") if broken else "", run, outcome.verdict)
         self.take(position, step, outcome, scene.settings.get("chaining") == "upstream")
 
-    def begin(self, step: Step, scene: Scene) -> Begun:
+    def begin(self, step: HookStep, scene: Scene) -> Begun:
         """The call, the model it asks, and what was started."""
         hook, table, row, context = step.hook, step.dialect, step.row, self.context
 
@@ -201,13 +213,15 @@ class Walk:
             call = self.in_time(call)
             if missing:
                 return call, "", Run("not_started", None, b"", b"", 0, 0.0, missing)
-            return call, "", start_command(call, stdin)
+            from anyhook.process.run import start as start_process
+
+            return call, "", start_process(call, stdin)
         call, _ = aim(hook, table, scene, next(context.ids), context.trace, stdin())
         call = self.in_time(call)
         asked, model = context.asked(hook, table)
         return call, model, start(hook, table, call, scene, asked, context.config)
 
-    def look_ahead(self, first: int, steps: tuple[Step, ...]) -> None:
+    def look_ahead(self, first: int, steps: tuple[HookStep, ...]) -> None:
         """Start all hooks of a dialect whose hooks run at once. The first is left to whoever waits for the walk, the
         others get a thread that waits for them; their answers are still taken in the order of the queue."""
         table = steps[first].dialect
@@ -224,9 +238,9 @@ class Walk:
             self.known[position] = (why, failed)
             if why or failed:
                 continue
-            twin = seen.setdefault(table.identity(hook), hook.id)
-            if twin != hook.id:
-                self.same[position] = twin
+            first_id = seen.setdefault(table.identity(hook), hook.id)
+            if first_id != hook.id:
+                self.same[position] = first_id
             elif not hook.background:
                 ready.append(position)
         if len(ready) < 2 or any(map(table.in_turn, (steps[position].hook for position in ready))):
@@ -240,7 +254,7 @@ class Walk:
                 started = Watched(started)
             self.begun[position] = call, model, started
 
-    def end_begun(self, steps: tuple[Step, ...]) -> None:
+    def end_begun(self, steps: tuple[HookStep, ...]) -> None:
         """End what was started before its turn and will not get it."""
         for position, (call, model, started) in self.begun.items():
             hook = steps[position].hook
@@ -255,7 +269,7 @@ class Walk:
         by_s = self.context.deadline_s
         return call if by_s is None else call.replace(limit_s=min(call.limit_s, max(by_s - monotonic(), MIN_S)))
 
-    def give_up(self, position: int, step: Step, why: str, messages: tuple[str, ...] = ()) -> None:
+    def give_up(self, position: int, step: HookStep, why: str, messages: tuple[str, ...] = ()) -> None:
         """Its matcher failed, so it cannot be said whether it wanted the event: a broken hook."""
         outcome = Outcome(failure=Failure("not_started", why), messages=messages)
         posture = self.context.posture_of(step.hook)
@@ -263,34 +277,12 @@ class Walk:
         self.report(step.hook, "broken", why, verdict=outcome.verdict)
         self.take(position, step, outcome, upstream=False)
 
-    def call_back(self, hook: Hook) -> Outcome:
-        """An embedding program's own callable; whatever it raises is its own failure."""
-        answer = self.answers.pop(0) if self.answers else self.ask(hook)
-        if answer is None:
-            return SILENT
-        if isinstance(answer, Exception):
-            return Outcome(failure=Failure("exit", f"it raised {type(answer).__name__}: {answer}"))
-        if not isinstance(answer, Outcome):
-            return Outcome(failure=Failure("output", f"it returned {type(answer).__name__}, not an Outcome or None"))
-        if answer.verdict not in STRENGTH:
-            return Outcome(failure=Failure("output", f"it returned the verdict {answer.verdict!r}"))
-        return answer
-
-    def ask(self, hook: Hook) -> object:
-        token = inside_hook.set(True)
-        try:
-            return self.context.routes.callback(hook)(self.seen)
-        except Exception as error:  # noqa: BLE001 (one hook's failure is a value, whatever it is)
-            return error
-        finally:
-            inside_hook.reset(token)
-
-    def take(self, position: int, step: Step, outcome: Outcome, upstream: bool) -> None:
+    def take(self, position: int, step: HookStep, outcome: Outcome, upstream: bool) -> None:
         """Let one outcome count: for the hooks to come, and for the decision."""
         if outcome.problems:
             outcome = outcome.replace(problems=self.context.unheard(outcome.problems))
         plain = to_host(outcome, self.event, step.dialect)
-        self.entries.append(Entry(position, step.hook, step.dialect, step.row, plain, upstream))
+        self.entries.append(Judged(position, step.hook, step.dialect, step.row, plain, upstream))
         chains = () if upstream else step.dialect.chains
         self.current, self.seen = rewritten(self.current, self.seen, outcome, plain, chains)
         if outcome.verdict == BLOCK:
@@ -300,7 +292,7 @@ class Walk:
         elif step.hook.scope == "builtin" and outcome.recipe is not None:
             self.ended, self.blocker = True, step.hook.id
 
-    def later(self, step: Step) -> None:
+    def later(self, step: HookStep) -> None:
         """Background hooks start after everything else, if nothing was stopped."""
         context = self.context
         scene = context.scene(self.seen, step.dialect, step.row)
@@ -311,8 +303,11 @@ class Walk:
             self.waiting.append((step.hook, call))
             self.report(step.hook, "background", "runs in the background and decides nothing")
 
-    def report(self, hook: Hook, status: str, why: str = "", run: Run | None = None, verdict: str = "none") -> None:
-        start = (hook.id, hook.name, hook.dialect, hook.scope, self.context.routes.where(hook), status, why)
+    def report(
+        self, hook: Hook, status: HookStatus, why: str = "", run: Run | None = None, verdict: Verdict = "none"
+    ) -> None:
+        where = self.context.routes.where(hook)
+        start = (hook.id, hook.name, hook.dialect, hook.scope, where, status, why)
         if run is None:
             self.reports.append(Report(*start, verdict=verdict))
             return
@@ -341,38 +336,21 @@ class Walk:
 
 
 def begin(context: Context, event: Event) -> Walk | Part:
-    """The walk of one event; where it reaches no hook, what came of it already."""
+    """The walk of one event; if it reaches no hook, the finished result."""
     route = context.routes.find(event)
     quiet, inside = route.quiet, inside_hook.get()
     if inside and (quiet is None or route.speaks):
         return Part(event, context.routes.inside(event, route.steps, "an in-process hook fired it"))
     if quiet is None:
         return Walk(context, event, route)
-    answers = _first_answers(route.callbacks, event)
-    if not answers and not any(_acts(context, step, event) for step in route.builtins):
+    if not route.speaks:
+        return Part(event, quiet)
+    from anyhook.walk.callables import acts, first_answers
+
+    answers = first_answers(route.callbacks, event)
+    if not answers and not any(acts(context, step, event) for step in route.builtins):
         return Part(event, quiet)
     return Walk(context, event, route, answers or [None] * len(route.callbacks))
-
-
-def _first_answers(callbacks: tuple[Callback, ...], event: Event) -> list[object]:
-    """Calls them in turn until one has something to say, or raises: the answers so far; [] where all stay silent."""
-    token = inside_hook.set(True)
-    index = 0
-    try:
-        for index, callback in enumerate(callbacks):
-            answer = callback(event)
-            if answer is not None:
-                return [None] * index + [answer]
-    except Exception as error:  # noqa: BLE001 (one hook's failure is a value, whatever it is)
-        return [None] * index + [error]
-    finally:
-        inside_hook.reset(token)
-    return []
-
-
-def _acts(context: Context, step: Step, event: Event) -> bool:
-    """Whether something that a product brings along has anything to say."""
-    return bool(step.dialect.builtin(step.hook.name).act(context.scene(event, step.dialect, step.row)))
 
 
 def _let_go(hook: Hook, row: EventRow, outcome: Outcome) -> Outcome:

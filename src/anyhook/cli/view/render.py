@@ -149,7 +149,7 @@ def decision_out(decision: Decision) -> None:
         out(_report_line(report))
     for line in problem_lines(decision.problems):
         say(line)
-    verdict = decision.verdict
+    verdict: str = decision.verdict
     if decision.effect:
         verdict += f" ({decision.effect})"
     if not decision.enforced:

@@ -18,7 +18,7 @@ from anyhook.testing.kit.cases import BadCases, read_cases
 from anyhook.testing.kit.sandbox import LEFT_OUT, NoSandbox, project_for
 from anyhook.walk.build import read
 from anyhook.walk.catalog import Setup
-from anyhook.walk.review import APPROVED, CHANGED, NEW, REMOVED, Entry
+from anyhook.walk.review import APPROVED, CHANGED, NEW, REMOVED, Reviewed
 from anyhook.walk.trust import fingerprints, with_interpreters
 
 if TYPE_CHECKING:
@@ -41,10 +41,10 @@ class Standing(Record):
     folder: str
 
 
-def review_cases(folder: str, ledger: Ledger, env: Mapping[str, str]) -> tuple[list[Entry], list[Problem]]:
+def review_cases(folder: str, ledger: Ledger, env: Mapping[str, str]) -> tuple[list[Reviewed], list[Problem]]:
     """The case files in and below a folder, as `trust` shows and approves them; then those that are gone."""
     known = {key: item for key, item in ledger.items(folder).items() if key.startswith(f"{CASES}:")}
-    entries: list[Entry] = []
+    entries: list[Reviewed] = []
     problems: list[Problem] = []
     for path in _files_below(folder, problems):
         entry = _entry(path, folder, env)
@@ -52,7 +52,7 @@ def review_cases(folder: str, ledger: Ledger, env: Mapping[str, str]) -> tuple[l
         if before is not None:
             entry = entry.replace(status=APPROVED if before.same_as(entry.item) else CHANGED, before=before)
         entries.append(entry)
-    gone = [Entry(item, REMOVED, "", None, before=item) for item in known.values()]
+    gone = [Reviewed(item, REMOVED, "", None, before=item) for item in known.values()]
     return [*entries, *gone], problems
 
 
@@ -67,16 +67,16 @@ def _files_below(folder: str, problems: list[Problem]) -> Iterator[str]:
         yield from (os.path.join(here, name) for name in sorted(names) if is_case_file(name))
 
 
-def _entry(path: str, folder: str, env: Mapping[str, str]) -> Entry:
+def _entry(path: str, folder: str, env: Mapping[str, str]) -> Reviewed:
     seen = Files().fingerprint(path)
     try:
         cases = read_cases(path)
         project = project_for(path, cases[0].project if cases else "", folder)
     except (BadCases, NoSandbox) as error:
         item = Item(_identity(path, folder), "", {path: seen.digest})
-        return Entry(item, NEW, "", None, prints={path: seen}, runs={"unusable": str(error)})
+        return Reviewed(item, NEW, "", None, prints={path: seen}, runs={"unusable": str(error)})
     prints = {path: seen, **_prints(cases, project, env)}
-    return Entry(_item(path, folder, prints), NEW, "", None, prints=prints, runs=_runs(cases, project, folder))
+    return Reviewed(_item(path, folder, prints), NEW, "", None, prints=prints, runs=_runs(cases, project, folder))
 
 
 def _identity(path: str, folder: str) -> str:

@@ -139,7 +139,7 @@ class Harness:
 def _check(name: str, value: str, choices: Sequence[str], error: type[Exception] = ValueError) -> None:
     __tracebackhide__ = True
     if value not in choices:
-        raise error(f"{name}={value!r} is none of {', '.join(filter(None, choices))}.{guess(value, choices)}")
+        raise error(f"{name}={value!r} is not one of {', '.join(filter(None, choices))}.{guess(value, choices)}")
 
 
 def decision_of(made: dict[str, Json]) -> Decision:
@@ -148,7 +148,7 @@ def decision_of(made: dict[str, Json]) -> Decision:
     for field in LISTED:
         texts = made.get(field)
         plain[field] = tuple(map(str, texts)) if isinstance(texts, list) else ()
-    plain["hooks"] = tuple(Report("", "", "", "", "", "").replace(**_known(row, Report)) for row in reports(made))
+    plain["hooks"] = tuple(Report("", "", "", "", "", "ran").replace(**_known(row, Report)) for row in reports(made))
     plain["problems"] = tuple(_problem(row) for row in objects(made.get("problems")))
     return Decision(str(made.get("event"))).replace(**plain)
 
