@@ -149,19 +149,19 @@ class SpanIds(IdGenerator):
 
     def of_event(self, line: JournalLine, calls: Sequence[RecordedCall]) -> Context | None:
         """The next span is the event's; the context that it is in, if its caller had one."""
-        told = [_context(line.parent), *(_context(call.trace) for call in calls)]
-        self._trace = int(next((each[3:35] for each in told if each), trace_id(str(line.session))), 16)
+        contexts = [_context(line.parent), *(_context(call.trace) for call in calls)]
+        self._trace = int(next((each[3:35] for each in contexts if each), trace_id(str(line.session))), 16)
         self._span = _made(line.at_ns, line.n, line.session)
-        if not told[0]:
+        if not contexts[0]:
             return None
-        above = SpanContext(self._trace, int(told[0][36:52], 16), is_remote=True, trace_flags=TraceFlags(1))
+        above = SpanContext(self._trace, int(contexts[0][36:52], 16), is_remote=True, trace_flags=TraceFlags(1))
         return set_span_in_context(NonRecordingSpan(above))
 
     def of_call(self, line: JournalLine, call: RecordedCall) -> None:
         """The next span is this call's."""
-        told = _context(call.trace)
+        context = _context(call.trace)
         made = _made(line.at_ns, line.n, call.hook, "call")
-        self._span = int(told[36:52], 16) if told else made
+        self._span = int(context[36:52], 16) if context else made
 
 
 def _context(value: str) -> str:

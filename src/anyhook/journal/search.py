@@ -171,30 +171,30 @@ def _fitting(file: BinaryIO, wanted: Wanted, chosen: Callable[[bytes], JournalLi
             yield found
 
 
-def newest(state_dir: str, wanted: Wanted, most: int) -> list[JournalLine]:
+def newest(state_dir: str, wanted: Wanted, max_count: int) -> list[JournalLine]:
     """The last N records, oldest first, read from the end."""
     files = open_all(state_dir)
     try:
-        return _last(files, wanted, most, None)
+        return _last(files, wanted, max_count, None)
     finally:
         _close(files)
 
 
 def _last(
-    files: list[tuple[str, BinaryIO]], wanted: Wanted, most: int, end: int | None, stop: Stop = lambda: False
+    files: list[tuple[str, BinaryIO]], wanted: Wanted, max_count: int, end: int | None, stop: Stop = lambda: False
 ) -> list[JournalLine]:
     chosen, (mark, low) = chooser(wanted), wanted.rarest_mark()
-    least = (wanted.since_ns or 0) - SLACK_NS
+    earliest = (wanted.since_ns or 0) - SLACK_NS
     found: list[JournalLine] = []
     for _, file in reversed(files):
         for block in blocks_backwards(file, end):
             last_line = block[block.rfind(b"\n", 0, -1) + 1 :]
-            if stop() or (number_of(last_line, b"at") or SLACK_NS) < least:
+            if stop() or (number_of(last_line, b"at") or SLACK_NS) < earliest:
                 return found[::-1]
             for line in reversed([*marked(block, mark, low)]):
                 if (each := chosen(line)) is not None:
                     found.append(each)
-                    if len(found) >= most:
+                    if len(found) >= max_count:
                         return found[::-1]
         end = None
     return found[::-1]
@@ -205,7 +205,7 @@ def _close(files: list[tuple[str, BinaryIO]]) -> None:
         file.close()
 
 
-def follow(state_dir: str, wanted: Wanted, most: int, stop: Stop = lambda: False) -> Iterator[JournalLine | None]:
+def follow(state_dir: str, wanted: Wanted, max_count: int, stop: Stop = lambda: False) -> Iterator[JournalLine | None]:
     """The last N records, and then those that come, whatever file they come into; None whenever there is no
     more for the moment. Looking for the last ones may take a while; `stop` says whether anybody still waits for it."""
     chosen = chooser(wanted)
@@ -213,7 +213,7 @@ def follow(state_dir: str, wanted: Wanted, most: int, stop: Stop = lambda: False
     # A line that is being written has its end still to come.
     ends = [end_of_lines(file, file.seek(0, os.SEEK_END)) for _, file in files]
     seen = {os.fstat(file.fileno()).st_ino: end for (_, file), end in zip(files, ends, strict=True)}
-    found = _last(files, wanted, most, ends[-1] if ends else None, stop)
+    found = _last(files, wanted, max_count, ends[-1] if ends else None, stop)
     _close(files)
     yield from found
     while True:

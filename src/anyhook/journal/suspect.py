@@ -40,7 +40,7 @@ _WORDS = bytes.maketrans(_OTHERS, b" " * len(_OTHERS))
 """Turns everything that is not part of a token into blanks."""
 _MASK = _WORDS.translate(bytes.maketrans(_TOKEN, b"x" * len(_TOKEN)))
 """The same, and every part of one into an x."""
-_LONG = min(len(start) + least for start, least in TOKENS)
+_LONG = min(len(start) + min_letters for start, min_letters in TOKENS)
 _LONG_MASK = b"x" * _LONG
 _STARTS = tuple(start.encode() for start, _ in TOKENS)
 _SIGNS = (b"-", b"_", b".")

@@ -235,7 +235,7 @@ class _Reading:
 
     def no_record(self, size: int, where: str) -> None:
         self.close_gap()
-        self.told_of_fragment()
+        self.report_fragment()
         self.fragment = (size, where)
 
     def accept_torn(self, line: bytes) -> None:
@@ -245,9 +245,9 @@ class _Reading:
         torn = b'"torn": %d' % self.fragment[0]
         if torn in line:
             self.fragment = None
-        self.told_of_fragment()
+        self.report_fragment()
 
-    def told_of_fragment(self) -> None:
+    def report_fragment(self) -> None:
         if self.fragment is not None:
             _, where = self.fragment
             n = self.last[0]
@@ -257,7 +257,7 @@ class _Reading:
 
     def end(self) -> Proof:
         self.close_gap()
-        self.told_of_fragment()
+        self.report_fragment()
         head = self.expected
         if head is not None and not self.seen_head:
             gone = "is not there" if head[0] > self.last[0] or head[0] < self.first else "is another one"

@@ -279,7 +279,7 @@ class Backtest:
 
 
 def _in_turn(
-    executor: Executor, batches: Iterator[tuple[int, list[Trial]]], most: int, sandbox: tuple[str, ...]
+    executor: Executor, batches: Iterator[tuple[int, list[Trial]]], max_waiting: int, sandbox: tuple[str, ...]
 ) -> Iterator[tuple[str, int, tuple[list[Result], list[str]]]]:
     """Hook, number and answer of each batch, with this many of them in progress; whatever interrupts that calls off the
     rest."""
@@ -296,7 +296,7 @@ def _in_turn(
         for number, batch in batches:
             future = executor.submit(run_batch, [values_of(trial) for trial in batch], sandbox)
             waiting.append((batch[0].hook, number, future))
-            while len(waiting) > most or (waiting and waiting[0][2].done()):
+            while len(waiting) > max_waiting or (waiting and waiting[0][2].done()):
                 yield answered()
         while waiting:
             yield answered()

@@ -115,8 +115,8 @@ class _Part:
 
     def _how(self, about: bytes) -> bytes:
         """Event and mode, the only things that a judgement takes of these."""
-        told = lean_json.loads(f"{{{about.decode('ascii')}}}")
-        how = f"{told['event']} {told['mode']}".encode() if isinstance(told, dict) else b""
+        found = lean_json.loads(f"{{{about.decode('ascii')}}}")
+        how = f"{found['event']} {found['mode']}".encode() if isinstance(found, dict) else b""
         if len(self._hows) >= MAX_REMEMBERED:
             self._hows.clear()
         self._hows[about] = how

@@ -98,8 +98,8 @@ def _hooks(key: str, wanted: Json, reports: list[dict[str, Json]]) -> list[str]:
             known = ", ".join(str(row.get("id")) for row in reports) or "none"
             found.append(f"{key}: no hook `{name}` was considered for this event. Hooks: {known}")
         elif key == "ran" and not any(row.get("status") in STARTED for row in rows):
-            told = "; ".join(f"{row.get('id')} is {row.get('status')}: {row.get('why')}" for row in rows)
-            found.append(f"ran: `{name}` did not run ({told})")
+            states = "; ".join(f"{row.get('id')} is {row.get('status')}: {row.get('why')}" for row in rows)
+            found.append(f"ran: `{name}` did not run ({states})")
         elif key == "not_ran" and any(row.get("status") in STARTED for row in rows):
             found.append(f"not_ran: `{name}` ran")
         elif key == "hooks" and isinstance(wanted, dict):
