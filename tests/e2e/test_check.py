@@ -539,7 +539,7 @@ def test_an_executable_outside_the_usual_places(world: World) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("notes.txt", "hello", ["no hook file"]),
+        ("notes.txt", "hello", ["not a hook file"]),
         ("hooks.json", "[broken", ["kodik", "kolega", "--dialect"]),
         ("data.json", '{"hooks": {}}', ["--dialect"]),
         ("gone", None, ["no such file"]),

@@ -56,7 +56,7 @@ PHRASES = (
         "negate the verb, not the noun",
     ),
     Phrase(
-        r"\b(?:which|that|what|it|they|one) (?:is|are|was|were) none\b",
+        r"\b(?:which|that|what|it|they|one|but) (?:is|are|was|were) none\b|\b(?:is|are) none of\b",
         "a line that is none",
         "a line that is not a record",
         "name the thing",
@@ -147,14 +147,12 @@ NAMES = {
     "mended": "fixed",
     "mood": "scenario",
     "moods": "scenarios",
-    "told": "notes, reported",
     "anew": "again",
     "unite": "combine",
     "united": "combined",
     "twin": "duplicate",
     "twins": "duplicates",
     "outlived": "one_shot",
-    "keeping": "policy",
     "moment": "timespec, event",
     "moments": "lifecycle, events",
 }
@@ -192,22 +190,25 @@ def _in_comments(place: str, text: str) -> Iterator[Hit]:
 
 
 def names_in_code(path: Path) -> Iterator[str]:
-    """Names that a module gives and that have a word to avoid, with the word to use."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        for name in _given(node):
-            for word in name.lower().strip("_").split("_"):
-                if word in NAMES:
-                    yield f"{name_of(path)}:{getattr(node, 'lineno', 0)}: {name} → {NAMES[word]}"
+    """Names of classes, functions, fields and constants of a module that have a word to avoid, with the word to use."""
+    for line, name in _given(ast.parse(path.read_text(encoding="utf-8"))):
+        for word in name.lower().strip("_").split("_"):
+            if word in NAMES:
+                yield f"{name_of(path)}:{line}: {name} → {NAMES[word]}"
 
 
-def _given(node: ast.AST) -> list[str]:
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        return [node.name]
-    if isinstance(node, ast.arg):
-        return [node.arg]
-    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-        return [node.id]
-    return []
+def _given(node: ast.Module | ast.ClassDef) -> Iterator[tuple[int, str]]:
+    for each in ast.walk(node):
+        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield each.lineno, each.name
+        if isinstance(each, ast.Module | ast.ClassDef):
+            for inner in each.body:
+                targets = inner.targets if isinstance(inner, ast.Assign) else [getattr(inner, "target", None)]
+                yield from ((name.lineno, name.id) for target in targets for name in _names(target))
+
+
+def _names(target: ast.AST | None) -> list[ast.Name]:
+    return [name for name in ast.walk(target) if isinstance(name, ast.Name)] if target is not None else []
 
 
 def name_of(path: Path) -> str:

@@ -18,6 +18,7 @@ import pytest
 from journal_box import Box, made
 
 from anyhook.journal.journal import Journal
+from anyhook.journal.read import JournalLine
 from anyhook.model.json_types import Json
 from anyhook.replay.trial import python_script, sandbox_of, works
 from anyhook.tables.registry import HOSTS, host
@@ -295,7 +296,7 @@ def test_an_event_that_two_entries_told_us_of_is_one(box: Box, pool: list[int]) 
     assert problems == [[], ["fired-twice"]]
     found = tried(box, "guard.py")
     assert (counts(found)[:3], found["findings"]) == ((1, 1, 1), [])
-    cases, left_out = cases_of(box.world.journal())
+    cases, left_out = cases_of(map(JournalLine.of, box.world.journal()))
     assert (cases, [*left_out.values()]) == ([], [1]), "the user's own hook decided it, and nobody else was asked"
 
 

@@ -12,8 +12,9 @@ import pytest
 from journal_box import Box, made
 
 from anyhook import Engine, Event, Outcome
+from anyhook.journal.read import JournalLine
 from anyhook.model.json_types import Json
-from anyhook.replay.replay import Change, Judge
+from anyhook.replay.rejudge import Change, Judge
 from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host, sample
 from anyhook.testing.kit.events import payload_of_agent
 from conftest import World
@@ -161,7 +162,7 @@ def test_another_table(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
     table = dialect("kodik")
     reply = table.replies["command"].replace(exits={0: "pass", 5: "block"})
     changed = table.replace(replies={**table.replies, "command": reply})
-    monkeypatch.setattr("anyhook.replay.replay.dialect", lambda _: changed)
+    monkeypatch.setattr("anyhook.replay.rejudge.dialect", lambda _: changed)
     (change,) = box.json("replay")["changes"]
     assert (change["after"]["verdict"], change["after"]["reason"]) == ("block", "why")
 
@@ -235,9 +236,9 @@ def test_what_is_said_again_is_judged_once(box: Box, monkeypatch: pytest.MonkeyP
     judged: list[Any] = []
     judge = Judge.judge
 
-    def counting(self: Judge, record: dict[str, Any]) -> Change | None:
-        judged.append(record["n"])
-        return judge(self, record)
+    def counting(self: Judge, line: JournalLine) -> Change | None:
+        judged.append(line.n)
+        return judge(self, line)
 
     monkeypatch.setattr(Judge, "judge", counting)
     assert box.json("replay") == {"judged": 5, "changed": 0, "changes": [], "not_judged": {}}

@@ -11,7 +11,7 @@ from journal_box import Box
 
 from anyhook import Event
 from anyhook.journal.files import full_path
-from anyhook.journal.word_index import blocks_with, make_all, tokens_of
+from anyhook.journal.word_search import blocks_with, make_all, tokens_of
 from anyhook.state.settings import Settings
 from conftest import World
 

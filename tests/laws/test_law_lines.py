@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from anyhook.journal.chain import START, sealed
 from anyhook.journal.files import full_path
 from anyhook.journal.line_parts import parts_of
+from anyhook.journal.read import read_line
 from anyhook.journal.record import JournalPolicy, about, head_of, record
 from anyhook.journal.runs import columns_of, runs_of
-from anyhook.journal.search import Wanted, parsed
-from anyhook.journal.word_index import TABLE, make_all
-from anyhook.journal.words import WordSearch, query_of, text_of
+from anyhook.journal.search import Wanted
+from anyhook.journal.word_search import TABLE, WordSearch, make_all, query_of, text_of
 from anyhook.model.call import Call, Run
 from anyhook.model.decision import Decision, Report
 from anyhook.model.digest import hasher
@@ -28,8 +28,8 @@ from anyhook.model.event import Event
 from anyhook.model.firing import HookRun
 from anyhook.model.hook import Hook
 from anyhook.model.json_types import Json
-from anyhook.replay.replay import Change, Judge, Unjudgeable
-from anyhook.replay.replayed import replay
+from anyhook.replay.rejudge import Change, Judge, Unjudgeable
+from anyhook.replay.replay import replay_journal
 from examples import examples
 
 NAMES = ["calls", "decision", "hooks", "tool", "data", "n", 'x"calls', "", "ß"]
@@ -115,7 +115,7 @@ def test_runs_are_those_that_parsing_finds(journal: list[bytes]) -> None:
         for runs in columns_of(journal).hooks
         for at, kind, spent in zip(runs.at, runs.kind, runs.spent_s, strict=True)
     )
-    assert found == sorted(run for line in journal for run in runs_of(parsed(line) or {}))
+    assert found == sorted(run for line in journal for run in runs_of(read_line(line)))
 
 
 def test_a_line_of_everyday_needs_no_parsing() -> None:
@@ -147,12 +147,12 @@ def test_replaying_all_is_judging_each(unsealed: list[bytes], posture: str | Non
     journal, _ = sealed([*unsealed, *unsealed], START, hasher())
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "journal.jsonl").write_bytes(b"".join(journal))
-        found = replay(folder, Wanted(), {}, posture, lambda _done, _all: None)
+        found = replay_journal(folder, Wanted(), {}, posture, lambda _done, _all: None)
     changes: list[Change] = []
     judged, not_judged = 0, Counter[str]()
     for line in journal:
         try:
-            change = Judge({}, posture).judge(parsed(line) or {})
+            change = Judge({}, posture).judge(read_line(line))
         except Unjudgeable as why:
             not_judged[str(why)] += 1
             continue
@@ -181,7 +181,7 @@ def test_a_search_finds_what_a_whole_index_would(
     index = sqlite3.connect(":memory:")
     index.execute(TABLE)
     for number, line in enumerate(journal):
-        index.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (number, text_of(parsed(line) or {})))
+        index.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (number, text_of(read_line(line))))
     query = query_of(asked)
     rows = index.execute("SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC", (query,)) if query else ()
     assert found == [journal[number] for (number,) in rows]

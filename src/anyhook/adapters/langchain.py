@@ -103,7 +103,7 @@ class Hooked(AgentMiddleware[Any, Any, Any]):
 
 
 def _prompt(state: Any) -> str:
-    """The words of the prompt; "" where the last message is none of the user's."""
+    """The text of the prompt; "" if the last message is not the user's."""
     last = state["messages"][-1] if state["messages"] else None
     return str(last.text) if isinstance(last, HumanMessage) else ""
 

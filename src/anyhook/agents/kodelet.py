@@ -191,9 +191,9 @@ def compact_trigger(scene: Scene) -> dict[str, Json]:
     threshold = scene.event.get("auto_compact_threshold") or 0.80
     if not isinstance(usage, dict) or not scene.event.get("auto_compact_enabled"):
         return {}
-    current, most = usage.get("current_context_window"), usage.get("max_context_window")
-    numbers = all(isinstance(value, (int, float)) for value in (current, most, threshold))
-    if not numbers or not most or current / most < threshold:  # type: ignore[operator]
+    current, full = usage.get("current_context_window"), usage.get("max_context_window")
+    numbers = all(isinstance(value, (int, float)) for value in (current, full, threshold))
+    if not numbers or not full or current / full < threshold:  # type: ignore[operator]
         return {}
     return {"result": "callback", "callback": "compact"}
 

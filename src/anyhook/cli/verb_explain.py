@@ -71,7 +71,7 @@ def _recorded(name: str, options: FireOptions) -> int:
         render.json_out(found.record, indent=2)
         return 0
     colour = wants_colour(os.environ)
-    for line in record_page(found.record):
+    for line in record_page(found):
         render.out(line, TONES[tone(line)] if colour else "")
     return 0
 

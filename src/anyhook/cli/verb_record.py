@@ -35,7 +35,8 @@ from anyhook.testing.kit.sandbox import project_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from anyhook.journal.search import Found, Wanted
+    from anyhook.journal.read import JournalLine
+    from anyhook.journal.search import Wanted
     from anyhook.model.json_types import Json
 
 EXAMPLE = "anyhook record --since 1h --tool Bash -o .kodik/hooks/recorded.hooktest.yaml"
@@ -86,17 +87,17 @@ def _checked(output: str | None) -> str | None:
     return path
 
 
-def _from_journal(wanted: Wanted, most: int) -> list[dict[str, Json]]:
+def _from_journal(wanted: Wanted, most: int) -> list[JournalLine]:
     folder = state_dir(os.environ)
     return _whole(newest(folder, wanted, most) if most else search(folder, wanted))
 
 
-def _while_running(command: Sequence[str], wanted: Wanted) -> tuple[int, list[dict[str, Json]]]:
+def _while_running(command: Sequence[str], wanted: Wanted) -> tuple[int, list[JournalLine]]:
     folder = tempfile.mkdtemp(prefix="anyhook-record-")
     try:
         status = _run(command, {**os.environ, RECORD: folder})
         records = _whole(search(folder, wanted))
-        others = sum("event" in (found.record or {}) for found in search(folder, Wanted())) if not records else 0
+        others = sum(found.event is not None for found in search(folder, Wanted())) if not records else 0
         if others:
             render.say(
                 f"{_counted(others, 'event')} fired, but none that is asked for; --project DIR names another project"
@@ -132,16 +133,16 @@ def _run(command: Sequence[str], env: dict[str, str]) -> int:
     return status if status >= 0 else 128 - status
 
 
-def _whole(found: Iterable[Found]) -> list[dict[str, Json]]:
+def _whole(found: Iterable[JournalLine]) -> list[JournalLine]:
     """The records; how many lines are damaged is said."""
     listed = list(found)
     damaged = sum(each.record is None for each in listed)
     if damaged:
         render.say(f"{damaged} damaged lines are left out; `anyhook verify` shows them")
-    return [each.record for each in listed if each.record is not None]
+    return [each for each in listed if each.record is not None]
 
 
-def _cases(records: list[dict[str, Json]]) -> list[dict[str, Json]]:
+def _cases(records: list[JournalLine]) -> list[dict[str, Json]]:
     cases, left_out = cases_of(records)
     for why, count in left_out.items():
         render.say(f"{count} left out: {why}")

@@ -15,14 +15,14 @@ from anyhook.cli.view import render
 from anyhook.cli.view.console import show
 from anyhook.cli.view.progress import progress
 from anyhook.cli.view.stats_table import stats_table
-from anyhook.journal.figures import figures
 from anyhook.journal.files import Unreadable
-from anyhook.journal.index import index_path, known_runs
+from anyhook.journal.run_index import index_path, known_runs
+from anyhook.journal.stats import figures
 from anyhook.state.places import state_dir
 
 if TYPE_CHECKING:
-    from anyhook.journal.figures import HookFigures
     from anyhook.journal.search import Wanted
+    from anyhook.journal.stats import HookFigures
 
 
 class StatsOptions(JsonOptions, JournalFilter):

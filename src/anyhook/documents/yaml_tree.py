@@ -51,7 +51,7 @@ _FIXES = (
     ("expected ',' or", "close the bracket or the brace, and put commas between the entries"),
     ("single document", "keep one document; remove the second `---`"),
     ("another document", "keep one document; remove the second `---`"),
-    ("could not find expected ':'", "check for a missing colon, or a value that goes on without indentation"),
+    ("could not find expected ':'", "check for a missing colon, or a value that continues without indentation"),
     ("expected key", "align the keys of one mapping in the same column"),
     ("block end", "align the keys of one mapping in the same column"),
     ("undefined alias", "put quotes around a value that begins with *"),

@@ -1,5 +1,5 @@
 """Background hooks: started and not waited for. A program that lives on watches them from a thread; the one-shot
-command leaves them to a process of its own, which enforces the limit and writes down what came of them."""
+command leaves them to a process of its own, which enforces the limit and records their results."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def line_of(hook: str, call: Call, run: Run, bodies: str) -> bytes:
 
 
 def watch(hook: str, call: Call, journal: Journal | None, bodies: str) -> Waitable | None:
-    """Start it here, and let a thread see it through."""
+    """Start it here, and let a thread wait for it."""
     from anyhook.model.call import Run
     from anyhook.process.run import start
     from anyhook.process.watcher import Watched

@@ -23,7 +23,7 @@ VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 
 
 class Posted:
-    """One request on its way. A thread sees it through; any thread may wait for it or end it."""
+    """One request in progress. A thread runs it; any thread may wait for it or end it."""
 
     def __init__(self, hook: Hook, call: Call, env: Mapping[str, str]) -> None:
         self._spec, self._call, self._env = hook.spec, call, env

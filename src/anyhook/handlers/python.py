@@ -84,7 +84,7 @@ class CallableRun:
                 try:
                     return await awaitable
                 finally:
-                    if bound.expired():  # said before anything else is: it is no error of the hook's own
+                    if bound.expired():  # reported first: it is not the hook's own error
                         self.end("timed_out")
 
         return asyncio.run(bounded())

@@ -201,7 +201,7 @@ def lines_backwards(file: BinaryIO, end: int | None = None) -> Iterator[bytes]:
         yield rest + b"\n"
 
 
-def seek_first(file: BinaryIO, key: bytes, least: int) -> None:
+def seek_first(file: BinaryIO, key: bytes, minimum: int) -> None:
     """Go to the first line whose number under this key is at least so much, in a file in which it grows."""
     low, high = 0, file.seek(0, os.SEEK_END)
     while high - low > BLOCK:
@@ -212,7 +212,7 @@ def seek_first(file: BinaryIO, key: bytes, least: int) -> None:
         value = number_of(file.readline(), key)
         while value is None and file.tell() < high:  # a damaged line is passed over
             value = number_of(file.readline(), key)
-        if value is None or value >= least:
+        if value is None or value >= minimum:
             high = middle
         else:
             low = here
@@ -221,7 +221,7 @@ def seek_first(file: BinaryIO, key: bytes, least: int) -> None:
         here = file.tell()
         line = file.readline()
         value = number_of(line, key)
-        if not line or (value is not None and value >= least):
+        if not line or (value is not None and value >= minimum):
             file.seek(here)
             return
 

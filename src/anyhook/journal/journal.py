@@ -130,7 +130,7 @@ class Recorder:
         self._waits = not one_shot and self._recording is None
         self._whos: dict[str, str] = {}
         self._unwritten: list[tuple[int, Event, Decision]] = []
-        """Events that the journal has yet to hear of, with their times and answers."""
+        """Events that are not in the journal yet, with their times and answers."""
 
     def quiet(self, event: Event, decision: Decision, mode: str) -> Decision:
         """An event that reached no hook, as nearly all do: where the process goes on, its line is written later, so
@@ -153,12 +153,12 @@ class Recorder:
         try:
             lines = []
             for index, part in enumerate(firing.parts):
-                told = decision if index == firing.deciding else part.decision
+                final = decision if index == firing.deciding else part.decision
                 if self._recording is not None:
-                    self._recording.add(part.replace(decision=told), self._who(firing.mode), self.session)
+                    self._recording.add(part.replace(decision=final), self._who(firing.mode), self.session)
                 head = part.head or self.head(part.event, firing.mode)
-                own = part.decision if told is not part.decision and _differ(told, part.decision) else None
-                lines.append(record(head, told, part.runs, self.policy, own=own))
+                own = part.decision if final is not part.decision and _differ(final, part.decision) else None
+                lines.append(record(head, final, part.runs, self.policy, own=own))
             if self.journal is None or self.journal.append(*lines):
                 return decision
         except Exception as error:  # noqa: BLE001 (an answer matters more than its record)

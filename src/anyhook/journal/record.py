@@ -56,14 +56,14 @@ class JournalPolicy(Record):
     """What of an event is written down."""
 
     secrets: tuple[tuple[str, str], ...] = ()
-    """Texts that never are, and what stands there instead."""
+    """Texts that are never written, and their replacements."""
     bodies: str = FULL
     """Payloads: `full`, `hashed` (to see that two are the same) or `none`."""
     inherited: frozenset[str] = frozenset()
     """Names of variables that every hook may have from its host; of a hook's own, only the others are told."""
     known: dict[Hashable, str] = Forgetful()
     """Pieces of lines that may well recur, by all that they are made of: who was called, and what hooks say day after
-    day. Filled on the way (see `clean_anew`)."""
+    day. Filled on the way (see `cleaned`)."""
 
 
 ALL = JournalPolicy()
@@ -72,13 +72,13 @@ MAX_KNOWN, MAX_KNOWN_SIZE = 1_000, 4_096
 
 
 def secrets_of(env: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """The variables whose values may never be written down: (value as JSON text, what stands there instead)."""
+    """The variables whose values must never be written: (value as JSON text, replacement)."""
     found: dict[str, str] = {}
     for name, value in env.items():
         if len(value) >= 8 and any(word in name.upper() for word in SECRET_NAMES):
             once = json.dumps(value)[1:-1]
             instead = f"[{name}]" if name.isidentifier() else "[a variable]"
-            found[once] = found[json.dumps(once)[1:-1]] = instead  # a hook's JSON stands in the line as a text
+            found[once] = found[json.dumps(once)[1:-1]] = instead  # a hook's JSON is a text in the line
     return tuple(sorted(found.items(), key=lambda pair: -len(pair[0])))
 
 
@@ -120,7 +120,7 @@ def _unnamed(value: Json, secrets: Sequence[tuple[str, str]]) -> Json:
     return json.loads(made) if isinstance(value, str) else made
 
 
-def clean_anew(value: Json, policy: JournalPolicy, key: Hashable) -> str:
+def cleaned(value: Json, policy: JournalPolicy, key: Hashable) -> str:
     """The same of a piece that is not among those that are known, but is from now on."""
     text = clean(value, policy)
     if len(text) <= MAX_KNOWN_SIZE:
@@ -153,9 +153,9 @@ def about(host: str, project: str, mode: str, policy: JournalPolicy, parent: str
 
 def head_of(event: Event, who: str, session: str, policy: JournalPolicy = ALL, *, cut: bool = True) -> str:
     """The part of a line that is known before anything is started. `who` is made by `about`; `cut` is as for `clean`.
-    Data that is no JSON, which only an embedding program can give, is left out."""
+    Data that is not JSON, which only an embedding program can give, is left out."""
     session = str(event.data.get("session") or session)
-    named = policy.known.get(session) or clean_anew(session, policy, session)
+    named = policy.known.get(session) or cleaned(session, policy, session)
     marks = ', "hosted": true' if event.hosted else ""
     if policy.bodies != FULL:
         marks += f', "bodies": "{policy.bodies}"'
@@ -175,8 +175,8 @@ def call_text(hook: Hook, call: Call, posture: str, policy: JournalPolicy = ALL,
     """The part of a line that is known once a hook is started: made while it runs. What a run means can be found out
     again from this, when neither the hook nor its files are there any more. `model` is whom the hook asks."""
     key = (hook.id, posture, model, call.argv, call.cwd, call.limit_s, *call.env)
-    text = policy.known.get(key) or clean_anew(_call(hook, call, posture, policy, model), policy, key)
-    # The trace is another each time, so it is no part of what is known.
+    text = policy.known.get(key) or cleaned(_call(hook, call, posture, policy, model), policy, key)
+    # The trace differs each time, so it is not part of what is known.
     return f'{text[:-1]}, "trace": "{call.trace}"' if call.trace else text[:-1]
 
 
@@ -220,12 +220,12 @@ def _call_and_run(started: HookRun, policy: JournalPolicy) -> str:
     key = (failed, run.ending, run.exit_code, run.stdout, run.stderr, run.error)
     said = policy.known.get(key) if len(run.stdout) + len(run.stderr) <= MAX_KNOWN_SIZE else None
     if said is None:
-        said = clean_anew({"failed": failed or None, "run": _said(run, policy)}, policy, key)
+        said = cleaned({"failed": failed or None, "run": _said(run, policy)}, policy, key)
     return f'{text}, {said[1:-2]}, "started_ns": {run.started_ns}, "duration_s": {run.duration_s:.6f}}}}}'
 
 
 def clipped(value: Json, depth: int = 0) -> Json:
-    """The value with long texts and deep nesting cut: a journal is no second copy of every file that went through."""
+    """The value with long texts and deep nesting cut: a journal is not a second copy of every file."""
     if isinstance(value, str):
         return value if len(value) <= TEXT_LIMIT else f"{_begin(value, TEXT_LIMIT)}… [{len(value)} characters in all]"
     if isinstance(value, (dict, list)) and depth > DEPTH_LIMIT:
@@ -272,8 +272,8 @@ def _decision_text(decision: Decision, policy: JournalPolicy) -> str:
             decision.context, decision.messages, decision.follow_ups, decision.end_turn,
             *[(report.source, report.id, report.status, report.why, report.verdict) for report in decision.hooks],
         )  # fmt: skip
-        return policy.known.get(key) or clean_anew(_decision(decision, policy), policy, key)
-    except (TypeError, ValueError, RecursionError) as error:  # a callable's answer that is no JSON costs no event
+        return policy.known.get(key) or cleaned(_decision(decision, policy), policy, key)
+    except (TypeError, ValueError, RecursionError) as error:  # a callable's answer that is not JSON costs no event
         lost: dict[str, Json] = {"verdict": decision.verdict, "enforced": decision.enforced, "lost": str(error)}
         return clean(lost, policy)
 
@@ -329,7 +329,7 @@ def clip(data: bytes) -> str:
 
 
 def _begin(text: str, limit: int) -> str:
-    """A text up to about so many characters, without the word in which that falls: half a secret looks like none, and
+    """A text up to about this many characters, without the word at the cut: half a secret does not look like one, and
     would be written down as it is."""
     low = limit - MAX_WORD
     end = max(text.rfind(blank, low, limit) for blank in (" ", "\n", "\t"))

@@ -89,8 +89,8 @@ def _in_text(text: str) -> str:
     if len(low) != len(text):  # one letter became two, so positions differ
         low = "".join([letter if len(letter.lower()) > 1 else letter.lower() for letter in text])
     _named(text, low, spans)
-    for start, least in TOKENS:
-        _tokens(text, start, least, spans)
+    for start, min_letters in TOKENS:
+        _tokens(text, start, min_letters, spans)
     for scheme in SCHEMES:
         _after_schemes(text, low, scheme, spans)
     _pem_blocks(text, spans)
@@ -248,12 +248,12 @@ def _nested(line: str, place: int) -> Span | None:
 # -- shapes
 
 
-def _tokens(line: str, start: str, least: int, spans: list[Span]) -> None:
+def _tokens(line: str, start: str, min_letters: int, spans: list[Span]) -> None:
     place = line.find(start)
     while place >= 0:
         end = _run(line, place + len(start), OF_TOKEN)
         alone = place == 0 or line[place - 1] not in LETTERS or line[place - 2 : place] in ("\\n", "\\t", "\\r")
-        if alone and end - place - len(start) >= least:
+        if alone and end - place - len(start) >= min_letters:
             spans.append((place, end, INSTEAD))
         place = line.find(start, max(end, place + 1))
 

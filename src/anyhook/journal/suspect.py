@@ -40,7 +40,7 @@ _WORDS = bytes.maketrans(_OTHERS, b" " * len(_OTHERS))
 """Turns everything that is not part of a token into blanks."""
 _MASK = _WORDS.translate(bytes.maketrans(_TOKEN, b"x" * len(_TOKEN)))
 """The same, and every part of one into an x."""
-_LONG = min(len(start) + least for start, least in TOKENS)
+_LONG = min(len(start) + min_letters for start, min_letters in TOKENS)
 _LONG_MASK = b"x" * _LONG
 _STARTS = tuple(start.encode() for start, _ in TOKENS)
 _SIGNS = (b"-", b"_", b".")
@@ -54,7 +54,7 @@ _PLAIN = frozenset({int, float, bool, type(None)})
 OPENS = frozenset("{[")
 _harmless: set[str] = set()
 """Names of keys that were looked at and stand before no secret: nearly all are the same few."""
-_HARMLESS_MOST, _HARMLESS_SIZE = 1_000, 64
+_MAX_HARMLESS, _HARMLESS_SIZE = 1_000, 64
 
 
 def is_suspect(value: Json, depth: int = 0) -> bool:
@@ -84,7 +84,7 @@ def _is_harmless(key: object) -> bool:
     if type(key) is not str or names_secret(key.lower()) or is_suspect_text(key):
         return False
     if len(key) <= _HARMLESS_SIZE:
-        if len(_harmless) >= _HARMLESS_MOST:
+        if len(_harmless) >= _MAX_HARMLESS:
             _harmless.clear()
         _harmless.add(key)
     return True

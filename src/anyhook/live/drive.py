@@ -144,7 +144,7 @@ def _perform(asked: dict[str, Any]) -> dict[str, Any]:
         "stderr": (done.error or done.stderr.decode("utf-8", "replace"))[-TAIL:],
         "duration_s": done.duration_s,
         "requests": [
-            {"text": one.told, "answered": answer.calls[0].tool if answer.calls else ""}
+            {"text": one.conversation, "answered": answer.calls[0].tool if answer.calls else ""}
             for one, answer in zip(kept, answers, strict=True)
         ],
         "tools": kept[-1].tools if kept else [],

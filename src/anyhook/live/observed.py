@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PATH = os.path.join(os.path.dirname(__file__), "observed.json")
 
-WORKS, STOPPED, TOLD, NOTHING = "works", "stopped", "told", "nothing"
+WORKS, STOPPED, HEARD, NOTHING = "works", "stopped", "told", "nothing"
 """What was seen: the effect itself; the action was kept from happening; the model was told; no trace of it."""
 NOT_FIRED, UNASKED, LOST = "not fired", "unasked", "lost"
 """The event did not happen in that run; the agent asks nobody, so that a leave says nothing; what is promised where
@@ -80,13 +80,13 @@ class Sight(Record):
         if self.effect == "ask":
             return (STOPPED,)  # there is nobody to ask
         if self.effect == "block" and self.event in AFTERWARDS:
-            return (TOLD,)  # there is nothing left to stop
+            return (HEARD,)  # there is nothing left to stop
         if (self.effect, self.event, self.promised) == ("end_turn", "user_prompt_submit", "block"):
             return (WORKS,)  # a prompt that is not sent is a turn that ends
         if self.promised == WORKS or self.effect == "follow_up":
             return (WORKS,)
         # If the model reads a text instead of the result, the result was replaced as asked.
-        return (STOPPED,) if self.promised == "block" and self.event not in AFTERWARDS else (TOLD, WORKS)
+        return (STOPPED,) if self.promised == "block" and self.event not in AFTERWARDS else (HEARD, WORKS)
 
 
 def promised(table: Host, event: str, effect: str) -> str | None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ASIDE = "ok, in short"
 """The answer to a request that offers no tools: a title, a summary, a question whether all is well."""
-TOLD_OFF = "do not call any tools"
+NO_TOOLS = "do not call any tools"
 """What agents say that offer their tools and want a summary all the same."""
 FIELDS = {
     "command": ("command", "cmd", "commands", "script"),
@@ -59,7 +59,7 @@ def script(steps: Sequence[Step], names: Mapping[str, Sequence[str]]) -> Callabl
 
     def answer(asked: Asked) -> Answer:
         schemas = asked.schemas
-        if not schemas or TOLD_OFF in asked.last.lower():
+        if not schemas or NO_TOOLS in asked.last.lower():
             return Answer(_aside(asked), tokens=max(step.tokens for step in steps))
         opening = asked.opening if places else ""
         where = next((word for word in places if word in opening), "")

@@ -1,4 +1,4 @@
-"""Call and Run: what is to be started, and what came of it. Neither knows a dialect."""
+"""Call and Run: what to start, and the result. Neither knows a dialect."""
 
 from __future__ import annotations
 
@@ -37,4 +37,4 @@ class Run(Record):
     """Wall clock, nanoseconds since the epoch."""
     duration_s: float
     error: str | None = None
-    """Why it was not started, or why its status is not known, in words."""
+    """Why it was not started, or why its status is not known."""

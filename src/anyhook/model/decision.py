@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Report(Record):
-    """What became of one hook of the catalog in one event."""
+    """What happened to one hook of the catalog in one event."""
 
     id: str
     name: str

@@ -1,4 +1,4 @@
-"""Trace context: where a run of a hook stands in a trace, in the words of W3C. It sends nothing; what it puts into a
+"""Trace context: the place of a hook's run in a trace, as defined by W3C. It sends nothing; what it puts into a
 hook's environment is written down with the run, so that an export finds the same ids."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_KEPT = 1000
 
 
 def parent_of(env: Mapping[str, str]) -> str:
-    """The caller's trace context; "" where it has none, or one that is none."""
+    """The caller's trace context; "" if it has none, or an invalid one."""
     given = env.get(TRACEPARENT, "")
     version, _, rest = given.partition("-")
     parts = rest.split("-")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     HookState = Literal["armed", "untrusted", "changed", "disabled", "broken"]
     """A hook in the catalog."""
     HookStatus = Literal["ran", "unmatched", "untrusted", "disabled", "skipped", "background", "broken"]
-    """What became of a hook in one event."""
+    """What happened to a hook in one event."""
     Severity = Literal["error", "warning"]
 
 NONE: Verdict = "none"
@@ -56,7 +56,7 @@ BODIES = (FULL, HASHED, "none")
 
 
 def checked(switch: str, value: str | None, known: tuple[str, ...]) -> None:
-    """ValueError for a word that is none of the known ones."""
+    """ValueError for an unknown word."""
     if value is not None and value not in known:
         raise ValueError(f"{switch}={value!r}: it must be one of {', '.join(known)}")
 

@@ -32,7 +32,7 @@ _LARGEST_PIPE = 1024 * 1024
 _QUICK_S = 0.005
 """How long to wait for the end alone before watching the output as well. A short answer fits into the pipe, and waking
 up for its first bytes, for the closing of each stream and then for the end adds 6 % to a small hook's time. A shorter
-wait makes the kernel set its timer anew: 1 ms adds 3 %."""
+wait makes the kernel set its timer again: 1 ms adds 3 %."""
 _LONGEST_POLL_S = 3600.0
 _LONGEST_TICK_S = 0.02
 _HANGS_S = 1.0
@@ -59,7 +59,7 @@ class Here:
         self.marks: list[str] = []
         """Of all calls so far, where the process is ours."""
         self.spared: set[int] = set()
-        """Children that are no hook's (see `leave_alone`)."""
+        """Children that do not belong to a hook (see `leave_alone`)."""
 
 
 here = Here()
@@ -103,7 +103,7 @@ class _Stream:
 class Child:
     """One started process. One thread at a time may wait for it; any thread may end it."""
 
-    # Defaults stand here and not in `__init__`, which runs while nothing else does: the process is not there yet.
+    # Defaults are here and not in `__init__`, which runs while nothing else does: the process is not there yet.
     pid = 0
     ending: Ending | None = None
     alone = True

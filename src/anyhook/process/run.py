@@ -51,7 +51,7 @@ def start(call: Call, stdin: Callable[[], bytes] | None = None) -> Child | Run:
 
 
 def run(call: Call) -> Run:
-    """Start it and wait for it; whatever interrupts the waiting, nothing of it stays."""
+    """Start it and wait for it; whatever interrupts the waiting, no part of it stays."""
     child = start(call)
     if isinstance(child, Run):
         return child
@@ -96,7 +96,7 @@ def adopt_orphans() -> bool:
 
 
 def leave_alone(pid: int) -> None:
-    """A child of this process that was started elsewhere and is no hook's, whatever happens to the hooks."""
+    """A child of this process that was started elsewhere and does not belong to a hook."""
     here.spared.add(pid)
 
 

@@ -25,6 +25,8 @@ def installs_index(state_dir: str) -> str:
     return f"{state_dir}/installs/index.json"
 
 
+NO_LOCKS = (22, 37, 38, 95)
+"""EINVAL, ENOLCK, ENOSYS, ENOTSUP: what `flock` says on a file system without locks."""
 NOWHERE = "/dev/null/anyhook"
 """A folder that can neither be there nor be made."""
 

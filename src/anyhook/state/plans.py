@@ -1,6 +1,6 @@
 """Compiled plans: a catalog kept as plain values, good as long as every file it came from looks the same. It is
 read before anything else is imported, so it uses built-in modules only; a plan that is missing, old or damaged is
-simply made anew."""
+simply made again."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Setup(Record):
             raise ValueError(f"there is no dialect {unknown[0]!r}; known: {', '.join(DIALECTS)}")
         checked("trust", trust, TRUST)
         if not os.path.isdir(project):
-            raise NotADirectoryError(f"the project {project!r} is no directory")
+            raise NotADirectoryError(f"the project {project!r} is not a directory")
         chosen = tuple([name for name in DIALECTS if name in dialects]) if dialects else DIALECTS
         folders = tuple([os.path.realpath(folder) for folder in plugin_dirs])
         state_dir = os.path.abspath(state_dir) if state_dir else None

@@ -31,7 +31,7 @@ BLOCKS: dict[str, Effect] = {
 }  # fmt: skip
 """What a block does, where the agent honours one."""
 OF_THE_MAIN_AGENT = ("user_prompt_submit", "stop")
-KEEPING = ("stop", "subagent_stop")
+STOPS = ("stop", "subagent_stop")
 
 
 def event_rows(
@@ -51,7 +51,7 @@ def event_rows(
             BLOCKS.get(event.canonical[0]) if "block" in event.says else None,
             (*_payload(event, cells or {}, untold), *(extra or {}).get(event.native, ())),
             next(iter(EVENTS.get(event.canonical[0], ())), None),
-            bound=bound if event.canonical[0] in KEEPING else 0,
+            bound=bound if event.canonical[0] in STOPS else 0,
             in_subagents=event.canonical[0] not in OF_THE_MAIN_AGENT,
         )
         for event in host.events
@@ -96,7 +96,7 @@ def without(document: Json, elsewhere: frozenset[str], source: Source, files: Fi
             continue
         files.problem_at(
             "unsupported-event",
-            f"`{event}` happens in the product alone; its hooks are not run here",
+            f"`{event}` happens only in the product; its hooks are not run here",
             source.path,
             ("hooks", event),
             fix="Nothing to do, unless you expected anyhook to run them.",

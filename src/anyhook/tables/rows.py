@@ -302,7 +302,7 @@ class Dialect(Record):
     identity: Callable[[Hook], tuple[Json, ...]] = lambda hook: (hook.id,)
     """What makes two of them the same, so that the first runs for both."""
     whole_input: Callable[[Mapping[str, Json], Mapping[str, Json]], dict[str, Json]] | None = None
-    """The whole of a rewritten input (the call's, the hook's), where hooks name only the fields that they change."""
+    """All of a rewritten input (the call's, the hook's), where hooks name only the fields that they change."""
     closed_env: bool = False
     """Whether no anyhook variable may be added to a hook's environment."""
     sort: Callable[[Hook], tuple[Json, ...]] | None = None

@@ -1,5 +1,5 @@
 """What an agent is told when we ourselves fail, or cannot read what it sent: what the posture says about broken hooks.
-The person hears of it through the channel that the host has. It never raises."""
+The user gets a message through the host's channel. It never raises."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def failed(
     refusal: str = "",
 ) -> Answer:
     """A refusal where the user wants broken hooks to refuse and the event can be refused, or where self-protection
-    refuses (`refusal`); else no opinion. Either way the failure is told and written down. Without `on_failure` and
+    refuses (`refusal`); else no opinion. Either way the failure is reported and recorded. Without `on_failure` and
     `mode` the user's settings say what counts."""
     where = f"{table.name} {row.native}"
     why = str(error) if isinstance(error, Unusable) else told(error)

@@ -1,4 +1,4 @@
-"""Catalog: all hooks of a project and its user, in order. It is opened by way of its compiled plan where that still
+"""Catalog: all hooks of a project and its user, in order. It is opened from its compiled plan if that still
 holds; building one from the disk is another's work."""
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def open_catalog(setup: Setup) -> Catalog:
 
 
 def load_catalog(setup: Setup, plan: CatalogPlan | None) -> Catalog:
-    """The catalog out of its plan; where there is none, from the files, and the plan is kept for the next time."""
+    """The catalog from its plan; without a plan, from the files, and the plan is kept for the next time."""
     begun_ns = time_ns()
     if plan is not None:
         try:

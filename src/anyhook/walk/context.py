@@ -46,7 +46,7 @@ class Context(Record):
     on_failure: str
     """The posture for hooks that have none of their own."""
     one_shot: bool = False
-    """Whether this process ends before its background hooks do, so that another has to see them through."""
+    """Whether this process ends before its background hooks do, so that another process has to wait for them."""
     posture: str | None = None
     """In place of every other posture, for one call."""
     deadline_s: float | None = None
@@ -58,7 +58,7 @@ class Context(Record):
     spare_model: AnyModel | None = None
     """The host's own, where the settings name none."""
     trace_step: Callable[[str, str], None] | None = None
-    """Told of every step and what it is about, for whoever debugs."""
+    """Called with every step and its subject, for debugging."""
 
     def scene(self, event: Event, table: Dialect, row: EventRow) -> Scene:
         """What the cells of a hook's tables may look at."""

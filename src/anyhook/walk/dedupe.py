@@ -1,4 +1,4 @@
-"""Dedupe: one event, several entries of ours. The hooks run for the first that comes, and the others give the same
+"""Dedupe: one event, several anyhook entries. The hooks run for the first that comes, and the others give the same
 answer in their own agent's words."""
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ KEPT = ("verdict", "effect", "reason", "hook", "tool_input", "tool_output", "pro
 
 
 class Recent:
-    """What another entry of ours decided about this very call a moment ago."""
+    """What another anyhook entry decided about this very call a moment ago."""
 
     def __init__(self, context: Context, incoming: Incoming) -> None:
         received, catalog = incoming.received, context.routes.catalog

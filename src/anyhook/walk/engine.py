@@ -105,8 +105,8 @@ class Engine:
         host: str = "library",
         deadline_s: float | None = None,
     ) -> Engine:
-        """Discover, load and trust, once. The environment is taken as it is now. ValueError for a switch that is
-        none."""
+        """Discover, load and trust, once. The environment is taken as it is now. ValueError for an unknown
+        switch."""
         given = dict(os.environ if env is None else env)
         chosen, folders = listed(dialects, dialect), listed(plugin_dirs, plugin_dir)
         setup = Setup.of(os.fspath(project), given, chosen, trust, folders, state_dir)

@@ -1,5 +1,5 @@
-"""Express: settled effects → what the host reads: stdout, stderr and exit status. No effect is no output and status 0;
-nothing is said that the host's table does not have."""
+"""Express: settled effects → what the host reads: stdout, stderr and exit status. Without an effect, no
+output and status 0. It says nothing that the host's table does not have."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
     if run.ending != "exited":
         detail = ENDINGS[run.ending].format(limit=hook.limit_s, signal=-(run.exit_code or 0))
         return Outcome(failure=Failure(run.ending, detail))
-    if run.exit_code is None:  # somebody else took its status: a refusal may be lost, so it is no pass
+    if run.exit_code is None:  # someone else took its status: a refusal may be lost, so it does not pass
         return Outcome(failure=Failure("exit", run.error or "its exit status was lost"))
     code = run.exit_code
     reply = reply.on_event.get(event, reply)
@@ -102,8 +102,8 @@ class _RunReading:
             kind, value = self.reply.read(self.run.stdout)
             if kind == "object" and isinstance(value, dict) and isinstance(value.get("reason"), str):
                 self.draft["reason"] = value["reason"]
-        reason = self.reason(self.reply.exit_reasons) or f"{self.hook.name} left with status {code} and gave no reason"
-        return Outcome(verdict=BLOCK, reason=reason)
+        silent = f"{self.hook.name} exited with status {code} and gave no reason"
+        return Outcome(verdict=BLOCK, reason=self.reason(self.reply.exit_reasons) or silent)
 
     def reason(self, sources: tuple[str, ...]) -> str:
         for source in sources:
@@ -132,8 +132,8 @@ class _RunReading:
         if kind == "text":
             heard = not self.reply.text_on or self.event in self.reply.text_on
             if str(value).startswith("{"):
-                what = "its output begins like a JSON object, but is none; it is taken as text"
-                self.problem("output-ignored", what, "Print valid JSON, or text that does not begin like it.")
+                what = "its output starts like a JSON object but is not valid JSON; it is treated as text"
+                self.problem("output-ignored", what, "Print valid JSON, or text that does not start like it.")
             said = {self.reply.text_does: (str(value),)} if heard else {}
             return SILENT.replace(**said, problems=tuple(self.problems))
         if not isinstance(value, dict):

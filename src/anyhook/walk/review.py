@@ -25,7 +25,7 @@ COMPARED_LINES = 6000
 
 
 class Reviewed(Record):
-    """One thing to approve, as it lies on disk now."""
+    """One thing to approve, as it is on disk now."""
 
     item: Item
     status: str

@@ -1,5 +1,5 @@
 """Routes: what an event of one kind and target means for a catalog, decided once and then looked up. It starts nothing
-and keeps nothing of any single event."""
+and keeps no part of any single event."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 IN_PROCESS = ("callable", "builtin")
 """Handlers that are called at once, without anything to start or to wait for."""
 MAX_ROUTES = 10_000
-"""A host that makes up tool names as it goes would fill the memory; past this many, all are forgotten and found
-anew."""
+"""A host that makes up tool names as it goes would fill the memory; above this many, all are forgotten and
+found again."""
 
 
 class HookStep(Record):
@@ -82,7 +82,7 @@ class Routes:
                 self._found.clear()
             route = self._found[key] = self._make(event)
             return route
-        except TypeError:  # a target that is no plain value
+        except TypeError:  # a target that is not a plain value
             return self._make(event)
 
     def _make(self, event: Event) -> Route:
@@ -197,7 +197,7 @@ class Routes:
             self.add(event, callback, name, None)
 
     def forget(self) -> None:
-        """Decide anew what events mean."""
+        """Decide again what events mean."""
         self._found.clear()
 
     def adopt(self, other: Routes) -> None:

@@ -1,5 +1,5 @@
 """Settle: a decision and a host's powers → what will really happen. What the host cannot do becomes the nearest thing
-it can, by the rules below, or is lost; either way a problem names it. It decides nothing of its own."""
+it can, by the rules below, or is lost; either way a problem names it. It decides nothing itself."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ WORDS: dict[tuple[str, str], str] = {
 
 
 def settle(decision: Decision, says: Mapping[str, Say], where: str) -> Settled:
-    """What the host can be told of a decision; `where` names host and event."""
+    """What the host can be told about a decision; `where` names host and event."""
     effects: dict[str, Json] = {}
     problems: list[Problem] = []
     for effect, value in _asked(decision):
@@ -66,7 +66,7 @@ def settle(decision: Decision, says: Mapping[str, Say], where: str) -> Settled:
     if "block" in effects:
         for name in ("ask", "allow", "input", "prompt"):
             effects.pop(name, None)
-    for name in ("history", "recipe") if decision.enforced else ():  # no host at all can be told of these
+    for name in ("history", "recipe") if decision.enforced else ():  # no host supports these
         if getattr(decision, name) is not None:
             problems.append(_lost(name, where))
     return Settled(effects, tuple(problems))
@@ -83,7 +83,7 @@ def _asked(decision: Decision) -> list[tuple[str, Json]]:
         ends = decision.effect == "end_turn" and decision.event in AFTERWARDS
         asked.append(("end_turn" if ends else "block", reason))
     elif decision.verdict == BLOCK:
-        messages.append(reason)  # nothing is stopped, but somebody should hear of it
+        messages.append(reason)  # nothing is stopped, but the user should know
     elif decision.verdict in ("ask", "allow"):
         asked.append((decision.verdict, decision.reason or "a hook said so"))
     # What ends anyway need not be told to; a block in its place would even send the agent on.

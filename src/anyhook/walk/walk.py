@@ -51,7 +51,7 @@ class Walk:
         self.context, self.event, self.route = context, event, route
         self.answers = list(answers)
         self.part: Part | None = None
-        """What came of it, as far as it came."""
+        """The result so far."""
         self.grace_s = GRACE_S
         self.current = event
         """The event with every rewrite so far."""
@@ -81,7 +81,7 @@ class Walk:
             for position, step in enumerate(steps):
                 try:
                     yield from self.step(position, steps)
-                except Exception as error:  # noqa: BLE001 (one hook's failure, be it ours, is no neighbour's)
+                except Exception as error:  # noqa: BLE001 (one hook's failure, even ours, does not affect others)
                     self.fail(position, step, error)
         except GeneratorExit:  # the caller was cancelled: what happened until then is still written down
             self.waiting.clear()
@@ -113,7 +113,7 @@ class Walk:
         return self.part
 
     def record(self) -> Decision:
-        """The last step of an event that a program fires: write down what came of it."""
+        """The last step of an event that a program fires: record the result."""
         part = self.part
         assert part is not None  # noqa: S101 (the walk has ended, or was closed)
         return self.context.recorder.write(Firing((part,), part.decision, self.context.mode))
@@ -148,7 +148,7 @@ class Walk:
             yield from self.run(position, step)
 
     def fail(self, position: int, step: HookStep, error: Exception) -> None:
-        """Something of ours went wrong with this hook: it counts as broken, and the person is told."""
+        """Our own code failed on this hook: it counts as broken, and the user is told."""
         from anyhook.tables.isolation import told
 
         left, self.running = self.running, None
@@ -336,7 +336,7 @@ class Walk:
 
 
 def begin(context: Context, event: Event) -> Walk | Part:
-    """The walk of one event; where it reaches no hook, what came of it already."""
+    """The walk of one event; if it reaches no hook, the finished result."""
     route = context.routes.find(event)
     quiet, inside = route.quiet, inside_hook.get()
     if inside and (quiet is None or route.speaks):

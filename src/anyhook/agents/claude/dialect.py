@@ -168,7 +168,7 @@ def match(hook: Hook, event: Event, row: EventRow) -> str | None:
         return why
     agent, rule = asked.get("agent"), asked.get("if")
     if agent is not None and event.get("agent_type") != agent:
-        return f"it lives with the sub-agent {agent!r}"
+        return f"it belongs to the sub-agent {agent!r}"
     skill, loaded = asked.get("skill"), event.get("skills")
     if skill is not None and not (isinstance(loaded, list) and skill in loaded):
         return f"it counts while the skill {skill!r} is loaded"

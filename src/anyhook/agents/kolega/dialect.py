@@ -87,7 +87,7 @@ EVENTS = (
 
 
 def _read_limit(value: Json, limits: Limits) -> tuple[float | None, str]:
-    """0 is a way to say the default, "30" is as good as 30, and a value that is no duration skips the hook."""
+    """0 is a way to say the default, "30" is as good as 30, and a value that is not a duration skips the hook."""
     if value == 0 and not isinstance(value, bool):
         return limits.default_s, ""
     if isinstance(value, str):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from anyhook.journal.figures import HookFigures
+    from anyhook.journal.stats import HookFigures
 
 BAR_WIDTH = 12
 HEADS = ("runs", "p50", "p95", "blocks", "failed", "timeout", "waited", "")

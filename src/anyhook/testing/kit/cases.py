@@ -118,8 +118,8 @@ def cases_in(document: Json, path: str, text: str = "") -> list[Case]:
     found, mistakes = _read(document, path, text)
     if mistakes:
         lines = _lines(text, [place for place, _ in mistakes])
-        told = [f"{path}:{lines[place]}: {what}" for place, what in mistakes]
-        raise BadCases("\n".join(dict.fromkeys(told)))
+        said = [f"{path}:{lines[place]}: {what}" for place, what in mistakes]
+        raise BadCases("\n".join(dict.fromkeys(said)))
     digest = hashlib.sha256(text.encode()).hexdigest()
     return [case.replace(digest=digest) for case in found]
 

@@ -75,7 +75,7 @@ def payload_of_agent(table: Host, row: HostEvent, fields: dict[str, Json], proje
 
 
 def sent_with(table: Host, row: HostEvent) -> set[str]:
-    """The fields that an agent sends with an event; what follows from them is none of these."""
+    """The fields that an agent sends with an event, without those that follow from them."""
     taken = {each.field for each in (*table.base, *row.takes)}
     made = {"session", *(["output"] if "response" in taken else ()), *(["tool_error"] if row.error else ())}
     return (taken | made) & FIELDS.keys()

@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from anyhook.journal.files import current_path, lines_of, open_all, parts_of_file
-from anyhook.journal.parallel import side_by_side
+from anyhook.journal.parallel import parallel_map
 from anyhook.journal.runs import Columns, columns_of
 from anyhook.journal.search import SLACK_NS
 from anyhook.model import lean_json
@@ -139,7 +139,7 @@ def _new_parts(
             latest = columns_of(lines_of(descriptor, first, last))
         todo += parts
     whole, read = sum(last - first for _, _, first, last in todo), 0
-    answers = side_by_side(_columns, todo)
+    answers = parallel_map(_columns, todo)
     for (identity, _, first, last), (names, *columns) in zip(todo, answers, strict=True):
         oldest, newest = _span(columns[0])
         values = (identity, first, last, oldest, newest, lean_json.dumps(names), *columns)  # type: ignore[arg-type]  # tuples are lists there
