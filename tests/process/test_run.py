@@ -20,8 +20,8 @@ from anyhook.model.call import Call, Run
 from anyhook.process import child as child_module
 from anyhook.process import spawn
 from anyhook.process.child import OUTPUT_LIMIT
-from anyhook.process.process_tree import Process, Tree, processes
 from anyhook.process.run import Child, end_all, run, start
+from anyhook.process.tree import Process, Tree, processes
 from examples import examples
 from living import kill, lives
 

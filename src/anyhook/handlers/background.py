@@ -33,7 +33,7 @@ def watch(hook: str, call: Call, journal: Journal | None, bodies: str) -> Waitab
     """Start it here, and let a thread wait for it."""
     from anyhook.model.call import Run
     from anyhook.process.run import start
-    from anyhook.process.watching import Watched
+    from anyhook.process.watcher import Watched
 
     started = start(call)
     if isinstance(started, Run):

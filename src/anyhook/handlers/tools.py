@@ -9,8 +9,8 @@ from time import monotonic
 
 from anyhook.model.call import Call, Run
 from anyhook.model.words import RUN_VARIABLE
+from anyhook.process.async_wait import wait_in_thread
 from anyhook.process.run import start
-from anyhook.process.waiting import wait_in_thread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

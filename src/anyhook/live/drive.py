@@ -16,8 +16,8 @@ from anyhook.live.stage import Stage, fill, prepare, words_of
 from anyhook.live.wire import Answer
 from anyhook.model.call import Call
 from anyhook.model.record import Record
-from anyhook.process.process_tree import Tree
 from anyhook.process.run import adopt_orphans, end_all, run
+from anyhook.process.tree import Tree
 from anyhook.tables import registry
 
 TYPE_CHECKING = False

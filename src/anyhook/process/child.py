@@ -14,8 +14,8 @@ from _thread import RLock
 from time import monotonic, time_ns
 
 from anyhook.model.call import Run
-from anyhook.process.process_tree import Tree, carries, environment, holds_pipe, program_of, status_of_reaped
 from anyhook.process.spawn import spawner
+from anyhook.process.tree import Tree, carries, environment, holds_pipe, program_of, status_of_reaped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -169,7 +169,7 @@ class Engine:
             while True:
                 run = waitable.wait(begun.grace_s)
                 if run is None:
-                    from anyhook.process.waiting import wait_in_thread
+                    from anyhook.process.async_wait import wait_in_thread
 
                     run = await wait_in_thread(waitable)
                 waitable = steps.send(run)

@@ -245,7 +245,7 @@ class Walk:
                 ready.append(position)
         if len(ready) < 2 or any(map(table.in_turn, (steps[position].hook for position in ready))):
             return
-        from anyhook.process.watching import Watched
+        from anyhook.process.watcher import Watched
 
         for position in ready:
             scene = self.context.scene(self.seen, table, steps[position].row)

@@ -22,7 +22,7 @@ WELL = b"."
 """What the agent says before it ends well."""
 
 
-class Keeper:
+class Reaper:
     """From `with` until its end, whatever this process starts ends when this process is killed. On Linux only:
     elsewhere nothing tells an orphan's origin."""
 
