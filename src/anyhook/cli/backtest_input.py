@@ -22,7 +22,7 @@ from anyhook.testing.kit.hook_names import likely
 from anyhook.walk.catalog import Setup, open_catalog
 from anyhook.walk.engine import Engine
 from anyhook.walk.match import match
-from anyhook.walk.present import present
+from anyhook.walk.present import own_scene, present
 from anyhook.walk.trust import pin
 
 if TYPE_CHECKING:
@@ -127,6 +127,7 @@ def _trial(engine: Engine, subject: Subject, event: Event, key: str) -> Trial:
     hook, table = subject.hook, subject.dialect
     scene = engine.context.scene(event, table, subject.row)
     call, missing = present(hook, table, subject.row, scene, "backtest")
+    scene = own_scene(hook, scene)
     interpreter, task = "", ()  # type: tuple[str, tuple[object, ...]]
     env = call.env
     if hook.handler == "python":

@@ -12,7 +12,7 @@ from anyhook.cli.options import ProjectJsonOptions
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.model.hook import DISABLED, Hook
-from anyhook.state.places import NOWHERE, believed_dir
+from anyhook.state.places import NOWHERE
 from anyhook.state.switches import USER, Switches
 from anyhook.tables.registry import dialect
 from anyhook.tables.shapes import guess
@@ -38,8 +38,8 @@ def _turn(name: str, options: ProjectJsonOptions, on: bool) -> int:
     elif dialect(hook.dialect).off_suffix and hook.scope != "builtin":
         _rename(hook, dialect(hook.dialect).off_suffix, on)
     else:
-        project = setup_of(options).project
-        folder = believed_dir(os.environ, project)
+        setup = setup_of(options)
+        project, folder = hook.project or setup.project, setup.own_dir()
         if folder == NOWHERE:
             raise BadCall("the state directory is inside the project. Set XDG_STATE_HOME to a folder outside it.")
         try:

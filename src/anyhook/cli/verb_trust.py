@@ -20,6 +20,8 @@ from anyhook.cli.view.visible import visible
 from anyhook.model.record import Record
 from anyhook.state.ledger import Ledger
 from anyhook.state.places import NOWHERE, believed_dir, state_dir
+from anyhook.state.repository import place_of
+from anyhook.state.upward import outermost, upward
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.testing.kit.approval import CASES, review_cases
 from anyhook.walk.build import Loaded, build, open_ledger, within_budget
@@ -40,6 +42,7 @@ class TrustOptions(ProjectJsonOptions):
     list: bool = switch("--list", "List everything you have approved.")
     yes: bool = switch("--yes", "Approve without asking.")
     revoke: bool = switch("--revoke", "Withdraw the approval of this project.")
+    here: bool = switch("--here", "Approve for this folder only, not for other worktrees and clones of its repository.")
 
 
 class ProjectReview(Record):
@@ -53,6 +56,19 @@ class ProjectReview(Record):
     """Whether the project could not be read: then none of it can be approved, and no approval is gone."""
     kinds: tuple[str, ...] = DIALECTS
     """What was looked for, by the first words of ids: of these, exactly what was shown is approved."""
+    folders: dict[str, str] = {}
+    """Dialect → the folder above whose files count: what it declares is approved for that folder."""
+
+    def project_of(self, entry: Reviewed) -> str:
+        return entry.project or self.setup.project
+
+    @property
+    def projects(self) -> list[str]:
+        """The folders that the entries belong to."""
+        return list(dict.fromkeys(self.project_of(entry) for entry in self.entries))
+
+    def kinds_of(self, project: str) -> tuple[str, ...]:
+        return tuple(kind for kind in self.kinds if self.folders.get(kind, self.setup.project) == project)
 
     @property
     def waiting(self) -> list[Reviewed]:
@@ -76,10 +92,11 @@ def trust(options: TrustOptions) -> int:
         return _revoke(options)
     found = look(options, with_cases=not options.dialect)
     as_json = options.json
-    items = [_as_dict(entry, found.ledger) for entry in found.entries] if as_json else []
+    items = [_as_dict(entry, found.ledger, found.project_of(entry)) for entry in found.entries] if as_json else []
     if not as_json:
         show(found)
-    approved = not found.too_large and (not found.waiting or _approve(found, options.yes, as_json))
+    settled = not found.waiting and not (options.here and _counts_elsewhere(found))
+    approved = not found.too_large and (settled or _approve(found, options.yes, as_json, options.here))
     events = _asked_for_events(found) if approved else {}
     if as_json:
         _json(found, approved and not found.refused, items, events)
@@ -101,14 +118,15 @@ def _found(setup: Setup, loaded: Loaded, with_cases: bool) -> ProjectReview:
         return ProjectReview(setup, ledger, [], [*ledger.problems, *loaded.files.problems], too_large=True)
     tables = [(dialect(name), loaded.layers[name]) for name in setup.dialects]
     loaded.pay(setup.project)
-    reviewed = review(tables, ledger, loaded.roots, loaded.files)
+    reviewed = review(tables, ledger, loaded.roots, loaded.files, loaded.folders)
     loaded.pay_no_more()
     entries = _with_lines(reviewed, loaded.config)
     problems = [*ledger.problems, *loaded.files.problems]
     if not with_cases:
-        return ProjectReview(setup, ledger, entries, problems, kinds=setup.dialects)
+        return ProjectReview(setup, ledger, entries, problems, kinds=setup.dialects, folders=loaded.folders)
     cases, more = review_cases(setup.project, ledger, setup.env)
-    return ProjectReview(setup, ledger, [*entries, *cases], [*problems, *more], kinds=(*setup.dialects, CASES))
+    kinds = (*setup.dialects, CASES)
+    return ProjectReview(setup, ledger, [*entries, *cases], [*problems, *more], kinds=kinds, folders=loaded.folders)
 
 
 def _with_lines(entries: list[Reviewed], config: Settings) -> list[Reviewed]:
@@ -131,44 +149,74 @@ def show(found: ProjectReview) -> None:
         for line in entry_lines(entry, found.ledger, shown):
             render.out(line)
         render.out("")
-    render.out(summary(found.setup.project, found.entries, found.ledger))
+    for project in found.projects:
+        mine = [entry for entry in found.entries if found.project_of(entry) == project]
+        render.out(summary(project, mine, found.ledger))
 
 
-def _approve(found: ProjectReview, yes: bool, as_json: bool) -> bool:
+def _counts_elsewhere(found: ProjectReview) -> bool:
+    """Whether something here is approved for other checkouts as well, or by an approval of another one."""
+    for entry in found.entries:
+        own = found.ledger.items(found.project_of(entry)).get(entry.item.id)
+        if entry.status == APPROVED and (own is None or not own.here):
+            return True
+    return False
+
+
+def _approve(found: ProjectReview, yes: bool, as_json: bool, here: bool = False) -> bool:
     """Whether everything shown is approved now."""
     refuse_own_ledger(found.setup)
     if not yes and not (not as_json and _answered()):
         return False
-    approve(found, render.say, quiet=as_json)
+    approve(found, render.say, quiet=as_json, here=here)
     return True
 
 
-def approve(found: ProjectReview, say: Callable[[str], None], quiet: bool = False) -> None:
+def approve(found: ProjectReview, say: Callable[[str], None], quiet: bool = False, here: bool = False) -> None:
     """Approve what was shown; a person has said yes to it."""
     entries = [entry for entry in found.entries if entry.status != REMOVED and entry.item.pinnable]
-    project, refused = found.setup.project, bool(found.ledger.problems)
+    refused = bool(found.ledger.problems)
     try:
-        found.ledger.approve(project, [entry.item for entry in entries], contents(entries), found.kinds)
+        for project in found.projects:
+            mine = [entry for entry in entries if found.project_of(entry) == project]
+            items = [entry.item.replace(here=_is_here(entry)) for entry in mine]
+            found.ledger.approve(project, items, contents(mine), found.kinds_of(project), here)
     except OSError as error:
         raise _unwritable(found.ledger, error) from None
     if refused:
         say(f"The ledger that was not used is now {visible(found.ledger.path)}.refused.")
     for entry in found.refused:
         say(f"{visible(entry.item.id)} cannot be approved: {'; '.join(_reasons(entry))}.")
-    if not quiet:
-        say(f"Approved: {len(entries)} in {visible(project)}.")
+    for project in () if quiet else found.projects:
+        count = sum(found.project_of(entry) == project for entry in entries)
+        say(f"Approved: {count} in {visible(project)}.{_reach(project, here)}")
+
+
+def _is_here(entry: Reviewed) -> bool:
+    """Whether it was approved before for its folder only: approving something else with it does not widen that."""
+    return entry.status == APPROVED and entry.before is not None and entry.before.here
+
+
+def _reach(project: str, here: bool) -> str:
+    """Where else an approval counts."""
+    if place_of(project) is None:
+        return ""
+    if here:
+        return " It counts for this folder only."
+    return " It also counts for the same files in other worktrees and clones of this repository; `--here` prevents that."
 
 
 def approve_one(found: ProjectReview, identity: str, written: dict[str, bytes]) -> bool:
     """Approve one hook more, as long as its files hold exactly what its user was shown; whether it is approved."""
     entry = next((entry for entry in found.entries if entry.item.id == identity), None)
-    if entry is None or believed_dir(found.setup.env, found.setup.project) == NOWHERE:
+    if entry is None or found.setup.own_dir() == NOWHERE:
         return False
     if any(entry.item.files.get(path) != hashlib.sha256(data).hexdigest() for path, data in written.items()):
         return False
-    kept = [item for key, item in found.ledger.items(found.setup.project).items() if key != identity]
+    project = found.project_of(entry)
+    kept = [item for key, item in found.ledger.items(project).items() if key != identity]
     try:
-        found.ledger.approve(found.setup.project, [*kept, entry.item], contents([entry]))
+        found.ledger.approve(project, [*kept, entry.item], contents([entry]))
     except OSError as error:
         raise _unwritable(found.ledger, error) from None
     return True
@@ -176,7 +224,7 @@ def approve_one(found: ProjectReview, identity: str, written: dict[str, bytes]) 
 
 def refuse_own_ledger(setup: Setup) -> None:
     """A ledger that the project could have brought along is not written to."""
-    if believed_dir(setup.env, setup.project) == NOWHERE:
+    if setup.own_dir() == NOWHERE:
         folder = state_dir(setup.env)
         raise BadCall(f"{visible(folder)}: the trust ledger is inside the project. Set XDG_STATE_HOME elsewhere.")
 
@@ -225,7 +273,7 @@ def _asked_for_events(found: ProjectReview) -> dict[str, str]:
     return {hook.id: hook.native_event for hook in catalog.hooks if hook.id in ids and hook.native_event}
 
 
-def _as_dict(entry: Reviewed, ledger: Ledger) -> dict[str, Json]:
+def _as_dict(entry: Reviewed, ledger: Ledger, project: str) -> dict[str, Json]:
     """With its difference: made before an approval makes the old copies give way to the new."""
     hook = entry.hook
     files: dict[str, Json] = dict(entry.item.files)
@@ -237,6 +285,7 @@ def _as_dict(entry: Reviewed, ledger: Ledger) -> dict[str, Json]:
         "handler": hook.handler if hook else None,
         "runs": hook.spec if hook else {**entry.runs} if entry.runs else None,
         "source": hook.where() if hook else None,
+        "project": project,
         "limit_ms": round(hook.limit_s * 1000) if hook else None,
         "overrides": list(entry.overrides),
         "definition": entry.item.definition,
@@ -281,17 +330,21 @@ def _list(as_json: bool) -> int:
 def _revoke(options: TrustOptions) -> int:
     """A project that is gone can be forgotten as well."""
     project = os.path.realpath(options.project or ".")
-    ledger = Ledger(believed_dir(os.environ, project))
+    outer = outermost(project, os.environ)
+    ledger = Ledger(believed_dir(os.environ, project, outer))
+    if project not in ledger.approvals:  # what counts here may have been approved for a folder above
+        project = next((folder for folder in upward(project, outer) if ledger.counts_for(folder)), project)
     if project not in ledger.approvals and not os.path.isdir(project):
         raise BadCall(f"--project {visible(project)}: there is no such directory, and no approval of it. See --list.")
     try:
-        known = ledger.revoke(project, options.dialect)
+        lost = ledger.revoke(project, options.dialect)
     except OSError as error:
         raise _unwritable(ledger, error) from None
     if options.json:
-        _ascii_out({"project": project, "revoked": known})
-    else:
-        render.out(f"{visible(project)}: " + ("no longer approved." if known else "was not approved."))
+        _ascii_out({"project": project, "revoked": bool(lost)})
+        return DONE
+    for folder in lost or [project]:
+        render.out(f"{visible(folder)}: " + ("no longer approved." if lost else "was not approved."))
     return DONE
 
 

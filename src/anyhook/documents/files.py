@@ -90,6 +90,11 @@ class Files:
         owner = (dialect, scope) if dialect or scope else self.owner
         self._problems.append(Problem(code, _clipped(what), where, _clipped(why), _clipped(fix), severity, *owner))
 
+    @property
+    def errors(self) -> int:
+        """How many errors were met so far."""
+        return sum(problem.severity == ERROR for problem in self._problems)
+
     def full(self, path: str) -> bool:
         """Whether further problems of this document are only counted, so that nothing need be found out for them."""
         return self._told.get(path, 0) >= MAX_PROBLEMS

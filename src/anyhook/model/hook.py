@@ -63,6 +63,9 @@ class Hook(Record):
     status: HookState = ARMED
     why: str = ""
     line: int | None = None
+    project: str = ""
+    """The folder whose file declares it, where that is above the one that the agent works in: it is the hook's project.
+    "" for the agent's own."""
 
     @property
     def trusted(self) -> bool:

@@ -16,9 +16,10 @@ from anyhook.model.problem import Problem
 from anyhook.model.record import Record
 from anyhook.state.locks import locked
 from anyhook.state.places import write_private
+from anyhook.state.repository import Place, place_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from anyhook.model.json_types import Json
 
@@ -32,6 +33,8 @@ class Item(Record):
     definition: str
     files: dict[str, str]
     """Absolute path → SHA-256 of the bytes; "" where there was no file."""
+    here: bool = False
+    """Whether it was approved for this folder alone, and for no other checkout of its repository."""
 
     @property
     def pinnable(self) -> bool:
@@ -47,6 +50,8 @@ class Approval(Record):
     project: str
     when: str
     items: dict[str, Item]
+    place: Place | None = None
+    """Where the project was in its repository; None outside one, and in approvals of earlier versions."""
 
 
 class Ledger:
@@ -60,6 +65,7 @@ class Ledger:
         self._declined: dict[str, str] = {}
         """Project → digest of what its user was shown and did not approve."""
         self.approvals: dict[str, Approval] = self._read()
+        self._places: dict[str, Place | None] = {}
 
     def _read(self) -> dict[str, Approval]:
         self.problems, self._declined = [], {}
@@ -97,33 +103,88 @@ class Ledger:
         approval = self.approvals.get(project)
         return approval.items if approval else {}
 
+    def known(self, project: str, key: str, look: Callable[[str], object] | None = None) -> list[Item]:
+        """Every approval of one thing that may cover it in this project: the project's own first, then those of the
+        same folder in other worktrees and clones of its repository, with the paths they would have here."""
+        own = self.items(project).get(key)
+        found = [] if own is None else [own]
+        for approval in self._kin(project, key, look):
+            place, other, item = self._places[project], approval.place, approval.items[key]
+            if place is not None and other is not None:
+                files = {place.here(path, other): digest for path, digest in item.files.items()}
+                found.append(item.replace(files=files))
+        return found
+
+    def _kin(self, project: str, key: str, look: Callable[[str], object] | None) -> list[Approval]:
+        """Other checkouts' approvals of one thing. Git's files are read where there may be any, and not before."""
+        others = [
+            approval
+            for approval in self.approvals.values()
+            if approval.place and approval.project != project and key in approval.items and not approval.items[key].here
+        ]
+        if not others:
+            return []
+        if project not in self._places:
+            self._places[project] = place_of(project, look)
+        place = self._places[project]
+        return [each for each in others if place is not None and each.place is not None and place.same_as(each.place)]
+
+    def counts_for(self, project: str) -> bool:
+        """Whether anything was approved for a folder, there or in another checkout of its repository."""
+        place = place_of(project)
+        return project in self.approvals or any(
+            place is not None and each.place is not None and place.same_as(each.place)
+            for each in self.approvals.values()
+        )
+
     def approves_hooks(self, project: str) -> bool:
         """Whether a project was approved for more than its case files."""
         approval = self.approvals.get(project)
         return approval is not None and not (approval.items and all(key.startswith("cases:") for key in approval.items))
 
     def approve(
-        self, project: str, items: Sequence[Item], contents: Mapping[str, bytes], dialects: Sequence[str] = ()
+        self,
+        project: str,
+        items: Sequence[Item],
+        contents: Mapping[str, bytes],
+        dialects: Sequence[str] = (),
+        here: bool = False,
     ) -> None:
         """Approves exactly these items, and forgets what was approved for the project before: of these dialects only,
-        where any are named."""
+        where any are named. With `here`, for this folder and no other checkout of its repository."""
+        place = place_of(project)
         with self._changing():
+            before = self.approvals.get(project)
             kept = _others(self.items(project), dialects)
+            if before is not None and before.place != place:  # given for another repository, or before there was one
+                kept = {key: item.replace(here=True) for key, item in kept.items()}
+            items = [item.replace(here=here or item.here) for item in items]
             for digest, data in contents.items():
                 write_private(f"{self.copies}/{digest}", data)
             when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-            self.approvals[project] = Approval(project, when, {**kept, **{item.id: item for item in items}})
+            self.approvals[project] = Approval(project, when, {**kept, **{item.id: item for item in items}}, place)
             self._declined.pop(project, None)
 
-    def revoke(self, project: str, dialects: Sequence[str] = ()) -> bool:
-        """Forgets a project, or what was approved of it for these dialects; whether there was anything."""
+    def revoke(self, project: str, dialects: Sequence[str] = ()) -> list[str]:
+        """Forgets a project, or what was approved of it for these dialects, with the approvals of other checkouts that
+        would count for it as well; the folders that lost an approval."""
+        place = place_of(project)
         with self._changing():
             self._declined.pop(project, None)
-            before = self.approvals.pop(project, None)
-            kept = {} if before is None else _others(before.items, dialects)
-            if before is not None and kept:
-                self.approvals[project] = before.replace(items=kept)
-            return before is not None and len(kept) < max(len(before.items), 1)
+            return [each.project for each in list(self.approvals.values()) if self._revoke(each, project, place, dialects)]
+
+    def _revoke(self, before: Approval, project: str, place: Place | None, dialects: Sequence[str]) -> bool:
+        kept = _others(before.items, dialects)
+        if before.project != project:
+            if place is None or before.place is None or not place.same_as(before.place):
+                return False
+            kept.update({key: item for key, item in before.items.items() if item.here})
+            if len(kept) == len(before.items):
+                return False
+        del self.approvals[before.project]
+        if kept:
+            self.approvals[before.project] = before.replace(items=kept)
+        return len(kept) < max(len(before.items), 1)
 
     def decline(self, project: str, items: Sequence[Item]) -> None:
         """Remembers that exactly these items were shown and not approved, so that nobody is asked twice."""
@@ -161,8 +222,10 @@ class Ledger:
             approval.project: {
                 "when": approval.when,
                 "items": {
-                    key: {"definition": item.definition, "files": item.files} for key, item in approval.items.items()
+                    key: {"definition": item.definition, "files": item.files, **({"here": True} if item.here else {})}
+                    for key, item in approval.items.items()
                 },
+                **({"repository": _stored(approval.place)} if approval.place else {}),
             }
             for approval in self.approvals.values()
         }
@@ -210,8 +273,22 @@ def _approval(project: str, entry: Mapping[str, Json]) -> Approval:
         definition, files = item["definition"], item["files"]
         if not isinstance(definition, str) or not isinstance(files, dict):
             raise TypeError(key)
-        items[key] = Item(key, definition, {path: _text(digest) for path, digest in files.items()})
-    return Approval(project, when, items)
+        here = item.get("here", False) is not False
+        items[key] = Item(key, definition, {path: _text(digest) for path, digest in files.items()}, here)
+    return Approval(project, when, items, _place(entry.get("repository")))
+
+
+def _stored(place: Place) -> dict[str, str]:
+    return {field: getattr(place, field) for field in Place.fields}
+
+
+def _place(stored: Json) -> Place | None:
+    """None in approvals of earlier versions, which hold for their folder."""
+    if stored is None:
+        return None
+    if not isinstance(stored, dict):
+        raise TypeError(stored)
+    return Place(*(_text(stored[field]) for field in Place.fields))
 
 
 def _text(value: Json) -> str:

@@ -31,11 +31,18 @@ NOWHERE = "/dev/null/anyhook"
 """A folder that can neither be there nor be made."""
 
 
-def believed_dir(env: Mapping[str, str], project: str) -> str:
-    """The state folder as far as its records may be believed: not one inside the project, which the project could have
-    brought along. A project that holds the home folder holds the state folder by right."""
+def believed_dir(env: Mapping[str, str], project: str, outer: str = "") -> str:
+    """The state folder as far as its records may be believed: not one that the project could have brought along."""
     folder = state_dir(env)
-    return NOWHERE if lies_in(folder, project) and not lies_in(home_of(env), project) else folder
+    usual = f"{home_of(env).rstrip('/')}/.local/state/anyhook"
+    return NOWHERE if brought_along(folder, usual, env, project, outer) else folder
+
+
+def brought_along(path: str, usual: str, env: Mapping[str, str], project: str, outer: str = "") -> bool:
+    """Whether a project could have brought one of our own files along: it lies in the project, or, away from its usual
+    place, in the last folder above whose hooks count. A project that holds the home folder holds it by right."""
+    folder = project if path == usual else outer or project
+    return lies_in(path, folder) and not lies_in(home_of(env), folder)
 
 
 def lies_in(path: str, folder: str) -> bool:

@@ -13,6 +13,7 @@ from anyhook.documents.stamps import stamp
 from anyhook.model.record import Record
 from anyhook.model.words import TRUST, checked
 from anyhook.state.places import believed_dir, write_private
+from anyhook.state.upward import outermost
 from anyhook.tables.registry import DIALECTS, VARIABLES
 
 TYPE_CHECKING = False
@@ -41,6 +42,8 @@ class Setup(Record):
     """Of dialects that keep their hooks in a state directory; not ours."""
     read_by_s: float | None = None
     """The time, by the monotonic clock, after which a project is not read any further; it decides nothing else."""
+    outer: str = ""
+    """The last folder above the project in which a dialect's project files count; the project itself where none does."""
 
     @classmethod
     def of(
@@ -63,12 +66,17 @@ class Setup(Record):
         chosen = tuple([name for name in DIALECTS if name in dialects]) if dialects else DIALECTS
         folders = tuple([os.path.realpath(folder) for folder in plugin_dirs])
         state_dir = os.path.abspath(state_dir) if state_dir else None
-        return cls(os.path.realpath(project), env, chosen, trust, folders, state_dir, read_by_s)
+        project = os.path.realpath(project)
+        return cls(project, env, chosen, trust, folders, state_dir, read_by_s, outermost(project, env))
+
+    def own_dir(self) -> str:
+        """Our state folder, as far as it may be believed."""
+        return believed_dir(self.env, self.project, self.outer)
 
     def key(self) -> tuple[object, ...]:
         """What a plan is found by."""
         seen = tuple([self.env.get(name) for name in VARIABLES])
-        return (__version__, self.project, self.dialects, self.trust, self.plugin_dirs, self.state_dir, seen)
+        return (__version__, self.project, self.outer, self.dialects, self.trust, self.plugin_dirs, self.state_dir, seen)
 
     def roots(self, plugins: Sequence[str]) -> Roots:
         """Where dialects look for their hooks. `plugins` are those that the settings name."""
@@ -76,7 +84,7 @@ class Setup(Record):
 
         seen = {name: self.env[name] for name in VARIABLES if name in self.env}
         folders = dict.fromkeys([*self.plugin_dirs, *(os.path.realpath(folder) for folder in plugins)])
-        return Roots(self.project, seen, tuple(folders), self.state_dir, sys.platform)
+        return Roots(self.project, seen, tuple(folders), self.state_dir, sys.platform, self.outer)
 
 
 class CatalogPlan(Record):
@@ -113,7 +121,7 @@ def plan_path(own_dir: str, key: tuple[object, ...]) -> str:
 def read_plan(setup: Setup) -> CatalogPlan | None:
     """The plan, if every file still looks as it did when the plan was made."""
     try:
-        own_dir, key = believed_dir(setup.env, setup.project), setup.key()
+        own_dir, key = setup.own_dir(), setup.key()
         with open(plan_path(own_dir, key), "rb") as file:
             state = os.fstat(file.fileno())
             if state.st_uid != os.geteuid() or (state.st_mode | os.stat(own_dir).st_mode) & 0o022:
@@ -134,7 +142,7 @@ def keep_plan(setup: Setup, plan: CatalogPlan, begun_ns: int) -> None:
     youngest = max((max(seen[0], seen[1]) for seen in plan.stamps.values() if seen), default=0)
     if begun_ns - youngest < SETTLED_NS:
         return
-    path = plan_path(believed_dir(setup.env, setup.project), plan.key)
+    path = plan_path(setup.own_dir(), plan.key)
     try:
         write_private(path, marshal.dumps(tuple([getattr(plan, field) for field in plan.fields])))
     except (OSError, ValueError):

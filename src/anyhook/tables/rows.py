@@ -31,6 +31,8 @@ class Roots(Record):
     plugin_dirs: tuple[str, ...] = ()
     state_dir: str | None = None
     platform: str = "linux"
+    outer: str = ""
+    """The last folder above the project in which its files count; "" for the project itself."""
 
     @property
     def home(self) -> str:

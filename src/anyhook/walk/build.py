@@ -4,6 +4,8 @@ has no hooks here, in any dialect; the user's hooks are as without it."""
 
 from __future__ import annotations
 
+import os
+
 from anyhook.documents.budget import Budget, TooLarge
 from anyhook.documents.files import Files
 from anyhook.model.call import Call
@@ -12,9 +14,10 @@ from anyhook.model.problem import WARNING
 from anyhook.model.record import Record
 from anyhook.state.hook_types import HookTypes
 from anyhook.state.ledger import Ledger
-from anyhook.state.places import NOWHERE, believed_dir, config_file, lies_in, state_dir
+from anyhook.state.places import NOWHERE, brought_along, config_file, lies_in, state_dir
 from anyhook.state.settings import Settings, read_settings
 from anyhook.state.switches import Switches
+from anyhook.state.upward import upward
 from anyhook.tables.isolation import FAILED, Apart, one_file
 from anyhook.tables.registry import dialect
 from anyhook.tables.rows import Dialect, Roots
@@ -45,6 +48,13 @@ class Loaded(Record):
     """What the project may cost, for all that follows; None where its layers were dropped."""
     too_large: TooLarge | None = None
     """Why the project's layers are empty, where they were dropped."""
+    folders: dict[str, str] = {}
+    """Dialect → the folder above the project whose files count, where it is not the project itself."""
+
+    def roots_of(self, name: str) -> Roots:
+        """The roots of one dialect: its project is the nearest folder upwards that has its files."""
+        folder = self.folders.get(name)
+        return self.roots if folder is None else self.roots.replace(project=folder)
 
     def pay(self, place: str) -> None:
         """Whatever `files` reads from here on is read for the project."""
@@ -83,17 +93,67 @@ def within_budget(setup: Setup, work: Callable[[Loaded], Made], budget: Budget |
 def _read(setup: Setup, files: Files, budget: Budget | None, too_large: TooLarge | None) -> Loaded:
     config = _config(setup, files)
     roots = setup.roots(config.plugins)
-    loaded = Loaded(roots, config, files, {}, budget, too_large)
+    loaded = Loaded(roots, config, files, {}, budget, too_large, {})
     for name in setup.dialects:
         loaded.layers[name] = []
         with _dialect_apart(files, name, roots.project):
             table = dialect(name)
-            loaded.layers[name] = [_load(table, source, loaded) for source in _places(table, roots, files)]
+            loaded.layers[name] = _nearest(table, loaded)
     if too_large is not None:
         problem = too_large.problem()
         where = problem.where or setup.project
         files.problem(problem.code, problem.what, where, problem.why, problem.fix, scope="project")
     return loaded
+
+
+def _nearest(table: Dialect, loaded: Loaded) -> list[Layer]:
+    """The layers of a dialect, its project's from the nearest folder upwards that declares anything."""
+    roots, files = loaded.roots, loaded.files
+    layers, declared = _layers(table, _places(table, roots, files), loaded, {})
+    if declared or loaded.too_large is not None:
+        return layers
+    known = {layer.source.path: layer for layer in layers if layer.source.scope != "project"}
+    for folder in upward(roots.project, roots.outer or roots.project)[1:]:
+        places = _places(table, roots.replace(project=folder), files)
+        if not any(_may_hold(source.path, folder, files) for source in places if source.scope == "project"):
+            continue
+        found, declared = _layers(table, places, loaded, known)
+        if declared:
+            loaded.folders[table.name] = folder
+            return [_declared_in(folder, layer) if layer.source.scope == "project" else layer for layer in found]
+    return layers
+
+
+def _layers(
+    table: Dialect, places: Sequence[Source], loaded: Loaded, known: dict[str, Layer]
+) -> tuple[list[Layer], bool]:
+    """What these places hold, and whether the project's say anything about hooks: a hook, a switch, or something that
+    cannot be read. A settings file about other things hides no hooks of the folders above."""
+    layers: list[Layer] = []
+    declared = False
+    for source in places:
+        if source.path in known:
+            layers.append(known[source.path])
+            continue
+        errors = loaded.files.errors
+        layer = _load(table, source, loaded)
+        layers.append(layer)
+        if source.scope == "project":
+            says = layer.hooks or layer.replaces or layer.all_off is not None
+            declared = declared or bool(says) or loaded.files.errors > errors
+    return layers, declared
+
+
+def _may_hold(path: str, folder: str, files: Files) -> bool:
+    """Whether a place in a folder above may be there. Where even its first part is missing, that is all a plan has to
+    remember: one look for each dialect and folder."""
+    inside = path.removeprefix(f"{folder}/")
+    top = f"{folder}/{inside.partition('/')[0]}" if inside != path else path
+    return os.path.lexists(top) or files.look(top) is not None
+
+
+def _declared_in(folder: str, layer: Layer) -> Layer:
+    return layer.replace(hooks=tuple(hook.replace(project=folder) for hook in layer.hooks))
 
 
 def _load(table: Dialect, source: Source, loaded: Loaded) -> Layer:
@@ -129,7 +189,8 @@ def _config(setup: Setup, files: Files) -> Settings:
 
 
 def _settings(setup: Setup, files: Files, path: str, home: str) -> Settings:
-    if lies_in(path, setup.project) and not lies_in(home or "/", setup.project):
+    usual = f"{home.rstrip('/')}/.config/anyhook/config.toml"
+    if brought_along(path, usual, setup.env, setup.project, setup.outer):
         files.problem(
             "bad-setting",
             "the settings are inside the project; they are ignored",
@@ -148,16 +209,16 @@ def build(setup: Setup, may_start: bool) -> Catalog:
 
 
 def _build(setup: Setup, loaded: Loaded, may_start: bool) -> Catalog:
-    files, roots = loaded.files, loaded.roots
-    own_dir = believed_dir(setup.env, setup.project)
+    files, own_dir = loaded.files, setup.own_dir()
     for name in ("trust.json", "switches.json"):
         files.look(f"{own_dir}/{name}")  # before they are read: a plan must not outlive what was read
     ledger, switches, types = Ledger(NOWHERE), Switches(NOWHERE), HookTypes(NOWHERE)
     with Apart(files, own_dir, "no approval of this user counts: reading our own records failed", scope="user"):
         ledger, switches, types = open_ledger(setup, files), Switches(own_dir), HookTypes(own_dir)
-    off = switches.off(setup.project)
     hooks: list[Hook] = []
     for name in setup.dialects:
+        roots = loaded.roots_of(name)
+        off = switches.off(setup.project) | switches.off(roots.project)
         with _dialect_apart(files, name, roots.project):
             table = dialect(name)
             layers: list[Layer] = []
@@ -195,7 +256,7 @@ def joined(table: Dialect, layers: Sequence[Layer], roots: Roots, files: Files) 
 def open_ledger(setup: Setup, files: Files) -> Ledger:
     """The approvals. A ledger inside the project, unless the project is the home folder or holds it, is not
     believed."""
-    own_dir = believed_dir(setup.env, setup.project)
+    own_dir = setup.own_dir()
     if own_dir == NOWHERE:
         files.problem(
             "ledger-in-project",
@@ -223,7 +284,7 @@ def with_types(
         typed = hook.replace(status=BROKEN, why="it could not be asked for its event")
         what = f"hook `{hook.name}` is not used: asking for its event failed"
         with Apart(files, hook.source, what, hook.dialect, hook.scope):
-            if lies_in(hook.source, setup.project):
+            if lies_in(hook.source, hook.project or setup.project):
                 loaded.pay(hook.source.rpartition("/")[0])
             digest, _ = files.digest(hook.source)
             loaded.pay_no_more()
@@ -267,7 +328,7 @@ def _ask(table: Dialect, hook: Hook, setup: Setup) -> tuple[str | None, str]:
     from anyhook.process.run import run
 
     limit_s = table.limits["command"].default_s
-    done = run(Call((hook.source, table.ask_type), b"", dict(setup.env), setup.project, limit_s, ""))
+    done = run(Call((hook.source, table.ask_type), b"", dict(setup.env), hook.project or setup.project, limit_s, ""))
     if done.ending == "exited" and done.exit_code == 0:
         return done.stdout.decode("utf-8", "replace").strip(), ""
     if done.ending == "exited":

@@ -63,7 +63,7 @@ def _look(setup: Setup, loaded: Loaded, with_places: bool) -> Findings:
     for name, layers in loaded.layers.items():
         with Apart(files, setup.project, f"the hooks of the dialect {name} could not be checked", name):
             table = dialect(name)
-            found = joined(table, layers, loaded.roots, files)
+            found = joined(table, layers, loaded.roots_of(name), files)
             hooks.extend(with_types(table, found, types, setup, loaded, may_start=False) if table.ask_type else found)
     hooks = Catalog(hooks, [], loaded.config, {}).with_lines().hooks
     problems: list[Problem] = []

@@ -58,7 +58,7 @@ def _explained(step: HookStep, event: Event, scene: Scene, where: str, model: st
     else:
         shown = encode(payload(step.dialect, step.row, scene)).decode() if hook.native_event else ""
         command = next((str(hook.spec[key]) for key in NAMING if hook.spec.get(key)), hook.name)
-        made.update(argv=None, command=command, env=[], cwd=scene.project, stdin=shown)
+        made.update(argv=None, command=command, env=[], cwd=hook.project or scene.project, stdin=shown)
         if hook.handler in ASKING:
             made["model"] = model or None
     return made

@@ -54,7 +54,7 @@ def _launch(hook: Hook, setup: Setup) -> Launch:
     table = dialect(hook.dialect)
     row = table.row(hook.native_event) or table.events[0]
     event = Event(row.canonical[0], {})
-    return table.launch(hook, Scene(event, row.native, setup.project, "", setup.env, {}))
+    return table.launch(hook, Scene(event, row.native, hook.project or setup.project, "", setup.env, {}))
 
 
 def _start_context(hook: Hook, launch: Launch) -> StartContext:
@@ -97,7 +97,7 @@ def _start_problem(hook: Hook, table: Dialect, fault: Fault) -> Problem:
 def _callable(hook: Hook, setup: Setup) -> list[Problem]:
     if hook.handler != "python":
         return []
-    folders = [setup.project] if hook.scope == "project" else []
+    folders = [hook.project or setup.project] if hook.scope == "project" else []
     missing = missing_callable(str(hook.spec["callable"]), folders)
     fix = "Correct the name; a project's hooks find modules in the project and in the interpreter that runs anyhook."
     what = f"hook `{hook.name}` cannot be called"

@@ -53,10 +53,17 @@ def stdin_of(dialect: Dialect, row: EventRow, scene: Scene) -> bytes:
     return encode(payload(dialect, row, scene), long=_has_long_text(scene.event.data))
 
 
+def own_scene(hook: Hook, scene: Scene) -> Scene:
+    """What a hook's launch may look at: its project is the folder whose file declares it. (What it reads is about the
+    event, and names the folder that the agent works in.)"""
+    return scene.replace(project=hook.project) if hook.project else scene
+
+
 def aim(
     hook: Hook, dialect: Dialect, scene: Scene, run_id: str, trace: Trace | None = None, stdin: bytes = b""
 ) -> tuple[Call, str]:
     """The same with an input that is made already, or is going to be."""
+    scene = own_scene(hook, scene)
     if hook.handler != "command":
         words = (hook.handler, *(str(hook.spec[key]) for key in ("callable", "prompt", "url") if key in hook.spec))
         return Call(words, stdin, {}, scene.project, hook.limit_s, ""), ""

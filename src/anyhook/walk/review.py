@@ -39,24 +39,37 @@ class Reviewed(Record):
     before: Item | None = None
     runs: Mapping[str, str] = {}
     """Of a case file: what it would run, by word."""
+    project: str = ""
+    """The folder that the approval belongs to, where it is above the one that was asked about."""
 
 
 def review(
-    tables: Sequence[tuple[Dialect, Sequence[Layer]]], ledger: Ledger, roots: Roots, files: Files
+    tables: Sequence[tuple[Dialect, Sequence[Layer]]],
+    ledger: Ledger,
+    found_roots: Roots,
+    files: Files,
+    folders: Mapping[str, str] = {},
 ) -> list[Reviewed]:
-    """Everything that wants approval, in the order of the catalog; then what was approved and is gone."""
-    approved = ledger.items(roots.project)
+    """Everything that wants approval, in the order of the catalog; then what was approved and is gone. `folders` are
+    the projects of dialects whose files were found in a folder above."""
     entries: list[Reviewed] = []
+    gone: list[Reviewed] = []
     for table, layers in tables:
+        above = folders.get(table.name, "")
+        roots = found_roots.replace(project=above) if above else found_roots
+        approved, first = ledger.items(roots.project), len(entries)
         for layer in layers:
             with one_file(files, layer.source):  # what cannot be shown is not approved either
                 others = [each for each in layers if not gated(each, roots)]
                 found = list(_entries(table, layer, others, roots, files)) if gated(layer, roots) else []
-                entries.extend(_compared(entry, approved.get(entry.item.id)) for entry in found)
-    there = {entry.item.id for entry in entries}
-    names = {table.name for table, _ in tables}
-    gone = [item for key, item in approved.items() if key not in there and key.partition(":")[0] in names]
-    return [*entries, *(Reviewed(item, REMOVED, "", None, before=item) for item in gone)]
+                entries.extend(
+                    _compared(entry.replace(project=above), ledger.known(roots.project, entry.item.id)) for entry in found
+                )
+        there = {entry.item.id for entry in entries[first:]}
+        for key, item in approved.items():
+            if key not in there and key.partition(":")[0] == table.name:
+                gone.append(Reviewed(item, REMOVED, "", None, before=item, project=above))
+    return [*entries, *gone]
 
 
 def _entries(table: Dialect, layer: Layer, others: Sequence[Layer], roots: Roots, files: Files) -> Iterator[Reviewed]:
@@ -77,10 +90,11 @@ def _entries(table: Dialect, layer: Layer, others: Sequence[Layer], roots: Roots
         yield Reviewed(item, NEW, event, None, tuple(each.id for each in theirs if event in (each.native_event, ALL)))
 
 
-def _compared(entry: Reviewed, before: Item | None) -> Reviewed:
-    if before is None:
+def _compared(entry: Reviewed, known: Sequence[Item]) -> Reviewed:
+    if not known:
         return entry
-    return entry.replace(status=APPROVED if before.same_as(entry.item) else CHANGED, before=before)
+    same = next((approved for approved in known if approved.same_as(entry.item)), None)
+    return entry.replace(status=CHANGED if same is None else APPROVED, before=same or known[0])
 
 
 def contents(entries: Sequence[Reviewed]) -> dict[str, bytes]:

@@ -116,29 +116,32 @@ def _judge(dialect: Dialect, layer: Layer, mode: str, ledger: Ledger, roots: Roo
         why = "--trust none" if mode == "none" else "the dialect trusts projects by path, and this one is not trusted"
         hooks = tuple(_mark(hook, UNTRUSTED, why) for hook in layer.hooks)
         return layer.replace(hooks=hooks, replaces=(), all_off=None)
-    approved = ledger.items(roots.project)
     marked: list[Hook] = []
     waiting: set[str] = set()
     for hook in layer.hooks:
-        known = approved.get(hook.id)
-        if hook.status == DISABLED or (known is not None and known.same_as(pin(hook, dialect, roots, files))):
+        known = [] if hook.status == DISABLED else ledger.known(roots.project, hook.id, files.look)
+        if hook.status == DISABLED or (known and covered(known, pin(hook, dialect, roots, files))):
             marked.append(hook)
             continue
         waiting.add(hook.native_event)
         marked.append(
             _mark(hook, UNTRUSTED, "not approved yet; see `anyhook trust`")
-            if known is None
+            if not known
             else _mark(hook, CHANGED, "changed since it was approved; see `anyhook trust`")
         )
     for event, item in switches(layer).items():
-        known = approved.get(item.id)
-        if known is None or not known.same_as(item):
+        if not covered(ledger.known(roots.project, item.id, files.look), item):
             waiting.add(event)
     return layer.replace(
         hooks=tuple(marked),
         replaces=tuple(event for event in layer.replaces if event not in waiting),
         all_off=None if ALL in waiting else layer.all_off,
     )
+
+
+def covered(known: Sequence[Item], item: Item) -> bool:
+    """Whether one of these approvals is of exactly this."""
+    return any(approved.same_as(item) for approved in known)
 
 
 def _path_trusted(dialect: Dialect, ledger: Ledger, roots: Roots, files: Files) -> bool:

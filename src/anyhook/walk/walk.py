@@ -18,7 +18,7 @@ from anyhook.model.problem import WARNING, Problem
 from anyhook.tables.translate import completed, rewritten, to_host, to_native
 from anyhook.walk.judge import judge
 from anyhook.walk.merge import Judged, merge
-from anyhook.walk.present import aim, present, stdin_of
+from anyhook.walk.present import aim, own_scene, present, stdin_of
 from anyhook.walk.routes import wanted
 
 TYPE_CHECKING = False
@@ -219,7 +219,7 @@ class Walk:
         call, _ = aim(hook, table, scene, next(context.ids), context.trace, stdin())
         call = self.in_time(call)
         asked, model = context.asked(hook, table)
-        return call, model, start(hook, table, call, scene, asked, context.config)
+        return call, model, start(hook, table, call, own_scene(hook, scene), asked, context.config)
 
     def look_ahead(self, first: int, steps: tuple[HookStep, ...]) -> None:
         """Start all hooks of a dialect whose hooks run at once. The first is left to whoever waits for the walk, the

@@ -138,7 +138,7 @@ def _plugin_prints(project: str, folder: str, env: Mapping[str, str]) -> dict[st
                 sources = [layer.source.path, *(hook.source for hook in layer.hooks)]
                 found.update({path: loaded.files.fingerprint(path) for path in sources if not os.path.isdir(path)})
                 for hook in layer.hooks:
-                    found.update(fingerprints(hook, dialect(name), loaded.roots, loaded.files))
+                    found.update(fingerprints(hook, dialect(name), loaded.roots_of(name), loaded.files))
     return found
 
 

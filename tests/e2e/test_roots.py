@@ -1,0 +1,292 @@
+"""Project files count from the nearest folder upwards that has them, and an approval holds in every checkout of one
+repository: through the installed command."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import run
+from trust_box import Box
+
+TOOL = ("--tool", "Bash", "--input", '{"command": "ls"}', "--json")
+CALLS: dict[str, dict[str, Any]] = {
+    "claude": {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}},
+    "codex": {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}},
+    "gemini": {"hook_event_name": "BeforeTool", "session_id": "s", "tool_name": "run_shell_command",
+               "tool_input": {"command": "ls"}},
+    "qwen": {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "run_shell_command",
+             "tool_input": {"command": "ls"}},
+    "goose": {"event": "PreToolUse", "session_id": "s", "tool_name": "developer__shell",
+              "tool_input": {"command": "ls"}},
+}  # fmt: skip
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> Box:
+    found = Box(tmp_path.resolve())
+    found.env.update(GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_SYSTEM="/dev/null")
+    return found
+
+
+def git(box: Box, *words: str, cwd: Path | None = None) -> None:
+    user = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main")
+    subprocess.run(["git", *user, *words], check=True, cwd=cwd or box.project, env=box.env, capture_output=True)
+
+
+def guard(box: Box, base: Path | None = None, command: str = "./guard.sh") -> None:
+    """A gate of Claude's that writes its folder and its project's variable into the log, and refuses."""
+    text = f"#!/bin/sh\necho \"$PWD $CLAUDE_PROJECT_DIR\" >> '{box.log}'\ncat >> '{box.log}'\necho no >&2\nexit 2\n"
+    box.write("guard.sh", text, 0o755, base)
+    entry = {"matcher": "", "hooks": [{"type": "command", "command": command}]}
+    box.write(".claude/settings.json", json.dumps({"hooks": {"PreToolUse": [entry]}}), base=base)
+
+
+def gate(box: Box, project: Path) -> list[tuple[str, str]]:
+    """Ids and statuses of one event's hooks, as `fire` tells them."""
+    hooks = box.json("fire", "pre_tool", *TOOL, status=None, project=project)["hooks"]
+    return [(hook["id"], hook["status"]) for hook in hooks if hook["scope"] == "project"]
+
+
+def statuses(box: Box, project: Path) -> list[str]:
+    assert [status for _, status in gate(box, project)] == [
+        {"armed": "ran"}.get(hook["status"], hook["status"])
+        for hook in box.json("list", "--json", project=project)["hooks"]
+        if hook["scope"] == "project"
+    ], "`list` and `fire` agree"
+    return [status for _, status in gate(box, project)]
+
+
+def sub_of(box: Box, name: str = "sub/deep", base: Path | None = None) -> Path:
+    folder = (base or box.project) / name
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+# --- upwards
+
+
+def test_the_root_s_guard_holds_below_it_and_runs_in_the_root(box: Box) -> None:
+    git(box, "init")
+    guard(box)
+    sub = sub_of(box)
+    assert statuses(box, sub) == ["untrusted"]
+    box.run("trust", "--yes")
+    assert statuses(box, sub) == ["ran"]
+    box.log.unlink()
+    assert box.json("fire", "pre_tool", *TOOL, status=2, project=sub)["verdict"] == "block"
+    first, payload = box.logged().splitlines()[:2]
+    assert first == f"{box.project} {box.project}"
+    assert json.loads(payload)["cwd"] == str(sub), "what it reads is about the agent's folder"
+
+
+def test_trust_below_shows_and_approves_the_root_s_hooks_for_the_root(box: Box) -> None:
+    git(box, "init")
+    guard(box)
+    sub = sub_of(box)
+    shown = box.json("trust", "--json", "--yes", project=sub)
+    assert [item["project"] for item in shown["items"]] == [str(box.project)]
+    assert statuses(box, box.project) == statuses(box, sub) == ["ran"]
+    listed = json.loads(run(["trust", "--list", "--json"], env=box.env, cwd=box.root, as_script=True).stdout)
+    assert [each["project"] for each in listed["approvals"]] == [str(box.project)]
+    assert str(box.project) in box.run("trust", "--revoke", project=sub).stdout.decode()
+    assert statuses(box, box.project) == statuses(box, sub) == ["untrusted"]
+
+
+@pytest.mark.parametrize("host", CALLS)
+def test_every_host_that_gives_a_folder_below_is_refused(box: Box, host: str) -> None:
+    git(box, "init")
+    guard(box)
+    box.run("trust", "--yes")
+    sub = sub_of(box)
+    key = "working_dir" if host == "goose" else "cwd"
+    payload = json.dumps({**CALLS[host], key: str(sub)})
+    done = run(["bridge", host], env=box.env, cwd=box.root, stdin=payload.encode(), as_script=True)
+    assert f"{box.project} {box.project}\n" in box.logged(), (done.stdout, done.stderr)
+    assert done.returncode == 2 or b"deny" in done.stdout or b"block" in done.stdout
+
+
+def test_the_nearest_folder_counts_for_each_dialect(box: Box) -> None:
+    git(box, "init")
+    guard(box)
+    box.script("k.sh", "kodik")
+    box.kodik("./k.sh")
+    sub = sub_of(box, "sub")
+    guard(box, sub, "./guard.sh --sub")
+    box.run("trust", "--yes", project=sub)
+    hooks = box.json("list", "--json", project=sub / "")["hooks"]
+    found = {hook["dialect"]: hook["source"].rpartition(":")[0] for hook in hooks if hook["scope"] == "project"}
+    assert found == {
+        "claude": str(sub / ".claude/settings.json"), "kodik": str(box.project / ".kodik/hooks/hooks.json"),
+    }  # fmt: skip
+    assert statuses(box, sub) == ["ran", "ran"]
+    assert "untrusted" in statuses(box, box.project), "the root's own Claude hook was not shown there"
+
+
+def test_a_settings_file_without_hooks_hides_no_guard_above(box: Box) -> None:
+    git(box, "init")
+    guard(box)
+    box.run("trust", "--yes")
+    sub = sub_of(box)
+    box.write(".claude/settings.local.json", '{"permissions": {"allow": ["Bash(ls)"]}}', base=sub)
+    assert statuses(box, sub) == ["ran"]
+
+
+def test_a_file_that_appears_above_is_noticed(box: Box) -> None:
+    git(box, "init")
+    sub = sub_of(box)
+    box.run("fire", "pre_tool", *TOOL, project=sub)
+    os.utime(box.project, ns=(0, 0))
+    assert box.json("fire", "pre_tool", *TOOL, project=sub)["hooks"] == []
+    guard(box)
+    assert statuses(box, sub) == ["untrusted"]
+    box.run("trust", "--yes", project=sub)
+    assert statuses(box, sub) == ["ran"]
+    box.project.joinpath(".git").rename(box.project / "git")
+    assert statuses(box, sub) == [], "it is a repository's root no more"
+
+
+def test_outside_a_repository_only_the_folder_itself_counts(box: Box) -> None:
+    guard(box)
+    assert statuses(box, sub_of(box)) == []
+    assert statuses(box, box.project) == ["untrusted"]
+
+
+def test_below_home_it_is_the_folder_under_home(box: Box) -> None:
+    work = sub_of(box, "work/a/b", box.home)
+    guard(box, box.home)
+    entry = box.home / ".claude/settings.json"
+    entry.rename(box.home / "kept.json")
+    box.write(".kodik/hooks/hooks.json", '{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "true"}]}]}}',
+              base=box.home)  # fmt: skip
+    assert statuses(box, work) == [], "home itself does not count"
+    guard(box, box.home / "work")
+    assert statuses(box, work) == ["untrusted"]
+    git(box, "init", cwd=work)
+    assert statuses(box, work) == [], "a repository ends there"
+
+
+def test_a_ledger_in_the_root_approves_nothing_below_it(box: Box) -> None:
+    git(box, "init")
+    guard(box)
+    sub = sub_of(box)
+    box.env["XDG_STATE_HOME"] = str(box.project / "state")
+    assert b"inside the project" in box.run("trust", "--yes", status=3, project=sub).stderr
+    assert statuses(box, sub) == ["untrusted"]
+
+
+def test_a_hook_above_is_turned_off_for_its_own_folder(box: Box) -> None:
+    git(box, "init")
+    guard(box)
+    sub = sub_of(box)
+    box.run("trust", "--yes", project=sub)
+    identity = gate(box, sub)[0][0]
+    box.run("disable", identity, project=sub)
+    assert statuses(box, sub) == statuses(box, box.project) == ["disabled"]
+
+
+# --- worktrees and clones
+
+
+def committed(box: Box) -> None:
+    git(box, "init")
+    guard(box)
+    git(box, "add", ".")
+    git(box, "commit", "-m", "guard")
+
+
+def test_an_approval_holds_in_a_worktree_for_the_same_bytes(box: Box) -> None:
+    committed(box)
+    said = box.run("trust", "--yes").stderr.decode()
+    assert "other worktrees and clones" in said
+    tree = box.root / "tree"
+    git(box, "worktree", "add", str(tree))
+    assert statuses(box, tree) == ["ran"]
+    assert statuses(box, sub_of(box, base=tree)) == ["ran"]
+    assert f"{tree} {tree}\n" in box.logged(), "it runs in the worktree"
+    box.write("guard.sh", "#!/bin/sh\nexit 0\n", 0o755, tree)
+    assert statuses(box, tree) == ["changed"]
+    assert statuses(box, box.project) == ["ran"]
+
+
+def test_the_same_bytes_at_another_place_are_not_covered(box: Box) -> None:
+    committed(box)
+    box.run("trust", "--yes")
+    tree = box.root / "tree"
+    git(box, "worktree", "add", str(tree))
+    sub = sub_of(box, "sub", tree)
+    guard(box, sub)
+    assert statuses(box, sub) == ["untrusted"]
+
+
+def test_an_approval_holds_in_a_second_clone_of_the_same_origin(box: Box) -> None:
+    committed(box)
+    git(box, "clone", "--bare", str(box.project), str(box.root / "hub.git"), cwd=box.root)
+    clones = [box.root / "one", box.root / "two"]
+    for clone in clones:
+        git(box, "clone", str(box.root / "hub.git"), str(clone), cwd=box.root)
+    assert statuses(box, clones[1]) == ["untrusted"]
+    box.run("trust", "--yes", project=clones[0])
+    assert statuses(box, clones[1]) == ["ran"]
+    git(box, "remote", "set-url", "origin", "https://example.com/other", cwd=clones[1])
+    assert statuses(box, clones[1]) == ["untrusted"], "another origin is another repository"
+
+
+def test_here_limits_an_approval_to_its_folder(box: Box) -> None:
+    committed(box)
+    tree = box.root / "tree"
+    git(box, "worktree", "add", str(tree))
+    assert "this folder only" in box.run("trust", "--yes", "--here").stderr.decode()
+    assert (statuses(box, box.project), statuses(box, tree)) == (["ran"], ["untrusted"])
+    box.script("k.sh", "kodik")
+    box.kodik("./k.sh")
+    box.run("trust", "--yes")
+    assert statuses(box, tree) == ["untrusted"], "a later approval does not widen it"
+
+
+def test_here_narrows_what_was_approved_for_all(box: Box) -> None:
+    committed(box)
+    tree = box.root / "tree"
+    git(box, "worktree", "add", str(tree))
+    box.run("trust", "--yes")
+    assert statuses(box, tree) == ["ran"]
+    box.run("trust", "--yes", "--here")
+    assert (statuses(box, box.project), statuses(box, tree)) == (["ran"], ["untrusted"])
+
+
+def test_revoking_in_one_checkout_leaves_no_approval_that_counts_for_it(box: Box) -> None:
+    committed(box)
+    tree = box.root / "tree"
+    git(box, "worktree", "add", str(tree))
+    box.run("trust", "--yes")
+    said = box.run("trust", "--revoke", project=tree).stdout.decode()
+    assert f"{box.project}: no longer approved." in said
+    assert statuses(box, tree) == statuses(box, box.project) == ["untrusted"]
+
+
+def test_a_git_file_that_names_another_s_repository_is_not_its_worktree(box: Box) -> None:
+    committed(box)
+    box.run("trust", "--yes")
+    tree, fake = box.root / "tree", box.root / "fake"
+    git(box, "worktree", "add", str(tree))
+    fake.mkdir()
+    guard(box, fake)
+    fake.joinpath(".git").write_text(tree.joinpath(".git").read_text())
+    assert statuses(box, fake) == ["untrusted"]
+
+
+def test_an_approval_of_an_earlier_version_holds_for_its_folder(box: Box) -> None:
+    committed(box)
+    box.run("trust", "--yes")
+    ledger = box.state / "trust.json"
+    stored = json.loads(ledger.read_text())
+    for entry in stored["projects"].values():
+        del entry["repository"]
+    ledger.write_text(json.dumps(stored))
+    tree = box.root / "tree"
+    git(box, "worktree", "add", str(tree))
+    assert (statuses(box, box.project), statuses(box, tree)) == (["ran"], ["untrusted"])
