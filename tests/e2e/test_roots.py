@@ -54,7 +54,7 @@ def gate(box: Box, project: Path) -> list[tuple[str, str]]:
 
 def statuses(box: Box, project: Path) -> list[str]:
     assert [status for _, status in gate(box, project)] == [
-        {"armed": "ran"}.get(hook["status"], hook["status"])
+        {"armed": "ran", "changed": "untrusted"}.get(hook["status"], hook["status"])
         for hook in box.json("list", "--json", project=project)["hooks"]
         if hook["scope"] == "project"
     ], "`list` and `fire` agree"
@@ -105,7 +105,13 @@ def test_every_host_that_gives_a_folder_below_is_refused(box: Box, host: str) ->
     sub = sub_of(box)
     key = "working_dir" if host == "goose" else "cwd"
     payload = json.dumps({**CALLS[host], key: str(sub)})
-    done = run(["bridge", host], env=box.env, cwd=box.root, stdin=payload.encode(), as_script=True)
+    done = run(
+        ["bridge", host, "BeforeTool" if host == "gemini" else "PreToolUse"],
+        env=box.env,
+        cwd=box.root,
+        stdin=payload.encode(),
+        as_script=True,
+    )
     assert f"{box.project} {box.project}\n" in box.logged(), (done.stdout, done.stderr)
     assert done.returncode == 2 or b"deny" in done.stdout or b"block" in done.stdout
 
@@ -209,7 +215,8 @@ def test_an_approval_holds_in_a_worktree_for_the_same_bytes(box: Box) -> None:
     assert statuses(box, sub_of(box, base=tree)) == ["ran"]
     assert f"{tree} {tree}\n" in box.logged(), "it runs in the worktree"
     box.write("guard.sh", "#!/bin/sh\nexit 0\n", 0o755, tree)
-    assert statuses(box, tree) == ["changed"]
+    assert statuses(box, tree) == ["untrusted"]
+    assert [item["status"] for item in box.json("trust", "--json", status=1, project=tree)["items"]] == ["changed"]
     assert statuses(box, box.project) == ["ran"]
 
 

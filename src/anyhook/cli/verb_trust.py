@@ -19,9 +19,8 @@ from anyhook.cli.view.review_text import entry_lines, summary
 from anyhook.cli.view.visible import visible
 from anyhook.model.record import Record
 from anyhook.state.ledger import Ledger
-from anyhook.state.places import NOWHERE, believed_dir, state_dir
+from anyhook.state.places import NOWHERE, believed_dir, outermost, state_dir, upward
 from anyhook.state.repository import place_of
-from anyhook.state.upward import outermost, upward
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.testing.kit.approval import CASES, review_cases
 from anyhook.walk.build import Loaded, build, open_ledger, within_budget
@@ -203,7 +202,9 @@ def _reach(project: str, here: bool) -> str:
         return ""
     if here:
         return " It counts for this folder only."
-    return " It also counts for the same files in other worktrees and clones of this repository; `--here` prevents that."
+    return (
+        " It also counts for the same files in other worktrees and clones of this repository; `--here` prevents that."
+    )
 
 
 def approve_one(found: ProjectReview, identity: str, written: dict[str, bytes]) -> bool:

@@ -171,7 +171,9 @@ class Ledger:
         place = place_of(project)
         with self._changing():
             self._declined.pop(project, None)
-            return [each.project for each in list(self.approvals.values()) if self._revoke(each, project, place, dialects)]
+            return [
+                each.project for each in list(self.approvals.values()) if self._revoke(each, project, place, dialects)
+            ]
 
     def _revoke(self, before: Approval, project: str, place: Place | None, dialects: Sequence[str]) -> bool:
         kept = _others(before.items, dialects)

@@ -32,17 +32,20 @@ NOWHERE = "/dev/null/anyhook"
 
 
 def believed_dir(env: Mapping[str, str], project: str, outer: str = "") -> str:
-    """The state folder as far as its records may be believed: not one that the project could have brought along."""
+    """The state folder as far as its records may be believed: not one that the project could have brought along, in
+    itself or, away from its usual place, in `outer`, the last folder above whose hooks count. A project that holds the
+    home folder holds the state folder by right."""
     folder = state_dir(env)
-    usual = f"{home_of(env).rstrip('/')}/.local/state/anyhook"
-    return NOWHERE if brought_along(folder, usual, env, project, outer) else folder
+    held = project if folder == env.get("HOME", "") + "/.local/state/anyhook" else outer or project
+    return NOWHERE if lies_in(folder, held) and not lies_in(home_of(env), held) else folder
 
 
-def brought_along(path: str, usual: str, env: Mapping[str, str], project: str, outer: str = "") -> bool:
-    """Whether a project could have brought one of our own files along: it lies in the project, or, away from its usual
-    place, in the last folder above whose hooks count. A project that holds the home folder holds it by right."""
-    folder = project if path == usual else outer or project
-    return lies_in(path, folder) and not lies_in(home_of(env), folder)
+def upward(project: str, outer: str) -> list[str]:
+    """The folders from the project to the last that counts, the nearest first."""
+    found = [project]
+    while found[-1] != outer and found[-1] != os.path.dirname(found[-1]):
+        found.append(os.path.dirname(found[-1]))
+    return found
 
 
 def lies_in(path: str, folder: str) -> bool:

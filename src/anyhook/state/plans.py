@@ -12,8 +12,7 @@ from anyhook import __version__
 from anyhook.documents.stamps import stamp
 from anyhook.model.record import Record
 from anyhook.model.words import TRUST, checked
-from anyhook.state.places import believed_dir, write_private
-from anyhook.state.upward import outermost
+from anyhook.state.places import believed_dir, outermost, write_private
 from anyhook.tables.registry import DIALECTS, VARIABLES
 
 TYPE_CHECKING = False
@@ -76,7 +75,16 @@ class Setup(Record):
     def key(self) -> tuple[object, ...]:
         """What a plan is found by."""
         seen = tuple([self.env.get(name) for name in VARIABLES])
-        return (__version__, self.project, self.outer, self.dialects, self.trust, self.plugin_dirs, self.state_dir, seen)
+        return (
+            __version__,
+            self.project,
+            self.outer,
+            self.dialects,
+            self.trust,
+            self.plugin_dirs,
+            self.state_dir,
+            seen,
+        )
 
     def roots(self, plugins: Sequence[str]) -> Roots:
         """Where dialects look for their hooks. `plugins` are those that the settings name."""
@@ -121,7 +129,7 @@ def plan_path(own_dir: str, key: tuple[object, ...]) -> str:
 def read_plan(setup: Setup) -> CatalogPlan | None:
     """The plan, if every file still looks as it did when the plan was made."""
     try:
-        own_dir, key = setup.own_dir(), setup.key()
+        own_dir, key = believed_dir(setup.env, setup.project, setup.outer), setup.key()
         with open(plan_path(own_dir, key), "rb") as file:
             state = os.fstat(file.fileno())
             if state.st_uid != os.geteuid() or (state.st_mode | os.stat(own_dir).st_mode) & 0o022:

@@ -14,10 +14,9 @@ from anyhook.model.problem import WARNING
 from anyhook.model.record import Record
 from anyhook.state.hook_types import HookTypes
 from anyhook.state.ledger import Ledger
-from anyhook.state.places import NOWHERE, brought_along, config_file, lies_in, state_dir
+from anyhook.state.places import NOWHERE, config_file, lies_in, state_dir, upward
 from anyhook.state.settings import Settings, read_settings
 from anyhook.state.switches import Switches
-from anyhook.state.upward import upward
 from anyhook.tables.isolation import FAILED, Apart, one_file
 from anyhook.tables.registry import dialect
 from anyhook.tables.rows import Dialect, Roots
@@ -189,8 +188,8 @@ def _config(setup: Setup, files: Files) -> Settings:
 
 
 def _settings(setup: Setup, files: Files, path: str, home: str) -> Settings:
-    usual = f"{home.rstrip('/')}/.config/anyhook/config.toml"
-    if brought_along(path, usual, setup.env, setup.project, setup.outer):
+    held = setup.project if path == f"{home.rstrip('/')}/.config/anyhook/config.toml" else setup.outer
+    if lies_in(path, held) and not lies_in(home or "/", held):
         files.problem(
             "bad-setting",
             "the settings are inside the project; they are ignored",

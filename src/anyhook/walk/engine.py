@@ -313,9 +313,12 @@ class Engine:
 
 
 def _left_to(host: Host, hooks: list[Hook]) -> list[Hook]:
-    """The hooks, without those that the host runs itself."""
+    """The hooks, without those that the host runs itself. It reads the files of the folder that it was started in, so
+    hooks that a folder above declares are ours to run."""
     why = f"{host.title} runs it itself"
     return [
-        hook.replace(status=DISABLED, why=why) if hook.scope in host.reads.get(hook.dialect, ()) else hook
+        hook.replace(status=DISABLED, why=why)
+        if hook.scope in host.reads.get(hook.dialect, ()) and not hook.project
+        else hook
         for hook in hooks
     ]

@@ -63,7 +63,7 @@ def aim(
     hook: Hook, dialect: Dialect, scene: Scene, run_id: str, trace: Trace | None = None, stdin: bytes = b""
 ) -> tuple[Call, str]:
     """The same with an input that is made already, or is going to be."""
-    scene = own_scene(hook, scene)
+    scene = own_scene(hook, scene) if hook.project else scene
     if hook.handler != "command":
         words = (hook.handler, *(str(hook.spec[key]) for key in ("callable", "prompt", "url") if key in hook.spec))
         return Call(words, stdin, {}, scene.project, hook.limit_s, ""), ""

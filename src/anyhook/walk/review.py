@@ -63,7 +63,8 @@ def review(
                 others = [each for each in layers if not gated(each, roots)]
                 found = list(_entries(table, layer, others, roots, files)) if gated(layer, roots) else []
                 entries.extend(
-                    _compared(entry.replace(project=above), ledger.known(roots.project, entry.item.id)) for entry in found
+                    _compared(entry.replace(project=above), ledger.known(roots.project, entry.item.id))
+                    for entry in found
                 )
         there = {entry.item.id for entry in entries[first:]}
         for key, item in approved.items():
