@@ -7,6 +7,7 @@ from __future__ import annotations
 from anyhook.journal import secret_commands
 from anyhook.journal.secret_named import INSTEAD, named
 from anyhook.journal.secret_names import is_auth, is_secret_name
+from anyhook.journal.secret_objects import OF_KEY, manifests
 from anyhook.journal.secret_shapes import shapes
 from anyhook.journal.secret_values import is_placeholder, is_user_and_password, looks_random
 from anyhook.journal.suspect import OPENS, is_suspect_text
@@ -25,8 +26,6 @@ SCHEMA = frozenset(
     }
 )  # fmt: skip
 """What a JSON schema says about a field: no value of it."""
-OF_KEY = ("d", "p", "q", "dp", "dq", "qi", "k")
-"""The secret parts of a JSON web key."""
 
 
 def redacted(value: Json) -> Json:
@@ -118,28 +117,8 @@ def _in_text(text: str) -> str:
     spans: list[Span] = [*named(text, low)]
     spans += [(begin, end, INSTEAD) for begin, end in shapes(text, low)]
     spans += [(begin, end, INSTEAD) for begin, end in secret_commands.in_text(text, low)]
-    if "kind: secret" in low:
-        spans += _manifest(text)
+    spans += manifests(text, low)
     return _without(text, spans) if spans else text
-
-
-def _manifest(text: str) -> list[Span]:
-    """The data of a Kubernetes secret: whatever the names are."""
-    spans: list[Span] = []
-    place, inside = 0, -1
-    for row in text.split("\n"):
-        indent = len(row) - len(row.lstrip(" "))
-        if row.strip() in ("data:", "stringData:"):
-            inside = indent
-        elif row.strip() and indent <= inside:
-            inside = -1
-        elif inside >= 0 and row.strip():
-            sign = row.find(": ")
-            begin = sign + 2 if sign >= 0 else indent
-            if row[begin:].strip() not in ("", "|", ">", "|-"):
-                spans.append((place + begin, place + len(row), INSTEAD))
-        place += len(row) + 1
-    return spans
 
 
 def _without(line: str, spans: list[Span]) -> str:

@@ -90,7 +90,7 @@ def _behind_sign(line: str, low: str, begin: int, sign: int, level: int, name: s
     if not colon and value == sign + 1 and _begins_line(low, begin) and first not in ("\\", "'", '"', "{", "["):
         end = until(line, value, _ENDS_WORD | _BACKSLASH)  # a line of an env file: all of it is the value
         if line[end : end + 1] in ("", " ", "\t", "\r", "\n") and "&&" not in line[value:end]:
-            return None if is_code(line[value:end].rstrip(";"), "", name) else (value, end, INSTEAD)
+            return None if is_code(line[value:end].rstrip(";,"), "", name) else (value, end, INSTEAD)
     if not colon and first == "{" and "}" in line[value : value + 100]:  # ODBC
         end = line.find("}", value)
         if looks_chosen(line[value + 1 : end]) and not set(line[value:end]) & set(" .\"'\\(:"):
@@ -174,7 +174,8 @@ def value_at(line: str, place: int, name: str = "") -> Span | None:
         said = line[inside:end]
         return (inside, end, INSTEAD) if end > inside and not is_placeholder(said) and not _is_word(said) else None
     if line[place : place + 1] in ("{", "["):
-        return _nested(line, place)
+        schema = line[place : place + 60].replace("\\", "").replace(" ", "").replace("\n", "")
+        return None if schema.startswith(('{"type":"string"', '{"type":"object"')) else _nested(line, place)
     for scheme in SCHEMES:
         if line[place : place + len(scheme)].lower() == scheme:
             place += len(scheme)

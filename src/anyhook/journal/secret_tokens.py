@@ -11,13 +11,13 @@ TOKENS = (
     ("glagent-", 20), ("glffct-", 16), ("ATBB", 28), ("ATATT3", 20), ("ATCTT3", 20), ("npm_", 30), ("pypi-", 30),
     ("rubygems_", 40), ("CLOJARS_", 50), ("dckr_pat_", 20), ("dckr_oat_", 20), ("sgp_", 40), ("bkua_", 30), ("AKCp", 60),
     # clouds
-    ("AKIA", 16), ("ASIA", 16), ("ABIA", 16), ("ACCA", 16), ("ABSK", 100), ("LTAI", 16), ("AIza", 30), ("ya29.", 20),
+    ("AKIA", 16), ("ASIA", 16), ("ABIA", 16), ("ACCA", 16), ("ABSK", 60), ("LTAI", 16), ("AIza", 30), ("ya29.", 20),
     ("GOCSPX-", 20), ("dop_v1_", 30), ("doo_v1_", 30), ("dor_v1_", 30), ("HRKU-", 30), ("fo1_", 40), ("pul-", 40), ("sbp_", 40),
     ("sb_secret_", 20), ("tskey-", 16), ("vcp_", 20), ("vercel_blob_rw_", 20), ("pscale_tkn_", 30), ("pscale_pw_", 30),
-    ("v1.0-", 100), ("EAACEdEose0cBA", 20),
+    ("v1.0-", 70), ("EAACEdEose0cBA", 20),
     # vaults
     ("hvs.", 20), ("hvb.", 30), ("hvr.", 20), ("dp.pt.", 30), ("dp.st.", 30), ("dp.ct.", 30), ("dp.sa.", 30), ("dp.scim.", 30),
-    ("dp.audit.", 30), ("ops_eyJ", 100), ("AGE-SECRET-KEY-1", 20), ("atlasv1.", 50),
+    ("dp.audit.", 30), ("ops_eyJ", 60), ("AGE-SECRET-KEY-1", 20), ("atlasv1.", 50),
     # chats, mail, money, work
     ("xoxb-", 15), ("xoxp-", 15), ("xoxa-", 15), ("xoxr-", 15), ("xoxs-", 15), ("xoxc-", 15), ("xoxd-", 15), ("xoxe.", 20),
     ("xoxe-", 20), ("xapp-", 15), ("xwfp-", 15), ("SG.", 30), ("xkeysib-", 60), ("xsmtpsib-", 60), ("sk_live_", 16),

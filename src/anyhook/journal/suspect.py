@@ -4,15 +4,15 @@ agent waits on half an interpreter start."""
 
 from __future__ import annotations
 
+from anyhook.journal.secret_names import LETTERS, OF_NAME, STEMS, names_secret
+from anyhook.journal.secret_tokens import HEX_TOKENS, PEM, SCHEMES, TOKENS
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
-from anyhook.journal.secret_names import LETTERS, OF_NAME, STEMS, names_secret
-from anyhook.journal.secret_tokens import HEX_TOKENS, PEM, SCHEMES, TOKENS
-
 __all__ = ["LETTERS", "OPENS", "TEXT_LIMIT", "TOKENS", "is_suspect", "is_suspect_text"]
-OPTIONS = (" -p", " -u", " -a", " -b", " -w", " -k", "sudo -s", " -ss")
+OPTIONS = (" -p", " -u", " -a", " -b", " -w", " -k", "sudo -s", "-user", "-bearer", " --body")
 """Options behind which some programs have a secret, in small letters."""
 PROGRAMS = (
     "curl ", "mysql", "mariadb", "docker ", "podman ", "redis-cli ", "openssl ", "ldap", "sqlcmd ", "zip ", "7z", "mongo",
@@ -44,6 +44,8 @@ _DEPTH_QUICK = 8
 _PLAIN = frozenset({int, float, bool, type(None)})
 OPENS = frozenset("{[")
 _OPTION = frozenset("-puabwkPUK")
+NAMING = frozenset({"name", "key", "kind", "Name", "Key"})
+"""Keys of objects that say in one field what another one holds."""
 _harmless: set[str] = set()
 """Names of keys that were looked at and stand before no secret: nearly all are the same few."""
 _HARMLESS_MOST, _HARMLESS_SIZE = 1_000, 64
@@ -59,7 +61,7 @@ def is_suspect(value: Json, depth: int = 0) -> bool:
         return True
     if kind is dict:
         for key, item in value.items():  # type: ignore[union-attr]
-            if key not in _harmless and not _is_harmless(key):
+            if key not in _harmless and (_names(item) if key in NAMING else not _is_harmless(key)):
                 return True
             if type(item) is str:
                 if len(item) >= _SHORT and (len(item) > TEXT_LIMIT or is_suspect_text(item)):
@@ -72,8 +74,13 @@ def is_suspect(value: Json, depth: int = 0) -> bool:
     return kind not in _PLAIN
 
 
+def _names(item: Json) -> bool:
+    """Whether a value is the name of a secret, which stands beside it."""
+    return type(item) is str and names_secret(item.lower())
+
+
 def _is_harmless(key: object) -> bool:
-    if type(key) is not str or names_secret(key.lower()) or is_suspect_text(key):
+    if type(key) is not str or key == "kty" or names_secret(key.lower()) or is_suspect_text(key):
         return False
     if len(key) <= _HARMLESS_SIZE:
         if len(_harmless) >= _HARMLESS_MOST:
@@ -110,10 +117,10 @@ def is_suspect_text(text: str) -> bool:
                     return True
             if "identified by" in low:
                 return True
-        if colon and text.count(":") > 3 and _may_be_pgpass(text):
+        if colon and ("kty" in low or ":543" in text or ":643" in text or ":*:" in text):  # a JSON web key, .pgpass
             return True
     # Every token has one of these signs, or begins with one of these letters or has it soon after.
-    if "_" in text or "-" in text or "." in text or "A" in text or "J" in text or "SK" in text or "dapi" in text:
+    if "_" in text or "-" in text or "." in text or "A" in text or "J" in text or "//" in text or "SK" in text or "dapi" in text:
         return _has_token(text.encode("ascii", "replace"))
     return False
 
@@ -123,11 +130,6 @@ def _has_option(low: str) -> bool:
         if option in low:
             return any([program in low for program in PROGRAMS])
     return False
-
-
-def _may_be_pgpass(text: str) -> bool:
-    """Whether a line has as many parts as one of PostgreSQL's password file."""
-    return any([row.count(":") >= 4 and " " not in row.strip() for row in text.split("\n")])
 
 
 def _has_token(text: bytes) -> bool:
