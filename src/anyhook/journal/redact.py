@@ -58,7 +58,9 @@ def _hidden(value: dict[str, Json]) -> tuple[str, ...]:
 
 def _in_list(value: list[Json]) -> list[Json]:
     items = [
-        INSTEAD if item and isinstance(item, str) and _is_option(before) and not is_placeholder(item) else redacted(item)
+        INSTEAD
+        if item and isinstance(item, str) and _is_option(before) and not is_placeholder(item)
+        else redacted(item)
         for before, item in zip(("", *value), value, strict=False)
     ]
     words = [item if isinstance(item, str) else "" for item in value]

@@ -24,7 +24,9 @@ NEXT: dict[str, dict[str, str]] = {
     "redis-cli": {"-a": "", "--pass": ""},
     "valkey-cli": {"-a": "", "--pass": ""},
     "openssl": {"-k": "", "-K": ""},
-    **dict.fromkeys(("twine", "cqlsh", "mongo", "mongosh", "mongodump", "mongorestore", "mongoexport", "mongoimport"), {"-p": ""}),
+    **dict.fromkeys(
+        ("twine", "cqlsh", "mongo", "mongosh", "mongodump", "mongorestore", "mongoexport", "mongoimport"), {"-p": ""}
+    ),
     **dict.fromkeys(("ldapsearch", "ldapadd", "ldapmodify", "ldapdelete", "ldappasswd", "ldapwhoami"), {"-w": ""}),
     **dict.fromkeys(("sqlcmd", "bcp", "osql", "isql", "tsql", "mssql-cli"), {"-P": ""}),
     **dict.fromkeys(("zip", "unzip", "zipcloak", "ipmitool", "mosquitto_pub", "mosquitto_sub"), {"-P": ""}),
@@ -58,7 +60,9 @@ def of_words(words: Sequence[str]) -> list[Found]:
     if program == "rabbitmqctl":
         return [(len(words) - 1, 0)] if rest and rest[0] in ("add_user", "change_password") and len(words) > 3 else []
     if program in ATTACHED:
-        return [(at, 2) for at, word in enumerate(words) if word[:2] == "-p" and len(word) > 2 and not _stands_for(word[2:])]
+        return [
+            (at, 2) for at, word in enumerate(words) if word[:2] == "-p" and len(word) > 2 and not _stands_for(word[2:])
+        ]
     if program in ONLY_WITH and ONLY_WITH[program] not in rest:
         return []
     options = NEXT[program]
@@ -90,7 +94,9 @@ def in_text(text: str, low: str) -> list[tuple[int, int]]:
         place = text.find(program)
         while place >= 0:
             end = place + len(program)
-            if text[end : end + 1] in (" ", "\t") and (place == 0 or not (text[place - 1].isalnum() or text[place - 1] in "-_.@")):
+            if text[end : end + 1] in (" ", "\t") and (
+                place == 0 or not (text[place - 1].isalnum() or text[place - 1] in "-_.@")
+            ):
                 spans = [(place, end), *_words(text, end, _quote_around(text, place))]
                 for at, offset in of_words([text[a:b] for a, b in spans]):
                     begin, stop = spans[at]

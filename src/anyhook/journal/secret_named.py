@@ -3,7 +3,7 @@ values, at any depth of JSON inside JSON. It finds places; `redact` replaces the
 
 from __future__ import annotations
 
-from anyhook.journal.secret_names import OF_NAME, is_auth, is_secret_name, places, whole
+from anyhook.journal.secret_names import is_auth, is_secret_name, places, whole
 from anyhook.journal.secret_shapes import backslashes, run, until
 from anyhook.journal.secret_tokens import SCHEMES
 from anyhook.journal.secret_values import is_code, is_placeholder, is_user_and_password, looks_chosen, looks_random
@@ -37,12 +37,12 @@ def named(line: str, low: str) -> Iterator[Span]:
         begin, stop = whole(line, start, end)
         if begin != seen and (is_secret_name(line[begin:stop]) or is_auth(line[begin:stop])):
             seen = begin
-            span = _of_name(line, low, begin, stop, end)
+            span = _of_name(line, low, begin, stop)
             if span is not None and span[1] > span[0]:
                 yield span
 
 
-def _of_name(line: str, low: str, begin: int, stop: int, end: int) -> Span | None:
+def _of_name(line: str, low: str, begin: int, stop: int) -> Span | None:
     name = line[begin:stop].lower().strip(".-_")
     place, level = quoted(line, stop)
     sign = run(line, place, _BLANKS)
@@ -51,7 +51,7 @@ def _of_name(line: str, low: str, begin: int, stop: int, end: int) -> Span | Non
         span = _behind_sign(line, low, begin, sign, level, name)
     elif line[begin - 1 : begin] == "<" or (line[begin - 1 : begin] == ":" and "<" in line[max(0, begin - 12) : begin]):
         span = _element(line, stop, name)
-    elif dashes and sign > place and line[sign] != "-":
+    elif dashes and sign > place and line[sign : sign + 1] not in ("-", ""):
         span = value_at(line, sign, name)
     elif dashes and level >= 0 and line.startswith(", ", place):  # the next word of an argv
         span = value_at(line, place + 2, name)
@@ -71,19 +71,36 @@ def _behind_sign(line: str, low: str, begin: int, sign: int, level: int, name: s
     if colon and level < 0 and value == sign + 1 and first not in ("\\", "'", '"'):
         # `secret:name` is a name with a colon in it.
         said = line[value : until(line, value, _ENDS_BARE)]
-        return (value, value + len(said), INSTEAD) if "pass" in name and looks_chosen(said) and ":" not in said else None
+        return (
+            (value, value + len(said), INSTEAD) if "pass" in name and looks_chosen(said) and ":" not in said else None
+        )
     if name in ("pwd", "oldpwd") and (first in ("/", "~", ".", "$") or line[value + 1 : value + 2] == ":"):
         return None  # the shell's working directory
     if colon and line[begin : begin + 4] == "PASS" and name == "pass":
         return None  # a test's result
-    if colon and level < 0 and first not in ("\\", "'", '"') and name.endswith(_HEADERS) and _is_header(low, value, name):
+    if (
+        colon
+        and level < 0
+        and first not in ("\\", "'", '"')
+        and name.endswith(_HEADERS)
+        and _is_header(low, value, name)
+    ):
         around = line[begin - 1 : begin]
         end = until(line, value, frozenset({"\n", "\r", around if around in ("'", '"') else "\n"}))
         end -= backslashes(line, end) if end < len(line) and line[end] == around else 0
         return value, end, INSTEAD
-    if colon and ("phrase" in name or name == "mnemonic") and value > sign + 1 and first not in ("\\", "'", '"', "{", "["):
+    if (
+        colon
+        and ("phrase" in name or name == "mnemonic")
+        and value > sign + 1
+        and first not in ("\\", "'", '"', "{", "[")
+    ):
         end = until(line, value, _ENDS_LINE)
-        return None if is_placeholder(line[value:end].strip()) or is_code(line[value:end], "", name) else (value, end, INSTEAD)
+        return (
+            None
+            if is_placeholder(line[value:end].strip()) or is_code(line[value:end], "", name)
+            else (value, end, INSTEAD)
+        )
     if name == "private-lines":
         end = low.find("\nprivate-mac", value)
         return run(line, value, frozenset("0123456789")), end if end >= 0 else len(line), "\n" + INSTEAD
@@ -127,16 +144,20 @@ def _beside(line: str, low: str, begin: int, place: int, level: int, name: str) 
         return (text + 8, line.find("<", text + 8), INSTEAD) if text >= 0 and line.find("<", text + 8) > 0 else None
     pair = low.find("value", place, place + 40)
     if pair >= 0 and not any(map(str.isalnum, line[place:pair].replace("\\n", ""))) and pair > place:
-        after, depth = quoted(line, pair + 5)
+        after, _ = quoted(line, pair + 5)
         sign = run(line, after, _BLANKS)
         if line[sign : sign + 1] in (":", "="):
             return value_at(line, run(line, sign + 1, _BLANKS), name)
-        return None if depth >= 0 else None
+        return None
     blank = run(line, place, _GAP)
     if level >= 0:
         if line[place : place + 1] == "," and "(" in line[max(0, begin - 2) : begin]:
             span = value_at(line, run(line, place + 1, _GAP), name)
-            return span if span is not None and line[span[0] - 1] in "'\"" and looks_chosen(line[span[0] : span[1]]) else None
+            return (
+                span
+                if span is not None and line[span[0] - 1] in "'\"" and looks_chosen(line[span[0] : span[1]])
+                else None
+            )
         return None
     if blank == place:
         return None
@@ -148,7 +169,9 @@ def _beside(line: str, low: str, begin: int, place: int, level: int, name: str) 
         return blank, end, INSTEAD
     before = low[max(0, begin - 60) : begin]
     near = before.rpartition("\n")[2]
-    told = "login" in before or "machine" in before or "user" in before or (near.strip() and any(s in near for s in _SETS))
+    told = (
+        "login" in before or "machine" in before or "user" in before or (near.strip() and any(s in near for s in _SETS))
+    )
     if told and looks_chosen(word) and not word.startswith("-"):
         return blank, blank + len(word), INSTEAD
     if low.startswith(("is ", "was "), blank):

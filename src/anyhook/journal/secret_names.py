@@ -36,7 +36,20 @@ ABOUT = frozenset(
     }
 )  # fmt: skip
 """Last words of names that say something about a secret and do not hold one."""
-STEMS = ("pass", "secret", "token", "key", "auth", "cred", "cookie", "pw", "connection", "mnemonic", "phrase", "e-lines")
+STEMS = (
+    "pass",
+    "secret",
+    "token",
+    "key",
+    "auth",
+    "cred",
+    "cookie",
+    "pw",
+    "connection",
+    "mnemonic",
+    "phrase",
+    "e-lines",
+)
 """Every name of a secret has one of these in it: most texts have none, and are done with."""
 
 

@@ -102,9 +102,7 @@ def _words(line: str) -> Iterator[Place]:
                     yield begin, end
             elif line[place - 3 : place] == "1//" and line[place] == "0" and end - place > 30:  # Google
                 yield place - 3, end
-            elif line[end : end + 1] == "~" or line[place - 2 : place] == "Q~":  # Azure
-                pass
-        if line[end : end + 1] == "~" and line[end - 1 : end] == "Q" and run(line, end + 1, _OF_BASE64) - end > 30:
+        if line[end - 1 : end + 1] == "Q~" and run(line, end + 1, _OF_BASE64) - end > 30:  # Azure
             yield place, run(line, end + 1, _OF_BASE64)
         place = end
 
@@ -166,7 +164,12 @@ def _queries(line: str, low: str) -> Iterator[Place]:
             begin = place + len(name) + 1
             before = line[place - 1 : place]
             end = until(line, begin, _ENDS_QUERY)
-            if before not in LETTERS and before != "_" and looks_random(line[begin:end]) and (name != "key" or before in ("?", "&")):
+            if (
+                before not in LETTERS
+                and before != "_"
+                and looks_random(line[begin:end])
+                and (name != "key" or before in ("?", "&"))
+            ):
                 yield begin, end
             place = low.find(name + "=", begin)
 
@@ -189,7 +192,11 @@ def _pgpass(line: str) -> Iterator[Place]:
         parts = row.strip().split(":", 4)
         if len(parts) == 5 and all(parts) and " " not in row.strip():
             port = parts[1]
-            if (port == "*" or (port.isdigit() and 4 <= len(port) <= 5)) and not parts[2].isdigit() and "/" not in parts[0]:
+            if (
+                (port == "*" or (port.isdigit() and 4 <= len(port) <= 5))
+                and not parts[2].isdigit()
+                and "/" not in parts[0]
+            ):
                 end = begin + len(row.rstrip())
                 yield end - len(parts[4]), end
         begin += len(row) + 1

@@ -23,7 +23,7 @@ TOKENS = (
     ("xoxe-", 20), ("xapp-", 15), ("xwfp-", 15), ("SG.", 30), ("xkeysib-", 60), ("xsmtpsib-", 60), ("sk_live_", 16),
     ("sk_test_", 16), ("rk_live_", 16), ("rk_test_", 16), ("pk_live_", 16), ("whsec_", 16), ("sq0atp-", 20), ("sq0csp-", 30),
     ("EAAA", 50), ("shpat_", 20), ("shpss_", 20), ("shpca_", 20), ("shppa_", 20), ("FLWSECK-", 20), ("FLWSECK_TEST-", 20),
-    ("duffel_live_", 30), ("duffel_test_", 30), ("EZAK", 50), ("EZTK", 50), ("lin_api_", 20), ("lin_oauth_", 20), ("ntn_", 30),
+    ("duffel_live_", 30), ("duffel_test_", 30), ("EZAK", 50), ("lin_api_", 20), ("lin_oauth_", 20), ("ntn_", 30),
     ("secret_", 40), ("figd_", 30), ("PMAK-", 40), ("tfp_", 40), ("rdme_", 60),
     # watching
     ("sntrys_", 20), ("sntryu_", 40), ("NRAK-", 20), ("NRII-", 20), ("NRAA-", 20), ("NRSP-", 20), ("glsa_", 30), ("glc_", 30),

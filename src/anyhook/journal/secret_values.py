@@ -27,7 +27,7 @@ _HEX = frozenset("0123456789abcdefABCDEF")
 
 def is_placeholder(text: str) -> bool:
     """Whether a value as a whole stands for another: a variable, a mask, a version number."""
-    if len(text) > 120:
+    if not text or len(text) > 120:
         return False
     name = text.strip("${}@%#()").replace("_", "").replace(":-", "").replace(":?", "")
     if text[:1] == "$" and (name == "" or name.isalnum()) and (text[:2] == "${" or name.isupper() or name.islower()):
@@ -56,7 +56,17 @@ def is_code(word: str, after: str, name: str) -> bool:
         return True
     if word.startswith(ROOTS) and word.replace(".", "").replace("_", "").isalnum():
         return True
-    if low == name.lower() or low in ("password", "passwd", "token", "tokens", "secret", "apikey", "api_key", "pw", "pwd"):
+    if low == name.lower() or low in (
+        "password",
+        "passwd",
+        "token",
+        "tokens",
+        "secret",
+        "apikey",
+        "api_key",
+        "pw",
+        "pwd",
+    ):
         return True
     plain = word.replace("_", "").replace("-", "")
     return plain.isalpha() and ("_" in word or word[0].islower()) and not word.isupper() and names_secret(low)
@@ -80,7 +90,11 @@ def looks_chosen(text: str) -> bool:
 
 
 def is_uuid(text: str) -> bool:
-    return len(text) == 36 and text[8:9] == text[13:14] == text[18:19] == text[23:24] == "-" and is_hex(text.replace("-", ""))
+    return (
+        len(text) == 36
+        and text[8:9] == text[13:14] == text[18:19] == text[23:24] == "-"
+        and is_hex(text.replace("-", ""))
+    )
 
 
 def is_hex(text: str) -> bool:

@@ -20,7 +20,7 @@ PROGRAMS = (
     "valkey-cli ", "bcp ", "sql", "rar ", "nerdctl ", "buildah ", "skopeo ", "oras ", "crane ", "rpcclient ", "xhs ",
 )  # fmt: skip
 """Those programs; one that has the name of a secret in its own needs no place here."""
-QUERIES = ("sig=", "signature=", "session=", "sid=", "sessionid=", "hmac=", "sessid=")
+QUERIES = ("sig=", "key=", "signature=", "session=", "sid=", "sessionid=", "hmac=", "sessid=")
 HOOKS = ("hook", "/bot", "ifttt")
 
 _TOKEN = "".join(OF_NAME).encode()
@@ -43,7 +43,6 @@ _DEPTH_QUICK = 8
 """How deep a value may be nested to be done with quickly."""
 _PLAIN = frozenset({int, float, bool, type(None)})
 OPENS = frozenset("{[")
-_OPTION = frozenset("-puabwkPUK")
 NAMING = frozenset({"name", "key", "kind", "Name", "Key"})
 """Keys of objects that say in one field what another one holds."""
 _harmless: set[str] = set()
@@ -70,7 +69,7 @@ def is_suspect(value: Json, depth: int = 0) -> bool:
                 return True
         return False
     if kind is list:
-        return any((type(item) is str and item[:1] == "-" and item[1:2] in _OPTION) or is_suspect(item, depth + 1) for item in value)  # type: ignore[union-attr]
+        return any((type(item) is str and item[:1] == "-") or is_suspect(item, depth + 1) for item in value)  # type: ignore[union-attr]
     return kind not in _PLAIN
 
 
@@ -105,9 +104,7 @@ def is_suspect_text(text: str) -> bool:
             return True
         if colon and "@" in text and "jdbc:oracle" in low:
             return True
-        if equals and any([name in low for name in QUERIES]):
-            return True
-        if equals and "key=" in low and ("?" in text or "&" in text):
+        if equals and ("&" in text or "?" in text) and any([name in low for name in QUERIES]):
             return True
         if blank:
             if "-" in text and (PEM in text or (" -" in text and _has_option(low))):
@@ -117,10 +114,19 @@ def is_suspect_text(text: str) -> bool:
                     return True
             if "identified by" in low:
                 return True
-        if colon and ("kty" in low or ":543" in text or ":643" in text or ":*:" in text):  # a JSON web key, .pgpass
+        if colon and ("kty" in low or ":543" in text or ":*:" in text):  # a JSON web key, .pgpass
             return True
     # Every token has one of these signs, or begins with one of these letters or has it soon after.
-    if "_" in text or "-" in text or "." in text or "A" in text or "J" in text or "//" in text or "SK" in text or "dapi" in text:
+    if (
+        "_" in text
+        or "-" in text
+        or "." in text
+        or "A" in text
+        or "J" in text
+        or "//" in text
+        or "SK" in text
+        or "dapi" in text
+    ):
         return _has_token(text.encode("ascii", "replace"))
     return False
 
@@ -129,7 +135,7 @@ def _has_option(low: str) -> bool:
     for option in OPTIONS:
         if option in low:
             return any([program in low for program in PROGRAMS])
-    return False
+    return "curl " in low  # which people give several options in one, `-sSu`
 
 
 def _has_token(text: bytes) -> bool:
