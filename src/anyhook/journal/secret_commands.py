@@ -12,36 +12,43 @@ if TYPE_CHECKING:
     Found = tuple[int, int]
     """Which word, and from which letter on it is secret."""
 
-_DATABASES = dict.fromkeys(("mysql", "mysqldump", "mysqladmin", "mysqlimport", "mysqlshow", "mariadb", "mariadb-dump"))
-_ZIPPED = dict.fromkeys(("7z", "7za", "7zz", "rar", "unrar"))
-NEXT: dict[str, dict[str, str]] = {
-    **dict.fromkeys(
-        ("curl",),
+_BEHIND: tuple[tuple[str, dict[str, str]], ...] = (
+    (
+        "curl",
         {"-u": ":", "--user": ":", "-U": ":", "--proxy-user": ":", "-b": "=", "--cookie": "=", "--oauth2-bearer": ""},
     ),
-    **dict.fromkeys(("http", "https", "xh", "xhs"), {"-a": ":", "--auth": ":"}),
-    "sshpass": {"-p": ""},
-    "redis-cli": {"-a": "", "--pass": ""},
-    "valkey-cli": {"-a": "", "--pass": ""},
-    "openssl": {"-k": "", "-K": ""},
-    **dict.fromkeys(
-        ("twine", "cqlsh", "mongo", "mongosh", "mongodump", "mongorestore", "mongoexport", "mongoimport"), {"-p": ""}
-    ),
-    **dict.fromkeys(("ldapsearch", "ldapadd", "ldapmodify", "ldapdelete", "ldappasswd", "ldapwhoami"), {"-w": ""}),
-    **dict.fromkeys(("sqlcmd", "bcp", "osql", "isql", "tsql", "mssql-cli"), {"-P": ""}),
-    **dict.fromkeys(("zip", "unzip", "zipcloak", "ipmitool", "mosquitto_pub", "mosquitto_sub"), {"-P": ""}),
-    **dict.fromkeys(("smbclient", "rpcclient", "smbget", "smbmap"), {"-U": "%"}),
-    "lftp": {"-u": ","},
-    "gh": {"--body": "", "-b": ""},
-    **dict.fromkeys(("docker", "podman", "nerdctl", "helm", "buildah", "skopeo", "oras", "crane", "az"), {"-p": ""}),
-}
+    ("http https xh xhs", {"-a": ":", "--auth": ":"}),
+    ("redis-cli valkey-cli", {"-a": "", "--pass": ""}),
+    ("openssl", {"-k": "", "-K": ""}),
+    ("sshpass twine cqlsh mongo mongosh mongodump mongorestore mongoexport mongoimport", {"-p": ""}),
+    ("docker podman nerdctl helm buildah skopeo oras crane az", {"-p": ""}),
+    ("ldapsearch ldapadd ldapmodify ldapdelete ldappasswd ldapwhoami", {"-w": ""}),
+    ("sqlcmd bcp osql isql tsql mssql-cli zip unzip zipcloak ipmitool mosquitto_pub mosquitto_sub", {"-P": ""}),
+    ("smbclient rpcclient smbget smbmap", {"-U": "%"}),
+    ("lftp", {"-u": ","}),
+    ("gh", {"--body": "", "-b": ""}),
+)
+NEXT = {program: options for programs, options in _BEHIND for program in programs.split()}
 """Programs whose options have a secret behind them, and after which sign in that word it begins."""
-ONLY_WITH = {
-    "gh": "secret",
-    **dict.fromkeys(("docker", "podman", "nerdctl", "helm", "buildah", "skopeo", "oras", "crane", "az"), "login"),
-}
+ONLY_WITH = {"gh": "secret", **dict.fromkeys(_BEHIND[5][0].split(), "login")}
 """Programs that take one only where this word is."""
-ATTACHED = frozenset({*_DATABASES, *_ZIPPED})
+ATTACHED = frozenset(
+    [
+        "mysql",
+        "mysqldump",
+        "mysqladmin",
+        "mysqlimport",
+        "mysqlshow",
+        "mariadb",
+        "mariadb-dump",
+        "mariadb-admin",
+        "7z",
+        "7za",
+        "7zz",
+        "rar",
+        "unrar",
+    ]
+)
 """Programs that take it only right behind `-p`."""
 PROGRAMS = frozenset({*NEXT, *ATTACHED, "htpasswd", "rabbitmqctl"})
 PIPED = ("sudo -s", "--password-stdin", "chpasswd", "--with-token", "passphrase-fd 0", "passwd --stdin")

@@ -24,7 +24,8 @@ _ENDS_LINE = frozenset("\r\n\"'`")
 _ENDS_WORD = frozenset(" \t\r\n\"'`")
 _HEADERS = ("authorization", "cookie")
 _HEADER_WORDS = (
-    "token ", "digest ", "apikey ", "api-key ", "key ", "negotiate ", "aws4-", "bearer ", "basic ", "bot ", "ntlm ", "hawk ",
+    "token ", "digest ", "apikey ", "api-key ", "key ", "negotiate ", "aws4-", "bearer ", "basic ", "bot ", "ntlm ",
+    "hawk ",
     "signature ", "sharedkey ", "sso-key ", "genie",
 )  # fmt: skip
 _SETS = ("set ", "config ", "setenv ", "login ")

@@ -29,10 +29,14 @@ ABOUT = frozenset(
     {
         "type", "url", "uri", "endpoint", "name", "names", "field", "length", "len", "size", "expires", "expiry", "at",
         "expiration", "in", "count", "limit", "path", "file", "dir", "domain", "policy", "ttl", "timeout", "parser",
-        "version", "budget", "enabled", "required", "rounds", "method", "mode", "label", "hint", "placeholder", "algorithm",
-        "secure", "header", "format", "alg", "prefix", "regex", "pattern", "class", "store", "manager", "provider", "ref",
-        "helper", "reader", "stdin", "only", "index", "usage", "cost", "price", "scope", "scopes", "samesite", "httponly",
-        "age", "status", "valid", "exists", "description", "title", "error", "errors", "reset", "strength", "max", "min",
+        "version", "budget", "enabled", "required", "rounds", "method", "mode", "label", "hint", "placeholder",
+        "algorithm",
+        "secure", "header", "format", "alg", "prefix", "regex", "pattern", "class", "store", "manager", "provider",
+        "ref",
+        "helper", "reader", "stdin", "only", "index", "usage", "cost", "price", "scope", "scopes", "samesite",
+        "httponly",
+        "age", "status", "valid", "exists", "description", "title", "error", "errors", "reset", "strength", "max",
+        "min",
     }
 )  # fmt: skip
 """Last words of names that say something about a secret and do not hold one."""

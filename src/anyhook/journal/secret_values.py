@@ -7,15 +7,20 @@ from anyhook.journal.secret_names import LETTERS, names_secret
 
 WORDS_OF_CODE = frozenset(
     {
-        "null", "true", "false", "none", "nil", "undefined", "str", "string", "bytes", "int", "number", "bool", "boolean",
-        "any", "object", "optional", "secretstr", "buffer", "char", "text", "required", "optional", "yes", "no", "on", "off",
-        "include", "omit", "same-origin", "keep-alive", "varchar", "unknown", "never", "void", "new", "await", "self", "this",
+        "null", "true", "false", "none", "nil", "undefined", "str", "string", "bytes", "int", "number", "bool",
+        "boolean",
+        "any", "object", "optional", "secretstr", "buffer", "char", "text", "required", "yes", "no", "on",
+        "off",
+        "include", "omit", "same-origin", "keep-alive", "varchar", "unknown", "never", "void", "new", "await", "self",
+        "this",
         "not", "is", "and", "or", "if", "in", "return", "function", "lambda", "async", "const", "let", "var",
     }
 )  # fmt: skip
 ROOTS = (
-    "self.", "this.", "process.", "os.", "config.", "settings.", "env.", "request.", "req.", "args.", "options.", "opts.",
-    "ctx.", "data.", "response.", "res.", "user.", "params.", "props.", "state.", "secrets.", "var.", "local.", "module.",
+    "self.", "this.", "process.", "os.", "config.", "settings.", "env.", "request.", "req.", "args.", "options.",
+    "opts.",
+    "ctx.", "data.", "response.", "res.", "user.", "params.", "props.", "state.", "secrets.", "var.", "local.",
+    "module.",
     "app.", "form.", "event.", "vault.", "github.", "import.meta.", "System.", "cls.", "getpass.", "body.", "payload.",
     "credentials.", "auth.", "session.", "result.", "cfg.", "conf.", "db.", "client.", "each.", "random_password.",
 )  # fmt: skip
