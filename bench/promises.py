@@ -18,6 +18,7 @@ from anyhook import Engine, Event
 from anyhook.documents.parse import split_front_matter
 from anyhook.journal.record import call_text, record
 from anyhook.model.call import Call
+from anyhook.model.firing import HookRun
 from anyhook.process.run import run
 from bench.floor import build, floor
 from bench.spawn import KB, MB, measure
@@ -132,15 +133,15 @@ async def journal_line(folder: Path, rounds: int) -> list[Row]:
     decision = await engine.fire(event)
     call = Call((program,), KB, place.env, str(place.project), 60.0, "")
     done = run(call)
-    hook, keeping, journal = engine.catalog.hooks[0], engine.keeping, engine.journal
+    hook, policy, journal = engine.catalog.hooks[0], engine.context.recorder.policy, engine.context.recorder.journal
     if journal is None:
         raise SystemExit("bench: the journal cannot be written")
 
     def early() -> tuple[str, str]:
-        return engine.head(event, "enforce"), call_text(hook, call, "native", keeping)
+        return engine.context.recorder.head(event, "enforce"), call_text(hook, call, "native", policy)
 
     def line(head: str, text: str) -> bytes:
-        return record(head, decision, [(text, done, "")], keeping)
+        return record(head, decision, [HookRun(hook, call, "native", "", done, "", None, text)], policy)
 
     head, text = early()
     cases: dict[str, Callable[[], object]] = {

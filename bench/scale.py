@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from anyhook.journal.files import full_paths, words_path
-from anyhook.journal.word_index import WORTH
+from anyhook.journal.word_search import WORTH
 from bench import past
 from bench.promises import Place
 

@@ -18,8 +18,8 @@ if __package__ in (None, ""):
 
 from anyhook.model.call import Call, Run
 from anyhook.process.child import here
-from anyhook.process.process_tree import Tree
 from anyhook.process.run import run, start
+from anyhook.process.tree import Tree
 from bench.floor import ANSWER_SIZE, build, floor
 
 if TYPE_CHECKING:

@@ -1,6 +1,5 @@
-"""Writes the pages and passages that follow from the dialect tables, or checks with --check that they are current;
-`--agent NAME` prints the page of an agent from another package. It takes every fact from the tables and never from
-another page."""
+"""Generates pages and passages from the dialect tables. `--check` checks that they are current; `--agent NAME` prints
+the page of an agent from another package. Every fact comes from the tables, never from another page."""
 
 from __future__ import annotations
 
@@ -32,35 +31,35 @@ from anyhook.testing.kit.keys import (
 )
 
 DIALECTS = tuple(name for name, _, _ in AGENTS if name in ALL_DIALECTS)
-"""Those that come along; other packages have pages of their own."""
+"""The dialects in this package. Other packages have their own pages."""
 
 ROOT = Path(__file__).resolve().parent.parent
-NOTE = "<!-- Generated from the tables by docs/generate.py; do not edit. `make docs` writes it anew. -->"
+NOTE = "<!-- Generated from the tables by docs/generate.py; do not edit. `make docs` rewrites it. -->"
 BEGIN, END = "<!-- generated: {} -->", "<!-- end of generated -->"
 
 LAYERING = {
     "concatenate": "All layers count, in this order.",
     "replace_lists": "A later file's list for an event replaces an earlier file's list for that event.",
-    "later_name_wins": "A hook of a later layer replaces an earlier one of the same name.",
-    "earlier_name_wins": "A hook of an earlier layer hides a later one of the same name.",
+    "later_name_wins": "A hook in a later layer replaces one with the same name in an earlier layer.",
+    "earlier_name_wins": "A hook in an earlier layer hides one with the same name in a later layer.",
 }
 DOES = {
     **WORDS,
-    "block": "block, where it is true",
-    "block_unless": "block, unless it is true",
-    "end_turn": "end the turn, where it is true",
-    "end_turn_unless": "end the turn, where it is false",
-    "reason": "say why",
+    "block": "block, if true",
+    "block_unless": "block, unless true",
+    "end_turn": "end the turn, if true",
+    "end_turn_unless": "end the turn, if false",
+    "reason": "give the reason",
     "note": "say which of the other keys counts, and give its details",
 }
 EFFECTS = {
     "deny_tool": "the tool does not run",
     "end_turn": "the turn ends",
     "abort": "the session does not start, or the prompt is not sent",
-    "keep_working": "the agent goes on, with the reason as its next instruction",
+    "keep_working": "the agent continues, with the reason as its next instruction",
     "deny_permission": "the permission is denied",
-    "skip": "the compaction or the sub-agent does not take place",
-    "feedback": "the model is told the reason",
+    "skip": "the compaction is skipped, or the sub-agent does not start",
+    "feedback": "the model gets the reason",
     "advisory": "nothing is stopped; the reason is shown",
 }
 
@@ -83,7 +82,7 @@ def main(words: list[str]) -> int:
 
 
 def pages() -> dict[Path, str]:
-    """Whole pages, by path."""
+    """Generated pages, by path."""
     made = {ROOT / "docs" / "dialects" / f"{name}.md": dialect_page(dialect(name)) for name in DIALECTS}
     made[ROOT / "docs" / "events.md"] = events_page()
     made[ROOT / "docs" / "errors.md"] = errors_page()
@@ -92,7 +91,7 @@ def pages() -> dict[Path, str]:
 
 
 def passages() -> dict[Path, str]:
-    """Pages written by hand, with their generated passages filled in."""
+    """Hand-written pages, with their generated passages filled in."""
     made: dict[Path, str] = {}
     for path, name, passage in (
         (ROOT / "README.md", "dialects", systems()),
@@ -153,7 +152,7 @@ def _files(table_: Dialect) -> str:
     rows = [(scope, f"`{place}`") for scope, place in table_.files]
     parts = ["## Where hooks are declared", table(("scope", "place"), rows), LAYERING[table_.layering]]
     if table_.ask_type:
-        parts.append(f"An executable is asked for its event by the argument `{table_.ask_type}`, once per content.")
+        parts.append(f"anyhook asks each executable for its event with the argument `{table_.ask_type}`, once.")
     if table_.off_suffix:
         parts.append(f"A file whose name ends in `{table_.off_suffix}` is turned off.")
     return "\n\n".join(parts)
@@ -182,7 +181,7 @@ def _events(table_: Dialect) -> str:
         )
         for event in describe(table_).events
     ]
-    head = ("event", "canonical", "a block", "a matcher sees", "a hook may also")
+    head = ("event", "canonical", "a block", "a matcher sees", "a hook can also")
     used = dict.fromkeys(row.block for row in table_.events if row.block)
     meanings = "\n".join(f"- `{effect}`: {EFFECTS[effect]}" for effect in used)
     return f"## Events\n\n{table(head, rows)}\n\nWhat a block does:\n\n{meanings}"
@@ -195,7 +194,7 @@ def _payloads(table_: Dialect) -> str:
         rows.append((code(row.native), ", ".join(keys) or "nothing more"))
     base = code(*(field.key for field in table_.base))
     intro = "One JSON object on stdin." + (f" In every event: {base}." if base else "")
-    return f"## What a hook reads\n\n{intro}\n\n{table(('event', 'besides'), rows)}"
+    return f"## What a hook reads\n\n{intro}\n\n{table(('event', 'also'), rows)}"
 
 
 def _answers(kind: str, reply: Reply) -> str:
@@ -211,12 +210,12 @@ def _answers(kind: str, reply: Reply) -> str:
     parts = [
         f"## Answers of `{kind}` hooks",
         " ".join([f"Exit status: {_statuses(reply)}.", *differs]) if kind == "command" else "",
-        table(("key", "type", "is there to", "on"), rows),
-        "Keys are read without regard to upper and lower case." if reply.any_case else "",
-        "A value of the wrong type spoils the whole answer." if reply.bad_type == "reply" else "",
-        "A key that the event does not know spoils the whole answer." if reply.spoils else "",
-        "An object on stderr counts where stdout is empty." if reply.stderr_speaks else "",
-        "An object counts whatever the exit status." if reply.speaks_anyway else "",
+        table(("key", "type", "purpose", "on"), rows),
+        "Keys are not case-sensitive." if reply.any_case else "",
+        "A value of the wrong type makes the whole answer invalid." if reply.bad_type == "reply" else "",
+        "A key that the event does not know makes the whole answer invalid." if reply.spoils else "",
+        "If stdout is empty, an object on stderr counts." if reply.stderr_speaks else "",
+        "An object counts whatever the exit status is." if reply.speaks_anyway else "",
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -228,10 +227,10 @@ def _statuses(reply: Reply) -> str:
 
 def _meaning(word: str) -> str:
     return {
-        "pass": "goes on",
+        "pass": "lets the action go ahead",
         "block": "blocks",
         "fail": "is a failure of the hook",
-        "block_if_said": "blocks if the hook says why, and is a failure of the hook otherwise",
+        "block_if_said": "blocks if the hook gives a reason, and is a failure of the hook otherwise",
     }[word]
 
 
@@ -247,22 +246,24 @@ def _does(key: Key) -> str:
 
 def _order(table_: Dialect) -> str:
     builtins = [f"`{each.name}` on `{each.native_event}`" for each in table_.builtins]
-    order = "sorted by rules of the dialect, such as priority" if table_.sort else "in the order of their declaration"
+    order = "sorted by the dialect's rules, such as priority" if table_.sort else "in the order of declaration"
     parts = [
         "## Order and chaining",
         _way(table_, order),
-        f"The product brings a hook along, which comes first: {', '.join(builtins)}." if builtins else "",
+        f"The product has a built-in hook that runs first: {', '.join(builtins)}." if builtins else "",
     ]
     return "\n\n".join(part for part in parts if part)
 
 
 def _way(table_: Dialect, order: str) -> str:
-    """How the hooks of one event run beside each other."""
-    last = "A block keeps no other hook from running." if table_.together else "The first block ends the row."
+    """How the hooks of one event run together."""
+    last = (
+        "After a block the other hooks still run." if table_.together else "The first block skips the remaining hooks."
+    )
     if table_.at_once:
-        sees = "Hooks of one event are started at once, each on the event as it came; their answers count"
+        sees = "Hooks for one event start at the same time, each with the original event. Their answers count"
         return f"{sees} {order}. {last}"
-    sees = f" A later hook sees an earlier one's rewritten {' and '.join(table_.chains)}." if table_.chains else ""
+    sees = f" A later hook sees the {' and '.join(table_.chains)} that an earlier one rewrote." if table_.chains else ""
     return f"Hooks run one after another, {order}.{sees} {last}"
 
 
@@ -272,13 +273,13 @@ def _limits(table_: Dialect) -> str:
 
 
 def _bounds(limits: Limits) -> str:
-    if not limits.most_s:
+    if not limits.max_s:
         return ""
-    return f"{seconds(limits.least_s)} to {seconds(limits.most_s)}"
+    return f"{seconds(limits.min_s)} to {seconds(limits.max_s)}"
 
 
 def _failure(table_: Dialect) -> str:
-    text = f"## A broken hook\n\nUnder the native posture: {describe(table_).failure}."
+    text = f'## A broken hook\n\nWith `on_failure = "native"`: {describe(table_).failure}.'
     codes = table_.failing.codes
     if codes:
         rows = [(code(identity), CAUSES[cause]) for cause, identity in codes.items()]
@@ -287,11 +288,11 @@ def _failure(table_: Dialect) -> str:
 
 
 def _trust(table_: Dialect) -> str:
-    gated = "keeps a project's hooks off until its path is trusted"
-    native = gated if table_.gated_natively else "runs a project's hooks unasked"
+    gated = "does not run a project's hooks until its path is trusted"
+    native = gated if table_.gated_natively else "runs a project's hooks without asking"
     return (
-        "## Trust\n\nUnder `--trust ask`, the default, a project's hooks run once they are approved, in every dialect."
-        f" By its own rule (`--trust native`) this one {native}."
+        "## Trust\n\nWith `--trust ask`, the default, a project's hooks run only after you approve them, in every"
+        f" dialect. Its own rule (`--trust native`) {native}."
     )
 
 
@@ -323,7 +324,7 @@ def all_settings() -> str:
 
 
 def tool_names() -> str:
-    """Our agent's tools in each dialect's words."""
+    """The anyhook agent's tools under each dialect's names."""
     tables = {name: dialect(name) for name in DIALECTS}
     hosts = list(dict.fromkeys(tool for table_ in tables.values() for tool in table_.tools))
     return table(
@@ -332,13 +333,13 @@ def tool_names() -> str:
 
 
 def case_keys() -> str:
-    """The keys of case files, by where they stand."""
-    fields = CaseKey(" ".join(FIELDS), "anything", "The event's fields of these names.")
+    """The keys of case files, by section."""
+    fields = CaseKey(" ".join(FIELDS), "anything", "The event's fields with these names.")
     others = [key for key in EVENT_KEYS if key.name not in FIELDS]
     parts = (
         ("of the file", FILE_KEYS),
         ("of a case, or under `defaults`", (others[0], fields, *others[1:], *PLACE_KEYS, *SWITCH_KEYS)),
-        ("of a case alone", (NAME, TABLE)),
+        ("of a case only", (NAME, TABLE)),
         ("under `expect`", EXPECT_KEYS),
     )
     return "\n\n".join(
@@ -384,7 +385,7 @@ def _blocks_by(table_: Dialect) -> str:
 
 
 def answers() -> str:
-    """What a command hook prints or does for each effect, dialect by dialect."""
+    """What a command hook prints or does for each effect, by dialect."""
     rows = [("block", *(_blocks_by(dialect(name)) for name in DIALECTS))]
     for does in ("reason", "tool_input", "prompt", "tool_output", "context", "messages", "follow_ups"):
         cells = []
@@ -414,15 +415,15 @@ def events_page() -> str:
     sections = [
         "# Events",
         NOTE,
-        "Wherever an event is named, its canonical name and any dialect's own will do. A name that stands for success"
-        " and failure means the failure where a tool error is given.",
+        "You can use an event's canonical name or any dialect's name for it. A name that covers both success and"
+        " failure means the failure if a tool error is given.",
         "## Names",
         table(("canonical", *DIALECTS), names),
         "## What a block does",
         table(("canonical", *DIALECTS), effects),
         meanings,
-        "● A gate: a block keeps something from happening, so it ends the whole row of hooks, unless its effect is"
-        " `advisory` or `feedback`. Everywhere else a block ends its own dialect's row only.",
+        "● A gate: a block keeps something from happening, so all remaining hooks are skipped, unless its effect is"
+        " `advisory` or `feedback`. On other events a block skips only the remaining hooks of its own dialect.",
     ]
     return "\n\n".join(sections) + "\n"
 

@@ -1,4 +1,4 @@
-"""The page about real agents, made of the host tables and the rules by which effects degrade."""
+"""The page about real agents, generated from the host tables and the rules for effects that an agent lacks."""
 
 from __future__ import annotations
 
@@ -26,90 +26,96 @@ from anyhook.walk.settle import RULES
 HOSTS = tuple(name for name in ALL_HOSTS if name in (agent for agent, _, _ in AGENTS))
 
 INTRO = """\
-Your hooks, in whatever dialect they are written, also run in agents that know nothing of anyhook. `anyhook install
-AGENT` puts one entry per event into the agent's own config; the agent then calls `anyhook bridge AGENT EVENT`, which
-fires your hooks and answers in the agent's own words. Which hooks there are, which tools they want, whether they may
-run and what several of them come to stays with anyhook.
+Your hooks, in any dialect, also run in agents that know nothing about anyhook. `anyhook install AGENT` adds one entry
+per event to the agent's own config. The agent then calls `anyhook bridge AGENT EVENT`, which fires your hooks and
+answers in the agent's own format. anyhook decides which hooks exist, which tools they match, whether they may run, and
+how their answers combine.
 
 ```sh
 anyhook install claude --dry-run     # what would change
 anyhook install claude               # the user's config; --scope project for the project's
-anyhook uninstall claude             # byte for byte as it was, if nobody changed it since
+anyhook uninstall claude             # byte for byte as it was, if nobody has changed it since
 ```
 
-A hook sees its own dialect's name and fields for a tool (`Bash` with `file_path`, `Shell` with `path` …), and its
-matcher is tried against that, against the agent's own name and against ours. One call that holds several commands or
-a patch of several files is shown part by part; one refused part refuses the call.
+A hook sees its own dialect's name and fields for a tool (`Bash` with `file_path`, `Shell` with `path` …). Its matcher
+is tried against that name, the agent's own name and anyhook's name. If one call contains several commands or a patch of
+several files, hooks see it part by part, and one refused part refuses the call.
 
-Nothing is approved in an agent's own trust store. Where you have to confirm something there, `install` says so.
+`install` approves nothing in an agent's own trust store. If you have to confirm something there, `install` says so.
 
-If anyhook itself fails, or cannot read what the agent sent, the posture for broken hooks decides (`on_failure` in the
-[settings](config.md)): with `deny` the call is refused, otherwise the agent goes on and you are told, through the
-agent's own messages where it has any, else through its model or on stderr; the journal has it as `bridge-failed`.
-Self-protection refuses even then. The agent never gets an exit status that means something else to it. Deep nesting
-(up to 10,000 levels) and long numbers in a payload are read, and reach hooks as they were sent.
+If anyhook itself fails, or cannot read what the agent sent, `on_failure` in the [settings](config.md) decides. With
+`deny` the call is refused. Otherwise the agent continues and you are told, through the agent's own messages if it has
+any, or else through its model or on stderr. The journal has it as `bridge-failed`. Self-protection refuses even then.
+The agent never gets an exit status that means something else to it. Deep nesting (up to 10,000 levels) and long numbers
+in a payload are read, and reach hooks as they were sent.
 
-Hook files are read apart from each other. Whatever a project's files hold, your own hooks answer as if they were not
-there; a file that makes reading fail is dropped alone, with a problem (`layer-failed`).
+Hook files are read independently. Whatever a project's files contain, your own hooks answer as if those files did not
+exist. If reading a file fails, only that file is dropped, with a problem (`layer-failed`).
 
-## What anyhook keeps agents from
+## What anyhook keeps agents from doing
 
-A bridged agent may not edit anyhook's own files (approvals, journal, settings), take our entry out of a config, or
-call `anyhook trust` and the like: such a tool call is refused by a built-in guard. Reading is allowed, and so are edits
-of a config that leave our entry and the agent's hooks on. Of a command line it sees folders (`cd x && …`, `git -C`),
-`~`, variables that the line or the environment tells, wildcards, braces, redirections, pipes into `xargs` or a shell,
-shells inside shells and here-documents, and links in front of a file's name of ours; of a program for an interpreter
-only whether it names our files and has a word for writing; of a tool it does not know (an MCP server's) whether its
-name says that it changes something and its input names a file of ours. It does not see paths that are put together
-while something runs, other links, a script's content, or a program that writes without being told where. So it is a
-fence and no sandbox; `protect = false` in the [settings](config.md) turns it off.
+A bridged agent must not edit anyhook's own files (approvals, journal, settings), remove anyhook's entry from a config,
+or call `anyhook trust` and the like. A built-in guard refuses such tool calls. Reading is allowed, and so are edits of
+a config that keep anyhook's entry and the agent's hooks on.
 
-Where an agent calls several entries of ours about one event (its user's and its project's config, or another agent's
-file that it reads as well), the hooks run once, and every entry gives the same answer in its own agent's words. Hooks
-in an agent's own files are left to that agent.
+- In a command line, the guard sees folders (`cd x && …`, `git -C`), `~`, variables that the line or the environment
+  sets, wildcards, braces, redirections, pipes into `xargs` or a shell, shells inside shells, here-documents, and links
+  in the path to one of anyhook's files.
+- In a program for an interpreter, it checks only whether the program names anyhook's files and contains a word for
+  writing.
+- For a tool it does not know (an MCP server's), it checks whether the tool's name suggests a change and its input names
+  one of anyhook's files.
+- It does not see paths that are built at run time, other links, a script's content, or a program that writes to a place
+  the call does not name.
 
-`anyhook doctor` shows which agents there are, where the entry is, and what would keep it from working. Whether an agent
-really calls the entry and obeys, only the agent can show:
+So it is a fence, not a sandbox. `protect = false` in the [settings](config.md) turns it off.
+
+If an agent calls several anyhook entries for one event (from its user's and its project's config, or from another
+agent's file that it also reads), the hooks run once, and every entry gives the same answer in its own agent's format.
+Hooks in an agent's own files are left to that agent.
+
+`anyhook doctor` shows which agents exist, where the entry is, and what would keep it from working. Only the agent
+itself can show whether it really calls the entry and obeys:
 
 ```sh
-anyhook doctor --live            # every agent that has our entry; or name some
+anyhook doctor --live            # every agent that has the entry; or name some
 ```
 
-It starts the agent once, in a throw-away home and project, with copies of your entry and of the settings and approvals
-that decide whether hooks run there (not those of credentials), against a model that anyhook plays, and asks it to run
-a harmless command that a hook refuses. **ARMED**: the refusal stands in that run's journal, and the command did not
-run. **INERT**: the agent ran it, with the reason. **UNKNOWN**: the agent did not get that far, and why. On Linux the
-agent has no network meanwhile; where the system does not allow that, the answer says so. What it does not see: hooks
-that only interactive sessions hold back, and settings that an organisation manages outside your home.
+It starts the agent once, in a temporary home and project, with copies of your entry and of the settings and approvals
+that decide whether hooks run there (but no credentials), against a model that anyhook plays. It asks the agent to run a
+harmless command that a hook refuses. **ARMED**: that run's journal has the refusal, and the command did not run.
+**INERT**: the agent ran it, with the reason. **UNKNOWN**: the agent did not get that far, and why. On Linux the agent
+has no network during the check; if the system does not allow that, the answer says so. The check does not see hooks
+that only interactive sessions hold back, or settings that an organisation manages outside your home.
 
 ## What an agent cannot do
 
-An effect that an agent lacks becomes the first of these that it has; what is left is lost. Either stands in the
-[journal](journal.md) as a problem of the event."""
+If an agent lacks an effect, the effect becomes the first of these that the agent has. If it has none, the effect is
+lost. Both are recorded in the [journal](journal.md) as a problem of the event."""
 
 
 SEEN = """\
-## What was seen
+## What was observed
 
-The tables below say what anyhook promises for each agent, and what was seen when the agent itself was driven through
-the same trials (`make live`; the data: `src/anyhook/live/observed.json`). ✓ is the effect itself; `stopped`, `told` and
-`nothing` are what became of effects that the agent lacks: kept from happening, told to the model, no trace. Messages
-are for people, and a run without one may not show them. What differs from the promise is bold, and fails `make live`.
-What a run without a person cannot show says why.
+The tables below show what anyhook promises for each agent, and what was observed when the agent itself went through the
+same trials (`make live`; the data: `src/anyhook/live/observed.json`). ✓ is the effect itself. `stopped`, `told` and
+`nothing` show what happened to effects that the agent lacks: prevented, told to the model, no trace. Messages are for
+people, so a run without a person may not show them. Results that differ from the promise are bold, and make `make live`
+fail. If a run without a person cannot show something, the table says why.
 
-One policy, twenty calls, the same in every agent; and what our entry costs there, in CPU time per event, beside a no-op
-shell hook in its place (the better of two runs, the agent's own work included, so no more than an estimate).
-Sub-agents: whether what a hook refuses is also refused to a sub-agent that the agent starts."""
+The policy trial makes the same twenty calls in every agent. The cost is the CPU time of anyhook's entry per event,
+compared with a no-op shell hook (the better of two runs, including the agent's own work, so it is an estimate).
+Sub-agents: whether a hook's refusal also applies to a sub-agent that the agent starts."""
 
 MATRIX = """\
 ### Every event and effect
 
-✓ works; *block*, *context*, *message*: what it becomes; *lost*: nothing of it is left; –: the agent has no such event.
-In brackets: what a run without a person cannot show, so that it is promised from documents alone."""
+✓ works; *block*, *context*, *message*: what it becomes; *lost*: no effect; –: the agent has no such event. In brackets:
+promised from documentation only, because a run without a person cannot show it."""
 
 
 def hosts_page(note: str) -> str:
-    """The whole page."""
+    """The page, in Markdown."""
     data = load()
     rules = [f"| `{effect}` | {', '.join(f'`{other}`' for other in RULES[effect]) or 'lost'} |" for effect in EFFECTS]
     parts = [
@@ -117,8 +123,8 @@ def hosts_page(note: str) -> str:
         note,
         INTRO,
         "\n".join(["| effect | becomes |", "| --- | --- |", *rules]),
-        "`block` of a call, a prompt or a stop is what refuses it or keeps the agent working; after a tool it tells the"
-        " model. Context that cannot be told is added to a reason, where there is one.",
+        "`block` refuses a call or a prompt, or keeps the agent working at a stop. After a tool it tells the model."
+        " Context that the agent cannot take is added to the reason, if there is one.",
         SEEN,
         _agents(data),
         MATRIX,
@@ -129,8 +135,8 @@ def hosts_page(note: str) -> str:
 
 
 def _agents(data: Mapping[str, Json]) -> str:
-    """One line per agent that was driven."""
-    names = ("agent", "version", "on", "twenty calls", "sub-agents", "more per event")
+    """One line per agent that was tried."""
+    names = ("agent", "version", "date", "twenty calls", "sub-agents", "extra per event")
     rows = [f"| {' | '.join(names)} |", f"|{' --- |' * len(names)}"]
     agents = data.get("agents")
     for name, seen in agents.items() if isinstance(agents, dict) else ():
@@ -166,7 +172,7 @@ def _cost(cost: Json) -> str:
 
 
 def _matrix(data: Mapping[str, Json]) -> str:
-    """Every effect that can be asked for, in every agent."""
+    """Every effect that a hook can ask for, in every agent."""
     known = {name: {(one.event, one.effect): one for one in sights(host(name), data)} for name in HOSTS}
     driven = [name for name, found in known.items() if found]
     rows = [f"| event | effect | {' | '.join(driven)} |", f"|{' --- |' * (len(driven) + 2)}"]
@@ -199,10 +205,10 @@ def _section(table: Host, seen: Sequence[Sight]) -> str:
             f"`{table.name}`. Entry: {where}{' (' + '; '.join(roots) + ')' if roots else ''}. {_upper(table.confirm)}"
         )
     else:
-        lines[1] = f"`{table.name}`. Its own hook files are a dialect of anyhook, so nothing is installed."
+        lines[1] = f"`{table.name}`. Its own hook files are an anyhook dialect, so nothing is installed."
     if table.gaps:
         lines.append(f"Not covered: {'; '.join(table.gaps)}.")
-    lines.append("\n".join(["| event | canonical | honours | seen | |", "| --- | --- | --- | --- | --- |", *rows]))
+    lines.append("\n".join(["| event | canonical | honours | observed | |", "| --- | --- | --- | --- | --- |", *rows]))
     return "\n\n".join(lines)
 
 
@@ -213,15 +219,15 @@ def _row(row: HostEvent, seen: Sequence[Sight]) -> str:
     reasons = {sight.why for sight in seen}
     shown = ", ".join(map(_sight, seen))
     if len(reasons) == 1 and "" not in reasons:
-        shown = f"not drivable headless: {reasons.pop()}"
-    return f"| {row.native} | {canonical} | {says} | {shown or 'not driven'} | {note} |"
+        shown = f"cannot be tried without a person: {reasons.pop()}"
+    return f"| {row.native} | {canonical} | {says} | {shown or 'not tried'} | {note} |"
 
 
 def _sight(sight: Sight) -> str:
     if sight.why:
-        return f"{sight.effect}: not drivable headless ({sight.why})"
+        return f"{sight.effect}: cannot be tried without a person ({sight.why})"
     if not sight.agrees:
-        return f"**{sight.effect}: promised {sight.promised}, seen {sight.seen}**"
+        return f"**{sight.effect}: promised {sight.promised}, observed {sight.seen}**"
     return f"{sight.effect} ✓" if sight.seen == WORKS else f"{sight.effect}: {sight.seen}"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from anyhook.live.drive import Request
-from anyhook.live.observed import NOTHING, STOPPED, TOLD, UNASKED, WORKS
+from anyhook.live.observed import HEARD, NOTHING, STOPPED, UNASKED, WORKS
 from anyhook.live.script import ASIDE
 from anyhook.walk.settle import WORDS
 
@@ -47,12 +47,12 @@ def told(word: str) -> Look:
 
 def feedback(seen: Evidence) -> str:
     """After a tool a block tells the model and stops nothing."""
-    return TOLD if seen.told("WORDREFUSED") else NOTHING
+    return HEARD if seen.told("WORDREFUSED") else NOTHING
 
 
 def heard(word: str) -> Look:
     """For people: what is printed at all."""
-    return lambda seen: WORKS if word in seen.shown else TOLD if seen.told(word) else NOTHING
+    return lambda seen: WORKS if word in seen.shown else HEARD if seen.told(word) else NOTHING
 
 
 def stopped(seen: Evidence) -> str:
@@ -82,11 +82,11 @@ def replaced(seen: Evidence) -> str:
     if not seen.told("WORDOUTPUT"):
         return NOTHING
     texts = [request.text.replace(f"echo {OUTPUT}", "") for request in seen.requests]
-    return TOLD if any(OUTPUT in text for text in texts) else WORKS
+    return HEARD if any(OUTPUT in text for text in texts) else WORKS
 
 
 def ended(seen: Evidence) -> str:
-    return WORKS if seen.over else TOLD if seen.told("WORDEND") else NOTHING
+    return WORKS if seen.over else HEARD if seen.told("WORDEND") else NOTHING
 
 
 def ended_before(seen: Evidence) -> str:
@@ -97,19 +97,19 @@ def ended_before(seen: Evidence) -> str:
 def unsent(seen: Evidence) -> str:
     if not seen.told("PROMPTOLD"):
         return WORKS
-    return TOLD if seen.told("WORDREFUSED") else NOTHING
+    return HEARD if seen.told("WORDREFUSED") else NOTHING
 
 
 def unsent_by_end(seen: Evidence) -> str:
     if not seen.told("PROMPTOLD"):
         return WORKS
-    return TOLD if seen.told(END_SAID) else NOTHING
+    return HEARD if seen.told(END_SAID) else NOTHING
 
 
 def reworded(seen: Evidence) -> str:
     if not seen.told("PROMPTNEW"):
         return NOTHING
-    return TOLD if seen.told("PROMPTOLD") else WORKS
+    return HEARD if seen.told("PROMPTOLD") else WORKS
 
 
 def went_on(seen: Evidence) -> str:

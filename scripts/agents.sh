@@ -1,7 +1,7 @@
 #!/bin/sh
-# Install real agents for `make live`: scripts/agents.sh FOLDER AGENT... From npm and PyPI only, pinned, and without running any
-# package's install script: some of those fetch from elsewhere. Each agent gets FOLDER/bin/NAME. What is there already is left
-# alone; ANYHOOK_LATEST=1 takes the newest versions instead, into a folder that has none.
+# Installs real agents for `make live`: scripts/agents.sh FOLDER AGENT... Only from npm and PyPI, pinned, and without running
+# install scripts, because some of them download from other places. Each agent gets FOLDER/bin/NAME. Agents that are already
+# installed stay as they are. ANYHOOK_LATEST=1 installs the newest versions instead, into an empty folder.
 set -u
 folder=$1; shift
 mkdir -p "$folder/bin"
@@ -10,7 +10,7 @@ case "$(uname -s)-$(uname -m)" in
     Linux-x86_64) platform=linux-x64 ;;
     Linux-aarch64) platform=linux-arm64 ;;
     Darwin-arm64) platform=darwin-arm64 ;;
-    *) echo "no agents are installed on $(uname -s) $(uname -m)" >&2; exit 1 ;;
+    *) echo "agents cannot be installed on $(uname -s) $(uname -m)" >&2; exit 1 ;;
 esac
 
 pinned() { if [ -n "${ANYHOOK_LATEST:-}" ]; then echo "$1"; else echo "$1@$2"; fi; }
@@ -21,11 +21,11 @@ packages() { # FOLDER PACKAGE...
     npm install --prefix "$into" --ignore-scripts --no-audit --no-fund --loglevel=error "$@" >"$into/install.log" 2>&1
 }
 
-newer_python() { # the wheels want Python 3.12; pyenv's commands may stand on the PATH for versions that are not chosen
+newer_python() { # the wheels need Python 3.12; pyenv may put commands on the PATH for versions that are not selected
     for name in python3.14 python3.13 python3.12 python3 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[2-9]*/bin/python3; do
         "$name" -c "import sys; sys.exit(sys.version_info < (3, 12))" 2>/dev/null && echo "$name" && return
     done
-    echo "there is no Python 3.12 or newer here" >&2
+    echo "Python 3.12 or newer is required and was not found" >&2
     return 1
 }
 
@@ -34,14 +34,14 @@ wheels() { # FOLDER PACKAGE...
     python=$(newer_python) && "$python" -m venv --clear "$into" && "$into/bin/pip" install -q "$@" >"$into/install.log" 2>&1
 }
 
-command_of() { # NAME PATH: what FOLDER/bin/NAME starts, with our own Node first on the PATH
+command_of() { # NAME PATH: make FOLDER/bin/NAME start PATH, with our own Node first on the PATH
     [ -e "$folder/$2" ] || return 1
     chmod +x "$folder/$2"
     printf '#!/bin/sh\nPATH="%s:$PATH" exec "%s" "$@"\n' "$folder/node/node_modules/node-$platform/bin" "$folder/$2" >"$folder/bin/$1"
     chmod +x "$folder/bin/$1"
 }
 
-node() { # most want Node 22 or newer, which systems often lack
+node() { # most agents need Node 22 or newer, which systems often lack
     [ -x "$folder/node/node_modules/node-$platform/bin/node" ] || packages node "node-$platform@22"
 }
 
@@ -65,7 +65,7 @@ for name in "$@"; do
             command_of cline "cline/node_modules/@cline/cli-$platform/bin/cline" ;;
         opencode) packages opencode "$(pinned "opencode-$platform" 1.18.33)" &&
             command_of opencode "opencode/node_modules/opencode-$platform/bin/opencode" ;;
-        *) echo "no agent $name" >&2; false ;;
+        *) echo "unknown agent $name" >&2; false ;;
     esac || { echo "$name could not be installed; see $folder/$name/install.log" >&2; failed=1; }
 done
 exit $failed

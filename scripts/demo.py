@@ -1,5 +1,5 @@
-"""Walks through examples/all-five and examples/agent in copies with a home directory of their own, and checks every
-decision it shows. It touches nothing of the user's and needs no network."""
+"""Shows examples/all-five and examples/agent in copies with their own home directory, and checks every decision it
+shows. It does not touch the user's files and needs no network."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BACKGROUND_LIMIT_S = 60.0
 
 @dataclass(frozen=True)
 class Scene:
-    """One call of the command, what is said about it, and what has to come out."""
+    """One call of the command, a text about it, and the expected result."""
 
     title: str
     talk: str
@@ -37,7 +37,7 @@ class Scene:
     wait_for: tuple[str, str] | None = None
     """A file of the project and a text: what a background hook writes there."""
     project: str = "all-five"
-    """The example in whose copy it plays."""
+    """The example that it uses a copy of."""
     needs_agent: bool = False
     """Whether it needs what `anyhook[agent]` installs."""
     first: int = 1000
@@ -61,20 +61,20 @@ SCENES = [
     Scene(
         "The project's hooks",
         "A project with hooks of all five dialects, in the order in which they run. None of them is trusted yet:"
-        " whoever clones a repository has not agreed to run its code.",
+        " cloning a repository does not mean that you agree to run its code.",
         ["list"],
-        shows=["untrusted kode:project", "untrusted kodik:project", "untrusted agenthooks:project",
-               "untrusted kolega:project", "untrusted kodelet:project"],
+        shows=["untrusted  kode:project", "untrusted  kodik:project", "untrusted  agenthooks:project",
+               "untrusted  kolega:project", "untrusted  kodelet:project"],
     ),
     Scene(
-        "Nothing runs unasked",
-        "An event reaches nobody, and says so.",
+        "Nothing runs without approval",
+        "An event reaches no hook, and says so.",
         fire("PreToolUse", *bash("git push --force")),
         shows=["no hook ran", "waiting-for-trust"],
     ),
     Scene(
         "Trust",
-        "`anyhook trust` shows what would run and asks. Here the answer is given beforehand. The approval pins every"
+        "`anyhook trust` shows what would run and asks. Here we pass the answer in advance. The approval pins every"
         " declaration and every script by content.",
         ["trust", "--yes"],
         shows=["NEW  kode:project:", "re.subn", "Approved: 8", "changelog is a hook of agent_stop"],
@@ -94,13 +94,13 @@ SCENES = [
     ),
     Scene(
         "A rewritten command",
-        "kodik makes the push a dry run; agenthooks, next in the row, sees the new command and has nothing against it.",
+        "kodik makes the push a dry run. agenthooks runs next, sees the new command and does not object.",
         fire("PreToolUse", *bash("git push")),
         shows=["pre_tool: none", 'input → {"command": "git push --dry-run"}'],
     ),
     Scene(
         "A block",
-        "The same event with a force push: agenthooks' guard leaves with status 2. The agent is told why.",
+        "The same event with a force push: agenthooks' guard exits with status 2. The agent is told why.",
         fire("PreToolUse", *bash("git push --force")),
         exit=2,
         shows=["pre_tool: block (deny_tool)", "reason: A force push rewrites"],
@@ -169,7 +169,7 @@ SCENES = [
     ),
     Scene(
         "The journal",
-        "Every event above, with what became of it.",
+        "Every event above, with its outcome.",
         ["log"],
         shows=[
             "· none         session_start  startup",
@@ -179,9 +179,9 @@ SCENES = [
     ),
     Scene(
         "An agent",
-        "So far we played the agent. Here is one in whose loop every event really happens, in another project with"
-        " hooks of all five. A script plays the model: it wants to force-push, to write a secret down, and to stop"
-        " without a changelog entry. `--trust-hooks` approves the project's hooks as they are, then the work begins.",
+        "So far we played the agent. Here is a real one that fires every event, in another project with hooks of all"
+        " five. A script plays the model: it tries to force-push, to write a secret, and to stop without a changelog"
+        " entry. `--trust-hooks` approves the project's hooks as they are, then the work begins.",
         ["agent", "run", "Publish it; the key is AKIA0123456789ABCDEF.", "--model", "script:script.yaml",
          "--permission", "auto", "--trust-hooks"],
         project="agent",
@@ -192,7 +192,7 @@ SCENES = [
     ),
     Scene(
         "The same session, later",
-        "What was said is kept. `--follow` takes it up again; `--debug` shows each hook that runs.",
+        "The session is saved. `--follow` resumes it; `--debug` shows each hook that runs.",
         ["agent", "run", "What did you change?", "--follow", "--model", "script:again.yaml", "--debug"],
         project="agent",
         needs_agent=True,

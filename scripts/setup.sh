@@ -1,7 +1,6 @@
 #!/bin/sh
-# Makes the virtual environment named in the first argument and installs the project into it, with the extras named in the
-# second, if any.
-# It changes nothing outside the checkout, unless the system's Python comes without `venv` and we may install that.
+# Creates the virtual environment named by the first argument and installs the project into it, with the extras named by the
+# second, if given. It changes nothing outside the checkout, unless the system's Python lacks `venv` and we may install it.
 set -eu
 venv=$1
 extras=${2:-}
@@ -17,11 +16,11 @@ find_python() {
             return
         fi
     done
-    echo "anyhook needs Python 3.11 or newer, and there is none on PATH. Install it, or name it: make PYTHON=/path/to/python" >&2
+    echo "anyhook needs Python 3.11 or newer and found none on PATH. Install it, or name it: make PYTHON=/path/to/python" >&2
     return 1
 }
 
-# Debian and its relatives keep `venv` in a package of its own.
+# Debian and its derivatives keep `venv` in a separate package.
 make_venv() {
     if "$1" -m venv "$venv" 2>"$venv.log"; then
         rm -f "$venv.log"
@@ -33,7 +32,7 @@ make_venv() {
         return
     fi
     cat "$venv.log" >&2
-    echo "$1 cannot make a virtual environment. Install its venv module (Debian, Ubuntu: apt-get install python3-venv)." >&2
+    echo "$1 cannot create a virtual environment. Install its venv module (Debian, Ubuntu: apt-get install python3-venv)." >&2
     rm -f "$venv.log"
     return 1
 }

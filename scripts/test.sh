@@ -1,6 +1,6 @@
 #!/bin/sh
-# Lint and tests at the same time, and both to their end, so that one failing does not hide what the other has to say.
-# The tests' counts and the verdict are the last lines. Arguments: make's own name, the interpreter, then pytest's options.
+# Runs lint and tests at the same time, both to the end, so that a failure of one does not hide the other's results. The
+# last lines are the test counts and the verdict. Arguments: make's name, the interpreter, then pytest's options.
 set -u
 make=$1 python=$2
 shift 2
@@ -10,7 +10,7 @@ rm -f .make/out .make/lint.status
 lint=$!
 color=no
 [ -t 1 ] && color=yes
-# Through a pipe with a name, since a plain one would hide pytest's exit status from `sh`.
+# A named pipe, because a plain one would hide pytest's exit status from `sh`.
 mkfifo .make/out
 tee .make/tests.log <.make/out &
 show=$!

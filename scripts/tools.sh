@@ -1,7 +1,7 @@
 #!/bin/sh
-# Installs the named programs where they are missing and where we may: apt-get as root or with a sudo that does not ask,
-# or Homebrew. `apt:NAME` is a package without a program of its own name. Whatever is still missing is said; only a
-# missing `apt:` package is a failure.
+# Installs the named programs if they are missing and we are allowed to: with apt-get as root or through a sudo that does not
+# ask, or with Homebrew. `apt:NAME` is a package that has no program of the same name. It reports what is still missing; only
+# a missing `apt:` package is a failure.
 set -u
 
 as_root() {

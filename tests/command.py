@@ -182,11 +182,13 @@ def run(
     as_script: bool = False,
     safe: bool = False,
     memory: int = 0,
+    cold: bool = False,
     limit_s: float = LIMIT_S,
 ) -> subprocess.CompletedProcess[bytes]:
-    """`python -m anyhook WORDS` (`safe`: with -P), or the installed script; `memory` bounds its address space."""
+    """`python -m anyhook WORDS` (`safe`: with -P), or the installed script; `memory` bounds its address space,
+    `cold` starts it anew whatever the rest of the session does."""
     argv = [SCRIPT, *words] if as_script else [sys.executable, *(["-P"] if safe else []), "-m", "anyhook", *words]
-    if servers.is_cold or not forkable(env):
+    if cold or servers.is_cold or not forkable(env):
         return subprocess.run(
             argv, input=stdin, env=env, cwd=cwd, capture_output=True, check=False, timeout=limit_s,
             preexec_fn=partial(resource.setrlimit, resource.RLIMIT_AS, (memory, memory)) if memory else None,

@@ -3,6 +3,10 @@ files may do to the user's hooks."""
 
 from __future__ import annotations
 
+import json
+
+from anyhook.tables.registry import DIALECTS, sample
+
 COMMAND = '{"type": "command", "command": "true", "timeout": %s}'
 GROUP = '{"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [' + COMMAND + "]}]}}"
 
@@ -65,6 +69,12 @@ PROJECT_FILES: dict[str, tuple[tuple[str, str], ...]] = {
 
 CASES = [(name, path, text) for name, files in PROJECT_FILES.items() for path, text in files]
 IDS = [f"{name}-{path.rsplit('/', 1)[-1]}-{number}" for number, (name, path, _) in enumerate(CASES)]
+
+for name in DIALECTS:
+    if name not in PROJECT_FILES:
+        shown = sample(name).files.items()
+        texts = ((path, value if isinstance(value, str) else json.dumps(value)) for path, value in shown)
+        PROJECT_FILES[name] = tuple(texts)
 
 
 def filled(text: str, number: str) -> str:

@@ -35,10 +35,11 @@ HOST = Host(
             "before_tool",
             ("pre_tool",),
             TOOL,
-            {"block": Say({"allow": False, "why": "{reason}"}), "message": Say({"note": "{message}"})},
+            {"block": Say({"permit": False, "why": "{reason}"}), "message": Say({"note": "{message}"})},
             limit_s=60,
         ),
         HostEvent("after_tool", ("post_tool",), (*TOOL, Taken("output", ("result",)))),
+        HostEvent("turn_ended", ("stop",)),
     ),
     base=(Taken("session", ("chat",)),),
     tools={"run": HostTool("shell"), "save": HostTool("write_file", {"path": "file", "content": "text"})},
@@ -116,7 +117,7 @@ DIALECT = Dialect(
             read=whole_object,
             exits={0: "pass", 2: "block"},
             keys=(
-                Key(("allow",), "bool", "block_unless", on=("pre_tool",)),
+                Key(("permit",), "bool", "block_unless", on=("pre_tool",)),
                 Key(("why",), "string", "reason", on=("pre_tool",)),
                 Key(("note",), "string", "messages"),
             ),
@@ -149,5 +150,5 @@ def sample() -> Sample:
         tool="run",
         calls="before_tool",
         payload={"chat": "s", "tool": "run", "args": {"command": COMMAND}},
-        stdout={"allow": False, "why": REASON},
+        stdout={"permit": False, "why": REASON},
     )

@@ -96,7 +96,7 @@ def test_other_agents_hooks_run_for_it(acme: Installed, world: World) -> None:
     assert acme.json("doctor", "acme")["acme"]["installed"]
     sent = json.dumps({"chat": "s", "tool": "run", "args": {"command": "echo hi"}, "folder": str(world.project)})
     done = acme.run("bridge", "acme", "before_tool", stdin=sent)
-    assert (json.loads(done.stdout), done.returncode) == ({"allow": False, "why": "no echo"}, 0)
+    assert (json.loads(done.stdout), done.returncode) == ({"permit": False, "why": "no echo"}, 0)
     line = world.journal()[-1]
     assert (line["host"], line["event"], line["decision"]["verdict"]) == ("acme", "pre_tool", "block")
     assert acme.run("uninstall", "acme").returncode == 0
@@ -146,7 +146,7 @@ def test_looked_for_once(acme: Installed, world: World) -> None:
         said.append(acme.python_says(LOOKED))
     assert said[0].startswith("True")
     assert said[-1] == "False (('acme', 3, ('ACME_HOME',), 'anyhook_acme', ''),)"
-    kept = world.state / "agents"
+    (kept,) = (world.state / "agents").iterdir()
     assert kept.stat().st_mode & 0o077 == 0
     world.write(acme.folder / "other-1.dist-info" / "entry_points.txt", "[anyhook.agents]\nother = anyhook_acme\n")
     assert acme.python_says(LOOKED).startswith("True")
@@ -175,7 +175,7 @@ def test_no_name_of_ours_is_taken(acme: Installed, world: World) -> None:
 MISTAKES = {
     "event": ('("pre_tool",)', '("pre_tol",)', "HOST.events[before_tool].canonical: there is no event 'pre_tol'"),
     "effect": ('{"block": Say', '{"blok": Say', "HOST.events[before_tool].says: there is no effect 'blok'"),
-    "verdict": ('"block_unless"', '"blocked"', "DIALECT.replies[command].keys[allow].does: there is no effect"),
+    "verdict": ('"block_unless"', '"blocked"', "DIALECT.replies[command].keys[permit].does: there is no effect"),
     "scope": ('Source("acme", "user"', 'Source("acme", "usr"', "there is no scope 'usr'"),
     "field": ('Taken("input"', 'Taken("inputs"', "there is no field 'inputs'"),
     "handler": ('"command", "command", (', '"command", "cmd", (', "`launch` reads the key 'command'"),

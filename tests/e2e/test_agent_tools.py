@@ -7,44 +7,19 @@ import json
 import pytest
 from agent_box import LS, agent, kodik, record, recorded, times, traces
 
+from anyhook.tables import registry
+from anyhook.tables.registry import DIALECTS, sample
+from anyhook.tables.sample_rows import REASON
 from conftest import World
 
-DENY = {
-    "kode": ("tool_call_pre", "echo not today >&2; exit 1"),
-    "kodik": ("PreToolUse", "echo not today >&2; exit 2"),
-    "agenthooks": ("before_tool", "echo not today >&2; exit 2"),
-    "kolega": ("PreToolUse", "echo not today >&2; exit 2"),
-    "kodelet": ("before_tool_call", """echo '{"blocked": true, "reason": "not today"}'"""),
-    "claude": ("PreToolUse", "echo not today >&2; exit 2"),
-    "codex": ("PreToolUse", "echo not today >&2; exit 2"),
-    "gemini": ("BeforeTool", """echo '{"decision": "deny", "reason": "not today"}'"""),
-    "qwen": ("PreToolUse", "echo not today >&2; exit 2"),
-    "copilot": (
-        "preToolUse",
-        """echo '{"permissionDecision": "deny", "permissionDecisionReason": "not today"}'""",
-    ),
-    "goose": ("PreToolUse", "echo not today >&2; exit 2"),
-}
-AFTER = {
-    "kode": "tool_call_post",
-    "kodik": "PostToolUse",
-    "agenthooks": "after_tool",
-    "kolega": "PostToolUse",
-    "kodelet": "after_tool_call",
-    "claude": "PostToolUse",
-    "codex": "PostToolUse",
-    "gemini": "AfterTool",
-    "qwen": "PostToolUse",
-    "copilot": "postToolUse",
-    "goose": "PostToolUse",
-}
 
-
-@pytest.mark.parametrize("dialect", DENY)
+@pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_denied_tool_does_not_run_and_the_model_is_told_why(world: World, dialect: str) -> None:
-    world.hook(dialect, *DENY[dialect])
-    world.hook(dialect, AFTER[dialect], record("after"), name="after")
-    ran = agent(world, {"tools": [LS]}, {"expect": "not today", "text": "Then not."})
+    shown, after = sample(dialect), registry.dialect(dialect).row_for("post_tool")
+    assert after is not None
+    world.hook(dialect, shown.event, shown.script)
+    world.hook(dialect, after.native, record("after"), name="after")
+    ran = agent(world, {"tools": [LS]}, {"expect": REASON, "text": "Then not."})
     assert (ran.stop, ran.text, traces(world)) == ("done", "Then not.", 0)
     assert ran.calls[0]["denied"] is True
     assert "post_tool" not in ran.events

@@ -200,10 +200,12 @@ def test_a_failure_of_ours_obeys_the_posture(world: World, how: str) -> None:
 def test_a_hook_that_outlasts_the_agent(world: World) -> None:
     """The agent gives a hook 1.5 s when a session ends; the answer comes before that, and nothing is left behind."""
     world.hook("kolega", "SessionEnd", "sleep 300")
-    assert call(world, "claude", "SessionEnd", payload(world, "claude/SessionEnd"))[:2] == (0, "")
-    (line,) = world.journal()
-    assert line["calls"][0]["run"]["ending"] == "timed_out"
-    assert line["calls"][0]["limit_s"] < 1.5
+    ran: list[dict[str, Any]] = []
+    while not ran:  # on a busy machine the time may be over before the hook starts; the test's own limit ends this
+        assert call(world, "claude", "SessionEnd", payload(world, "claude/SessionEnd"))[:2] == (0, "")
+        ran = [made for line in world.journal() for made in line.get("calls", ())]
+    assert ran[0]["run"]["ending"] == "timed_out"
+    assert ran[0]["limit_s"] < 1.5
 
 
 def test_degradations_are_written_down(world: World) -> None:

@@ -124,7 +124,7 @@ def test_text_groups_by_file_and_counts(world: World) -> None:
         ".kolega/hooks.json",
         "2 hook files read: 2 errors, 1 warning.",
     ]
-    assert any(line.startswith("  error: line 2: `tool_call_prE` is no event here") for line in lines)
+    assert any(line.startswith("  error: line 2: `tool_call_prE` is not an event here") for line in lines)
     assert any("Did you mean `tool_call_pre`?" in line for line in lines)
     assert sum(line.startswith("      fix: ") for line in lines) == 3
 
@@ -539,7 +539,7 @@ def test_an_executable_outside_the_usual_places(world: World) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("notes.txt", "hello", ["no hook file"]),
+        ("notes.txt", "hello", ["not a hook file"]),
         ("hooks.json", "[broken", ["kodik", "kolega", "--dialect"]),
         ("data.json", '{"hooks": {}}', ["--dialect"]),
         ("gone", None, ["no such file"]),

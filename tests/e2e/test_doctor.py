@@ -74,8 +74,8 @@ def test_a_project_entry_needs_anyhook_on_the_path(bare: World) -> None:
 @pytest.mark.parametrize(
     ("agent", "path", "switch", "why"),
     [
-        ("claude", ".claude/settings.json", {"disableAllHooks": True}, "runs no hooks; take that out"),
-        ("gemini", ".gemini/settings.json", {"hooksConfig": {"enabled": False}}, "runs no hooks; take that out"),
+        ("claude", ".claude/settings.json", {"disableAllHooks": True}, "runs no hooks; remove it"),
+        ("gemini", ".gemini/settings.json", {"hooksConfig": {"enabled": False}}, "runs no hooks; remove it"),
         ("gemini", ".gemini/settings.json", {"hooksConfig": {"disabled": ["anyhook"]}}, "take the name out"),
     ],
 )

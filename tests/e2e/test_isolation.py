@@ -88,7 +88,7 @@ def test_callables_are_checked_when_they_are_registered_and_when_they_answer(wor
         engine.on("pre_tool", later)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="pattern"):
         engine.on("pre_tool", lambda _: None, matcher="(")
-    engine.on("pre_tool", lambda _: Outcome(verdict="deny"), name="odd")
+    engine.on("pre_tool", lambda _: Outcome(verdict="deny"), name="odd")  # type: ignore[arg-type]
     engine.on("pre_tool", lambda _: Outcome(verdict="block", reason="held", tool_input={"x": object()}), name="gate")  # type: ignore[dict-item]
     decision = engine.fire_sync(Event.pre_tool("T", {}))
     assert (decision.verdict, decision.reason) == ("block", "held")

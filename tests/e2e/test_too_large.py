@@ -157,16 +157,15 @@ def settle() -> None:
 def test_what_is_too_large_is_remembered_until_it_changes(world: World) -> None:
     """The next call asks the plan, not the files; and when the folder is put right, its hooks are there again."""
     from anyhook.state.plans import read_plan
-    from anyhook.walk.plan import key_of
 
     names(world.project)
     world.hook("kodik", "PreToolUse", "exit 2", "project")
     settle()
     assert [problem.code for problem in world.engine().catalog.problems] == ["project-too-large"]
-    plan = read_plan(str(world.state), key_of(world.setup()))
+    plan = read_plan(world.setup())
     assert plan is not None
-    assert [values[0] for values in plan["problems"]] == ["project-too-large"]  # type: ignore[attr-defined]
-    assert len(plan["stamps"]) < 1000  # type: ignore[arg-type]
+    assert [values[0] for values in plan.problems] == ["project-too-large"]
+    assert len(plan.stamps) < 1000
     for number in range(36_000):
         os.unlink(world.project / f".kodelet/hooks/n{number}")
     engine = world.engine()

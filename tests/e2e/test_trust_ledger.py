@@ -97,14 +97,13 @@ def _forged_plan(box: Box, state: Path, mode: int) -> None:
     """A compiled plan in which the project's hook is armed and no file matters."""
     from anyhook.state.plans import plan_path
     from anyhook.walk.build import build
-    from anyhook.walk.catalog import Setup
-    from anyhook.walk.plan import key_of, to_plan
+    from anyhook.walk.catalog import Setup, to_plan
 
     asked = Setup.of(str(box.project), dict(box.env), trust="ask")
-    plan = to_plan(build(asked.replace(trust="all"), may_start=False))
-    path = Path(plan_path(str(state), key_of(asked)))
+    plan = to_plan(asked, build(asked.replace(trust="all"), may_start=False)).replace(stamps={})
+    path = Path(plan_path(str(state), plan.key))
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(marshal.dumps({**plan, "stamps": {}, "key": key_of(asked)}))
+    path.write_bytes(marshal.dumps(tuple(getattr(plan, field) for field in plan.fields)))
     path.chmod(mode)
 
 

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from anyhook.cli.options import BridgeOptions, parse
-from anyhook.walk.engine import Engine
 from conftest import World
 
 REFUSE = "cat > seen; echo 'not here' >&2; exit 2"
@@ -187,7 +186,7 @@ def test_a_fault_of_ours_is_told_or_refused(
     def fails(*_: Any, **__: Any) -> Any:
         raise error
 
-    monkeypatch.setattr(Engine, "open", fails)
+    monkeypatch.setattr("anyhook.walk.catalog.load_catalog", fails)
     stdin = payload(world, '{"command": "ls"}')
     answer = in_process(world, monkeypatch, capfd, stdin)
     assert list(answer.said) == ["systemMessage"]
@@ -203,7 +202,7 @@ def test_a_fault_of_self_protection_leaves_the_hooks(world: World, monkeypatch: 
     def fails(*_: Any) -> Any:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("anyhook.cli.bridge.refusal", fails)
+    monkeypatch.setattr("anyhook.walk.bridge.refusal", fails)
     stdin = payload(world, '{"command": "ls"}')
     assert "self-protection" in in_process(world, monkeypatch, capfd, stdin).said["systemMessage"]
     assert is_refused(in_process(world, monkeypatch, capfd, stdin, "--on-failure", "deny"))
@@ -244,5 +243,5 @@ def test_a_decision_that_cannot_be_recorded_counts(world: World, monkeypatch: py
         raise RecursionError("record")
 
     world.hook("kodik", "PreToolUse", REFUSE)
-    monkeypatch.setattr("anyhook.walk.walk.record", fails)
+    monkeypatch.setattr("anyhook.journal.journal.record", fails)
     assert is_refused(in_process(world, monkeypatch, capfd, payload(world, '{"command": "ls"}')))

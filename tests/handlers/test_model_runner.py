@@ -15,7 +15,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from anyhook import Engine, Event
 from anyhook.agents.kolega.dialect import ASKING
 from anyhook.handlers.question import indented, question
-from anyhook.handlers.tools import LONGEST_TEXT, MOST_MATCHES, Workplace, clipped
+from anyhook.handlers.tools import LONGEST_TEXT, MAX_MATCHES, Workplace, clipped
 from conftest import World
 from living import lives
 
@@ -44,7 +44,7 @@ def test_another_model_for_one_event(world: World) -> None:
     world.kolega("Stop", {"type": "prompt", "prompt": "p"})
     plain = Engine.open(world.project, env=world.env)
     assert plain.fire_sync(Event.stop()).hooks[0].status == "broken"
-    other = engine(world, '{"ok": false, "reason": "no"}').model
+    other = engine(world, '{"ok": false, "reason": "no"}').context.model
     assert plain.fire_sync(Event.stop(), model=other).reason == "no"
 
 
@@ -166,7 +166,7 @@ def test_half_a_character_can_be_sent() -> None:
 @pytest.fixture
 def place(world: World) -> Workplace:
     world.write(world.project / "a.txt", "one\ntwo\nthree\n")
-    world.write(world.project / "sub" / "b.txt", "two\n" * (MOST_MATCHES + 5))
+    world.write(world.project / "sub" / "b.txt", "two\n" * (MAX_MATCHES + 5))
     world.write(world.project / ".git" / "config", "two\n")
     (world.project / "c.bin").write_bytes(b"two\0")
     return Workplace(str(world.project), {"PATH": os.environ["PATH"]}, "n1", time.monotonic() + 120)
@@ -188,7 +188,7 @@ def test_listing(place: Workplace) -> None:
 def test_searching(place: Workplace) -> None:
     found = asyncio.run(place.grep("^tw")).splitlines()
     assert found[0] == "a.txt:2: two"
-    assert (len(found), found[-1]) == (MOST_MATCHES + 1, "(and more)")
+    assert (len(found), found[-1]) == (MAX_MATCHES + 1, "(and more)")
     assert asyncio.run(place.grep("thr", "a.txt")) == "a.txt:3: three"
     assert asyncio.run(place.grep("zzz")) == "(no match)"
     assert asyncio.run(place.grep("(")).startswith("error:")

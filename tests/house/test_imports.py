@@ -12,7 +12,7 @@ import pytest
 
 import anyhook
 from anyhook.state.plans import read_plan
-from anyhook.walk.plan import key_of
+from anyhook.tables.registry import sample
 from conftest import World
 
 FORBIDDEN = frozenset(
@@ -47,18 +47,12 @@ os._exit = last
 from anyhook.entry import main
 main()
 """
-EVENTS = {
-    "kode": "tool_call_pre",
-    "kodik": "PreToolUse",
-    "agenthooks": "before_tool",
-    "kolega": "PreToolUse",
-    "kodelet": "before_tool_call",
-}
+OLDEST = ("kode", "kodik", "agenthooks", "kolega", "kodelet")
 
 
 def keep_a_plan(world: World) -> None:
     deadline = time.monotonic() + 120
-    while read_plan(str(world.state), key_of(world.setup())) is None:
+    while read_plan(world.setup()) is None:
         assert time.monotonic() < deadline, "no plan was kept"
         time.sleep(0.02)
         world.engine()
@@ -107,11 +101,11 @@ def test_nothing_at_all(world: World) -> None:
     assert {name for name in modules if name.startswith(NOT_FOR_NOTHING)} == set()
 
 
-@pytest.mark.parametrize("dialect", EVENTS)
+@pytest.mark.parametrize("dialect", OLDEST)
 @pytest.mark.parametrize(("script", "status"), [("cat > /dev/null", 0), ("block", 2)], ids=["silent", "blocks"])
 def test_one_command_hook(world: World, dialect: str, script: str, status: int) -> None:
-    blocks = """echo '{"blocked": true}'""" if dialect == "kodelet" else "echo no >&2; exit 2"
-    world.hook(dialect, EVENTS[dialect], blocks if script == "block" else script)
+    shown = sample(dialect)
+    world.hook(dialect, shown.event, shown.script if script == "block" else script)
     words = ["--tool", "Bash", "--input", '{"command": "ls"}', "--json"]
     found, modules, said = loaded_by(world, "fire", "pre_tool", *words)
     assert found == status, said

@@ -18,6 +18,7 @@ import pytest
 from journal_box import Box, made
 
 from anyhook.journal.journal import Journal
+from anyhook.journal.read import JournalLine
 from anyhook.model.json_types import Json
 from anyhook.replay.trial import python_script, sandbox_of, works
 from anyhook.tables.registry import HOSTS, host
@@ -106,7 +107,7 @@ def test_what_a_script_would_have_done(box: Box, pool: list[int]) -> None:
     assert status == 0
     lines = out.splitlines()
     assert lines[0] == "… 2 before these; -n shows more"
-    assert "guard.py fails\n      crash\n    + fails: it left with status 1: Traceback" in out
+    assert "guard.py fails\n      crash\n    + fails: it exited with status 1: Traceback" in out
     assert "guard.py blocks\n    - rm y\n    + blocks: no rm y\n" in out
     assert lines[-1].split()[1:7] == ["7", "5", "2", "0", "1", "1"]
 
@@ -295,7 +296,7 @@ def test_an_event_that_two_entries_told_us_of_is_one(box: Box, pool: list[int]) 
     assert problems == [[], ["fired-twice"]]
     found = tried(box, "guard.py")
     assert (counts(found)[:3], found["findings"]) == ((1, 1, 1), [])
-    cases, left_out = cases_of(box.world.journal())
+    cases, left_out = cases_of(map(JournalLine.of, box.world.journal()))
     assert (cases, [*left_out.values()]) == ([], [1]), "the user's own hook decided it, and nobody else was asked"
 
 

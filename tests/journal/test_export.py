@@ -147,13 +147,15 @@ WRONG = {
     "--format otlp --endpoint ftp://x": "--endpoint ftp://x: name a collector",
     "-o /no/such/folder/x": "--output /no/such/folder/x: the file cannot be written",
     "--format parquet -o /no/such/folder/x": "--output /no/such/folder/x: the file cannot be written",
-    "--since never": "--since: 'never' is no moment",
+    "--since never": "--since: 'never' is not a time",
 }
 
 
 @pytest.mark.parametrize("words", WRONG)
 def test_wrong_calls(box: Box, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OTEL_EXPORTER_OTLP_ENDPOINT", raising=False)
+    if words.startswith("--format parquet -o"):
+        pytest.importorskip("duckdb")
     status, out, err = box.call("export", *words.split())
     assert (status, out) == (3, "")
     assert err.startswith(f"anyhook export: {WRONG[words]}")

@@ -183,9 +183,7 @@ ALIEN: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("how", ALIEN)
-def test_a_record_of_another_make_stops_no_verb(
-    box: Box, how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_record_of_another_make_stops_no_verb(box: Box, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The records around it are shown, judged and exported."""
     exporters = "opentelemetry.exporter.otlp.proto.http."
     monkeypatch.setattr(f"{exporters}trace_exporter.OTLPSpanExporter.export", lambda _, spans: _encoded(spans))
@@ -193,12 +191,20 @@ def test_a_record_of_another_make_stops_no_verb(
     box.write(made(), made(**ALIEN[how]), made())
     for words in (
         "log", "log --json", "log --search x", "log -n 2", "stats --since 90d", "verify", "explain 2",
-        "replay", "export", f"export --format parquet -o {tmp_path}/x.parquet", "export --format otlp --endpoint http://127.0.0.1:9",
+        "replay", "export", "export --format otlp --endpoint http://127.0.0.1:9",
         "record --untried",
     ):  # fmt: skip
         status, _, err = box.call(*words.split())
         assert status == 0, (words, err)
     assert box.json("replay")["judged"] >= 2
+
+
+@pytest.mark.parametrize("how", ALIEN)
+def test_nor_an_export_as_a_table(box: Box, how: str, tmp_path: Path) -> None:
+    pytest.importorskip("duckdb")
+    box.write(made(), made(**ALIEN[how]), made())
+    status, _, err = box.call("export", "--format", "parquet", "-o", f"{tmp_path}/x.parquet")
+    assert status == 0, err
 
 
 def _encoded(spans: Sequence[ReadableSpan]) -> SpanExportResult:

@@ -17,11 +17,11 @@ from journal_box import Box, made
 
 from anyhook.cli.view.console import drawn
 from anyhook.cli.view.stats_table import cost_bar, sparkline
-from anyhook.journal.figures import figures
 from anyhook.journal.files import full_paths
-from anyhook.journal.index import known_runs
 from anyhook.journal.journal import Journal
+from anyhook.journal.run_index import known_runs
 from anyhook.journal.search import Wanted, follow, newest, record_of, search
+from anyhook.journal.stats import figures
 from anyhook.journal.writer import Bounds, JournalWriter
 from conftest import World
 
@@ -88,13 +88,13 @@ def test_for_people(box: Box) -> None:
 
 
 WRONG = {
-    "--since soon": "--since: 'soon' is no moment",
-    "--until 2026-13-01": "--until: '2026-13-01' is no moment",
+    "--since soon": "--since: 'soon' is not a time",
+    "--until 2026-13-01": "--until: '2026-13-01' is not a time",
     "--event Nope": "--event: ",
     "--last 0": "--last 0: must be a whole number",
     "--last x": "--last x: must be a whole number",
     "-f --search x": "--search looks through what is there",
-    "--since=": "--since: '' is no moment",
+    "--since=": "--since: '' is not a time",
     "--search=": "--search: give at least one word",
 }
 
@@ -325,7 +325,7 @@ def test_an_index_that_somebody_does_not_let_go_of(box: Box, monkeypatch: pytest
     """The journal itself answers then."""
     several(box)
     before = box.json("stats")
-    monkeypatch.setattr("anyhook.journal.index.WAIT_S", 0.05)
+    monkeypatch.setattr("anyhook.journal.run_index.WAIT_S", 0.05)
     holder = sqlite3.connect(box.world.state / "journal-index.sqlite", isolation_level=None)
     holder.execute("BEGIN EXCLUSIVE")
     assert box.json("stats") == before

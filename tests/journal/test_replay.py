@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from journal_box import Box, made
 
-from anyhook import Event, Outcome
+from anyhook import Engine, Event, Outcome
+from anyhook.journal.read import JournalLine
 from anyhook.model.json_types import Json
-from anyhook.replay.replay import Change, Judge
-from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
+from anyhook.replay.rejudge import Change, Judge
+from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host, sample
 from anyhook.testing.kit.events import payload_of_agent
 from conftest import World
 
@@ -28,13 +29,6 @@ ANSWERS: dict[str, list[dict[str, Any]]] = {
         {"continue": False, "stopReason": "s"},
     ],
     "kodelet": [{"blocked": True, "reason": "r"}, {"input": {"command": "echo"}}],
-}
-NATIVE = {
-    "kode": "tool_call_pre",
-    "kodik": "PreToolUse",
-    "agenthooks": "before_tool",
-    "kolega": "PreToolUse",
-    "kodelet": "before_tool_call",
 }
 SCRIPTS = [
     "true",
@@ -52,13 +46,13 @@ def box(world: World, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
     return Box(world, capfd, monkeypatch)
 
 
-@pytest.mark.parametrize("table", NATIVE)
+@pytest.mark.parametrize("table", ANSWERS)
 def test_every_answer_is_judged_the_same(box: Box, table: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One world per dialect whose hook does what a file says, so that one engine sees every answer."""
     world = box.world
     script = world.root / "script"
-    world.hook(table, NATIVE[table], f". {script}")
-    world.hook(table, NATIVE[table], "true", name="second")
+    world.hook(table, sample(table).event, f". {script}")
+    world.hook(table, sample(table).event, "true", name="second")
     engine = world.engine()
     scripts = [*SCRIPTS, *(f"echo {shlex.quote(json.dumps(answer))}" for answer in ANSWERS[table])]
     for text in scripts:
@@ -94,7 +88,7 @@ def test_hooks_that_a_block_of_their_own_dialect_does_not_skip(box: Box, table: 
 @pytest.mark.parametrize("hosted", [False, True])
 def test_rewrites_of_single_fields(box: Box, hosted: bool) -> None:
     """A dialect whose hooks name only the fields that they change: the rest is as the hooks before left it."""
-    (table,) = [name for name in DIALECTS if dialect(name).partial_input]
+    (table,) = [name for name in DIALECTS if dialect(name).whole_input is not None]
     for field in ("command", "first", "second"):
         answer = {"hookSpecificOutput": {"tool_input": {field: "x"}}}
         box.world.hook(table, "BeforeTool", f"echo {shlex.quote(json.dumps(answer))}")
@@ -131,8 +125,7 @@ def test_rewrites_in_the_words_of_a_real_agent(box: Box, agent: str) -> None:
 
 def test_a_host_that_has_less_time_than_the_hook(box: Box) -> None:
     box.world.hook("kode", "tool_call_pre", "sleep 30")
-    engine = box.world.engine()
-    engine.answer_by_s = time.monotonic() + 0.5
+    engine = Engine.open(box.world.project, env=box.world.env, deadline_s=time.monotonic() + 0.5)
     decision = engine.fire_sync(Event.pre_tool("Bash", {}))
     engine.close_sync()
     assert (decision.verdict, decision.hooks[0].ending) == ("block", "timed_out")
@@ -169,7 +162,7 @@ def test_another_table(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
     table = dialect("kodik")
     reply = table.replies["command"].replace(exits={0: "pass", 5: "block"})
     changed = table.replace(replies={**table.replies, "command": reply})
-    monkeypatch.setattr("anyhook.replay.replay.dialect", lambda _: changed)
+    monkeypatch.setattr("anyhook.replay.rejudge.dialect", lambda _: changed)
     (change,) = box.json("replay")["changes"]
     assert (change["after"]["verdict"], change["after"]["reason"]) == ("block", "why")
 
@@ -243,9 +236,9 @@ def test_what_is_said_again_is_judged_once(box: Box, monkeypatch: pytest.MonkeyP
     judged: list[Any] = []
     judge = Judge.judge
 
-    def counting(self: Judge, record: dict[str, Any]) -> Change | None:
-        judged.append(record["n"])
-        return judge(self, record)
+    def counting(self: Judge, line: JournalLine) -> Change | None:
+        judged.append(line.n)
+        return judge(self, line)
 
     monkeypatch.setattr(Judge, "judge", counting)
     assert box.json("replay") == {"judged": 5, "changed": 0, "changes": [], "not_judged": {}}

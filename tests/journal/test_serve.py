@@ -23,7 +23,7 @@ from test_watch import ODD_RECORDS
 
 from anyhook.cli.web import server as live_server
 from anyhook.cli.web.server import FILES, page
-from anyhook.journal.index import index_path
+from anyhook.journal.run_index import index_path
 from conftest import World
 
 TOKEN = "a-token-of-this-test"
@@ -148,7 +148,7 @@ def test_figures_are_those_of_stats(client: TestClient, box: Box) -> None:
     assert week["note"] == "a bar is 12 h"
     assert 7 * 86_400 <= (week["to"] - week["from"]) / SECOND < 7 * 86_400 + 60
     bad = client.get("hooks?q=since:soon")
-    assert (bad.status_code, "no moment" in bad.json()["problem"]) == (400, True)
+    assert (bad.status_code, "is not a time" in bad.json()["problem"]) == (400, True)
 
 
 def _without_span(hook: dict[str, Any]) -> dict[str, Any]:
@@ -195,7 +195,7 @@ def test_events_as_they_come_and_a_clean_end(world: World, box: Box, number: int
         filtered = messages(server.get("events?q=verdict:block"))
         assert [row["n"] for row in next(filtered)[1]] == [3]
         kind, answer = next(messages(server.get("events?q=since:soon")))
-        assert (kind, "no moment" in answer["problem"]) == ("problem", True)
+        assert (kind, "is not a time" in answer["problem"]) == ("problem", True)
         assert server.get("", Host="evil.test").status == 403
         with socket.socket() as elsewhere, pytest.raises(OSError, match="refused"):
             elsewhere.connect(("127.0.0.2", server.port))

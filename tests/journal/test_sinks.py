@@ -11,7 +11,7 @@ from journal_box import Box
 
 from anyhook import Event
 from anyhook.journal.files import full_path
-from anyhook.journal.word_index import blocks_with, make_all, tokens_of
+from anyhook.journal.word_search import blocks_with, make_all, tokens_of
 from anyhook.state.settings import Settings
 from conftest import World
 
@@ -58,15 +58,24 @@ def test_a_canary_gets_into_no_sink(box: Box, tmp_path: Path) -> None:
     assert "[redacted]" in box.call("explain", "1")[1]
     assert [path for path, text in kept(world).items() if CANARY.encode() in text and "/plans/" not in path] == []
     assert any(b"[redacted]" in text for path, text in kept(world).items() if path.endswith("journal.jsonl"))
-    parquet, cases = tmp_path / "x.parquet", tmp_path / "x.hooktest.yaml"
+    cases = tmp_path / "x.hooktest.yaml"
     for text in (
         "log", "log --json", "log --search curl", "explain 1", "explain last", "stats --json", "replay --json",
-        "export --format jsonl", f"export --format parquet -o {parquet}", f"record -o {cases}",
+        "export --format jsonl", f"record -o {cases}",
     ):  # fmt: skip
         status, out, err = box.call(*text.split())
         assert (status, CANARY in out + err) == (0, False), (text, out, err)
     assert b"curl" in cases.read_bytes()
-    assert CANARY.encode() not in parquet.read_bytes() + cases.read_bytes()
+    assert CANARY.encode() not in cases.read_bytes()
+
+
+def test_nor_into_a_table(world: World, box: Box, tmp_path: Path) -> None:
+    pytest.importorskip("duckdb")
+    world.command("fire", "UserPromptSubmit", "--prompt", f"curl with password={CANARY}")
+    settled(world, 1)
+    table = tmp_path / "x.parquet"
+    assert box.call("export", "--format", "parquet", "-o", str(table))[0] == 0
+    assert CANARY.encode() not in table.read_bytes()
 
 
 def make_all_of(world: World) -> None:
@@ -116,7 +125,7 @@ SETTINGS = {
     "keep_days = 0": "`journal.keep_days` must be a whole number from 1 to",
     "keep_mb = true": "`journal.keep_mb` must be a whole number",
     "keep_mb = '5'": "`journal.keep_mb` must be a whole number",
-    "keep = 5": "`journal.keep` is no setting",
+    "keep = 5": "`journal.keep` is not a setting",
 }
 
 

@@ -12,7 +12,7 @@ from terminal_box import Terminal
 
 from anyhook.cli.view.fit import cut, cut_middle, padded
 from anyhook.cli.view.rows import row_of
-from anyhook.journal.search import Found
+from anyhook.journal.read import JournalLine
 from conftest import World
 
 WIDE = "日本語の理由: 作業ディレクトリの外には書き込めません"
@@ -98,7 +98,7 @@ def test_a_flood_is_cut_in_explain(box: Box) -> None:
 
 
 def told(**more: Any) -> tuple[str, str, str]:
-    row = row_of(Found(b"", made(**more)))
+    row = row_of(JournalLine(b"", made(**more)))
     return row.about, row.hook, row.reason
 
 

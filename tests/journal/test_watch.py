@@ -24,7 +24,7 @@ from anyhook.cli.journal_query import wanted_by
 from anyhook.cli.tui import terminal
 from anyhook.cli.tui.terminal import InFull, Watch
 from anyhook.cli.view.rows import DAMAGED, MAX_CELL, row_of
-from anyhook.journal.search import Found
+from anyhook.journal.read import JournalLine
 from anyhook.journal.writer import Bounds, JournalWriter
 from conftest import World
 
@@ -240,7 +240,7 @@ ODD_RECORDS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("record", ODD_RECORDS)
 def test_a_record_of_any_shape_is_a_row(record: dict[str, Any]) -> None:
-    row = row_of(Found(b"", record))
+    row = row_of(JournalLine(b"", record))
     assert all(text.isprintable() for text in (row.host, row.event, row.hook, row.verdict))
     for width in (20, 80, 200):
         assert set(terminal.columns_for(width)) <= set(terminal.cells_of(row))
@@ -288,9 +288,9 @@ def test_a_journal_that_cannot_be_read(box: Box) -> None:
 
 
 def test_rows_are_short_and_damage_is_told() -> None:
-    row = row_of(Found(b"", made(1, event="x" * 5_000)))
+    row = row_of(JournalLine(b"", made(1, event="x" * 5_000)))
     assert len(row.event) <= MAX_CELL + 1
-    damaged = row_of(Found(b'{"v": 1, \x1b', None))
+    damaged = row_of(JournalLine(b'{"v": 1, \x1b', None))
     assert (damaged.verdict, damaged.n) == (DAMAGED, None)
     assert damaged.reason == '{"v": 1, \\x1b'
 
@@ -312,7 +312,7 @@ def test_no_terminal_and_a_bad_filter(world: World) -> None:
     assert "TERM=dumb" in dumb.said
     done = world.command("watch", "since:soon")
     assert done.returncode == 3
-    assert "'soon' is no moment" in done.stderr
+    assert "'soon' is not a time" in done.stderr
 
 
 def test_without_the_extra(world: World) -> None:

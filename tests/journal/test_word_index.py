@@ -18,8 +18,7 @@ from journal_box import made
 
 from anyhook.journal.files import LARGE_BLOCK, full_paths, words_path
 from anyhook.journal.search import Wanted
-from anyhook.journal.word_index import WORTH, blocks_with, make_all, tokens_of
-from anyhook.journal.words import WordSearch
+from anyhook.journal.word_search import WORTH, WordSearch, blocks_with, make_all, tokens_of
 from anyhook.journal.writer import Bounds, JournalWriter
 from anyhook.model import lean_json
 from conftest import World
@@ -143,7 +142,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
     path = small(tmp_path)
     deal = random.Random(7)
     for _ in range(8):
-        maker = subprocess.Popen([sys.executable, "-P", "-m", "anyhook.journal.word_index", str(tmp_path)])
+        maker = subprocess.Popen([sys.executable, "-P", "-m", "anyhook.journal.word_search", str(tmp_path)])
         deadline = time.monotonic() + 120
         while not os.path.exists(words_path(path)) and time.monotonic() < deadline:
             time.sleep(0.001)

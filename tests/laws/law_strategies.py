@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hypothesis import strategies as st
 
 from anyhook.model.call import Run
@@ -13,11 +15,11 @@ from anyhook.model.outcome import Failure, Outcome
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.tables.rows import Dialect, EventRow
 from anyhook.walk.judge import CODES
-from anyhook.walk.merge import Entry
+from anyhook.walk.merge import Judged
 
 TABLES: dict[str, Dialect] = {name: dialect(name) for name in DIALECTS}
 ROWS = [(table, row, event) for table in TABLES.values() for row in table.events for event in row.canonical]
-ENDINGS = ("exited", "timed_out", "signalled", "not_started", "overflowed", "cancelled")
+ENDINGS: tuple[Ending, ...] = ("exited", "timed_out", "signalled", "not_started", "overflowed", "cancelled")
 
 texts = st.text(max_size=8)
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts
@@ -58,9 +60,12 @@ effects = st.fixed_dictionaries(
     },
 )
 
+if TYPE_CHECKING:
+    from anyhook.model.words import Ending, Verdict
+
 
 @st.composite
-def outcomes(draw: st.DrawFn, verdicts: tuple[str, ...] = ("none", "allow", "ask", "block")) -> Outcome:
+def outcomes(draw: st.DrawFn, verdicts: tuple[Verdict, ...] = ("none", "allow", "ask", "block")) -> Outcome:
     verdict = draw(st.sampled_from(verdicts))
     reason = draw(texts) if verdict != "none" else None
     return Outcome(verdict=verdict, reason=reason).replace(**draw(effects))
@@ -68,12 +73,12 @@ def outcomes(draw: st.DrawFn, verdicts: tuple[str, ...] = ("none", "allow", "ask
 
 @st.composite
 def entries(
-    draw: st.DrawFn, verdicts: tuple[str, ...] = ("none", "allow", "ask", "block"), least: int = 0
-) -> tuple[str, list[Entry]]:
+    draw: st.DrawFn, verdicts: tuple[Verdict, ...] = ("none", "allow", "ask", "block"), least: int = 0
+) -> tuple[str, list[Judged]]:
     """An event and what its hooks said, in the catalog's order: the hooks of one dialect stand together."""
     event = draw(st.sampled_from(sorted(EVENTS)))
     tables = [table for table in TABLES.values() if table.row_for(event)]
-    made: list[Entry] = []
+    made: list[Judged] = []
     for table in tables:
         row = table.row_for(event)
         assert row is not None
@@ -81,7 +86,7 @@ def entries(
         for outcome in draw(st.lists(outcomes(verdicts), min_size=least, max_size=2)):
             hook = hook_of(table, row, name=f"h{len(made)}")
             can = outcome if row.block or outcome.verdict != "block" else outcome.replace(verdict="none", reason=None)
-            made.append(Entry(2 * len(made), hook, table, row, can, upstream))
+            made.append(Judged(2 * len(made), hook, table, row, can, upstream))
     return event, made
 
 

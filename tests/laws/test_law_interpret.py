@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +15,10 @@ from anyhook.model.words import ON_FAILURE
 from anyhook.tables.rows import Dialect, EventRow
 from anyhook.walk.interpret import interpret
 from anyhook.walk.judge import CODES, judge
-from anyhook.walk.merge import Entry, merge
+from anyhook.walk.merge import Judged, merge
+
+if TYPE_CHECKING:
+    from anyhook.model.words import Ending
 
 CASES = [(table, row, event, handler) for table, row, event in ROWS for handler in table.replies]
 ALLOWING = [
@@ -73,7 +78,7 @@ def test_judging_is_total_and_keeps_to_the_table(
 
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize(("table", "row", "event", "handler"), CASES, ids=lambda value: getattr(value, "name", ""))
-def test_silence_is_not_consent(table: Dialect, row: EventRow, event: str, handler: str, ending: str) -> None:
+def test_silence_is_not_consent(table: Dialect, row: EventRow, event: str, handler: str, ending: Ending) -> None:
     code = 0 if ending == "exited" else None
     read = interpret(hook_of(table, row, handler), table.replies[handler], event, Run(ending, code, b"", b"", 0, 0.1))
     assert read.verdict == "none"
@@ -96,7 +101,7 @@ def test_there_are_events_with_and_without_an_allow() -> None:
 
 @given(entries(least=1), st.data())
 def test_a_neighbours_garbage_erases_no_block_no_rewrite_no_context(
-    made: tuple[str, list[Entry]], data: st.DataObject
+    made: tuple[str, list[Judged]], data: st.DataObject
 ) -> None:
     """Whatever comes out of one broken hook, what the others asked for stands."""
     event, given_entries = made
@@ -109,7 +114,7 @@ def test_a_neighbours_garbage_erases_no_block_no_rewrite_no_context(
         return
     judged = judge(hook, beside.dialect, beside.row, read, "allow", {})
     place = beside.position + data.draw(st.sampled_from([-1, 1]))
-    after = merge(event, [*given_entries, Entry(place, hook, beside.dialect, beside.row, judged, beside.upstream)])
+    after = merge(event, [*given_entries, Judged(place, hook, beside.dialect, beside.row, judged, beside.upstream)])
     kept = [field for field in before.fields if field not in ("problems", "messages")]
     assert [getattr(after, field) for field in kept] == [getattr(before, field) for field in kept]
     assert set(before.messages) <= set(after.messages)

@@ -7,6 +7,7 @@ import sqlite3
 import tempfile
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 from hypothesis import example, given
@@ -15,19 +16,20 @@ from hypothesis import strategies as st
 from anyhook.journal.chain import START, sealed
 from anyhook.journal.files import full_path
 from anyhook.journal.line_parts import parts_of
-from anyhook.journal.record import Keeping, about, call_text, head_of, record
+from anyhook.journal.read import read_line
+from anyhook.journal.record import JournalPolicy, about, head_of, record
 from anyhook.journal.runs import columns_of, runs_of
-from anyhook.journal.search import Wanted, parsed
-from anyhook.journal.word_index import TABLE, make_all
-from anyhook.journal.words import WordSearch, query_of, text_of
+from anyhook.journal.search import Wanted
+from anyhook.journal.word_search import TABLE, WordSearch, make_all, query_of, text_of
 from anyhook.model.call import Call, Run
 from anyhook.model.decision import Decision, Report
 from anyhook.model.digest import hasher
 from anyhook.model.event import Event
+from anyhook.model.firing import HookRun
 from anyhook.model.hook import Hook
 from anyhook.model.json_types import Json
-from anyhook.replay.replay import Change, Judge, Unjudgeable
-from anyhook.replay.replayed import replay
+from anyhook.replay.rejudge import Change, Judge, Unjudgeable
+from anyhook.replay.replay import replay_journal
 from examples import examples
 
 NAMES = ["calls", "decision", "hooks", "tool", "data", "n", 'x"calls', "", "ß"]
@@ -50,15 +52,18 @@ values: st.SearchStrategy[Json] = st.recursive(
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=3),
     max_leaves=8,
 )
+
+if TYPE_CHECKING:
+    from anyhook.model.words import Ending, HookStatus, Verdict
 objects = st.dictionaries(st.sampled_from(NAMES), values, max_size=3)
-keepings = st.sampled_from([Keeping(), Keeping(bodies="hashed"), Keeping(bodies="none")])
+keepings = st.sampled_from([JournalPolicy(), JournalPolicy(bodies="hashed"), JournalPolicy(bodies="none")])
 
 
 @st.composite
 def lines(draw: st.DrawFn) -> bytes:
     """A line as the record step writes it."""
-    keeping = draw(keepings)
-    started: list[tuple[str, Run | None, str]] = []
+    policy = draw(keepings)
+    started: list[HookRun] = []
     reports: list[Report] = []
     for number in range(draw(st.integers(0, 3))):
         identity = f"kodik:user:Stop:{draw(texts)}{number}"
@@ -66,7 +71,7 @@ def lines(draw: st.DrawFn) -> bytes:
             identity, draw(texts), "kodik", "user", "/", (), "/", "", "Stop", ("stop",), None, "command", {}, 1.0
         )
         call = Call((draw(texts), "b"), b"", {"A": "b"}, draw(texts), 1.5, "", draw(st.sampled_from(["", "00-1-2-01"])))
-        ending = draw(st.sampled_from(["exited", "timed_out", "not_started"]))
+        ending: Ending = draw(st.sampled_from(["exited", "timed_out", "not_started"]))
         spent = draw(st.floats(0, 1e6))
         run = Run(
             ending,
@@ -78,10 +83,10 @@ def lines(draw: st.DrawFn) -> bytes:
             draw(st.none() | texts),
         )
         started.append(
-            (call_text(hook, call, draw(st.sampled_from(["native", "deny"]))), run, draw(st.sampled_from(["", "exit"])))
+            HookRun(hook, call, draw(st.sampled_from(["native", "deny"])), "", run, draw(st.sampled_from(["", "exit"])))
         )
-        status = draw(st.sampled_from(["ran", "skipped", "unmatched"]))
-        verdict = draw(st.sampled_from(["none", "block", "allow"]))
+        status: HookStatus = draw(st.sampled_from(["ran", "skipped", "unmatched"]))
+        verdict: Verdict = draw(st.sampled_from(["none", "block", "allow"]))
         reports.append(Report(identity, "n", "x", "user", draw(texts), status, draw(texts), verdict=verdict))
     decision = Decision("stop", hooks=tuple(reports))
     if draw(st.booleans()):
@@ -92,11 +97,9 @@ def lines(draw: st.DrawFn) -> bytes:
         }
         decision = decision.replace(verdict=draw(st.sampled_from(["none", "block"])), **asked)
     mode = draw(st.sampled_from(["enforce", "shadow"]))
-    who = about(draw(texts), draw(texts), mode, keeping, draw(st.sampled_from(["", "00-a-b-01"])))
+    who = about(draw(texts), draw(texts), mode, policy, draw(st.sampled_from(["", "00-a-b-01"])))
     event = Event("stop", draw(objects), b"", draw(st.booleans()))
-    return record(
-        head_of(event, who, draw(texts), keeping), decision, started, keeping, draw(st.integers(1, 2**63 - 1))
-    )
+    return record(head_of(event, who, draw(texts), policy), decision, started, policy, draw(st.integers(1, 2**63 - 1)))
 
 
 @st.composite
@@ -112,18 +115,19 @@ def test_runs_are_those_that_parsing_finds(journal: list[bytes]) -> None:
         for runs in columns_of(journal).hooks
         for at, kind, spent in zip(runs.at, runs.kind, runs.spent_s, strict=True)
     )
-    assert found == sorted(run for line in journal for run in runs_of(parsed(line) or {}))
+    assert found == sorted(run for line in journal for run in runs_of(read_line(line)))
 
 
 def test_a_line_of_everyday_needs_no_parsing() -> None:
     """Else the law above would hold for want of anything to hold for."""
-    keeping = Keeping()
+    policy = JournalPolicy()
     hook = Hook("x:user:E:it", "it", "x", "user", "/", (), "/", "", "E", ("stop",), None, "command", {}, 1.0)
-    started = call_text(hook, Call(("a",), b"", {}, "/", 1.0, "", "00-1-2-01"), "native", keeping)
+    call = Call(("a",), b"", {}, "/", 1.0, "", "00-1-2-01")
     run = Run("exited", 0, b'{"a": "[b]"}', b"", 7, 0.25)
+    runs = [HookRun(hook, call, "native", "", run, cause) for cause in ("", "exit")]
     report = Report("x:user:E:it", "it", "x", "user", "/f:1", "ran")
-    head = head_of(Event.pre_tool("Bash", {"a": ["b"]}), about("fire", "/p", "enforce", keeping), "s", keeping)
-    line = record(head, Decision("pre_tool", hooks=(report,)), [(started, run, ""), (started, run, "exit")], keeping)
+    head = head_of(Event.pre_tool("Bash", {"a": ["b"]}), about("fire", "/p", "enforce", policy), "s", policy)
+    line = record(head, Decision("pre_tool", hooks=(report,)), runs, policy)
     parts = parts_of(sealed([line], START, hasher())[0][0])
     assert parts is not None
     _, who, tool, calls, _, _ = parts
@@ -143,12 +147,12 @@ def test_replaying_all_is_judging_each(unsealed: list[bytes], posture: str | Non
     journal, _ = sealed([*unsealed, *unsealed], START, hasher())
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "journal.jsonl").write_bytes(b"".join(journal))
-        found = replay(folder, Wanted(), {}, posture, lambda _done, _all: None)
+        found = replay_journal(folder, Wanted(), {}, posture, lambda _done, _all: None)
     changes: list[Change] = []
     judged, not_judged = 0, Counter[str]()
     for line in journal:
         try:
-            change = Judge({}, posture).judge(parsed(line) or {})
+            change = Judge({}, posture).judge(read_line(line))
         except Unjudgeable as why:
             not_judged[str(why)] += 1
             continue
@@ -177,7 +181,7 @@ def test_a_search_finds_what_a_whole_index_would(
     index = sqlite3.connect(":memory:")
     index.execute(TABLE)
     for number, line in enumerate(journal):
-        index.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (number, text_of(parsed(line) or {})))
+        index.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (number, text_of(read_line(line))))
     query = query_of(asked)
     rows = index.execute("SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC", (query,)) if query else ()
     assert found == [journal[number] for (number,) in rows]

@@ -10,11 +10,11 @@ from law_strategies import ROWS, entries, failures, hook_of, outcomes
 from anyhook.model.outcome import EFFECTS, SILENT, STRENGTH, Failure, Outcome
 from anyhook.tables.rows import Dialect, EventRow
 from anyhook.walk.judge import CODES
-from anyhook.walk.merge import Entry, merge
+from anyhook.walk.merge import Judged, merge
 
 
 @given(entries(), st.randoms())
-def test_every_finishing_order_gives_the_same_decision(made: tuple[str, list[Entry]], random: object) -> None:
+def test_every_finishing_order_gives_the_same_decision(made: tuple[str, list[Judged]], random: object) -> None:
     event, given_entries = made
     shuffled = list(given_entries)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
@@ -22,7 +22,7 @@ def test_every_finishing_order_gives_the_same_decision(made: tuple[str, list[Ent
 
 
 @given(entries(), st.data())
-def test_a_silent_or_failed_neighbour_erases_nothing(made: tuple[str, list[Entry]], data: st.DataObject) -> None:
+def test_a_silent_or_failed_neighbour_erases_nothing(made: tuple[str, list[Judged]], data: st.DataObject) -> None:
     event, given_entries = made
     if not given_entries:
         return
@@ -30,7 +30,7 @@ def test_a_silent_or_failed_neighbour_erases_nothing(made: tuple[str, list[Entry
     beside = data.draw(st.sampled_from(given_entries))
     broken = data.draw(st.just(SILENT) | failures.map(lambda failure: Outcome(failure=failure)))
     place = beside.position + data.draw(st.sampled_from([-1, 1]))
-    added = Entry(place, beside.hook.replace(id="the-neighbour"), beside.dialect, beside.row, broken, beside.upstream)
+    added = Judged(place, beside.hook.replace(id="the-neighbour"), beside.dialect, beside.row, broken, beside.upstream)
     assert merge(event, [*given_entries, added]) == before
 
 
@@ -50,33 +50,33 @@ def test_no_effect_of_any_kind_is_erased(table: Dialect, row: EventRow, event: s
     """Every effect there is, beside every way of having none."""
     outcome = FULL.replace(verdict=verdict if row.block or verdict != "block" else "none")
     for upstream in (False, True):
-        speaks = Entry(0, hook_of(table, row), table, row, outcome, upstream)
+        speaks = Judged(0, hook_of(table, row), table, row, outcome, upstream)
         alone = merge(event, [speaks])
         assert alone.tool_input == {"a": 1}
         for quiet in QUIET:
-            assert merge(event, [speaks, Entry(place, hook_of(table, row), table, row, quiet, upstream)]) == alone
+            assert merge(event, [speaks, Judged(place, hook_of(table, row), table, row, quiet, upstream)]) == alone
 
 
 @given(entries(verdicts=("none", "ask", "block")))
-def test_no_allow_without_a_hook_that_allowed(made: tuple[str, list[Entry]]) -> None:
+def test_no_allow_without_a_hook_that_allowed(made: tuple[str, list[Judged]]) -> None:
     assert merge(*made).verdict != "allow"
 
 
 @given(entries(verdicts=("none",)))
-def test_rewrites_and_words_grant_and_stop_nothing(made: tuple[str, list[Entry]]) -> None:
+def test_rewrites_and_words_grant_and_stop_nothing(made: tuple[str, list[Judged]]) -> None:
     decision = merge(*made)
     assert (decision.verdict, decision.effect, decision.reason, decision.hook) == ("none", None, None, None)
 
 
 @given(entries(), outcomes(verdicts=("none", "allow", "ask")), st.data())
-def test_nothing_added_lifts_a_block(made: tuple[str, list[Entry]], outcome: Outcome, data: st.DataObject) -> None:
+def test_nothing_added_lifts_a_block(made: tuple[str, list[Judged]], outcome: Outcome, data: st.DataObject) -> None:
     event, given_entries = made
     before = merge(event, given_entries)
     if before.verdict != "block":
         return
     beside = data.draw(st.sampled_from(given_entries))
     place = beside.position + data.draw(st.sampled_from([-1, 1]))
-    later = Entry(place, beside.hook.replace(id="the-other"), beside.dialect, beside.row, outcome, beside.upstream)
+    later = Judged(place, beside.hook.replace(id="the-other"), beside.dialect, beside.row, outcome, beside.upstream)
     after = merge(event, [*given_entries, later])
     same = ("verdict", "effect", "reason", "hook")
     assert [getattr(after, field) for field in same] == [getattr(before, field) for field in same]
@@ -84,7 +84,7 @@ def test_nothing_added_lifts_a_block(made: tuple[str, list[Entry]], outcome: Out
 
 
 @given(entries(least=1))
-def test_the_strongest_verdict_and_effect_win(made: tuple[str, list[Entry]]) -> None:
+def test_the_strongest_verdict_and_effect_win(made: tuple[str, list[Judged]]) -> None:
     event, given_entries = made
     decision = merge(event, given_entries)
     verdicts = [entry.outcome.verdict for entry in given_entries]
@@ -100,7 +100,7 @@ def test_the_strongest_verdict_and_effect_win(made: tuple[str, list[Entry]]) -> 
 
 
 @given(entries())
-def test_nothing_is_invented(made: tuple[str, list[Entry]]) -> None:
+def test_nothing_is_invented(made: tuple[str, list[Judged]]) -> None:
     """What the decision asks for, some hook asked for (a withheld output is its hook's own words)."""
     event, given_entries = made
     decision = merge(event, given_entries)

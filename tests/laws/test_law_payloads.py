@@ -205,6 +205,7 @@ def keys_of(dialect: str, native: str) -> list[Key]:
 CASES = [
     (name, row.native, canonical)
     for name, table in TABLES.items()
+    if name in PAYLOADS  # of others, their vectors say what is read
     for row in table.events
     for canonical in row.canonical
 ]
@@ -252,7 +253,7 @@ def events(draw: st.DrawFn, dialect: str, native: str, canonical: str) -> Event:
 
 def test_the_table_names_every_native_event() -> None:
     assert {name: set(rows) - {""} for name, rows in PAYLOADS.items()} == {
-        name: {row.native for row in table.events} for name, table in TABLES.items()
+        name: {row.native for row in table.events} for name, table in TABLES.items() if name in PAYLOADS
     }
 
 

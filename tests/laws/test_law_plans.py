@@ -18,11 +18,10 @@ from law_strategies import TABLES
 from anyhook.cli import fire as cli_fire
 from anyhook.cli.options import FireOptions, parse
 from anyhook.model.event import EVENTS, Event
-from anyhook.state.plans import read_plan
+from anyhook.state.plans import CatalogPlan, read_plan
 from anyhook.state.switches import Switches
 from anyhook.walk.build import build
-from anyhook.walk.catalog import Catalog
-from anyhook.walk.plan import from_plan, key_of, to_plan
+from anyhook.walk.catalog import Catalog, from_plan, to_plan
 from conftest import World
 from examples import examples
 
@@ -57,11 +56,13 @@ def test_there_and_back(hooks: list[tuple[tuple[str, str], str, str]], broken: l
         world = World(Path(folder))
         populate(world, hooks, broken)
         catalog = build(world.setup(trust), may_start=True).with_lines()
-        stored = marshal.loads(marshal.dumps(to_plan(catalog)))
+        plan = to_plan(world.setup(trust), catalog)
+        stored = CatalogPlan(*marshal.loads(marshal.dumps(tuple(getattr(plan, field) for field in plan.fields))))
         assert from_plan(stored) == catalog
-        assert stored["events"] == catalog.by_event()
+        assert stored.events == catalog.by_event()
         for event in EVENTS:
-            assert [catalog.hooks[place] for place in stored["events"].get(event, ())] == catalog.for_event(event)
+            assert [catalog.hooks[place] for place in stored.events.get(event, ())] == catalog.for_event(event)
+            assert stored.is_quiet(event) == (not catalog.for_event(event) and not catalog.problems)
 
 
 # -- staleness
@@ -76,7 +77,7 @@ def keep_a_plan(world: World) -> None:
     until = time.monotonic() + 120
     while time.monotonic() < until:
         world.engine()
-        if read_plan(str(world.state), key_of(world.setup())) is not None:
+        if read_plan(world.setup()) is not None:
             return
         time.sleep(0.02)
     pytest.fail("no plan was kept")
@@ -242,16 +243,17 @@ def test_the_quick_answer_is_the_engines(
         parsed = parse([event, "--project", str(world.project), "--json", *options], FireOptions, 1)
         assert parsed is not None
         values = parsed[1]
-        engine = cli_fire.open_engine(str(world.project), values, "fire", values.session)
+        setup = cli_fire.setup_of(str(world.project), values)
+        engine = cli_fire.open_engine(setup, None, values, values.session)
         expected = engine.fire_sync(Event(event, {}))
         engine.close_sync(0.0)
-        if engine.routes.hooks_for(Event(event, {})):
+        if engine.context.routes.hooks_for(Event(event, {})):
             continue
         quick += 1
         until = time.monotonic() + 120
-        while read_plan(str(world.state), key_of(engine.setup)) is None and time.monotonic() < until:
+        while read_plan(setup) is None and time.monotonic() < until:
             time.sleep(0.02)
-            cli_fire.open_engine(str(world.project), values, "fire")
+            cli_fire.open_engine(setup, None, values)
         with monkeypatch.context() as patch:
             patch.setattr(cli_fire, "open_engine", opened)
             status = cli_fire.fire(event, values)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +13,9 @@ from anyhook.model.json_types import Json
 from anyhook.model.outcome import Failure, Outcome
 from anyhook.model.problem import Problem
 from anyhook.model.record import Record
+
+if TYPE_CHECKING:
+    from anyhook.model.words import Cause
 
 
 class Point(Record):
@@ -43,7 +48,7 @@ def test_replace_changes_one_field_and_nothing_else(outcome: Outcome, reason: st
 
 
 @given(st.sampled_from(["exit", "output"]), texts)
-def test_repr_shows_every_field_and_reads_back(cause: str, detail: str) -> None:
+def test_repr_shows_every_field_and_reads_back(cause: Cause, detail: str) -> None:
     failure = Failure(cause, detail)
     assert eval(repr(failure), {"Failure": Failure}) == failure
 

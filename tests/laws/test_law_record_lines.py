@@ -6,10 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from law_strategies import ENDINGS, TABLES, entries, hook_of
 
-from anyhook.journal.record import Keeping, call_text, record
+from anyhook.journal.record import JournalPolicy, record
 from anyhook.model.call import Call, Run
 from anyhook.model.decision import Decision, Report
-from anyhook.walk.merge import Entry, merge
+from anyhook.model.firing import HookRun
+from anyhook.walk.merge import Judged, merge
 from examples import examples
 
 said = st.sampled_from([b"", b"{}", b'{"reason": "no"}', b"token=abcdefgh", b"\xff"])
@@ -29,7 +30,7 @@ reports = st.builds(
 
 @st.composite
 def decided(draw: st.DrawFn) -> Decision:
-    made: tuple[str, list[Entry]] = draw(entries())
+    made: tuple[str, list[Judged]] = draw(entries())
     return merge(*made, tuple(draw(st.lists(reports, max_size=2))), (), draw(st.booleans()))
 
 
@@ -38,10 +39,12 @@ def decided(draw: st.DrawFn) -> Decision:
 def test_lines_do_not_remember(events: list[tuple[Decision, Run, Call, str, str]]) -> None:
     table = TABLES["kode"]
     hook = hook_of(table, table.events[0])
-    remembering, plain = Keeping(inherited=frozenset({"PATH"}), known={}), Keeping(inherited=frozenset({"PATH"}))
+    remembering, plain = (
+        JournalPolicy(inherited=frozenset({"PATH"}), known={}),
+        JournalPolicy(inherited=frozenset({"PATH"})),
+    )
     for decision, run, call, failed, posture in events:
         lines = []
-        for keeping in (remembering, plain):
-            text = call_text(hook, call, posture, keeping)
-            lines.append(record("", decision, [(text, run, failed)], keeping, at_ns=1))
+        for policy in (remembering, plain):
+            lines.append(record("", decision, [HookRun(hook, call, posture, "", run, failed)], policy, at_ns=1))
         assert lines[0] == lines[1]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from law_strategies import texts, values
 
-from anyhook.journal.record import ALL, OUTPUT_LIMIT, Keeping, clean, clip, clipped, secrets_of
+from anyhook.journal.record import ALL, OUTPUT_LIMIT, JournalPolicy, clean, clip, clipped, secrets_of
 from anyhook.journal.redact import INSTEAD, redacted
 from anyhook.journal.suspect import TEXT_LIMIT, TOKENS, is_suspect
 from anyhook.model.json_types import Json
@@ -101,11 +101,11 @@ CUT = {
 @pytest.mark.parametrize("start", CUT)
 def test_no_half_of_a_secret_stays_where_a_text_is_cut(start: str) -> None:
     """The last one is a secret variable's value."""
-    secret, keeping = CUT[start], Keeping(secrets=secrets_of({"MY_TOKEN": CANARY}))
+    secret, policy = CUT[start], JournalPolicy(secrets=secrets_of({"MY_TOKEN": CANARY}))
     for inside in range(1, len(secret) + 1):
         for limit, what in ((TEXT_LIMIT, clipped), (OUTPUT_LIMIT, lambda text: clip(text.encode()))):
             text = ("word " * limit)[: limit - inside - 1] + f" {secret} and more"
-            kept, mark, _ = json.loads(clean(what(text), keeping)).partition("… [")
+            kept, mark, _ = json.loads(clean(what(text), policy)).partition("… [")
             assert mark
             assert not [size for size in range(len(start) + 4, len(secret) + 1) if kept.endswith(secret[:size])]
 
@@ -129,9 +129,9 @@ def test_a_program_may_give_what_becomes_json() -> None:
 
 
 def test_a_secret_that_is_a_number_leaves_the_line_json() -> None:
-    keeping = Keeping(secrets_of({"DOOR_KEY": "12345678", 'A"TOKEN': 'se"cret\\10'}))
+    policy = JournalPolicy(secrets_of({"DOOR_KEY": "12345678", 'A"TOKEN': 'se"cret\\10'}))
     value: Json = {"pin": 12345678, "12345678": "x12345678y", "said": ['se"cret\\10', json.dumps('se"cret\\10')]}
-    found = json.loads(clean(value, keeping))
+    found = json.loads(clean(value, policy))
     assert found["pin"] == "[DOOR_KEY]"
     assert found["[DOOR_KEY]"] == "x[DOOR_KEY]y"
     assert "cret" not in json.dumps(found["said"])

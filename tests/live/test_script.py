@@ -68,7 +68,7 @@ def test_the_step_follows_from_the_conversation(wire: str) -> None:
         assert written == Call("Write", {"file_path": "a.txt", "content": "one\ntwo\n"})
     for done in (2, 3):
         assert answer(wire, request(wire, done)) == Answer("all done")
-    assert "RESULT" in Asked(wire, "", {}, request(wire, 1)).told
+    assert "RESULT" in Asked(wire, "", {}, request(wire, 1)).conversation
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def staged(world: World, agent: str, scope: str = "user") -> tuple[Stage, list[s
     return stage, stage.bring(host(agent), entry(agent), driven(agent), str(world.project), world.env)
 
 
-@pytest.mark.parametrize("agent", [name for name in HOSTS if host(name).entry is not None])
+@pytest.mark.parametrize("agent", [name for name in HOSTS if drive(name) is not None])
 def test_the_entry_comes_along(world: World, agent: str) -> None:
     stage, copied = staged(world, agent)
     assert copied

@@ -20,8 +20,8 @@ from anyhook.model.call import Call, Run
 from anyhook.process import child as child_module
 from anyhook.process import spawn
 from anyhook.process.child import OUTPUT_LIMIT
-from anyhook.process.process_tree import Process, Tree, processes
 from anyhook.process.run import Child, end_all, run, start
+from anyhook.process.tree import Process, Tree, processes
 from examples import examples
 from living import kill, lives
 
@@ -590,7 +590,7 @@ def refused(call: Call) -> str:
         (b"echo hi\n", 0o755, "has no first line that names its interpreter (#!"),
         (b"", 0o755, "is empty"),
         (b"#!./hook\n", 0o755, "the interpreter ./hook in its first line, which is itself no program"),
-        (b"\x7fELF\x00\x00\x00\x00", 0o755, "is no program for this kind of machine"),
+        (b"\x7fELF\x00\x00\x00\x00", 0o755, "is not a program for this kind of machine"),
     ],
 )
 @pytest.mark.parametrize("name", ["./hook", "hook"])

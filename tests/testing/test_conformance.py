@@ -349,7 +349,7 @@ BROKEN: list[tuple[str, Mapping[str, object], str]] = [
     ("no steps", vector_of(steps=[]), "v: steps should be a list with something in it"),
     ("two kinds of step", vector_of(steps=[{"run": ["a"], "sh": "b"}]), "v: step 1 should have exactly one of"),
     ("no verb", vector_of(steps=[{"run": []}]), "v: step 1: run names no verb"),
-    ("nothing expected", vector_of(steps=[{"run": ["a"]}], absent=["home/a"]), "v: expects nothing of the command"),
+    ("nothing expected", vector_of(steps=[{"run": ["a"]}], absent=["home/a"]), "v: has no expectation of the command"),
     ("bad room", vector_of(steps=[{"sh": "a", "in": "tmp"}]), "v: step 1: in should be one of"),
     ("path without room", vector_of(absent=["a"]), "v: absent: 'a' should begin with project/"),
     ("path out of the room", vector_of(absent=["home/../a"]), "v: absent: 'home/../a' should begin"),

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from test_bridge_payloads import PAYLOADS, named, received
 
+from anyhook.journal.read import JournalLine
 from anyhook.model.event import FIELDS
 from anyhook.model.json_types import Json
 from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
@@ -122,8 +123,8 @@ def test_failures_that_a_person_understands(pytester: pytest.Pytester) -> None:
         "*CannotRun: there is no hook `ehco`. Did you mean `echo`? Hooks: kodik:*",
         "*CannotRun: unknown event `PreTolUse`. Did you mean `PreToolUse`?*",
         "*CannotRun: no dialect knows the field `tol`. Did you mean `tool`?",
-        "*ValueError: mode='shadw' is none of enforce, shadow. Did you mean `shadow`?",
-        "*ValueError: dialects='kodix' is none of *. Did you mean `kodik`?",
+        "*ValueError: mode='shadw' is not one of enforce, shadow. Did you mean `shadow`?",
+        "*ValueError: dialects='kodix' is not one of *. Did you mean `kodik`?",
         "*ValueError: Codex CLI sends no `prompt` with PreToolUse, only: *",
         "*AttributeError: there is no agent `codx`. Did you mean `codex`?*",
     ):
@@ -250,7 +251,7 @@ def test_what_was_recorded_of_a_real_payload_can_be_read(path: Path) -> None:
         decision: dict[str, Json] = {"verdict": "none", "hooks": []}
         record: dict[str, Json] = {"host": table.name, "project": "/p", "hosted": True, "decision": decision}
         record.update(event=event.name, data=event.data)
-        (read,) = cases_in({"cases": [{"name": "it", **case_of(record)}]}, "the record")
+        (read,) = cases_in({"cases": [{"name": "it", **case_of(JournalLine.of(record))}]}, "the record")
         assert read.agent == table.name
 
 

@@ -14,6 +14,7 @@ import pytest
 from kit_box import Box
 
 from anyhook.documents.parse import parse_yaml
+from anyhook.journal.read import JournalLine
 from anyhook.testing.kit.recorded import LeftOut, case_of
 from conftest import World
 
@@ -248,4 +249,4 @@ def test_bad_calls(box: Box) -> None:
 )
 def test_odd_records_are_left_out(record: dict[str, object]) -> None:
     with pytest.raises(LeftOut):
-        case_of(record)  # type: ignore[arg-type]
+        case_of(JournalLine.of(record))  # type: ignore[arg-type]

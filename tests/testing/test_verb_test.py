@@ -134,7 +134,7 @@ cases:
 """
     )
     told = {case["name"]: case["failures"] for case in found["cases"]}
-    assert told.pop("needs a setup that succeeds") == ["setup left with status 3: because"]
+    assert told.pop("needs a setup that succeeds") == ["setup exited with status 3: because"]
     assert told == {name: [] for name in told}
 
 

@@ -7,7 +7,7 @@ import pytest
 from anyhook.model.decision import Decision, Texts
 from anyhook.model.event import Event
 from anyhook.model.json_types import Json
-from anyhook.walk.combine import unite
+from anyhook.walk.combine import combine
 
 BLOCK = {"verdict": "block", "effect": "deny_tool"}
 VERDICTS = [
@@ -33,21 +33,21 @@ def parts(*fields: dict[str, Json]) -> list[tuple[Event, Decision]]:
 
 @pytest.mark.parametrize(("fields", "expected", "why"), VERDICTS, ids=[row[2] for row in VERDICTS])
 def test_the_verdict(fields: list[dict[str, Json]], expected: tuple[str, str | None], why: str) -> None:
-    decision, lost = unite(parts(*fields), {}, None)
+    decision, lost = combine(parts(*fields), {}, None)
     assert ((decision.verdict, decision.reason), lost) == (expected, False), why
 
 
 def test_what_every_part_says_is_said_once() -> None:
     said: dict[str, Json] = {"context": Texts(["read this"]), "messages": Texts(["m"]), "follow_ups": Texts(["f"])}  # type: ignore[dict-item]
     more: dict[str, Json] = {**said, "context": Texts(["and that", "read this"])}  # type: ignore[dict-item]
-    decision, _ = unite(parts(said, more), {}, None)
+    decision, _ = combine(parts(said, more), {}, None)
     assert [*decision.context] == ["read this", "and that"]
     assert [*decision.messages, *decision.follow_ups] == ["m", "f"]
 
 
 def test_one_part_may_end_the_turn() -> None:
-    assert unite(parts({}, {"end_turn": True}), {}, None)[0].end_turn
-    assert not unite(parts({}, {}), {}, None)[0].end_turn
+    assert combine(parts({}, {"end_turn": True}), {}, None)[0].end_turn
+    assert not combine(parts({}, {}), {}, None)[0].end_turn
 
 
 def put_back(given: dict[str, Json], index: int, part: dict[str, Json]) -> dict[str, Json]:
@@ -67,5 +67,5 @@ REWRITES = [
 def test_rewrites(
     fields: list[dict[str, Json]], rejoin: object, expected: dict[str, Json] | None, is_lost: bool, why: str
 ) -> None:
-    decision, lost = unite(parts(*fields), {"0": "x", "1": "y"}, rejoin)  # type: ignore[arg-type]
+    decision, lost = combine(parts(*fields), {"0": "x", "1": "y"}, rejoin)  # type: ignore[arg-type]
     assert (decision.tool_input, lost) == (expected, is_lost), why

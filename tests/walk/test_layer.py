@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from anyhook.documents.files import Files
@@ -9,8 +11,11 @@ from anyhook.model.hook import DISABLED, UNTRUSTED, Hook, Layer, Source
 from anyhook.tables.registry import dialect
 from anyhook.walk.layer import layer
 
+if TYPE_CHECKING:
+    from anyhook.model.words import HookState
 
-def hook(name: str, scope: str, event: str = "E", status: str = "armed", priority: int | None = None) -> Hook:
+
+def hook(name: str, scope: str, event: str = "E", status: HookState = "armed", priority: int | None = None) -> Hook:
     return Hook(
         id=f"{scope}:{name}", name=name, dialect="d", scope=scope, source=f"/{scope}", place=(), root="", label="",
         native_event=event, events=("pre_tool",), matcher=None, handler="command", spec={}, limit_s=1.0,

@@ -8,7 +8,7 @@ import pytest
 from anyhook.model.decision import Decision, Texts
 from anyhook.model.json_types import Json
 from anyhook.tables.host_rows import EFFECTS, Say
-from anyhook.walk.settle import lost_by, settle
+from anyhook.walk.settle import settle
 
 EVERYTHING = tuple(EFFECTS)
 BLOCKED = Decision("pre_tool", verdict="block", effect="deny_tool", reason="no")
@@ -81,4 +81,4 @@ def test_a_refused_rewrite_says_what_would_be_let_through() -> None:
 @pytest.mark.parametrize(("enforced", "codes"), [(True, ["effect-lost", "effect-lost"]), (False, [])])
 def test_what_no_host_can_be_told(enforced: bool, codes: list[str]) -> None:
     decision = Decision("pre_compact", history=[{"role": "user", "content": "x"}], recipe={"name": "x"})
-    assert [problem.code for problem in lost_by(decision.replace(enforced=enforced), "w")] == codes
+    assert [problem.code for problem in settle(decision.replace(enforced=enforced), {}, "w").problems] == codes

@@ -193,7 +193,7 @@ def _ending(decision: Decision | None, answer: Answer) -> Answer:
 
 
 def shown(response: Any) -> Any:
-    """The text in a result, as a person would see it; the whole of it where no text is known to be in it."""
+    """The text in a result, as a person would see it; the whole result if no text is known to be in it."""
     if isinstance(response, list) and all(isinstance(part, dict) and "text" in part for part in response):
         return "\n".join(part["text"] for part in response)
     if isinstance(response, dict):

@@ -27,7 +27,7 @@ TURN = "anyhook_turn"
 
 class State(AgentState[Any]):
     anyhook_turn: Annotated[AgentTurn | None, UntrackedValue, PrivateStateAttr]
-    """No checkpoint keeps it: a graph that goes on after an interruption starts to count anew."""
+    """No checkpoint saves it: a graph that continues after an interruption starts counting again."""
 
 
 class Hooked(AgentMiddleware[Any, Any, Any]):
@@ -103,7 +103,7 @@ class Hooked(AgentMiddleware[Any, Any, Any]):
 
 
 def _prompt(state: Any) -> str:
-    """The words of the prompt; "" where the last message is none of the user's."""
+    """The text of the prompt; "" if the last message is not the user's."""
     last = state["messages"][-1] if state["messages"] else None
     return str(last.text) if isinstance(last, HumanMessage) else ""
 

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     Observer = Callable[[Event, Decision], None]
     Announcer = Callable[[Event], None]
-    """Told of an event before its hooks run."""
+    """Called with an event before its hooks run."""
 
 MAIN, SUBAGENT = "main", "subagent"
 UNSURE = "a hook wants to be sure"
 
 
-class Refused(Exception):  # noqa: N818 (it is an answer, not a mishap)
+class Refused(Exception):  # noqa: N818 (it is an answer, not a failure)
     """A hook refused the session or the prompt, or ended a turn whose result cannot be a plain text."""
 
     def __init__(self, decision: Decision) -> None:
@@ -58,15 +58,15 @@ class Lifecycle:
         self._started_s = monotonic()
 
     async def fire(self, name: str, spent: frozenset[str] = frozenset(), /, **data: Json) -> Decision:
-        """One event. In shadow mode nothing of the answer counts, so none of it is returned."""
+        """One event. In shadow mode the answer does not count, so none of it is returned."""
         event = self._event(name, data)
-        decision = await (self.engine.fire(event, spent=spent) if spent else self.engine.fire(event))
+        decision = await (self.engine.fire(event, exhausted=spent) if spent else self.engine.fire(event))
         return self._counted(event, decision)
 
     def fire_sync(self, name: str, spent: frozenset[str] = frozenset(), /, **data: Json) -> Decision:
         """The same for hosts without an event loop."""
         event = self._event(name, data)
-        return self._counted(event, self.engine.fire_sync(event, spent=spent))
+        return self._counted(event, self.engine.fire_sync(event, exhausted=spent))
 
     def _event(self, name: str, data: dict[str, Json]) -> Event:
         made = Event.of(name, **{**self.facts, **data})

@@ -79,7 +79,7 @@ running: ContextVar[RunState | None] = ContextVar("anyhook_running", default=Non
 
 
 class Nothing(AbstractCapability[Any]):
-    """What stands inside where nothing else does."""
+    """The default for what is inside."""
 
 
 @dataclass
@@ -99,7 +99,7 @@ class Hooked(WrapperCapability[Any]):
     context_window: int = 0
     """For models that do not say how much they hold."""
     max_turns: int = 0
-    """How often the model may answer in one turn; 0 for no bound of ours."""
+    """How often the model may answer in one turn; 0 for no limit."""
     state: RunState = field(default_factory=RunState)
     wrapped: AbstractCapability[Any] = field(default_factory=Nothing, kw_only=True)
     """Another capability of the agent, which goes inside this one. The framework copies the context of a run for each
@@ -352,7 +352,7 @@ class Hooked(WrapperCapability[Any]):
     async def compact(
         self, said: Sequence[ModelMessage], model: Any, trigger: str, arguments: Mapping[str, Json] | None = None
     ) -> str:
-        """A summary of the conversation, with the events around it; "" where a hook or a mishap keeps it as it is."""
+        """A summary of the conversation, with the events around it; "" if a hook or a failure prevents it."""
         most = model.context_window or self.context_window
         facts: dict[str, Json] = {"input_tokens": last_size(said), "model_context_length": most}
         decision = await self.fire("pre_compact", trigger=trigger, **facts)

@@ -46,7 +46,7 @@ class Hooked(HookProvider):
             registry.add_callback(event, callback)
 
     async def _prompted(self, event: Any) -> None:
-        if event.agent in self._turns:  # a hook has kept the agent working: this is no prompt of the user's
+        if event.agent in self._turns:  # a hook has kept the agent working: this is not the user's prompt
             return
         message = event.messages[-1] if event.messages else None
         if message is None or message["role"] != "user" or not any(map(_is_text, message["content"])):

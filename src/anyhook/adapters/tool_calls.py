@@ -43,7 +43,7 @@ delegated: ContextVar[tuple[str, str] | None] = ContextVar("anyhook_delegated", 
 
 @dataclass
 class ToolRecord:
-    """What became of one call."""
+    """The result of one call."""
 
     tool: str
     input: dict[str, Json]

@@ -37,8 +37,8 @@ class Headless:
         called: Callable[[ToolRecord], None] = lambda record: None,
         announce: Announcer | None = None,
     ) -> None:
-        """`keep` is whether there will be a report: a long session has many events. `called` hears of each tool call
-        once it is over, `announce` of each event before its hooks run."""
+        """`keep` is whether there will be a report: a long session has many events. `called` gets each tool call
+        once it is over, `announce` each event before its hooks run."""
         self.keep = keep
         self.events: list[dict[str, Json]] = []
         self.calls: list[dict[str, Json]] = []

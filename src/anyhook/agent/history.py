@@ -19,7 +19,7 @@ MAX_SESSIONS = 20
 
 @dataclass
 class PastSession:
-    """One session that can be taken up again."""
+    """One session that can be resumed."""
 
     id: str
     when_s: float

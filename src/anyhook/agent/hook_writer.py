@@ -23,7 +23,7 @@ INSTRUCTIONS = (
     "object on stdin and answers by its exit status and what it prints. Write the smallest script that does what the "
     "user describes and nothing else; it must need no network and no package that is not installed everywhere, and "
     "must not change any file unless the description says so. Choose the event by the description. What a hook of "
-    "this kind is told and may answer:"
+    "this kind reads and may answer:"
 )
 
 
@@ -59,7 +59,7 @@ async def write_hook(model: Model, about: str, description: str, examine: Callab
     try:
         return (await writer.run(description)).output
     except UnexpectedModelBehavior as error:
-        said = "; ".join(found) or f"it was asked {TRIES} times, and what it answered was no draft of one ({error})"
+        said = "; ".join(found) or f"it was asked {TRIES} times, and its answers were not a draft ({error})"
         raise Failed(said) from None
     except Exception as error:  # noqa: BLE001 (whatever a model or a provider's client raises)
         raise Failed("; ".join(found) if found else told(error)) from None

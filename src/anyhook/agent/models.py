@@ -1,4 +1,4 @@
-"""Which model answers: `PROVIDER:NAME` by way of pydantic-ai, or `script:FILE`. It asks no model anything."""
+"""Which model answers: `PROVIDER:NAME` through pydantic-ai, or `script:FILE`. It asks no model anything."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 RECIPE, HOOK_WRITER, HOOK = "recipe", "hook_writer", "hook"
 asked_apart: ContextVar[str] = ContextVar("anyhook_asked_apart", default="")
-"""Who asks the model something that is no part of the conversation: RECIPE, HOOK_WRITER, or "" for nobody."""
+"""Who asks the model something outside the conversation: RECIPE, HOOK_WRITER, or "" for nobody."""
 KEYS = ("text", "tools", "expect", "expect_not", "by", "times", "usage", "pause_s")
 TOP = ("context_window", "steps")
 WHO = ("main", "subagent", RECIPE, HOOK_WRITER, HOOK)

@@ -1,5 +1,5 @@
 """One session of the agent: opens engine, model and conversation, takes turns, keeps what was said, and ends through
-its hooks. It prints nothing; whoever runs it is told through a callback."""
+its hooks. It prints nothing; the caller gets everything through a callback."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Session:
     """How a person is asked for permission; None where nobody is there."""
     announce: Announcer | None = None
     stream: Callable[[AgentStreamEvent], None] | None = None
-    """Told of the model's words and of tool calls as they come; without it the model is asked for whole answers."""
+    """Called with the model's words and tool calls as they come; without it the model is asked for whole answers."""
     history: list[ModelMessage] = field(default_factory=list)
     earlier_turns: int = 0
     """Answers of the model in the session so far, as it was kept."""
@@ -143,11 +143,9 @@ class Session:
         )
 
     def _engine(self, session: str | None) -> Engine:
-        engine = _engine(self.options, self.config, session)
         # A provider's client belongs to one event loop, and a handler has its own: it gets the name.
         scripted = self.model_name.startswith(SCRIPT)
-        engine.spare_model = self.model if scripted else self.spoken_name
-        return engine
+        return _engine(self.options, self.config, session, self.model if scripted else self.spoken_name)
 
     def _streaming(self) -> list[AbstractCapability[Any]]:
         if self.stream is None:
@@ -253,7 +251,7 @@ class Session:
         return await self.turn(prompt)
 
     def _keep(self, run: AgentRun[None, str], node: object) -> None:
-        """On the way, so that even a killed agent can be taken up again: before the model is asked for the first time
+        """On the way, so that even a killed agent can be resumed: before the model is asked for the first time
         in a turn, and then not more often than the writing is worth."""
         asked = [node.request] if isinstance(node, ModelRequestNode) else []
         if asked if self._kept_s is None else monotonic() - self._kept_s > KEEP_EVERY_S:
@@ -302,7 +300,7 @@ def _facts(options: SessionOptions, name: str) -> dict[str, Json]:
     }
 
 
-def _engine(options: SessionOptions, config: Settings, session: str | None) -> Engine:
+def _engine(options: SessionOptions, config: Settings, session: str | None, spare_model: Model | str) -> Engine:
     if options.hooks:
         return Engine.open(
             options.project,
@@ -312,15 +310,16 @@ def _engine(options: SessionOptions, config: Settings, session: str | None) -> E
             plugin_dirs=options.plugin_dirs,
             state_dir=options.state_dir,
             session=session,
+            spare_model=spare_model,
             env=options.env,
             host="agent",
         )
     setup = Setup.of(options.project, dict(options.env), options.dialects, options.trust)
     nothing = Catalog([], [], config, {})
-    return Engine(setup, nothing, on_failure=None, mode="enforce", session=session, host="agent")
+    return Engine(setup, nothing, mode="enforce", session=session, host="agent", spare_model=spare_model)
 
 
 def told(error: Exception) -> str:
-    """An error in words; those that are not meant for people carry the name of their kind."""
+    """An error as text; errors that are not meant for people include the name of their type."""
     meant = isinstance(error, (AgentRunError, UserError, Failed, BadSetup))
     return str(error) if meant and str(error) else f"{type(error).__name__}: {error}"

@@ -1,4 +1,4 @@
-"""The table `[agent]` of the user's config, checked; a project has no say. What is wrong with it is said before
+"""The table `[agent]` of the user's config, checked; a project has no say. Mistakes in it are reported before
 anything runs."""
 
 from __future__ import annotations

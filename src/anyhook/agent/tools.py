@@ -55,7 +55,7 @@ def tools(
 
 
 def _web(local: bool) -> AbstractCapability[Any]:
-    """The framework's own fetching, which reaches nothing of this machine's network unless it may."""
+    """The framework's own fetching, which cannot reach this machine's network unless allowed."""
     try:
         from pydantic_ai.common_tools.web_fetch import web_fetch_tool
     except ImportError as error:

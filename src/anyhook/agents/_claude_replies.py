@@ -43,7 +43,7 @@ COMMAND = Reply(
     ),
 )
 POSTED = COMMAND.replace(read=whole_object, exits={0: "pass"}, speaks_anyway=False)
-"""An answer to a request: a body that is no JSON object is a failure, as is any status but success."""
+"""An answer to a request: a body that is not a JSON object is a failure, and so is any status but success."""
 MODEL = Reply(
     read=yes_or_no,
     json_reasons=("reason",),
@@ -54,5 +54,5 @@ ASKING = Asking(
     roles={"fast": "fast", "haiku": "fast", "sonnet": "long", "opus": "thinking"},
     reply='{"ok": true} to let it happen, or {"ok": false, "reason": "one or two sentences"} to block it',
     temperature=0.0,
-    most_tokens=512,
+    max_tokens=512,
 )

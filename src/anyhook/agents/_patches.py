@@ -1,5 +1,5 @@
-"""Batches and patches: one call of a host's tool that stands for several of our own. A text that is no patch is no
-part: the whole call is then shown as the host gave it."""
+"""Batches and patches: one call of a host's tool that means several of our calls. A text that is not a patch
+has no parts: the whole call is then shown as the host gave it."""
 
 from __future__ import annotations
 

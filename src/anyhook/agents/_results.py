@@ -28,7 +28,7 @@ def parts_text(prompt: Json) -> Json:
 
 
 def unpacked(value: Json) -> Json:
-    """JSON that stands in a text."""
+    """JSON inside a text."""
     if not isinstance(value, str):
         return value
     from anyhook.model import lean_json

@@ -75,7 +75,7 @@ EVENTS = (
     ),
 )
 ENTRY_POINTS = ("scripts/run", "scripts/run.sh", "scripts/run.py")
-LIMITS = {"command": Limits(default_s=30.0, unit_s=0.001, least_s=0.1, most_s=600.0)}
+LIMITS = {"command": Limits(default_s=30.0, unit_s=0.001, min_s=0.1, max_s=600.0)}
 SHAPE = FolderShape(
     declared_in="HOOK.md",
     events=EVENTS,

@@ -52,7 +52,7 @@ def _result(scene: Scene) -> Json:
 
 
 def _plain(output: Json) -> Json:
-    """What the model is told of a StructuredToolResult: its output, or its error, or all of it."""
+    """What the model reads of a StructuredToolResult: its output, or its error, or all of it."""
     if not isinstance(output, dict) or "toolName" not in output:
         return output
     metadata = output.get("metadata")
@@ -133,7 +133,7 @@ def _hook(source: Source, file_name: str, files: Files) -> Hook | None:
     name = file_name.removesuffix(OFF)
     broken = link and not files.is_executable(path)
     if broken:
-        files.problem("not-executable", "this link does not lead to an executable file", path, fix="Mend or remove it.")
+        files.problem("not-executable", "this link does not lead to an executable file", path, fix="Fix or remove it.")
     files.made_hook()
     return Hook(
         id=f"kodelet:{source.scope}:{slug(name)}",
@@ -163,7 +163,7 @@ def _warn_if_meant(path: str, mode: int, files: Files) -> None:
 
         files.problem(
             "not-executable",
-            "this script is not executable, so it is no hook",
+            "this script is not executable, so it is not a hook",
             path,
             fix=f"chmod +x {shlex.quote(path)}",
             severity="warning",
@@ -191,9 +191,9 @@ def compact_trigger(scene: Scene) -> dict[str, Json]:
     threshold = scene.event.get("auto_compact_threshold") or 0.80
     if not isinstance(usage, dict) or not scene.event.get("auto_compact_enabled"):
         return {}
-    current, most = usage.get("current_context_window"), usage.get("max_context_window")
-    numbers = all(isinstance(value, (int, float)) for value in (current, most, threshold))
-    if not numbers or not most or current / most < threshold:  # type: ignore[operator]
+    current, full = usage.get("current_context_window"), usage.get("max_context_window")
+    numbers = all(isinstance(value, (int, float)) for value in (current, full, threshold))
+    if not numbers or not full or current / full < threshold:  # type: ignore[operator]
         return {}
     return {"result": "callback", "callback": "compact"}
 

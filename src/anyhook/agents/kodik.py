@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def _context(scene: Scene) -> Json:
-    """Ambient data; what decides the event stands at the top level."""
+    """Ambient data. What decides the event is at the top level."""
     given = scene.event.get("context")
     return {**(given if isinstance(given, dict) else {}), "session_id": session(scene), "cwd": project(scene)}
 
@@ -67,7 +67,7 @@ EVENTS = (
     EventRow("Stop", ("stop",), "keep_working", bound=5, in_subagents=False),
 )
 
-LIMITS = {"command": Limits(default_s=30.0, least_s=1.0, most_s=300.0)}
+LIMITS = {"command": Limits(default_s=30.0, min_s=1.0, max_s=300.0)}
 
 SHAPE = EntryShape(
     dialect="kodik",
@@ -239,13 +239,13 @@ DIALECT = Dialect(
     differences=(
         (
             "Di",
-            "Vendor plugins print JSON over several lines; where the last line is no object, all of stdout is tried.",
+            "Vendor plugins print JSON over several lines; if the last line is not an object, all of stdout is tried.",
         ),
-        ("Dr", "`*` is no valid pattern, but plugins use it; it matches everything, as an empty matcher does."),
+        ("Dr", "`*` is not a valid pattern, but plugins use it; it matches everything, as an empty matcher does."),
         ("Dn", "Stop and SubagentStop may keep the agent working five times a turn."),
         (
             "Dd",
-            "Hooks run one after another and a block ends the row; a ported plugin guide describes another product.",
+            "Hooks run one after another and a block skips the rest; a ported plugin guide describes another product.",
         ),
         ("D-25", "The nested camel-case answers of ported plugins (`hookSpecificOutput`) are not read."),
     ),

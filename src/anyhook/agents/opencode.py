@@ -1,4 +1,4 @@
-"""opencode: no command hooks, so a plugin of ours calls us and throws what is refused. Measured with 1.18.33."""
+"""opencode: no command hooks, so our plugin calls us and throws what is refused. Measured with 1.18.33."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ EVENTS = (
 )
 
 MODULE = """\
-// Written by `anyhook install opencode`: every moment below goes to anyhook, which runs your hooks.
+// Written by `anyhook install opencode`: every event below goes to anyhook, which runs your hooks.
 import { spawnSync } from "node:child_process"
 
 const LAUNCHER = {launcher}

@@ -19,10 +19,9 @@ from anyhook.replay.trial import Trial, python_script, sandbox_of, works
 from anyhook.tables.registry import dialect
 from anyhook.tables.translate import to_native
 from anyhook.testing.kit.hook_names import likely
-from anyhook.walk.catalog import Setup
+from anyhook.walk.catalog import Setup, open_catalog
 from anyhook.walk.engine import Engine
 from anyhook.walk.match import match
-from anyhook.walk.plan import open_catalog
 from anyhook.walk.present import present
 from anyhook.walk.trust import pin
 
@@ -50,8 +49,7 @@ def prepared(
     setup = Setup.of(project, dict(os.environ), options.dialect, options.trust or "ask", options.plugin_dir)
     catalog = open_catalog(setup)
     posture = options.on_failure or None
-    engine = Engine(setup, catalog, on_failure=posture, mode="shadow", session=None, host="backtest")
-    engine.outlived = True
+    engine = Engine(setup, catalog, on_failure=posture, mode="shadow", host="backtest", one_shot=True)
     chosen = [_chosen(engine, name) for name in names]
     kind = options.sandbox or "bwrap"
     subjects = {hook.id: _subject(engine, hook, kind) for hook in chosen}
@@ -65,7 +63,7 @@ def prepared(
         event = event if event.data.get("session") else event.replace(data={**event.data, "session": session})
         yield from _pairs(engine, subjects, event)
 
-    return Backtest(folder, wanted, pairs, engine.keeping), sandbox, [*subjects]
+    return Backtest(folder, wanted, pairs, engine.context.recorder.policy), sandbox, [*subjects]
 
 
 def _places(hook: Hook) -> Iterator[str]:
@@ -103,13 +101,13 @@ def _subject(engine: Engine, hook: Hook, sandbox: str) -> Subject:
         raise BadCall(f"{hook.id}: its event is not known yet; fire it once.")
     item = pin(hook, table, engine.setup.roots(engine.catalog.config.plugins), Files())
     content = lean_json.dumps([item.id, item.definition, dict(item.files), sandbox])
-    return Subject(hook, table, row, hasher()(content.encode()), engine.posture_of(hook, None))
+    return Subject(hook, table, row, hasher()(content.encode()), engine.context.posture_of(hook))
 
 
 def _pairs(
     engine: Engine, subjects: dict[str, Subject], event: Event
 ) -> Iterator[tuple[Subject, Callable[[str], Trial]]]:
-    for step in engine.routes.find(event).steps:
+    for step in engine.context.routes.find(event).steps:
         subject = subjects.get(step.hook.id)
         if subject is None or step.why:
             continue
@@ -127,7 +125,7 @@ def _pairs(
 
 def _trial(engine: Engine, subject: Subject, event: Event, key: str) -> Trial:
     hook, table = subject.hook, subject.dialect
-    scene = engine.scene(event, table, subject.row)
+    scene = engine.context.scene(event, table, subject.row)
     call, missing = present(hook, table, subject.row, scene, "backtest")
     interpreter, task = "", ()  # type: tuple[str, tuple[object, ...]]
     env = call.env

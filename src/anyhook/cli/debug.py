@@ -1,5 +1,5 @@
 """`ANYHOOK_DEBUG=1` and `--debug`: the steps of an event's walk, with times, on stderr. The interpreter's own profiling
-hook tells of them, so the steps know nothing of it, and it costs nothing while nobody debugs."""
+hook tells of them, so the steps do not know about it, and it costs nothing while nobody debugs."""
 
 from __future__ import annotations
 

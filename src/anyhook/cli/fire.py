@@ -5,78 +5,82 @@ from __future__ import annotations
 
 import os
 
-from anyhook import __version__
 from anyhook.cli.event_input import event_of, project_of
 from anyhook.cli.failure import BLOCKED, DONE, FINDINGS
-from anyhook.state.places import believed_dir, state_dir
-from anyhook.state.plans import plan_key, read_plan
-from anyhook.tables.registry import DIALECTS, VARIABLES
+from anyhook.state.plans import Setup, read_plan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from anyhook.cli.options import FireOptions, RunOptions
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
-    from anyhook.model.json_types import Json
-    from anyhook.model.problem import Problem
+    from anyhook.state.plans import CatalogPlan
+    from anyhook.tables.host_rows import Host
     from anyhook.walk.engine import Engine
 
 
 def fire(name: str, options: FireOptions) -> int:
     """Carry out a checked call; the exit status."""
-    project = os.path.realpath(project_of(options.project, options.plugin_dir))
-    env = os.environ
-    plan = read_plan(believed_dir(env, project), key_of(project, options))
-    natives = plan["natives"] if plan else None
-    event, unknown = event_of(name, options, natives)  # type: ignore[arg-type]
-    if plan is not None and not unknown and not plan["problems"] and event.name not in plan["events"]:  # type: ignore[operator]
-        settings, mode = plan.get("journal") or {}, str(options.mode or plan["mode"])
-        return answer(silence(event, project, options.session, mode, "fire", settings), options.json)  # type: ignore[arg-type]
+    setup = setup_of(project_of(options.project, options.plugin_dir), options)
+    plan = read_plan(setup)
+    event, unknown = event_of(name, options, plan.natives if plan else None)
+    if plan is not None and not unknown and plan.is_quiet(event.name):
+        return answer(quiet(setup, plan, [event], "fire", options, options.session), options.json)
     from anyhook.cli.signals import OnDuty
 
     with OnDuty():
-        engine = open_engine(project, options, "fire", options.session)
-        engine.outlived = True
-        decision = engine.fire_sync(event)
-        engine.close_sync(0.0)
+        engine = open_engine(setup, plan, options, options.session)
+        decision = engine.fire_sync(event)  # nothing is put off here, so the engine need not be closed
     return answer(_with_unknown(decision, unknown), options.json)
 
 
-def key_of(project: str, options: RunOptions) -> tuple[object, ...]:
-    chosen = options.dialect
-    dialects = tuple(name for name in DIALECTS if name in chosen) if chosen else DIALECTS
-    folders = tuple(os.path.realpath(folder) for folder in options.plugin_dir)
-    state = options.state_dir
-    return plan_key(
-        __version__,
-        os.environ,
-        VARIABLES,
+def setup_of(project: str, options: RunOptions, read_by_s: float | None = None) -> Setup:
+    """Whose hooks a call means."""
+    return Setup.of(
         project,
-        dialects,
+        dict(os.environ),
+        options.dialect,
         options.trust or "ask",
-        folders,
-        os.path.abspath(state) if state else None,
+        options.plugin_dir,
+        options.state_dir,
+        read_by_s,
     )
 
 
 def open_engine(
-    project: str, options: RunOptions, host: str, session: str | None = None, read_by_s: float | None = None
+    setup: Setup, plan: CatalogPlan | None, options: RunOptions, session: str | None = None, serves: Host | None = None
 ) -> Engine:
+    """The engine of a process that ends with the answer."""
+    from anyhook.walk.catalog import load_catalog
     from anyhook.walk.engine import Engine
 
-    return Engine.open(
-        project,
-        dialects=options.dialect,
-        trust=options.trust or "ask",
-        on_failure=options.on_failure or None,
-        mode=options.mode or None,
-        plugin_dirs=options.plugin_dir,
-        state_dir=options.state_dir or None,
-        session=session or None,
+    return Engine(
+        setup,
+        load_catalog(setup, plan),
+        on_failure=options.on_failure,
+        mode=options.mode,
+        session=session,
+        host="fire",
         model=options.model or None,
-        host=host,
-        read_by_s=read_by_s,
+        one_shot=True,
+        serves=serves,
     )
+
+
+def quiet(
+    setup: Setup, plan: CatalogPlan, events: Sequence[Event], host: str, options: RunOptions, session: str | None = None
+) -> Decision:
+    """Nothing is hooked: the same decision and line in the journal as the engine's, without loading the engine."""
+    from anyhook.journal.journal import Recorder
+    from anyhook.model.decision import Decision
+
+    mode = options.mode or plan.mode
+    recorder = Recorder(setup.env, setup.project, host, session or None, mode, plan.journal, one_shot=True)
+    for event in events:
+        decision = recorder.quiet(event, Decision(event.name), mode)
+    return decision
 
 
 def _with_unknown(decision: Decision, unknown: list[str]) -> Decision:
@@ -111,41 +115,3 @@ def answer(decision: Decision, as_json: bool) -> int:
         render.say(f"anyhook fire: the answer could not be written ({error.strerror})")
         return status or FINDINGS
     return status
-
-
-def silence(
-    event: Event,
-    project: str,
-    session: str | None,
-    mode: str,
-    host: str,
-    settings: dict[str, Json],
-    problems: tuple[Problem, ...] = (),
-) -> Decision:
-    """Nothing is hooked: the same decision and line in the journal as the engine's, without loading the engine.
-    `settings` are the journal's."""
-    from anyhook.journal.journal import Journal
-    from anyhook.journal.record import Keeping, about, head_of, record, secrets_of
-    from anyhook.journal.writer import bounds_of
-    from anyhook.model.decision import Decision
-    from anyhook.model.words import FULL, RECORD, TRACEPARENT
-
-    decision = Decision(event.name, enforced=mode != "shadow", problems=problems)
-    journal = Journal(state_dir(os.environ), bounds_of(settings))
-    keeping = Keeping(secrets_of(os.environ), str(settings.get("bodies", FULL)))
-    session = session or f"session-{os.urandom(8).hex()}"
-    parent = ""
-    if TRACEPARENT in os.environ:
-        from anyhook.model.trace import parent_of
-
-        parent = parent_of(os.environ)
-    who = about(host, project, mode, keeping, parent)
-    if RECORD in os.environ:
-        from anyhook.journal.recording import recording_of
-
-        if (recording := recording_of(os.environ, keeping)) is not None:
-            recording.add(event, decision, who, session)
-    head = head_of(event, who, session, keeping)
-    if not journal.append(record(head, decision, (), keeping)):
-        decision = decision.replace(problems=(journal.problem(),))
-    return decision

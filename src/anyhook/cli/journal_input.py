@@ -12,7 +12,7 @@ from anyhook.cli.options import Options, option
 from anyhook.cli.view import render
 from anyhook.journal.files import current_path, full_paths
 from anyhook.journal.search import Wanted
-from anyhook.journal.timespec import moment
+from anyhook.journal.timespec import parse_time
 from anyhook.model.event import EVENTS
 from anyhook.model.outcome import STRENGTH
 from anyhook.tables.registry import UnknownEvent, canonical_event
@@ -20,7 +20,7 @@ from anyhook.tables.registry import UnknownEvent, canonical_event
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from anyhook.journal.search import Found
+    from anyhook.journal.read import JournalLine
 
 
 class EventFilter(Options):
@@ -69,7 +69,7 @@ def wanted_of(options: EventFilter, since: str | None = None) -> Wanted:
 
 def _time(flag: str, given: str | None) -> int | None:
     try:
-        return None if given is None else moment(given, datetime.now())
+        return None if given is None else parse_time(given, datetime.now())
     except ValueError as error:
         raise BadCall(f"{flag}: {error}") from None
 
@@ -85,11 +85,11 @@ def check_not_journal(option: str, path: str, folder: str) -> None:
         raise BadCall(f"{option} {path}: this is a file of the journal. Name another one.")
 
 
-def sound(records: Iterable[Found]) -> Iterator[Found]:
+def sound(records: Iterable[JournalLine]) -> Iterator[JournalLine]:
     """The records that are whole; of a damaged line it is said that it is left out."""
     for found in records:
         if found.record is None:
-            render.say(f"a line of the journal is damaged: {found.line[:60].decode('utf-8', 'replace')!r}")
+            render.say(f"a line of the journal is damaged: {found.raw[:60].decode('utf-8', 'replace')!r}")
         else:
             yield found
 

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import RecordFilter, wanted_of
-from anyhook.cli.view.record_text import table
 
 if TYPE_CHECKING:
+    from anyhook.journal.read import JournalLine
     from anyhook.journal.search import Wanted
-    from anyhook.model.json_types import Json
 
 NAMED = {row.key: row for row in RecordFilter.rows if row.key != "text"}
 
@@ -33,18 +32,13 @@ def wanted_by(query: str) -> Wanted:
     return wanted_of(RecordFilter.of(values))
 
 
-def like(record: dict[str, Json]) -> list[str]:
+def like(line: JournalLine) -> list[str]:
     """What to type for more of the same: its session, agent, tool, the hook that decided. What has spaces in it cannot
     be typed."""
-    decided = record.get("background") or table(record.get("decision")).get("hook")
-    parts = {
-        "session": record.get("session"),
-        "agent": record.get("host"),
-        "tool": table(record.get("data")).get("tool"),
-        "hook": decided,
-    }
+    decided = line.background or (line.decision.hook if line.decision is not None else None)
+    parts = {"session": line.session, "agent": line.host, "tool": line.tool, "hook": decided}
     return [
         f"{name}:{value}"
         for name, value in parts.items()
-        if isinstance(value, str) and value.isprintable() and len(value.split()) == 1
+        if value is not None and value.isprintable() and len(value.split()) == 1
     ]

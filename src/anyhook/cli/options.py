@@ -157,7 +157,7 @@ class BridgeOptions(RunOptions):
 
 
 def parse(words: Sequence[str], kind: type[T], count: int) -> tuple[list[str], T] | None:
-    """So many arguments, and the options, of a call that is right in every word; None for one that the full parser has
+    """The arguments and options of a call that is entirely correct; None for one that the full parser has
     to look at."""
     known = {row.flag: row for row in kind.rows}
     arguments: list[str] = []

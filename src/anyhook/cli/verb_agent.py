@@ -19,7 +19,7 @@ from anyhook.cli.verb_trust import approve_all
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.model import lean_json
-from anyhook.process.keeper import Keeper
+from anyhook.process.reaper import Reaper
 from anyhook.tables.registry import dialect
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def run(prompt: str | None, call: AgentOptions) -> int:
     if call.trust_hooks:
         approve_all(call, call.trust)
     fill_streams()
-    with Keeper():
+    with Reaper():
         return _run(prompt_text, options, call)
 
 
@@ -173,7 +173,7 @@ def _run(prompt: str, options: SessionOptions, call: AgentOptions) -> int:
 
 
 class Talk:
-    """What a person hears of the hooks while the agent works."""
+    """What the user sees of the hooks while the agent works."""
 
     def __init__(self, debug: bool, status: StatusLine) -> None:
         self.debug, self.status = debug, status
@@ -248,7 +248,7 @@ def chat(prompt: str | None, call: AgentOptions) -> int:
     if prompt == "-":
         raise BadCall("-: a chat's stdin is the terminal. Write the prompt itself, or nothing.")
     options = session_options(call)
-    with Keeper():
+    with Reaper():
         return _chat(prompt or "", options, call)
 
 

@@ -115,13 +115,13 @@ def _cluster(address: str) -> Iterator[Executor]:
     except ImportError:
         raise BadCall("--dask needs dask.distributed: pip install 'anyhook[dask]'.") from None
     try:
-        client = Client(address, timeout=10)  # type: ignore[no-untyped-call]
+        client = Client(address, timeout=10)
     except (OSError, ValueError) as error:
         raise BadCall(f"--dask {address}: no cluster answers there ({error}).") from None
     try:
-        yield client.get_executor(pure=False)  # type: ignore[no-untyped-call]
+        yield client.get_executor(pure=False)
     finally:
-        client.close()  # type: ignore[no-untyped-call]
+        client.close()
 
 
 def _tell(

@@ -53,7 +53,7 @@ def doctor(agents: tuple[str, ...], options: DoctorOptions) -> int:
 
     Changes nothing and runs none of your hooks. Without names, it checks all agents.
 
-    With --live, it starts every agent that has our entry once, in a throw-away home and project. It copies your entry
+    With --live, it starts every agent that has our entry once, in a temporary home and project. It copies your entry
     and the settings and approvals that affect it, uses a scripted model, and turns the network off where the system
     allows that. The agent is told to run a harmless command that a hook refuses. ARMED: it called the entry and obeyed.
     INERT: it did not. UNKNOWN: the check could not tell, and says why.
@@ -137,7 +137,7 @@ def _look(table: Host, project: str, hooks: list[Hook], live_limit_s: float | No
     if seen.installed and seen.status != INERT and program is None:
         reason = f"`{table.program}` is not on the PATH"
     elif seen.installed and seen.status != INERT and live_limit_s is not None and program is not None:
-        signal.signal(signal.SIGTERM, _leave)  # so that the throw-away folders go, too
+        signal.signal(signal.SIGTERM, _leave)  # so that the temporary folders go, too
         verdict = check(table, program, project, os.environ, live_limit_s)
         status, reason = verdict.status, verdict.reason
         network, copied = verdict.network or "off", [*verdict.copied]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 MAX_NUMBER = 20
-"""No journal has numbers of so many digits."""
+"""No journal has numbers with this many digits."""
 
 
 @verb(
@@ -45,8 +45,9 @@ def explain(event: str, options: FireOptions) -> int:
         return _recorded(event, options)
     setup = setup_of(options, options.trust)
     catalog = build(setup, may_start=False).with_lines()
-    engine = Engine(setup, catalog, on_failure=None, mode="enforce", session=options.session or None, host="explain")
-    engine.model = options.model or None
+    engine = Engine(
+        setup, catalog, mode="enforce", session=options.session or None, host="explain", model=options.model or None
+    )
     made, _ = event_of(event, options)
     records = engine.explain(made)
     if options.json:
@@ -55,7 +56,7 @@ def explain(event: str, options: FireOptions) -> int:
         return 0
     for line in lines(made.name, records):
         render.out(line)
-    for line in render.problem_lines(engine.routes.problems(made.name)):
+    for line in render.problem_lines(engine.problems(made.name)):
         render.say(line)
     return 0
 
@@ -70,7 +71,7 @@ def _recorded(name: str, options: FireOptions) -> int:
         render.json_out(found.record, indent=2)
         return 0
     colour = wants_colour(os.environ)
-    for line in record_page(found.record):
+    for line in record_page(found):
         render.out(line, TONES[tone(line)] if colour else "")
     return 0
 

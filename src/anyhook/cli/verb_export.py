@@ -13,7 +13,6 @@ from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.progress import progress
-from anyhook.journal.export_otlp import NotSent, send
 from anyhook.journal.files import Unreadable
 from anyhook.journal.redact import redacted
 from anyhook.journal.search import record_of, search
@@ -22,8 +21,7 @@ from anyhook.state.places import state_dir
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from anyhook.journal.search import Found
-    from anyhook.model.json_types import Json
+    from anyhook.journal.read import JournalLine
 
 FORMATS = ("jsonl", "parquet", "otlp")
 MAX_LOGGED = 100
@@ -53,9 +51,9 @@ def export(options: ExportOptions) -> int:
     if kind == "otlp" or path is not None:
         found = _with_a_bar(found, folder)
     if kind == "otlp":
-        count = _otlp(_records(found), options.endpoint or os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or "")
+        count = _otlp(found, options.endpoint or os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or "")
     elif path is None:
-        render.many_out(each.line.decode("utf-8", "replace").rstrip("\n") for each in found)
+        render.many_out(each.raw.decode("utf-8", "replace").rstrip("\n") for each in found)
         return 0
     else:
         count = _to_file(kind, found, path)
@@ -66,7 +64,7 @@ def export(options: ExportOptions) -> int:
     return 0
 
 
-def _with_a_bar(found: Iterator[Found], folder: str) -> Iterator[Found]:
+def _with_a_bar(found: Iterator[JournalLine], folder: str) -> Iterator[JournalLine]:
     """The same records; how far they have come is shown by their numbers."""
     newest = record_of(folder, "last")
     last, first = newest.number if newest is not None else 0, None
@@ -77,20 +75,16 @@ def _with_a_bar(found: Iterator[Found], folder: str) -> Iterator[Found]:
             yield each
 
 
-def _records(found: Iterator[Found]) -> Iterator[dict[str, Json]]:
-    return (each.record for each in found if each.record is not None)
-
-
-def _to_file(kind: str, found: Iterator[Found], path: str) -> int:
+def _to_file(kind: str, found: Iterator[JournalLine], path: str) -> int:
     try:
         if kind == "parquet":
             from anyhook.journal.export_parquet import write_parquet
 
-            return write_parquet(_records(found), path)
+            return write_parquet(found, path)
         count = 0
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:
             for each in found:
-                file.write(each.line)
+                file.write(each.raw)
                 count += 1
         return count
     except ImportError:
@@ -101,16 +95,19 @@ def _to_file(kind: str, found: Iterator[Found], path: str) -> int:
         raise BadCall(f"--output {path}: the file cannot be written ({error.strerror}).") from None
 
 
-def _otlp(records: Iterator[dict[str, Json]], endpoint: str) -> int:
+def _otlp(lines: Iterator[JournalLine], endpoint: str) -> int:
     if not endpoint.startswith(("http://", "https://")):
         raise BadCall(f"--endpoint {endpoint or '(none)'}: name a collector, such as http://localhost:4318.")
+    try:
+        from anyhook.journal.export_otlp import NotSent, send
+    except ImportError:
+        raise BadCall("--format otlp needs the exporter: pip install 'anyhook[otel]'.") from None
+
     told = BufferingHandler(MAX_LOGGED)  # what the exporter would say on stderr, again and again
     told.setLevel(WARNING)
     getLogger().addHandler(told)
     try:
-        return send(records, endpoint)
-    except ImportError:
-        raise BadCall("--format otlp needs the exporter: pip install 'anyhook[otel]'.") from None
+        return send(lines, endpoint)
     except NotSent as error:
         why = f"{error}; {told.buffer[-1].getMessage()}" if told.buffer else str(error)
         said = f"--endpoint {endpoint}: the collector did not take it ({why}). Is it running, and is this its address?"

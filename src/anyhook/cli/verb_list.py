@@ -79,7 +79,7 @@ def hook_table(hooks: list[Hook]) -> RenderableType:
     table.add_column(overflow="fold")
     for hook in hooks:
         event = f"{hook.native_event or 'unknown event'}{_matcher(hook.matcher)}"
-        # That a hook waits for its user is said once, below.
+        # That a hook waits for approval is shown once, below.
         why = f"  ({hook.why})" if hook.why and hook.status not in WAITING else ""
         table.add_row(cell(hook.status, STYLES.get(hook.status, "")), cell(hook.id), cell(f"{event}{why}"))
     waiting = sum(hook.status in WAITING for hook in hooks)

@@ -17,9 +17,9 @@ from anyhook.cli.view.log_line import log_line
 from anyhook.cli.view.progress import progress
 from anyhook.cli.view.rows import row_of
 from anyhook.cli.view.styles import wants_colour
-from anyhook.journal.search import Found, follow, newest, parsed, search
-from anyhook.journal.word_index import WORTH, make_elsewhere
-from anyhook.journal.words import WordSearch
+from anyhook.journal.read import JournalLine, read_line
+from anyhook.journal.search import follow, newest, search
+from anyhook.journal.word_search import WORTH, WordSearch, make_elsewhere
 from anyhook.state.places import state_dir
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def log(options: LogOptions) -> int:
             elif not _show([found], as_json):
                 return 0
     most = count_of("--last", options.last, 0)
-    records: Iterable[Found]
+    records: Iterable[JournalLine]
     if options.search is not None:
         records = _with_words(folder, wanted, options.search, most)
     else:
@@ -67,8 +67,8 @@ def log(options: LogOptions) -> int:
     return 0
 
 
-def _with_words(folder: str, wanted: Wanted, words: str, most: int) -> Iterator[Found]:
-    """The last so many records that have these words, oldest first."""
+def _with_words(folder: str, wanted: Wanted, words: str, most: int) -> Iterator[JournalLine]:
+    """The last N records that have these words, oldest first."""
     if not words.split():
         raise BadCall("--search: give at least one word.")
     looking = WordSearch(folder, words, wanted)
@@ -78,19 +78,19 @@ def _with_words(folder: str, wanted: Wanted, words: str, most: int) -> Iterator[
             render.say(f"More than {MAX_SEARCH} records have these words; the newest are shown. -n shows more.")
     if looking.missed >= WORTH and make_elsewhere(folder):
         render.say("An index for the next searches is being made in the background.")
-    return (Found(line, parsed(line)) for line in reversed(lines))
+    return map(read_line, reversed(lines))
 
 
-def _show(records: Iterable[Found], as_json: bool) -> bool:
+def _show(records: Iterable[JournalLine], as_json: bool) -> bool:
     """Whether somebody is there to read them."""
     return render.many_out(_as_written(records) if as_json else _for_people(records))
 
 
-def _as_written(records: Iterable[Found]) -> Iterator[str]:
-    return (found.line.decode("utf-8", "replace").rstrip("\n") for found in sound(records))
+def _as_written(records: Iterable[JournalLine]) -> Iterator[str]:
+    return (found.raw.decode("utf-8", "replace").rstrip("\n") for found in sound(records))
 
 
-def _for_people(records: Iterable[Found]) -> Iterator[str]:
+def _for_people(records: Iterable[JournalLine]) -> Iterator[str]:
     room, colour = render.columns(), wants_colour(os.environ)
     lines = (log_line(row_of(found, MAX_TEXT), room, colour) for found in sound(records))
     return map(render.legible, lines) if render.only_ascii() else lines

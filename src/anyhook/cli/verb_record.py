@@ -20,7 +20,7 @@ from anyhook.cli.verb_test import check_approved
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.documents.dump_yaml import to_yaml
-from anyhook.journal.record import Keeping, clean, secrets_of
+from anyhook.journal.record import JournalPolicy, clean, secrets_of
 from anyhook.journal.search import Wanted, newest, search
 from anyhook.model import lean_json
 from anyhook.model.words import RECORD
@@ -35,7 +35,8 @@ from anyhook.testing.kit.sandbox import project_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from anyhook.journal.search import Found, Wanted
+    from anyhook.journal.read import JournalLine
+    from anyhook.journal.search import Wanted
     from anyhook.model.json_types import Json
 
 EXAMPLE = "anyhook record --since 1h --tool Bash -o .kodik/hooks/recorded.hooktest.yaml"
@@ -86,17 +87,17 @@ def _checked(output: str | None) -> str | None:
     return path
 
 
-def _from_journal(wanted: Wanted, most: int) -> list[dict[str, Json]]:
+def _from_journal(wanted: Wanted, most: int) -> list[JournalLine]:
     folder = state_dir(os.environ)
     return _whole(newest(folder, wanted, most) if most else search(folder, wanted))
 
 
-def _while_running(command: Sequence[str], wanted: Wanted) -> tuple[int, list[dict[str, Json]]]:
+def _while_running(command: Sequence[str], wanted: Wanted) -> tuple[int, list[JournalLine]]:
     folder = tempfile.mkdtemp(prefix="anyhook-record-")
     try:
         status = _run(command, {**os.environ, RECORD: folder})
         records = _whole(search(folder, wanted))
-        others = sum("event" in (found.record or {}) for found in search(folder, Wanted())) if not records else 0
+        others = sum(found.event is not None for found in search(folder, Wanted())) if not records else 0
         if others:
             render.say(
                 f"{_counted(others, 'event')} fired, but none that is asked for; --project DIR names another project"
@@ -132,16 +133,16 @@ def _run(command: Sequence[str], env: dict[str, str]) -> int:
     return status if status >= 0 else 128 - status
 
 
-def _whole(found: Iterable[Found]) -> list[dict[str, Json]]:
+def _whole(found: Iterable[JournalLine]) -> list[JournalLine]:
     """The records; how many lines are damaged is said."""
     listed = list(found)
     damaged = sum(each.record is None for each in listed)
     if damaged:
         render.say(f"{damaged} damaged lines are left out; `anyhook verify` shows them")
-    return [each.record for each in listed if each.record is not None]
+    return [each for each in listed if each.record is not None]
 
 
-def _cases(records: list[dict[str, Json]]) -> list[dict[str, Json]]:
+def _cases(records: list[JournalLine]) -> list[dict[str, Json]]:
     cases, left_out = cases_of(records)
     for why, count in left_out.items():
         render.say(f"{count} left out: {why}")
@@ -160,10 +161,10 @@ def _tried(cases: list[dict[str, Json]], project: str) -> list[dict[str, Json]]:
     read = cases_in({"cases": [*cases]}, "the record")
     with Unwinding():
         results = [*run_all([(case, project) for case in read], os.cpu_count() or 1)]
-    keeping, made = Keeping(secrets_of(os.environ)), []
+    policy, made = JournalPolicy(secrets_of(os.environ)), []
     for case, result in zip(cases, results, strict=True):
         if result.status == FAILED:
-            told = clean(result.failures[0].split("\n", 1)[0], keeping)  # it quotes what the hook said this time
+            told = clean(result.failures[0].split("\n", 1)[0], policy)  # it quotes what the hook said this time
             why = str(lean_json.loads(told))
             render.say(f"`{case['name']}` does not hold as recorded ({why}); it is written with `skip`")
             case = {"name": case["name"], "skip": f"does not hold as recorded: {why}", **case}  # noqa: PLW2901

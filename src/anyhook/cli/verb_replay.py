@@ -15,13 +15,13 @@ from anyhook.cli.view.record_text import when
 from anyhook.documents.files import Files
 from anyhook.model.words import ON_FAILURE
 from anyhook.model.xdg import home_of
-from anyhook.replay import replayed
+from anyhook.replay.replay import replay_journal
 from anyhook.state.places import config_file, state_dir
 from anyhook.state.settings import read_settings
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
-    from anyhook.replay.replay import Change
+    from anyhook.replay.rejudge import Change
 
 
 class ReplayOptions(JsonOptions, RecordFilter):
@@ -37,7 +37,7 @@ def replay(options: ReplayOptions) -> int:
     look_for_cycles_seldom()
     posture = options.on_failure or None
     with progress("judging again") as tell:
-        found = replayed.replay(state_dir(os.environ), wanted_of(options), _settings(), posture, tell)
+        found = replay_journal(state_dir(os.environ), wanted_of(options), _settings(), posture, tell)
     if options.json:
         shown: list[Json] = [change.as_dict() for change in found.changes]
         counted: dict[str, Json] = dict(found.not_judged)

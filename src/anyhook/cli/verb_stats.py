@@ -15,14 +15,14 @@ from anyhook.cli.view import render
 from anyhook.cli.view.console import show
 from anyhook.cli.view.progress import progress
 from anyhook.cli.view.stats_table import stats_table
-from anyhook.journal.figures import figures
 from anyhook.journal.files import Unreadable
-from anyhook.journal.index import index_path, known_runs
+from anyhook.journal.run_index import index_path, known_runs
+from anyhook.journal.stats import figures
 from anyhook.state.places import state_dir
 
 if TYPE_CHECKING:
-    from anyhook.journal.figures import HookFigures
     from anyhook.journal.search import Wanted
+    from anyhook.journal.stats import HookFigures
 
 
 class StatsOptions(JsonOptions, JournalFilter):
@@ -57,12 +57,12 @@ def _figures(folder: str, wanted: Wanted) -> list[HookFigures]:
     except (Error, OSError) as error:
         raise BadCall(
             f"the index of the journal cannot be used: {error} ({index_path(folder)}). "
-            "Make the state directory writable, or delete the index; it is made anew."
+            "Make the state directory writable, or delete the index; it is rebuilt."
         ) from None
 
 
 def _in_shadow(found: list[HookFigures]) -> str:
-    """A sentence about blocks that stopped nothing; "" where there are none."""
+    """A sentence about blocks that stopped nothing; "" if there are none."""
     shadow = sum(hook.shadow_blocks for hook in found)
     named = ", ".join(f"{hook.hook} {hook.shadow_blocks}" for hook in found if hook.shadow_blocks)
     stopped = f"{shadow} of the blocks stopped nothing, since they were in shadow mode: {named}"

@@ -1,4 +1,4 @@
-"""`anyhook enable` and `anyhook disable`: by the dialect's own means where it has one, else by a note of ours."""
+"""`anyhook enable` and `anyhook disable`: by the dialect's own means if it has one, otherwise by our own note."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _turn(name: str, options: ProjectJsonOptions, on: bool) -> int:
         project = setup_of(options).project
         folder = believed_dir(os.environ, project)
         if folder == NOWHERE:
-            raise BadCall("the state directory lies inside the project. Set XDG_STATE_HOME to a folder outside it.")
+            raise BadCall("the state directory is inside the project. Set XDG_STATE_HOME to a folder outside it.")
         try:
             Switches(folder).turn(project if hook.scope == "project" else USER, hook.id, on)
         except OSError as error:

@@ -1,4 +1,4 @@
-"""`anyhook test`: cases in YAML, fired at a throw-away copy of their project. It never touches the project itself, nor
+"""`anyhook test`: cases in YAML, fired at a temporary copy of their project. It never touches the project itself, nor
 anything of the user's."""
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def _approving(files: dict[str, list[Case]], given: str | None) -> dict[str, str
 
 
 def check_approved(project: str) -> None:
-    """Hooks run as far as they are approved; where none is, nothing can come of a case."""
+    """Only approved hooks run. If there are none, no case can succeed."""
     if has_hooks(project) and not Ledger(believed_dir(os.environ, project)).approves_hooks(project):
         raise BadCall(
             f"cases run the hooks of {project}, and you never approved any of them. Look at them: anyhook trust "

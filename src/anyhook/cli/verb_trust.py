@@ -1,5 +1,5 @@
 """`anyhook trust`: shows what would run in a project and what changed, asks, and approves exactly what was shown. It
-never approves without a person's yes, and starts nothing of a project that is not approved."""
+never approves without a person's yes, and starts nothing in a project that is not approved."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from anyhook.model.problem import Problem
     from anyhook.state.settings import Settings
     from anyhook.walk.catalog import Setup
-    from anyhook.walk.review import Entry
+    from anyhook.walk.review import Reviewed
 
 
 class TrustOptions(ProjectJsonOptions):
@@ -47,19 +47,19 @@ class ProjectReview(Record):
 
     setup: Setup
     ledger: Ledger
-    entries: list[Entry]
+    entries: list[Reviewed]
     problems: list[Problem]
     too_large: bool = False
-    """Whether the project could not be looked at: then nothing of it can be approved, and no approval is gone."""
+    """Whether the project could not be read: then none of it can be approved, and no approval is gone."""
     kinds: tuple[str, ...] = DIALECTS
     """What was looked for, by the first words of ids: of these, exactly what was shown is approved."""
 
     @property
-    def waiting(self) -> list[Entry]:
+    def waiting(self) -> list[Reviewed]:
         return [entry for entry in self.entries if entry.status not in (APPROVED, REMOVED)]
 
     @property
-    def refused(self) -> list[Entry]:
+    def refused(self) -> list[Reviewed]:
         return [entry for entry in self.entries if entry.status != REMOVED and not entry.item.pinnable]
 
 
@@ -111,7 +111,7 @@ def _found(setup: Setup, loaded: Loaded, with_cases: bool) -> ProjectReview:
     return ProjectReview(setup, ledger, [*entries, *cases], [*problems, *more], kinds=(*setup.dialects, CASES))
 
 
-def _with_lines(entries: list[Entry], config: Settings) -> list[Entry]:
+def _with_lines(entries: list[Reviewed], config: Settings) -> list[Reviewed]:
     located = Catalog([entry.hook for entry in entries if entry.hook], [], config, {}).with_lines().hooks
     hooks = iter(located)
     return [entry.replace(hook=next(hooks)) if entry.hook else entry for entry in entries]
@@ -152,7 +152,7 @@ def approve(found: ProjectReview, say: Callable[[str], None], quiet: bool = Fals
     except OSError as error:
         raise _unwritable(found.ledger, error) from None
     if refused:
-        say(f"The ledger that was not used now lies in {visible(found.ledger.path)}.refused.")
+        say(f"The ledger that was not used is now {visible(found.ledger.path)}.refused.")
     for entry in found.refused:
         say(f"{visible(entry.item.id)} cannot be approved: {'; '.join(_reasons(entry))}.")
     if not quiet:
@@ -178,7 +178,7 @@ def refuse_own_ledger(setup: Setup) -> None:
     """A ledger that the project could have brought along is not written to."""
     if believed_dir(setup.env, setup.project) == NOWHERE:
         folder = state_dir(setup.env)
-        raise BadCall(f"{visible(folder)}: the trust ledger lies inside the project. Set XDG_STATE_HOME elsewhere.")
+        raise BadCall(f"{visible(folder)}: the trust ledger is inside the project. Set XDG_STATE_HOME elsewhere.")
 
 
 def approve_all(options: ProjectOptions, trust: str | None = None) -> None:
@@ -193,7 +193,7 @@ def approve_all(options: ProjectOptions, trust: str | None = None) -> None:
         _approve(found, yes=True, as_json=False)
 
 
-def _reasons(entry: Entry) -> list[str]:
+def _reasons(entry: Reviewed) -> list[str]:
     return [f"{visible(path)}: {digest[1:]}" for path, digest in entry.item.files.items() if digest.startswith("!")]
 
 
@@ -225,7 +225,7 @@ def _asked_for_events(found: ProjectReview) -> dict[str, str]:
     return {hook.id: hook.native_event for hook in catalog.hooks if hook.id in ids and hook.native_event}
 
 
-def _as_dict(entry: Entry, ledger: Ledger) -> dict[str, Json]:
+def _as_dict(entry: Reviewed, ledger: Ledger) -> dict[str, Json]:
     """With its difference: made before an approval makes the old copies give way to the new."""
     hook = entry.hook
     files: dict[str, Json] = dict(entry.item.files)

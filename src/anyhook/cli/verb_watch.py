@@ -25,7 +25,7 @@ def watch(words: tuple[str, ...], _options: WatchOptions) -> int:
     """Watch events as agents fire them. FILTER is what you can type after `/`: options of `anyhook log` as
     name:value, and any text. Enter shows a record in full, p pauses, q quits."""
     query = " ".join(words)
-    wanted_by(query)  # what is wrong with it is said before anything is drawn
+    wanted_by(query)  # reports mistakes before anything is drawn
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise BadCall(f"this needs a terminal. {INSTEAD}")
     if os.environ.get("TERM") == "dumb":

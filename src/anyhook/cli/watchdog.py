@@ -63,7 +63,7 @@ class Watchdog:
         try:
             start_new_thread(self._watch, ())
         except RuntimeError:
-            pass  # no thread to be had; then without
+            pass  # no thread available; go on without
 
     def stop(self) -> None:
         """The main thread has the answer. Comes back only if it is the one to give it."""

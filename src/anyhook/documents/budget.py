@@ -1,4 +1,4 @@
-"""Budget: how much of a project is read before its hooks are left out. Whoever wrote the project decides what lies in
+"""Budget: how much of a project is read before its hooks are left out. Whoever wrote the project decides what is in
 it, and an agent waits while it is read; so all of it together has a bound, however it is spread over files."""
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ so that a busy machine changes nothing."""
 
 
 class TooLarge(BaseException):
-    """A project that is not read any further. No `except Exception` on the way may take it for a fault of one file, so
-    it is none; whoever makes a Budget catches it."""
+    """A project that is not read any further. It is not an Exception, so that no `except Exception` on the way takes it
+    for a fault of one file. The code that makes a Budget catches it."""
 
     def __init__(self, what: str, where: str, lasting: bool) -> None:
         super().__init__(what)
@@ -53,7 +53,7 @@ class TooLarge(BaseException):
             "this project's hooks are off: there is more to read than an agent can wait for",
             self.where,
             self.what,
-            "Take out of this folder what is no hook file, or make it smaller.",
+            "In this folder, remove files that are not hook files, or make it smaller.",
             ERROR,
         )
 

@@ -84,7 +84,7 @@ def remove(text: str, syntax: Syntax, place: Place) -> str:
 
 
 def at(document: Json, place: Place) -> Json:
-    """The value at a place; None where there is none."""
+    """The value at a place, or None."""
     for part in place:
         if isinstance(document, dict) and isinstance(part, str):
             document = document.get(part)
@@ -96,7 +96,7 @@ def at(document: Json, place: Place) -> Json:
 
 
 def _made(editor: Editor, body: str, document: Json, place: Place, value: Json) -> str:
-    """Writes a value where there is none, or null, with what is missing above it."""
+    """Writes a value where it is missing or null, with the parents that are missing."""
     there = 0
     while there < len(place) and at(document, place[: there + 1]) is not None:
         there += 1

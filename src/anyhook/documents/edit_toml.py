@@ -83,5 +83,5 @@ def _key(name: str) -> str:
 
 
 def _table_of(statement: Statement) -> Place:
-    """The table that a header opens or a key stands in; dotted keys stand in none of their own."""
+    """The table that a header opens or that has a key; dotted keys have no table of their own."""
     return statement.place if statement.value is None else statement.place[:-1]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from anyhook.documents.parse import Place
     from anyhook.documents.stamps import Stamp
     from anyhook.model.json_types import Json
+    from anyhook.model.words import Severity
 
 MAX_HASHED_BYTES = 256 * 1024 * 1024
 MAX_KEPT_BYTES = 262_144
@@ -34,7 +35,7 @@ MAX_LOCATED_BYTES = 4 * 1024 * 1024
 MAX_REMEMBERED_BYTES = 32 * 1024 * 1024
 """How many bytes of files are kept, so that a file that many hooks name is read once."""
 UNPINNED = "!"
-"""Begins what stands in place of a digest where there can be none: such a file is never the same as before."""
+"""Starts the text that replaces a digest if there can be none: such a file is never the same as before."""
 
 
 class Print(Record):
@@ -81,7 +82,7 @@ class Files:
         where: str,
         why: str = "",
         fix: str = "",
-        severity: str = ERROR,
+        severity: Severity = ERROR,
         dialect: str = "",
         scope: str = "",
     ) -> None:
@@ -94,7 +95,7 @@ class Files:
         return self._told.get(path, 0) >= MAX_PROBLEMS
 
     def problem_at(
-        self, code: str, what: str, path: str, place: Place, *, fix: str = "", severity: str = ERROR
+        self, code: str, what: str, path: str, place: Place, *, fix: str = "", severity: Severity = ERROR
     ) -> None:
         """One about a place in a document. Its line is looked up together with all others of that document, and those
         beyond a limit are only counted: a document made of mistakes must not cost more than a look."""
@@ -169,7 +170,7 @@ class Files:
         return head(path) or b""
 
     def digest(self, path: str) -> tuple[str, bool]:
-        """SHA-256 of a file ("" where there is none that can be read), and whether it is a binary and no text."""
+        """SHA-256 of a file ("" if it cannot be read), and whether it is a binary and not text."""
         seen = self.fingerprint(path)
         return ("" if seen.digest.startswith(UNPINNED) else seen.digest), seen.binary
 
@@ -221,7 +222,7 @@ class Files:
         return list(self._texts)
 
     def names(self, folder: str) -> list[str]:
-        """The names in a folder, sorted; [] where there is none."""
+        """The names in a folder, sorted; [] if it does not exist."""
         if self.look(folder) is None:
             self._is_there(folder)
             return []
@@ -253,7 +254,7 @@ class Files:
         return seen is not None and stat.S_ISREG(seen[4]) and bool(seen[4] & 0o111)
 
     def document(self, path: str, syntax: str) -> Json:
-        """A parsed declaration; None where there is none or it does not parse (then with a problem)."""
+        """A parsed declaration; None if it does not exist or does not parse (then with a problem)."""
         text = self.text(path)
         return None if text is None else self.parse(path, text, syntax)
 

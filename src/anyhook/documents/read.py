@@ -61,7 +61,7 @@ def read_bytes(path: str, limit: int = MAX_BYTES) -> bytes:
 
 
 def head(path: str, size: int = 4096) -> bytes | None:
-    """The first bytes of a regular file; None where there is none or it cannot be read. It waits for nothing."""
+    """The first bytes of a regular file; None if it does not exist or cannot be read. It never blocks."""
     try:
         handle = os.open(path, _OPEN_FLAGS)
     except (OSError, ValueError):

@@ -51,7 +51,7 @@ _FIXES = (
     ("expected ',' or", "close the bracket or the brace, and put commas between the entries"),
     ("single document", "keep one document; remove the second `---`"),
     ("another document", "keep one document; remove the second `---`"),
-    ("could not find expected ':'", "check for a missing colon, or a value that goes on without indentation"),
+    ("could not find expected ':'", "check for a missing colon, or a value that continues without indentation"),
     ("expected key", "align the keys of one mapping in the same column"),
     ("block end", "align the keys of one mapping in the same column"),
     ("undefined alias", "put quotes around a value that begins with *"),
@@ -154,7 +154,7 @@ def find(node: Node, at: int, wanted: Wanted, found: dict[tuple[str | int, ...],
 
 
 class _Aliases:
-    """Counts what stands in the text once and is meant again, so that a few lines cannot grow without bound."""
+    """Counts what is in the text once and is used again, so that a few lines cannot grow without bound."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -237,7 +237,7 @@ def _scalar(node: Node) -> Json:
 
 
 def _number(value: str, whole: bool) -> int | float | str:
-    """A number that JSON does not have, infinite or too long, stays text: so it spoils only the entry it stands in."""
+    """A number that JSON does not have, infinite or too long, stays text: so it spoils only its own entry."""
     if len(value) > MAX_DIGITS or "n" in value.lower():
         return value
     if whole:
@@ -303,7 +303,7 @@ def escape_backslashes(text: str) -> str:
 
 
 def _block_end(text: str, at: int, end: int) -> int:
-    """Where the block scalar ends whose sign stands at `at`: before the first line that is not indented more."""
+    """Where the block scalar ends whose sign is at `at`: before the first line that is not indented more."""
     start = text.rfind("\n", 0, at) + 1
     head = text[start:at]
     found = _PREFIX.match(head)

@@ -18,7 +18,7 @@ OUR_ENTRY, OUR_NAME = "anyhook bridge", "anyhook"
 
 
 def loses(path: str, given: dict[str, Json]) -> bool:
-    """Whether a write or an edit, in our own names, would leave the file without what it holds of ours."""
+    """Whether a write or an edit, in our own names, would remove our part of the file."""
     try:
         before = read_bytes(path, MAX_FOREIGN_BYTES).decode()
     except (OSError, UnicodeDecodeError, Unreadable):
@@ -28,10 +28,10 @@ def loses(path: str, given: dict[str, Json]) -> bool:
         after = str(given.get("content") or "")
     elif old and old in before:
         after = before.replace(old, new)
-    else:  # lines of a patch, which need not stand in a row
+    else:  # lines of a patch, which need not be adjacent
         return OUR_ENTRY in old and OUR_ENTRY not in new
     kept = _ours(path, before)
-    if not kept:  # a program of ours, all of which counts
+    if not kept:  # one of our programs, all of which counts
         return after != before
     left = _ours(path, after)
     return any(entry not in left for entry in kept) or next(turned_off(after, OUR_NAME), None) is not None

@@ -26,7 +26,7 @@ CHANGING = (
 )  # fmt: skip
 """Words in the name of a tool that we do not know, by which it is taken to change the files it is given."""
 OWN_NAMES = ("anyhook", "trust.json", "switches.json", "journal", "config.toml", "index.json")
-"""Names of ours; a link that leads to our folder is seen through where one of these stands behind it."""
+"""Our own names. A link that leads to our folder is resolved if one of these follows it."""
 
 
 def guard(event: Event, env: Mapping[str, str], project: str) -> Outcome | None:
@@ -40,7 +40,7 @@ def guard(event: Event, env: Mapping[str, str], project: str) -> Outcome | None:
 
 
 def refusal(event: Event, env: Mapping[str, str], project: str) -> str | None:
-    """Why a tool call may not be made; None where it may. Cheap where nothing of ours can be meant."""
+    """Why a tool call is not allowed; None if it is. Cheap if the call cannot mean our files."""
     given = event.data.get("input")
     if event.name != "pre_tool" or not isinstance(given, dict):
         return None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from anyhook.shell.read import CommandStep
 
 DECIDING = ("trust", "install", "uninstall", "enable", "disable")
-"""Verbs of ours that are a person's to use,"""
+"""Our verbs that only a person may use,"""
 LOOKING = {"trust": "--list", "install": "--dry-run", "uninstall": "--dry-run"}
 """but for these options, with which they only show something."""
 READERS = frozenset(
@@ -83,7 +83,7 @@ def runs(line: str, protected: Protected) -> str | None:
 
 
 def _decides(name: str, words: tuple[str, ...]) -> str | None:
-    """A verb of ours that a person has to use."""
+    """A verb that only a person may use."""
     if name.startswith("python") and "-m" in words:
         words = words[words.index("-m") + 1 :]
         name = words[0] if words else ""
@@ -109,7 +109,7 @@ def _changes(step: CommandStep, protected: Protected) -> str | None:
 
 
 def _written(name: str, words: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
-    """The words that name what a command writes, and whether it takes along all that lies below."""
+    """The words that name what a command writes, and whether that includes everything below."""
     named = [word for word in words[1:] if not word.startswith("-")]
     options = [word for word in words[1:] if word.startswith("-")]
     if name == "git":
@@ -189,7 +189,7 @@ def _globs(pattern: str, path: str, above: bool) -> bool:
 
 
 def _ends_like_ours(tail: str, protected: Protected) -> bool:
-    """Whether what is known of a path's end names something of ours: our folder's name at once, or its last two names
+    """Whether what is known of a path's end names one of our files: our folder's name at once, or its last two names
     in a row, or those of a file."""
     tail = tail.lstrip("/")
     for folder in protected.folders:

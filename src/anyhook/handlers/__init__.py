@@ -8,12 +8,12 @@ from anyhook.model.call import Run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Protocol
 
     from anyhook.handlers.model_client import AnyModel
     from anyhook.model.call import Call
     from anyhook.model.hook import Hook
+    from anyhook.model.words import Ending
     from anyhook.state.settings import Settings
     from anyhook.tables.rows import Dialect, Scene
 
@@ -22,18 +22,11 @@ if TYPE_CHECKING:
 
         def wait(self, grace_s: float | None = None) -> Run | None: ...
 
-        def end(self, ending: str = "cancelled") -> None: ...
+        def end(self, ending: Ending = "cancelled") -> None: ...
 
 
 inside_hook: ContextVar[bool] = ContextVar("inside_hook", default=False)
 """True in the context in which an in-process hook runs: events fired from there reach no hook."""
-
-
-def start_command(call: Call, stdin: Callable[[], bytes]) -> Waitable | Run:
-    """Start a process, and then make what it reads; a Run where it is over already."""
-    from anyhook.process.run import start as start_process
-
-    return start_process(call, stdin)
 
 
 def start(
@@ -60,15 +53,3 @@ def start(
     from anyhook.handlers.model import start_question
 
     return start_question(hook, dialect, call, scene, model, settings)
-
-
-def ended(waitable: Waitable) -> Run:
-    """Waits for the end; whatever interrupts that, Ctrl-C included, ends the hook as well."""
-    try:
-        run = waitable.wait(None)
-    except BaseException:
-        waitable.end("cancelled")
-        waitable.wait(None)
-        raise
-    assert run is not None  # noqa: S101 (without a grace, wait() waits for the end)
-    return run

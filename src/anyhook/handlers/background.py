@@ -1,5 +1,5 @@
 """Background hooks: started and not waited for. A program that lives on watches them from a thread; the one-shot
-command leaves them to a process of its own, which enforces the limit and writes down what came of them."""
+command leaves them to a process of its own, which enforces the limit and records their results."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ def line_of(hook: str, call: Call, run: Run, bodies: str) -> bytes:
     """What the journal keeps of a background run."""
     import time
 
-    from anyhook.journal.record import Keeping, clean, run_fields, secrets_of
+    from anyhook.journal.record import JournalPolicy, clean, run_fields, secrets_of
 
     made: dict[str, Json] = {"v": 1, "at": time.time_ns(), "background": hook, "argv": [*call.argv], "cwd": call.cwd}
     if call.trace:
         made["trace"] = call.trace
-    keeping = Keeping(secrets_of(call.env), bodies)
-    made["run"] = run_fields(run, keeping)
-    return clean(made, keeping).encode() + b"\n"
+    policy = JournalPolicy(secrets_of(call.env), bodies)
+    made["run"] = run_fields(run, policy)
+    return clean(made, policy).encode() + b"\n"
 
 
 def watch(hook: str, call: Call, journal: Journal | None, bodies: str) -> Waitable | None:
-    """Start it here, and let a thread see it through."""
+    """Start it here, and let a thread wait for it."""
     from anyhook.model.call import Run
     from anyhook.process.run import start
-    from anyhook.process.watching import Watched
+    from anyhook.process.watcher import Watched
 
     started = start(call)
     if isinstance(started, Run):

@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
+    from anyhook.model.words import Ending
 
 VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 
 
 class Posted:
-    """One request on its way. A thread sees it through; any thread may wait for it or end it."""
+    """One request in progress. A thread runs it; any thread may wait for it or end it."""
 
     def __init__(self, hook: Hook, call: Call, env: Mapping[str, str]) -> None:
         self._spec, self._call, self._env = hook.spec, call, env
@@ -39,7 +40,7 @@ class Posted:
             self.end("timed_out")
         return self._run
 
-    def end(self, ending: str = "cancelled") -> None:
+    def end(self, ending: Ending = "cancelled") -> None:
         """Nobody is interested in the answer any more."""
         self._conclude(ending, None)
         connection = self._connection
@@ -53,7 +54,7 @@ class Posted:
     def _left_s(self) -> float:
         return self._started_s + self._call.limit_s - monotonic()
 
-    def _conclude(self, ending: str, code: int | None, stdout: bytes = b"", stderr: str = "") -> None:
+    def _conclude(self, ending: Ending, code: int | None, stdout: bytes = b"", stderr: str = "") -> None:
         if len(stdout) > OUTPUT_LIMIT:
             ending, code, stdout = "overflowed", None, stdout[:OUTPUT_LIMIT]
         with self._lock:

@@ -18,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.handlers.model_client import AnyModel, Client
     from anyhook.model.hook import Hook
+    from anyhook.model.words import Ending
     from anyhook.state.settings import Settings
     from anyhook.tables.rows import Dialect, Scene
 
@@ -30,7 +31,7 @@ ENDING_S = 5.0
 
 def start_question(
     hook: Hook, dialect: Dialect, call: Call, scene: Scene, model: AnyModel | None, settings: Settings
-) -> Asked | Run:
+) -> RunningQuestion | Run:
     """Ask `model`; a Run that says why where there is nobody to ask."""
     asking = dialect.asking
     if asking is None:
@@ -38,14 +39,14 @@ def start_question(
     if not model:
         role = role_of(hook, asking)
         return _not_started(f"no model is configured for `{role}`, and a handler of type {hook.handler} asks one")
-    return Asked(hook, dialect, call, scene, model, settings)
+    return RunningQuestion(hook, dialect, call, scene, model, settings)
 
 
 def _not_started(why: str) -> Run:
     return Run("not_started", None, b"", b"", time_ns(), 0.0, why)
 
 
-class Asked:
+class RunningQuestion:
     """One question on its way. One thread waits for the model; any thread may wait for it or end it."""
 
     def __init__(
@@ -57,7 +58,7 @@ class Asked:
         self._asking, self._done, self._lock = threading.Event(), threading.Event(), threading.Lock()
         self._until = self._started_s + LOADING_S
         self._run: Run | None = None
-        self._ending = ""
+        self._ending: Ending | None = None
         self._task: tuple[asyncio.AbstractEventLoop, asyncio.Task[None]] | None = None
         context = contextvars.copy_context()
         threading.Thread(target=context.run, args=(self._work,), name=f"anyhook-{hook.name}", daemon=True).start()
@@ -71,7 +72,7 @@ class Asked:
             self._conclude("timed_out")
         return self._run
 
-    def end(self, ending: str = "cancelled") -> None:
+    def end(self, ending: Ending = "cancelled") -> None:
         """End it, and whatever its tools have started."""
         with self._lock:
             self._ending = self._ending or ending
@@ -85,7 +86,7 @@ class Asked:
         self._conclude(ending)
 
     def _conclude(
-        self, ending: str, code: int | None = None, stdout: str = "", stderr: str = "", error: str | None = None
+        self, ending: Ending, code: int | None = None, stdout: str = "", stderr: str = "", error: str | None = None
     ) -> None:
         said, noted = stdout.encode("utf-8", "replace"), stderr.encode("utf-8", "replace")
         if len(said) > OUTPUT_LIMIT:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 AnyModel: TypeAlias = "str | Model"
 """A name as PROVIDER:NAME, or a model that the embedding program made."""
 
-MOST_REQUESTS = 50
+MAX_REQUESTS = 50
 """Of one handler with tools."""
 LONGEST_ERROR = 600
 NO_TEMPERATURE = ("thinking_enabled_by_default", "thinking_always_enabled", "anthropic_disallows_sampling_settings")
@@ -56,13 +56,13 @@ class Client:
         """0 and the answer, or 1 and what went wrong. Without `asking` the provider's own settings apply."""
         settings = ModelSettings()
         if asking is not None:
-            settings = ModelSettings(max_tokens=asking.most_tokens)
+            settings = ModelSettings(max_tokens=asking.max_tokens)
             if not any(self.model.profile.get(fact) for fact in NO_TEMPERATURE):
                 settings["temperature"] = asking.temperature
         agent = Agent(self.model, instructions=question.system, tools=list(tools), model_settings=settings)
         try:
             async with agent:
-                limits = UsageLimits(request_limit=MOST_REQUESTS)
+                limits = UsageLimits(request_limit=MAX_REQUESTS)
                 # Asked for the whole answer: it is short, and not every compatible endpoint can stream.
                 result = await agent.run(question.text, usage_limits=limits)
         except ModelHTTPError as error:
@@ -77,7 +77,7 @@ class Client:
 
 def _provider(name: str, endpoints: Mapping[str, Mapping[str, str]], env: Mapping[str, str]) -> Provider[Any]:
     """The provider by the user's settings and the environment of this engine, which need not be the process's own."""
-    known = infer_provider_class(name).__name__  # ValueError where there is none
+    known = infer_provider_class(name).__name__  # ValueError if it is unknown
     variable = {"OpenAIProvider": "OPENAI", "AnthropicProvider": "ANTHROPIC"}.get(known)
     if variable is None:
         if name in endpoints:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from types import CodeType, ModuleType
 
     from anyhook.model.hook import Hook
+    from anyhook.model.words import Ending
     from anyhook.tables.rows import Dialect, Scene
 
 
@@ -50,7 +51,7 @@ class CallableRun:
         self.end("timed_out")
         return self._run
 
-    def end(self, ending: str = "cancelled") -> None:
+    def end(self, ending: Ending = "cancelled") -> None:
         self._conclude(Run(ending, None, b"", b"", self._started_ns, monotonic() - self._started_s))
 
     def _conclude(self, run: Run) -> None:
@@ -83,7 +84,7 @@ class CallableRun:
                 try:
                     return await awaitable
                 finally:
-                    if bound.expired():  # said before anything else is: it is no error of the hook's own
+                    if bound.expired():  # reported first: it is not the hook's own error
                         self.end("timed_out")
 
         return asyncio.run(bounded())

@@ -9,8 +9,8 @@ from time import monotonic
 
 from anyhook.model.call import Call, Run
 from anyhook.model.words import RUN_VARIABLE
+from anyhook.process.async_wait import wait_in_thread
 from anyhook.process.run import start
-from anyhook.process.waiting import wait_in_thread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     Tool = Callable[..., Awaitable[str]]
 
 LONGEST_TEXT = 30_000
-MOST_FILES = 1_000
-MOST_MATCHES = 200
+MAX_FILES = 1_000
+MAX_MATCHES = 200
 LARGEST_SEARCHED = 1_000_000
 PATTERN_S = 0.5
 """For one line: a pattern is the model's, and may run away."""
@@ -77,7 +77,7 @@ class Workplace:
     def _list(self, path: str) -> str:
         found: list[str] = []
         for file in self._files(path):
-            if len(found) == MOST_FILES:
+            if len(found) == MAX_FILES:
                 found.append("(and more)")
                 break
             found.append(os.path.relpath(file, self._project))
@@ -103,7 +103,7 @@ class Workplace:
                 for number, line in _lines(file):
                     if wanted.search(line, timeout=PATTERN_S):
                         found.append(f"{os.path.relpath(file, self._project)}:{number}: {line[:300]}")
-                        if len(found) == MOST_MATCHES:
+                        if len(found) == MAX_MATCHES:
                             return clipped("\n".join([*found, "(and more)"]))
         except (regex.error, TimeoutError) as error:
             return f"error: {error}"

@@ -176,7 +176,7 @@ def _write(change: FileChange) -> list[str]:
 
 
 def _drop(folder: str) -> None:
-    """A folder of ours, unless somebody else put something into it."""
+    """Our folder, unless someone else put something into it."""
     try:
         os.rmdir(folder)
     except OSError:

@@ -67,7 +67,7 @@ def _text(path: str) -> str | None:
 
 
 def _commands(text: str, host: Host) -> Iterator[str]:
-    """Our command lines in a file of any kind: each stands in one line, or in one value of it."""
+    """Our command lines in a file of any kind: each is one line, or one value in it."""
     for line in text.splitlines():
         for piece in (line.removeprefix("exec "), *line.split('"')[1::2]):
             if is_ours(piece, host):

@@ -94,7 +94,7 @@ def own_text(host: Host, entry: Entry, launcher: Sequence[str], row: HostEvent |
 
 
 def is_own_text(text: str, host: Host) -> bool:
-    """Whether a file that stands in the place of one of ours is one."""
+    """Whether a file at the path of our file is ours."""
     if MARK in text:
         return True
     try:
@@ -225,7 +225,7 @@ def _checked(text: str, host: Host, kept: Json) -> str:
     return text
 
 
-# -- TOML: our tables stand between two comments
+# -- TOML: our tables are between two comments
 
 
 def _with_block(text: str, host: Host, hooks: Sequence[Json]) -> str:
@@ -237,7 +237,7 @@ def _with_block(text: str, host: Host, hooks: Sequence[Json]) -> str:
 
 
 def _without_block(text: str, host: Host) -> str:
-    """The text without our block, and without tables of ours whose block is gone."""
+    """The text without our block, and without our tables whose block is gone."""
     before, after = _around_block(text, host)
     glue = line_end(text) if after and before and not before.endswith("\n") else ""
     made = before + glue + after
@@ -245,8 +245,8 @@ def _without_block(text: str, host: Host) -> str:
 
 
 def _around_block(text: str, host: Host) -> tuple[str, str]:
-    """What stands before our block, and what after it, without stray tables of ours: an agent that writes its config
-    anew drops the comments."""
+    """What is before our block, and what is after it, without stray tables: an agent that rewrites its config
+    drops the comments."""
     found = BLOCK.search(text)
     before, after = (text[: found.start()], text[found.end() :]) if found is not None else (text, "")
     return _without_tables(before, host), _without_tables(after, host)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 START: Link = (0, b"0" * 64)
 """What the first record of all follows."""
-SEAL_MOST = 128
+MAX_SEAL = 128
 """No seal is longer than this many bytes."""
 _NUMBER, _HASH, _END = b', "n": ', b', "hash": "', b'"}\n'
 _HASHED = len(_HASH) + 64 + len(_END)
@@ -32,11 +32,11 @@ def sealed(lines: Iterable[bytes], last: Link, digest: Callable[[bytes], str]) -
 
 
 def link_of(line: bytes) -> Link | None:
-    """The seal of a line, or of the end of one; None where there is none."""
+    """The seal of a line, or of the end of one, or None."""
     if not line.endswith(_END) or line[-_HASHED : 64 - _HASHED + len(_HASH) - 64] != _HASH:
         return None
     found = line[-len(_END) - 64 : -len(_END)]
-    start = line.rfind(_NUMBER, -SEAL_MOST)
+    start = line.rfind(_NUMBER, -MAX_SEAL)
     digits = line[start + len(_NUMBER) : -_HASHED] if start >= 0 else b""
     return (int(digits), found) if digits.isdigit() else None
 

@@ -5,15 +5,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anyhook.journal.numbers import seconds, whole_number
+from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader, MetricExportResult
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider, sampling
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExportResult
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.trace.id_generator import IdGenerator
+from opentelemetry.trace import (
+    NonRecordingSpan,
+    SpanContext,
+    Status,
+    StatusCode,
+    TraceFlags,
+    set_span_in_context,
+)
+
+from anyhook.model.digest import hasher
+from anyhook.model.trace import parent_of, trace_id
+from anyhook.model.words import TRACEPARENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from opentelemetry.context import Context
     from opentelemetry.sdk.trace import ReadableSpan
     from opentelemetry.trace import Tracer
 
-    from anyhook.journal.span_ids import SpanIds
+    from anyhook.journal.read import JournalLine, RecordedCall, RecordedDecision, RecordedRun
     from anyhook.model.json_types import Json
 
 BATCH = 500
@@ -23,19 +44,8 @@ class NotSent(Exception):  # noqa: N818 (it says what happened)
     """The collector did not take it."""
 
 
-def send(records: Iterable[dict[str, Json]], endpoint: str, timeout_s: float = 10.0) -> int:
-    """Send the records; how many spans. ImportError without the exporter, NotSent where nobody takes them."""
-    from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-    from opentelemetry.sdk.metrics import MeterProvider
-    from opentelemetry.sdk.metrics.export import InMemoryMetricReader, MetricExportResult
-    from opentelemetry.sdk.resources import Resource
-    from opentelemetry.sdk.trace import TracerProvider, sampling
-    from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExportResult
-    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-
-    from anyhook.journal.span_ids import SpanIds
-
+def send(lines: Iterable[JournalLine], endpoint: str, timeout_s: float = 10.0) -> int:
+    """Send the lines; how many spans. NotSent where nobody takes them."""
     base = endpoint.rstrip("/")
     resource = Resource.create({"service.name": "anyhook"})
     ended, reader = InMemorySpanExporter(), InMemoryMetricReader()
@@ -59,8 +69,8 @@ def send(records: Iterable[dict[str, Json]], endpoint: str, timeout_s: float = 1
         ended.clear()
         return len(made)
 
-    for number, record in enumerate(records, 1):
-        for hook, verdict, spent_s, failed in _spans(tracer, record, ids):
+    for number, line in enumerate(lines, 1):
+        for hook, verdict, spent_s, failed in _spans(tracer, line, ids):
             about = {"hook.id": hook, "hook.verdict": verdict, "hook.failed": failed}
             runs.add(1, about)
             durations.record(spent_s, {"hook.id": hook})
@@ -75,64 +85,89 @@ def send(records: Iterable[dict[str, Json]], endpoint: str, timeout_s: float = 1
     return sent
 
 
-def _spans(tracer: Tracer, record: dict[str, Json], ids: SpanIds) -> Iterator[tuple[str, str, float, str]]:
-    """Makes the spans of one record, and gives each run: hook, verdict, seconds, cause of failure."""
-    from opentelemetry.trace import Status, StatusCode, set_span_in_context
-
-    at = whole_number(record.get("at"))
+def _spans(tracer: Tracer, line: JournalLine, ids: SpanIds) -> Iterator[tuple[str, str, float, str]]:
+    """Makes the spans of one line, and gives each run: hook, verdict, seconds, cause of failure."""
+    at, calls, decision = line.at_ns, line.calls, line.decision
     if at is None:
         return
-    background = "background" in record
-    found = [{**record, "hook": record["background"]}] if background else record.get("calls")
-    calls = [call for call in found if isinstance(call, dict)] if isinstance(found, list) else []
-    decision = record.get("decision")
-    made = decision if isinstance(decision, dict) else {}
-    rows = made.get("hooks")
-    verdicts = (
-        {str(row.get("id")): row.get("verdict") for row in rows if isinstance(row, dict)}
-        if isinstance(rows, list)
-        else {}
-    )
-    spent = [_times(call.get("run"), at) for call in calls]
+    verdicts = {hook.id: str(hook.verdict) for hook in decision.hooks} if decision is not None else {}
+    spent = [_times(call.run, at) for call in calls]
     start = min([at, *(begun for begun, _ in spent)])
-    name = f"hooks {'background' if background else record.get('event')}"
-    span = tracer.start_span(name, ids.of_event(record, calls), start_time=start, attributes=_about(record, made))
+    name = f"hooks {line.event if line.background is None else 'background'}"
+    span = tracer.start_span(name, ids.of_event(line, calls), start_time=start, attributes=_attributes(line, decision))
     inside = set_span_in_context(span)
     for call, (begun, ended) in zip(calls, spent, strict=True):
-        run = call.get("run")
-        if not isinstance(run, dict):
+        if call.run is None:
             continue
-        identity, failed = str(call.get("hook")), str(call.get("failed") or "")
-        verdict = str(verdicts.get(identity, "none"))
-        about = {"hook.id": identity, "hook.verdict": verdict, "hook.ending": str(run.get("ending"))}
-        ids.of_call(record, call)
-        child = tracer.start_span(f"hook {identity}", inside, start_time=begun, attributes=about)
-        if failed:
-            child.set_status(Status(StatusCode.ERROR, failed))
+        verdict = verdicts.get(call.hook, "none")
+        about = {"hook.id": call.hook, "hook.verdict": verdict, "hook.ending": call.run.ending}
+        ids.of_call(line, call)
+        child = tracer.start_span(f"hook {call.hook}", inside, start_time=begun, attributes=about)
+        if call.cause:
+            child.set_status(Status(StatusCode.ERROR, call.cause))
         child.end(ended)
-        yield identity, verdict, (ended - begun) / 1e9, failed
+        yield call.hook, verdict, (ended - begun) / 1e9, call.cause
     span.end(max([at, *(ended for _, ended in spent)]))
 
 
-def _times(run: Json, at: int) -> tuple[int, int]:
-    if not isinstance(run, dict):
+def _times(run: RecordedRun | None, at: int) -> tuple[int, int]:
+    if run is None:
         return at, at
-    start = whole_number(run.get("started_ns")) or at
-    return start, start + int(seconds(run.get("duration_s")) * 1e9)
+    start = run.started_ns or at
+    return start, start + int((run.duration_s or 0.0) * 1e9)
 
 
-def _about(record: dict[str, Json], decision: dict[str, Json]) -> dict[str, str | int]:
+def _attributes(line: JournalLine, decision: RecordedDecision | None) -> dict[str, str | int]:
     """No payloads: names, the verdict and who gave it."""
-    data, number = record.get("data"), whole_number(record.get("n"))
-    named: dict[str, Json] = {
-        "hook.event": record.get("event"),
-        "hook.host": record.get("host"),
-        "hook.project": record.get("project"),
-        "session.id": record.get("session"),
-        "gen_ai.tool.name": data.get("tool") if isinstance(data, dict) else None,
-        "hook.decision": decision.get("verdict"),
-        "hook.effect": decision.get("effect"),
-        "hook.blocked_by": decision.get("hook"),
+    named = {
+        "hook.event": line.event,
+        "hook.host": line.host,
+        "hook.project": line.project,
+        "session.id": line.session,
+        "gen_ai.tool.name": line.tool,
     }
-    made: dict[str, str | int] = {key: str(value) for key, value in named.items() if value is not None}
-    return {**made, "hook.record": number} if number is not None else made
+    if decision is not None:
+        named.update(
+            {"hook.decision": decision.verdict, "hook.effect": decision.effect, "hook.blocked_by": decision.hook}
+        )
+    made: dict[str, str | int] = {key: value for key, value in named.items() if value is not None}
+    return {**made, "hook.record": line.n} if line.n is not None else made
+
+
+class SpanIds(IdGenerator):
+    """The ids of spans: those that hooks were told when they ran, and for the rest ids made of the record, so that a
+    record that is exported twice is the same trace twice."""
+
+    def __init__(self) -> None:
+        self._trace = self._span = 1
+
+    def generate_trace_id(self) -> int:
+        return self._trace
+
+    def generate_span_id(self) -> int:
+        return self._span
+
+    def of_event(self, line: JournalLine, calls: Sequence[RecordedCall]) -> Context | None:
+        """The next span is the event's; the context that it is in, if its caller had one."""
+        contexts = [_context(line.parent), *(_context(call.trace) for call in calls)]
+        self._trace = int(next((each[3:35] for each in contexts if each), trace_id(str(line.session))), 16)
+        self._span = _made(line.at_ns, line.n, line.session)
+        if not contexts[0]:
+            return None
+        above = SpanContext(self._trace, int(contexts[0][36:52], 16), is_remote=True, trace_flags=TraceFlags(1))
+        return set_span_in_context(NonRecordingSpan(above))
+
+    def of_call(self, line: JournalLine, call: RecordedCall) -> None:
+        """The next span is this call's."""
+        context = _context(call.trace)
+        made = _made(line.at_ns, line.n, call.hook, "call")
+        self._span = int(context[36:52], 16) if context else made
+
+
+def _context(value: str) -> str:
+    """A trace context that was written down; "" for anything else."""
+    return parent_of({TRACEPARENT: value})
+
+
+def _made(*parts: Json) -> int:
+    return int(hasher()(repr(parts).encode())[:16], 16) or 1

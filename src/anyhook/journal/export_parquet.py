@@ -1,4 +1,4 @@
-"""Parquet: one row per event, for analysis elsewhere; by DuckDB, which reads rows from a file of ours and never the
+"""Parquet: one row per event, for analysis elsewhere; by DuckDB, which reads rows from our file and never the
 journal itself."""
 
 from __future__ import annotations
@@ -8,11 +8,12 @@ import os
 import tempfile
 from typing import TYPE_CHECKING
 
-from anyhook.journal.numbers import seconds, whole_number
+import duckdb
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from anyhook.journal.read import JournalLine
     from anyhook.model.json_types import Json
 
 COLUMNS = {
@@ -24,48 +25,41 @@ COLUMNS = {
 """The last three as JSON texts, which DuckDB and others read on demand."""
 
 
-def row_of(record: dict[str, Json]) -> dict[str, Json]:
-    """The flat row of one record."""
-    data, calls, decision = record.get("data"), record.get("calls"), record.get("decision")
-    if "background" in record:
-        calls, record = [record], {**record, "event": "background"}
-    listed = calls if isinstance(calls, list) else []
-    runs = [call for call in listed if isinstance(call, dict) and isinstance(call.get("run"), dict)]
-    made = decision if isinstance(decision, dict) else {}
+def row_of(line: JournalLine) -> dict[str, Json]:
+    """The flat row of one line."""
+    record, decision = line.record or {}, line.decision
+    background = line.background is not None
+    calls = [(call.cause, run) for call in line.calls if (run := call.run) is not None]
+    kept: dict[str, Json] = {} if decision is None else decision.raw
     return {
-        **{key: whole_number(record.get(key)) for key in ("n", "at")},
-        **{key: _text(record.get(key)) for key in ("host", "project", "session", "mode", "event")},
-        "tool": _text(data.get("tool")) if isinstance(data, dict) else None,
-        **{key: _text(made.get(key)) for key in ("verdict", "effect", "hook", "reason")},
-        "runs": len(runs),
-        "failures": sum(1 for call in runs if call.get("failed")),
-        "waited_s": sum(map(_seconds, runs)),
-        "data": json.dumps(data),
-        "calls": json.dumps(calls),
-        "decision": json.dumps(decision),
+        "n": line.n,
+        "at": line.at_ns,
+        **{key: _text(record.get(key)) for key in ("host", "project", "session", "mode")},
+        "event": "background" if background else _text(record.get("event")),
+        "tool": _text(line.data.get("tool")),
+        **{key: _text(kept.get(key)) for key in ("verdict", "effect", "hook", "reason")},
+        "runs": len(calls),
+        "failures": sum(1 for cause, _ in calls if cause),
+        "waited_s": sum([run.duration_s or 0.0 for _, run in calls], 0.0),
+        "data": json.dumps(record.get("data")),
+        "calls": json.dumps([record] if background else record.get("calls")),
+        "decision": json.dumps(record.get("decision")),
     }
-
-
-def _seconds(call: dict[str, Json]) -> float:
-    run = call.get("run")
-    return seconds(run.get("duration_s")) if isinstance(run, dict) else 0.0
 
 
 def _text(value: Json) -> str | None:
     return None if value is None else value if isinstance(value, str) else json.dumps(value)
 
 
-def write_parquet(records: Iterable[dict[str, Json]], path: str) -> int:
-    """Write the records' rows; how many. ImportError without DuckDB, OSError where the file cannot be written."""
-    import duckdb
-
+def write_parquet(lines: Iterable[JournalLine], path: str) -> int:
+    """Write the lines' rows; how many. OSError where the file cannot be written."""
     folder = os.path.dirname(os.path.abspath(path))
     count = 0
     with tempfile.TemporaryDirectory(dir=folder) as place:  # for its owner only, like the journal
         rows, done = os.path.join(place, "rows.jsonl"), os.path.join(place, "rows.parquet")
         with open(rows, "w", encoding="utf-8") as file:
-            for record in records:
-                file.write(json.dumps(row_of(record)) + "\n")
+            for line in lines:
+                file.write(json.dumps(row_of(line)) + "\n")
                 count += 1
         types = ", ".join(f"'{name}': '{'BIGINT' if name == 'at' else kind}'" for name, kind in COLUMNS.items())
         shown = ", ".join('make_timestamp_ns("at") AS "at"' if name == "at" else f'"{name}"' for name in COLUMNS)

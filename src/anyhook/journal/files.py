@@ -70,10 +70,10 @@ def open_all(state_dir: str) -> list[tuple[str, BinaryIO]]:
 
 
 def _opened(path: str) -> BinaryIO | None:
-    """The file, for the caller to close; None where there is none."""
+    """The file, for the caller to close, or None."""
     try:
         if not S_ISREG(os.stat(path).st_mode):  # reading a pipe or a device might never end
-            raise Unreadable(EINVAL, "it is no regular file", path)
+            raise Unreadable(EINVAL, "it is not a regular file", path)
         return open(path, "rb")
     except FileNotFoundError:
         return None
@@ -201,7 +201,7 @@ def lines_backwards(file: BinaryIO, end: int | None = None) -> Iterator[bytes]:
         yield rest + b"\n"
 
 
-def seek_first(file: BinaryIO, key: bytes, least: int) -> None:
+def seek_first(file: BinaryIO, key: bytes, minimum: int) -> None:
     """Go to the first line whose number under this key is at least so much, in a file in which it grows."""
     low, high = 0, file.seek(0, os.SEEK_END)
     while high - low > BLOCK:
@@ -212,7 +212,7 @@ def seek_first(file: BinaryIO, key: bytes, least: int) -> None:
         value = number_of(file.readline(), key)
         while value is None and file.tell() < high:  # a damaged line is passed over
             value = number_of(file.readline(), key)
-        if value is None or value >= least:
+        if value is None or value >= minimum:
             high = middle
         else:
             low = here
@@ -221,13 +221,13 @@ def seek_first(file: BinaryIO, key: bytes, least: int) -> None:
         here = file.tell()
         line = file.readline()
         value = number_of(line, key)
-        if not line or (value is not None and value >= least):
+        if not line or (value is not None and value >= minimum):
             file.seek(here)
             return
 
 
 def number_of(line: bytes, key: bytes) -> int | None:
-    """The number that a line has under a key of its outermost object, without reading the whole line. `at` stands
+    """The number that a line has under a key of its outermost object, without reading the whole line. `at` is
     among its first keys and `n` among its last."""
     mark = b'"%s": ' % key
     place = line.find(mark) if key == b"at" else line.rfind(mark)

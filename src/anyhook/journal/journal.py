@@ -4,16 +4,28 @@ from __future__ import annotations
 
 import sys
 from _thread import allocate_lock
+from os import urandom
+from time import time_ns
 
-from anyhook.journal.writer import Bounds, JournalWriter
+from anyhook.journal.record import JournalPolicy, about, head_of, record, record_quiet, secrets_of
+from anyhook.journal.writer import Bounds, JournalWriter, bounds_of
+from anyhook.model.firing import Firing, Part
+from anyhook.model.words import FULL, RECORD, TRACEPARENT
+from anyhook.state.places import state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
+    from anyhook.journal.recording import Recording
+    from anyhook.model.decision import Decision
+    from anyhook.model.event import Event
+    from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
 
 LATER_S = 0.25
+MAX_UNWRITTEN = 50_000
+"""How many events that reached no hook are kept before their lines are written."""
 
 
 class Journal:
@@ -64,7 +76,7 @@ class Journal:
                 self.append(*made)
 
     def close(self) -> None:
-        """Write what was put off; nothing of it is left to be done at the end of the program."""
+        """Write what was deferred, so that nothing is left to do at the end of the program."""
         self.flush()
         self._writer.close()
         if "atexit" in sys.modules:
@@ -82,3 +94,110 @@ class Journal:
             "Make the state directory writable, and make sure its disk is not full.",
             WARNING,
         )
+
+
+class Recorder:
+    """Writes firings down: for one engine, or for one call where nothing is hooked. It knows who fires, and what of it
+    may be kept."""
+
+    def __init__(
+        self,
+        env: Mapping[str, str],
+        project: str,
+        host: str,
+        session: str | None,
+        mode: str,
+        settings: Mapping[str, Json],
+        *,
+        one_shot: bool,
+    ) -> None:
+        """`settings` are the journal's; `one_shot` where the process ends with the answer, so that there is no
+        later. Without a session it makes one up."""
+        self.session = session if session is not None else f"session-{urandom(8).hex()}"
+        self.mode = mode
+        self.policy = JournalPolicy(secrets_of(env), str(settings.get("bodies", FULL)), frozenset(env), {})
+        self.journal: Journal | None = Journal(state_dir(env), bounds_of(settings))
+        self._recording: Recording | None = None
+        self._host, self._project, self._parent = host, project, ""
+        if TRACEPARENT in env:
+            from anyhook.model.trace import parent_of
+
+            self._parent = parent_of(env)
+        if RECORD in env:
+            from anyhook.journal.recording import recording_of
+
+            self._recording = recording_of(env, self.policy)
+        self._waits = not one_shot and self._recording is None
+        self._whos: dict[str, str] = {}
+        self._unwritten: list[tuple[int, Event, Decision]] = []
+        """Events that are not in the journal yet, with their times and answers."""
+
+    def quiet(self, event: Event, decision: Decision, mode: str) -> Decision:
+        """An event that reached no hook, as nearly all do: where the process goes on, its line is written later, so
+        that this takes a microsecond."""
+        journal = self.journal
+        if not self._waits or mode != self.mode or journal is None:
+            decision = decision.replace(enforced=mode != "shadow")
+            return self.write(Firing((Part(event, decision),), decision, mode))
+        self._unwritten.append((time_ns(), event, decision))
+        if not journal.soon:
+            journal.later(self._lines)
+        elif len(self._unwritten) > MAX_UNWRITTEN:
+            journal.flush()
+        return decision if journal.broken is None else self._unrecorded(decision)
+
+    def write(self, firing: Firing) -> Decision:
+        """A line for each part, now: the last step of an event. The decision, with a problem where that was not
+        possible; what was decided counts, written down or not."""
+        decision = firing.decision
+        try:
+            lines = []
+            for index, part in enumerate(firing.parts):
+                final = decision if index == firing.deciding else part.decision
+                if self._recording is not None:
+                    self._recording.add(part.replace(decision=final), self._who(firing.mode), self.session)
+                head = part.head or self.head(part.event, firing.mode)
+                own = part.decision if final is not part.decision and _differ(final, part.decision) else None
+                lines.append(record(head, final, part.runs, self.policy, own=own))
+            if self.journal is None or self.journal.append(*lines):
+                return decision
+        except Exception as error:  # noqa: BLE001 (an answer matters more than its record)
+            from anyhook.model.problem import WARNING, Problem
+            from anyhook.tables.isolation import told as in_words
+
+            what, where = "this event could not be written down", decision.event
+            problem = Problem("journal-failed", what, where, in_words(error), severity=WARNING)
+            return decision.replace(problems=(*decision.problems, problem))
+        return self._unrecorded(decision)
+
+    def head(self, event: Event, mode: str) -> str:
+        """The part of an event's line that is known before anything is started."""
+        return head_of(event, self._who(mode), self.session, self.policy)
+
+    def close(self) -> None:
+        if self.journal is not None:
+            self.journal.close()
+
+    def _who(self, mode: str) -> str:
+        made = self._whos.get(mode)
+        if made is None:
+            made = self._whos[mode] = about(self._host, self._project, mode, self.policy, self._parent)
+        return made
+
+    def _unrecorded(self, decision: Decision) -> Decision:
+        """Said once; the journal is not tried again."""
+        journal, self.journal = self.journal, None
+        found = (journal.problem(),) if journal is not None else ()
+        return decision.replace(problems=(*decision.problems, *found))
+
+    def _lines(self) -> list[bytes]:
+        """The lines of events that reached no hook. One thread at a time takes them, while others may add to the
+        end."""
+        taken = self._unwritten[:]
+        del self._unwritten[: len(taken)]
+        return record_quiet(taken, self._who(self.mode), self.session, self.policy)
+
+
+def _differ(one: Decision, other: Decision) -> bool:
+    """Whether two decisions ask for something else; what was wrong on the way does not count."""
+    return one.replace(problems=()) != other.replace(problems=())

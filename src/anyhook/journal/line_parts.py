@@ -62,7 +62,7 @@ def parts_of(line: bytes) -> Parts | None:
 
 
 def _tool_of(line: bytes, start: int, end: int) -> bytes | None:
-    """The tool of data that does not begin with it; None where it is no text."""
+    """The tool of data that does not begin with it; None if it is not a text."""
     if line.find(b'"tool": ', start, end) < 0:
         return b"null"
     try:

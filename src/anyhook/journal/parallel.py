@@ -1,4 +1,4 @@
-"""Side by side: one function over many tasks, in as many processes as there are processors, with the answers in the
+"""Parallel map: one function over many tasks, in as many processes as there are processors, with the answers in the
 order of the tasks. It leaves no process behind, and where it cannot fork it does the tasks one by one."""
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def processors() -> int:
         return os.cpu_count() or 1
 
 
-def side_by_side(
+def parallel_map(
     function: Callable[[Task], Answer], tasks: Sequence[Task], jobs: int | None = None
 ) -> Generator[Answer, None, None]:
     """The answer to each task. An answer is made of plain values, which `marshal` takes from process to process.

@@ -17,16 +17,17 @@ if TYPE_CHECKING:
     from anyhook.model.call import Call, Run
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
+    from anyhook.model.firing import HookRun
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
 
-EACH_MOST = 100
+MAX_EACH = 100
 """How many events that reached no hook get a line each, of one kind within a quarter of a second."""
 DEPTH_LIMIT = 64
 OUTPUT_LIMIT = 262_144
 """The same for what a hook printed: without all of it nobody can judge again what the hook answered, and those who
 print much are those who rewrite something large."""
-WORD_MOST = 256
+MAX_WORD = 256
 """Longer words may be cut in the middle."""
 ASKED_FOR = (
     "effect", "reason", "hook", "tool_input", "tool_output", "prompt", "context", "messages", "follow_ups", "history",
@@ -51,33 +52,33 @@ class Forgetful(dict["Hashable", str]):
         return
 
 
-class Keeping(Record):
+class JournalPolicy(Record):
     """What of an event is written down."""
 
     secrets: tuple[tuple[str, str], ...] = ()
-    """Texts that never are, and what stands there instead."""
+    """Texts that are never written, and their replacements."""
     bodies: str = FULL
     """Payloads: `full`, `hashed` (to see that two are the same) or `none`."""
     inherited: frozenset[str] = frozenset()
     """Names of variables that every hook may have from its host; of a hook's own, only the others are told."""
     known: dict[Hashable, str] = Forgetful()
     """Pieces of lines that may well recur, by all that they are made of: who was called, and what hooks say day after
-    day. Filled on the way (see `clean_anew`)."""
+    day. Filled on the way (see `cleaned`)."""
 
 
-ALL = Keeping()
-KNOWN_MOST, KNOWN_SIZE = 1_000, 4_096
+ALL = JournalPolicy()
+MAX_KNOWN, MAX_KNOWN_SIZE = 1_000, 4_096
 """How many pieces that recur are remembered, and up to which length."""
 
 
 def secrets_of(env: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """The variables whose values may never be written down: (value as JSON text, what stands there instead)."""
+    """The variables whose values must never be written: (value as JSON text, replacement)."""
     found: dict[str, str] = {}
     for name, value in env.items():
         if len(value) >= 8 and any(word in name.upper() for word in SECRET_NAMES):
             once = json.dumps(value)[1:-1]
             instead = f"[{name}]" if name.isidentifier() else "[a variable]"
-            found[once] = found[json.dumps(once)[1:-1]] = instead  # a hook's JSON stands in the line as a text
+            found[once] = found[json.dumps(once)[1:-1]] = instead  # a hook's JSON is a text in the line
     return tuple(sorted(found.items(), key=lambda pair: -len(pair[0])))
 
 
@@ -89,14 +90,14 @@ def without_secrets(line: str, secrets: Sequence[tuple[str, str]]) -> str:
     return line
 
 
-def clean(value: Json, keeping: Keeping, *, cut: bool = False) -> str:
+def clean(value: Json, policy: JournalPolicy, *, cut: bool = False) -> str:
     """A piece of a line as JSON, without anything secret; where it may be `cut`, without what is long or deep."""
     suspect = is_suspect(value)
     if suspect and cut:
         value = clipped(value)
     text = json.dumps(value)
-    if without_secrets(text, keeping.secrets) is not text:
-        text = json.dumps(_unnamed(value, keeping.secrets))
+    if without_secrets(text, policy.secrets) is not text:
+        text = json.dumps(_unnamed(value, policy.secrets))
     elif not suspect:
         return text
     from anyhook.journal.redact import redacted
@@ -119,21 +120,21 @@ def _unnamed(value: Json, secrets: Sequence[tuple[str, str]]) -> Json:
     return json.loads(made) if isinstance(value, str) else made
 
 
-def clean_anew(value: Json, keeping: Keeping, key: Hashable) -> str:
+def cleaned(value: Json, policy: JournalPolicy, key: Hashable) -> str:
     """The same of a piece that is not among those that are known, but is from now on."""
-    text = clean(value, keeping)
-    if len(text) <= KNOWN_SIZE:
-        if len(keeping.known) >= KNOWN_MOST:
-            keeping.known.clear()
-        keeping.known[key] = text
+    text = clean(value, policy)
+    if len(text) <= MAX_KNOWN_SIZE:
+        if len(policy.known) >= MAX_KNOWN:
+            policy.known.clear()
+        policy.known[key] = text
     return text
 
 
-def body(value: Json, keeping: Keeping) -> Json:
+def body(value: Json, policy: JournalPolicy) -> Json:
     """A payload as far as it is written down; None where it is not."""
-    if keeping.bodies == FULL:
+    if policy.bodies == FULL:
         return clipped(value)
-    if keeping.bodies != HASHED or value is None:
+    if policy.bodies != HASHED or value is None:
         return None
     from anyhook.model.digest import hasher
 
@@ -141,45 +142,45 @@ def body(value: Json, keeping: Keeping) -> Json:
     return {"blake2b": hasher()(text), "bytes": len(text)}
 
 
-def about(host: str, project: str, mode: str, keeping: Keeping, parent: str = "") -> str:
+def about(host: str, project: str, mode: str, policy: JournalPolicy, parent: str = "") -> str:
     """Who fires, where and how: the same in every line of one engine, so it is made once. `parent` is the trace context
     that the caller is in."""
     made: dict[str, Json] = {"host": host, "project": project, "mode": mode}
     if parent:
         made["parent"] = parent
-    return clean(made, keeping)[1:-1]
+    return clean(made, policy)[1:-1]
 
 
-def head_of(event: Event, who: str, session: str, keeping: Keeping = ALL, *, cut: bool = True) -> str:
+def head_of(event: Event, who: str, session: str, policy: JournalPolicy = ALL, *, cut: bool = True) -> str:
     """The part of a line that is known before anything is started. `who` is made by `about`; `cut` is as for `clean`.
-    Data that is no JSON, which only an embedding program can give, is left out."""
+    Data that is not JSON, which only an embedding program can give, is left out."""
     session = str(event.data.get("session") or session)
-    named = keeping.known.get(session) or clean_anew(session, keeping, session)
+    named = policy.known.get(session) or cleaned(session, policy, session)
     marks = ', "hosted": true' if event.hosted else ""
-    if keeping.bodies != FULL:
-        marks += f', "bodies": "{keeping.bodies}"'
+    if policy.bodies != FULL:
+        marks += f', "bodies": "{policy.bodies}"'
     try:
-        said = clean(event.data if keeping.bodies == FULL else _named_only(event.data, keeping), keeping, cut=cut)
+        said = clean(event.data if policy.bodies == FULL else _named_only(event.data, policy), policy, cut=cut)
     except (TypeError, ValueError, RecursionError) as error:
         said, marks = "{}", f'{marks}, "lost": {json.dumps(str(error))}'
     return f'{who}, "session": {named}, "event": "{event.name}", "data": {said}{marks}'
 
 
-def _named_only(data: Mapping[str, Json], keeping: Keeping) -> Json:
-    made = {key: body(value, keeping) if key in BODY_FIELDS else clipped(value) for key, value in data.items()}
+def _named_only(data: Mapping[str, Json], policy: JournalPolicy) -> Json:
+    made = {key: body(value, policy) if key in BODY_FIELDS else clipped(value) for key, value in data.items()}
     return {key: value for key, value in made.items() if value is not None}
 
 
-def call_text(hook: Hook, call: Call, posture: str, keeping: Keeping = ALL, model: str = "") -> str:
+def call_text(hook: Hook, call: Call, posture: str, policy: JournalPolicy = ALL, model: str = "") -> str:
     """The part of a line that is known once a hook is started: made while it runs. What a run means can be found out
     again from this, when neither the hook nor its files are there any more. `model` is whom the hook asks."""
     key = (hook.id, posture, model, call.argv, call.cwd, call.limit_s, *call.env)
-    text = keeping.known.get(key) or clean_anew(_call(hook, call, posture, keeping, model), keeping, key)
-    # The trace is another each time, so it is no part of what is known.
+    text = policy.known.get(key) or cleaned(_call(hook, call, posture, policy, model), policy, key)
+    # The trace differs each time, so it is not part of what is known.
     return f'{text[:-1]}, "trace": "{call.trace}"' if call.trace else text[:-1]
 
 
-def _call(hook: Hook, call: Call, posture: str, keeping: Keeping, model: str) -> Json:
+def _call(hook: Hook, call: Call, posture: str, policy: JournalPolicy, model: str) -> Json:
     made: dict[str, Json] = {"hook": hook.id, "name": hook.name, "dialect": hook.dialect, "native": hook.native_event}
     if hook.handler != "command":
         made["handler"] = hook.handler
@@ -187,7 +188,7 @@ def _call(hook: Hook, call: Call, posture: str, keeping: Keeping, model: str) ->
         made["posture"] = posture
     if model:
         made["model"] = model
-    own: list[Json] = [name for name in call.env if name not in keeping.inherited]
+    own: list[Json] = [name for name in call.env if name not in policy.inherited]
     made.update(argv=[*call.argv], cwd=call.cwd, env=own, limit_s=call.limit_s)
     return made
 
@@ -195,31 +196,36 @@ def _call(hook: Hook, call: Call, posture: str, keeping: Keeping, model: str) ->
 def record(
     head: str,
     decision: Decision,
-    calls: Sequence[tuple[str, Run | None, str]] = (),
-    keeping: Keeping = ALL,
+    runs: Sequence[HookRun] = (),
+    policy: JournalPolicy = ALL,
     at_ns: int | None = None,
+    own: Decision | None = None,
 ) -> bytes:
-    """The line: what was fired, what was started (text, run and cause of failure of each call), what was decided."""
-    started = ", ".join([_call_and_run(*call, keeping) for call in calls])
-    decided = _decision_text(decision, keeping)
+    """The line: what was fired, what was started, what was decided. `own` is what the event's hooks alone decided,
+    where the host was told something else."""
+    started = ", ".join([_call_and_run(run, policy) for run in runs])
+    decided = _decision_text(decision, policy)
+    apart = f', "own": {_decision_text(own, policy)}' if own is not None else ""
     return (
-        f'{{"v": 1, "at": {at_ns or time.time_ns()}, {head}, "calls": [{started}], "decision": {decided}}}\n'
+        f'{{"v": 1, "at": {at_ns or time.time_ns()}, {head}{apart}, "calls": [{started}], "decision": {decided}}}\n'
     ).encode()
 
 
-def _call_and_run(text: str, run: Run | None, failed: str, keeping: Keeping) -> str:
+def _call_and_run(started: HookRun, policy: JournalPolicy) -> str:
+    run, failed = started.run, started.cause
+    text = started.text or call_text(started.hook, started.call, started.posture, policy, started.model)
     if run is None:
-        return f'{text}, {clean({"failed": failed or None}, keeping)[1:-1]}, "run": null}}'
+        return f'{text}, {clean({"failed": failed or None}, policy)[1:-1]}, "run": null}}'
 
     key = (failed, run.ending, run.exit_code, run.stdout, run.stderr, run.error)
-    said = keeping.known.get(key) if len(run.stdout) + len(run.stderr) <= KNOWN_SIZE else None
+    said = policy.known.get(key) if len(run.stdout) + len(run.stderr) <= MAX_KNOWN_SIZE else None
     if said is None:
-        said = clean_anew({"failed": failed or None, "run": _said(run, keeping)}, keeping, key)
+        said = cleaned({"failed": failed or None, "run": _said(run, policy)}, policy, key)
     return f'{text}, {said[1:-2]}, "started_ns": {run.started_ns}, "duration_s": {run.duration_s:.6f}}}}}'
 
 
 def clipped(value: Json, depth: int = 0) -> Json:
-    """The value with long texts and deep nesting cut: a journal is no second copy of every file that went through."""
+    """The value with long texts and deep nesting cut: a journal is not a second copy of every file."""
     if isinstance(value, str):
         return value if len(value) <= TEXT_LIMIT else f"{_begin(value, TEXT_LIMIT)}… [{len(value)} characters in all]"
     if isinstance(value, (dict, list)) and depth > DEPTH_LIMIT:
@@ -236,7 +242,9 @@ def clipped(value: Json, depth: int = 0) -> Json:
     return [clipped(item, depth + 1) for item in value] if isinstance(value, list) else value
 
 
-def record_quiet(taken: Sequence[tuple[int, Event, Decision]], who: str, session: str, keeping: Keeping) -> list[bytes]:
+def record_quiet(
+    taken: Sequence[tuple[int, Event, Decision]], who: str, session: str, policy: JournalPolicy
+) -> list[bytes]:
     """The lines of events that reached no hook: time, event, answer. Beyond what an agent can cause, those with
     the same answer are only counted."""
     kinds: dict[int, list[tuple[int, Event, Decision]]] = {}
@@ -244,40 +252,40 @@ def record_quiet(taken: Sequence[tuple[int, Event, Decision]], who: str, session
         kinds.setdefault(id(entry[2]), []).append(entry)
     made: list[bytes] = []
     for entries in kinds.values():
-        for at, event, answer in entries[:EACH_MOST]:
-            made.append(record(head_of(event, who, session, keeping), answer, (), keeping, at))
-        if len(entries) > EACH_MOST:
+        for at, event, answer in entries[:MAX_EACH]:
+            made.append(record(head_of(event, who, session, policy), answer, (), policy, at))
+        if len(entries) > MAX_EACH:
             at, event, answer = entries[-1]
             session = str(event.data.get("session") or session)
-            head = f'{head_of(event.replace(data={}), who, session, keeping)}, "events": {len(entries) - EACH_MOST}'
-            made.append(record(head, answer, (), keeping, at))
+            head = f'{head_of(event.replace(data={}), who, session, policy)}, "events": {len(entries) - MAX_EACH}'
+            made.append(record(head, answer, (), policy, at))
     return made
 
 
-def _decision_text(decision: Decision, keeping: Keeping) -> str:
+def _decision_text(decision: Decision, policy: JournalPolicy) -> str:
     try:
         made = decision.tool_input, decision.tool_output, decision.history, decision.recipe
         if decision.problems or made != (None, None, None, None):
-            return clean(_decision(decision, keeping), keeping)
+            return clean(_decision(decision, policy), policy)
         key = (
             decision.verdict, decision.enforced, decision.effect, decision.reason, decision.hook, decision.prompt,
             decision.context, decision.messages, decision.follow_ups, decision.end_turn,
             *[(report.source, report.id, report.status, report.why, report.verdict) for report in decision.hooks],
         )  # fmt: skip
-        return keeping.known.get(key) or clean_anew(_decision(decision, keeping), keeping, key)
-    except (TypeError, ValueError, RecursionError) as error:  # a callable's answer that is no JSON costs no event
+        return policy.known.get(key) or cleaned(_decision(decision, policy), policy, key)
+    except (TypeError, ValueError, RecursionError) as error:  # a callable's answer that is not JSON costs no event
         lost: dict[str, Json] = {"verdict": decision.verdict, "enforced": decision.enforced, "lost": str(error)}
-        return clean(lost, keeping)
+        return clean(lost, policy)
 
 
-def _decision(decision: Decision, keeping: Keeping) -> dict[str, Json]:
+def _decision(decision: Decision, policy: JournalPolicy) -> dict[str, Json]:
     """The decision without what it does not ask for, and every hook in one short row."""
     made: dict[str, Json] = {"verdict": decision.verdict, "enforced": decision.enforced}
     for field in ASKED_FOR:
         value = getattr(decision, field)
         if value or not (value is None or value is False or isinstance(value, tuple)):
             plain: Json = list(value) if isinstance(value, tuple) else value
-            kept = clipped(plain) if field in NO_BODIES else body(plain, keeping)
+            kept = clipped(plain) if field in NO_BODIES else body(plain, policy)
             if kept is not None:
                 made[field] = kept
     made["hooks"] = [
@@ -292,23 +300,23 @@ def _decision(decision: Decision, keeping: Keeping) -> dict[str, Json]:
     ]
     if decision.problems:
         made["problems"] = [
-            dict(problem.as_dict()) if keeping.bodies == FULL else {"code": problem.code, "where": problem.where}
+            dict(problem.as_dict()) if policy.bodies == FULL else {"code": problem.code, "where": problem.where}
             for problem in decision.problems
         ]
     return made
 
 
-def run_fields(run: Run, keeping: Keeping) -> dict[str, Json]:
+def run_fields(run: Run, policy: JournalPolicy) -> dict[str, Json]:
     """A run as it is written down."""
-    return {**_said(run, keeping), "started_ns": run.started_ns, "duration_s": round(run.duration_s, 6)}
+    return {**_said(run, policy), "started_ns": run.started_ns, "duration_s": round(run.duration_s, 6)}
 
 
-def _said(run: Run, keeping: Keeping) -> dict[str, Json]:
+def _said(run: Run, policy: JournalPolicy) -> dict[str, Json]:
     """The same without its times, which are never the same again."""
     made: dict[str, Json] = {"ending": run.ending, "exit_code": run.exit_code}
     for name, stream in (("stdout", run.stdout), ("stderr", run.stderr)):
-        whole = keeping.bodies == FULL or not stream
-        said = clip(stream) if whole else body(stream.decode("utf-8", "replace"), keeping)
+        whole = policy.bodies == FULL or not stream
+        said = clip(stream) if whole else body(stream.decode("utf-8", "replace"), policy)
         if said is not None:
             made[name] = said
     made["error"] = run.error
@@ -321,8 +329,8 @@ def clip(data: bytes) -> str:
 
 
 def _begin(text: str, limit: int) -> str:
-    """A text up to about so many characters, without the word in which that falls: half a secret looks like none, and
+    """A text up to about this many characters, without the word at the cut: half a secret does not look like one, and
     would be written down as it is."""
-    low = limit - WORD_MOST
+    low = limit - MAX_WORD
     end = max(text.rfind(blank, low, limit) for blank in (" ", "\n", "\t"))
     return text[: max(end, low)]

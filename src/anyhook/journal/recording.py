@@ -9,32 +9,23 @@ from anyhook.model.words import FULL, RECORD, RUN_VARIABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from anyhook.journal.record import Keeping
-    from anyhook.model.call import Run
-    from anyhook.model.decision import Decision
-    from anyhook.model.event import Event
+    from anyhook.journal.record import JournalPolicy
+    from anyhook.model.firing import Part
 
 
-def recording_of(env: Mapping[str, str], keeping: Keeping) -> Recording | None:
+def recording_of(env: Mapping[str, str], policy: JournalPolicy) -> Recording | None:
     """The recording, where somebody records. What a hook itself fires reaches no hook, so there is nothing in it."""
-    return Recording(env[RECORD], keeping) if RECORD in env and RUN_VARIABLE not in env else None
+    return Recording(env[RECORD], policy) if RECORD in env and RUN_VARIABLE not in env else None
 
 
 class Recording:
     """Takes events beside the journal; one that cannot be written is missing in the record, and nowhere else."""
 
-    def __init__(self, folder: str, keeping: Keeping) -> None:
-        self._journal, self._keeping = Journal(folder), keeping.replace(bodies=FULL)
+    def __init__(self, folder: str, policy: JournalPolicy) -> None:
+        self._journal, self._policy = Journal(folder), policy.replace(bodies=FULL)
 
-    def add(
-        self,
-        event: Event,
-        decision: Decision,
-        who: str,
-        session: str,
-        calls: Sequence[tuple[str, Run | None, str]] = (),
-    ) -> None:
-        head = head_of(event, who, session, self._keeping, cut=False)  # a case with half an input shows nothing
-        self._journal.append(record(head, decision, calls, self._keeping))
+    def add(self, part: Part, who: str, session: str) -> None:
+        head = head_of(part.event, who, session, self._policy, cut=False)  # a case with half an input shows nothing
+        self._journal.append(record(head, part.decision, part.runs, self._policy))

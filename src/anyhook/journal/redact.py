@@ -114,7 +114,7 @@ def _in_text(text: str) -> str:
     if not is_suspect_text(text):
         return text
     low = text.lower()
-    if len(low) != len(text):  # one letter became two, and places in the one are none in the other
+    if len(low) != len(text):  # one letter became two, so positions differ
         low = "".join([letter if len(letter.lower()) > 1 else letter.lower() for letter in text])
     spans: list[Span] = [*named(text, low)]
     spans += [(begin, end, INSTEAD) for begin, end in shapes(text, low)]

@@ -4,19 +4,18 @@ files."""
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from itertools import compress
 from typing import TYPE_CHECKING
 
-from anyhook.journal.durations import rounded
 from anyhook.journal.line_parts import parts_of
-from anyhook.journal.search import parsed
-from anyhook.model import lean_json
+from anyhook.journal.read import read_line
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from anyhook.model.json_types import Json
+    from anyhook.journal.read import JournalLine, RecordedRun
 
     Kind = tuple[str | None, str | None, str | None, str | None, str | None, str | None, int]
     """Host, project, session, event, tool, verdict, and the marks below: what many runs of a hook have in common."""
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
     Plain = tuple[list[tuple[str, list[Kind], int]], bytes, bytes, bytes, bytes]
 
 SHADOW, FAILED, TIMED_OUT, BACKGROUND = 1, 2, 4, 8
-AT_MOST = 2**63 - 1
-REMEMBERED_MOST = 10_000
+MAX_AT = 2**63 - 1
+MAX_REMEMBERED = 10_000
 
 
 class HookRuns(Record):
@@ -36,7 +35,7 @@ class HookRuns(Record):
     kinds: list[Kind]
     at: array[int]
     kind: array[int]
-    """For each run, where its kind stands among the kinds."""
+    """For each run, the index of its kind."""
     spent_s: array[float]
     took_s: array[float]
     """The same by four digits, for percentiles."""
@@ -81,6 +80,34 @@ class Columns:
         return cls(hooks)
 
 
+class Durations:
+    """In seconds. `counts` may be added to directly by who has rounded already."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[float] = Counter()
+
+    def add(self, seconds: float) -> None:
+        self.counts[rounded(seconds)] += 1
+
+    def mean(self) -> float:
+        total = sum(seconds * count for seconds, count in self.counts.items())
+        return total / self.counts.total() if self.counts else 0.0
+
+    def percentile_ms(self, part: float) -> float | None:
+        """The nearest rank: the smallest duration that this share of all durations did not exceed, or None."""
+        rank = max(1, -int(-self.counts.total() * part // 1))
+        for seconds in sorted(self.counts):
+            rank -= self.counts[seconds]
+            if rank <= 0:
+                return round(seconds * 1000, 3)
+        return None
+
+
+def rounded(seconds: float) -> float:
+    """By four digits."""
+    return round(seconds, 2 + (seconds < 0.01) + (seconds < 0.1) + (seconds < 1) + (seconds < 10))
+
+
 def columns_of(lines: Iterable[bytes]) -> Columns:
     """The runs in these lines."""
     reading = _Reading()
@@ -103,7 +130,7 @@ def columns_of(lines: Iterable[bytes]) -> Columns:
 
 
 class _Reading:
-    """Remembers what the bytes that stand in many lines mean."""
+    """Remembers what bytes that occur in many lines mean."""
 
     def __init__(self) -> None:
         self._kinds: dict[tuple[bytes, ...], tuple[str, Kind]] = {}
@@ -111,8 +138,7 @@ class _Reading:
     def runs(self, line: bytes) -> Iterable[Run]:
         parts = parts_of(line)
         if parts is None:
-            record = parsed(line)
-            return () if record is None else runs_of(record)
+            return runs_of(read_line(line))
         at, about, tool, calls, _, hooks = parts
         made: list[Run] = []
         for _, hook, _, ended, spent in calls:
@@ -125,62 +151,34 @@ class _Reading:
         """The hook and the kind of run, by everything in a line that says so."""
         about, tool, hook, ended, hooks = key
         text = b'{%b, "at": 0, "data": {"tool": %b}, "calls": [{%b, %b}}], "decision": {"hooks": [%b]}}'
-        ((_, name, kind, _),) = runs_of(_object(text % (about, tool, hook, ended, hooks)))
-        if len(self._kinds) >= REMEMBERED_MOST:
+        ((_, name, kind, _),) = runs_of(read_line(text % (about, tool, hook, ended, hooks)))
+        if len(self._kinds) >= MAX_REMEMBERED:
             self._kinds.clear()
         self._kinds[key] = name, kind
         return name, kind
 
 
-def _object(text: bytes) -> dict[str, Json]:
-    made = lean_json.loads(text.decode("ascii"))
-    return made if isinstance(made, dict) else {}
-
-
-def _verdicts(hooks: Json) -> dict[Json, Json]:
-    rows = hooks if isinstance(hooks, list) else ()
-    return {
-        identity: row.get("verdict")
-        for row in rows
-        if isinstance(row, dict) and isinstance(identity := row.get("id"), str)
-    }
-
-
-def runs_of(record: dict[str, Json]) -> Iterator[Run]:
-    """The runs in a record, however it was written."""
-    at = record.get("at")
-    if not isinstance(at, int) or not 0 <= at <= AT_MOST:
+def runs_of(line: JournalLine) -> Iterator[Run]:
+    """The runs in a line, however it was written."""
+    at = None if line.record is None else line.record.get("at")
+    if not isinstance(at, int) or not 0 <= at <= MAX_AT:
         return
-    if "background" in record:
-        run = record.get("run")
-        if isinstance(run, dict):
-            failed = None if run.get("exit_code") == 0 else run.get("ending")
-            marks = _marks(None, failed, run.get("ending")) | BACKGROUND
-            yield at, str(record["background"]), (None, None, None, None, None, "none", marks), _seconds(run)
+    if line.background is not None:
+        for call in line.calls:
+            if (run := call.run) is not None:
+                marks = _marks(None, "" if run.exit_code == 0 else run.ending, run) | BACKGROUND
+                yield at, call.hook, (None, None, None, None, None, "none", marks), run.duration_s or 0.0
         return
-    decision, data, calls = record.get("decision"), record.get("data"), record.get("calls")
-    verdicts = _verdicts(decision.get("hooks")) if isinstance(decision, dict) else {}
-    tool = data.get("tool") if isinstance(data, dict) else None
-    about = [_text(record.get(key)) for key in ("host", "project", "session", "event")]
-    host, project, session, event = about
-    for call in calls if isinstance(calls, list) else ():
-        run = call.get("run") if isinstance(call, dict) else None
-        if isinstance(call, dict) and isinstance(run, dict) and isinstance(hook := call.get("hook"), str):
-            ending = run.get("ending")
-            marks = _marks(record.get("mode"), call.get("failed"), ending)
-            kind = (host, project, session, event, _text(tool), _text(verdicts.get(hook, "none")), marks)
-            yield at, hook, kind, _seconds(run)
+    decision = line.decision
+    verdicts = {hook.id: hook.verdict for hook in decision.hooks} if decision is not None else {}
+    host, project, session, event, tool, mode = line.host, line.project, line.session, line.event, line.tool, line.mode
+    for call in line.calls:
+        if (run := call.run) is not None and (hook := call.hook):
+            marks = _marks(mode, call.cause, run)
+            kind = (host, project, session, event, tool, verdicts.get(hook, "none"), marks)
+            yield at, hook, kind, run.duration_s or 0.0
 
 
-def _marks(mode: Json, failed: Json, ending: Json) -> int:
-    broken = bool(failed) or (ending != "exited" and ending is not None)
-    return (mode == "shadow") * SHADOW | broken * FAILED | (ending == "timed_out") * TIMED_OUT
-
-
-def _text(value: Json) -> str | None:
-    return None if value is None else str(value)
-
-
-def _seconds(run: dict[str, Json]) -> float:
-    spent = run.get("duration_s")
-    return float(spent) if isinstance(spent, (int, float)) and abs(spent) < 1e12 else 0.0
+def _marks(mode: str | None, cause: str, run: RecordedRun) -> int:
+    broken = bool(cause) or run.failed
+    return (mode == "shadow") * SHADOW | broken * FAILED | (run.ending == "timed_out") * TIMED_OUT

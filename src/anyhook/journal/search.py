@@ -18,6 +18,7 @@ from anyhook.journal.files import (
     seek_first,
     whole_lines,
 )
+from anyhook.journal.read import JournalLine, parsed, reached, read_line
 from anyhook.model import lean_json
 from anyhook.model.record import Record
 
@@ -30,11 +31,11 @@ if TYPE_CHECKING:
     Stop = Callable[[], bool]
 
 SLACK_NS = 60_000_000_000
-"""Records stand in the order in which they were written, which is nearly that of their times."""
+"""Records are in the order in which they were written, which is nearly that of their times."""
 
 
 class Wanted(Record):
-    """What a record must be to be shown; what is None does not matter."""
+    """What a record must be to be shown. A field of None does not matter."""
 
     since_ns: int | None = None
     until_ns: int | None = None
@@ -71,7 +72,8 @@ class Wanted(Record):
             if not isinstance(at, int) or at < since or (until is not None and at >= until):
                 return False
             for part, key, value in asked:
-                if (_table(record.get(part)) if part else record).get(key) != value:
+                inner = record.get(part) if part else record
+                if not isinstance(inner, dict) or inner.get(key) != value:
                     return False
             if low_json is not None and low_json[1:-1] not in _low_json(record):
                 return False
@@ -115,45 +117,7 @@ def _low_json(value: Json) -> str:
     return lean_json.dumps(value, False).lower()
 
 
-def reached(record: dict[str, Json]) -> list[str]:
-    """The hooks that had a part in it: started, broken, or kept from running; not those that did not match."""
-    if "background" in record:
-        return [str(record["background"])]
-    rows = _table(record.get("decision")).get("hooks")
-    return [
-        str(row.get("id"))
-        for row in (rows if isinstance(rows, list) else ())
-        if isinstance(row, dict) and row.get("status") not in ("unmatched", "disabled")
-    ]
-
-
-def _table(value: Json) -> dict[str, Json]:
-    return value if isinstance(value, dict) else {}
-
-
-class Found(Record):
-    """One line that was looked at and may be shown."""
-
-    line: bytes
-    record: dict[str, Json] | None
-    """None for a damaged line."""
-
-    @property
-    def number(self) -> int:
-        """The record's; 0 where it has none."""
-        number = self.record.get("n") if self.record else None
-        return number if isinstance(number, int) else 0
-
-
-def parsed(line: bytes) -> dict[str, Json] | None:
-    try:
-        record = lean_json.loads(line.decode("utf-8"))
-    except (ValueError, RecursionError):
-        return None
-    return record if isinstance(record, dict) else None
-
-
-def search(state_dir: str, wanted: Wanted) -> Iterator[Found]:
+def search(state_dir: str, wanted: Wanted) -> Iterator[JournalLine]:
     """The records, oldest first; damaged lines among them."""
     chosen = chooser(wanted)
     for _, file in open_all(state_dir):
@@ -184,20 +148,20 @@ def open_parts(
         _close(files)
 
 
-def chooser(wanted: Wanted) -> Callable[[bytes], Found | None]:
+def chooser(wanted: Wanted) -> Callable[[bytes], JournalLine | None]:
     """A line → what is shown of it, if anything."""
     right, fits = wanted.looks_right(), wanted.fits()
 
-    def chosen(line: bytes) -> Found | None:
+    def chosen(line: bytes) -> JournalLine | None:
         if not right(line):
             return None
         record = parsed(line)
-        return Found(line, record) if record is None or fits(record) else None
+        return JournalLine(line, record) if record is None or fits(record) else None
 
     return chosen
 
 
-def _fitting(file: BinaryIO, wanted: Wanted, chosen: Callable[[bytes], Found | None]) -> Iterator[Found]:
+def _fitting(file: BinaryIO, wanted: Wanted, chosen: Callable[[bytes], JournalLine | None]) -> Iterator[JournalLine]:
     past = None if wanted.until_ns is None else wanted.until_ns + SLACK_NS
     mark, low = wanted.rarest_mark()
     for line in lines_with(file, mark, low) if mark and past is None else whole_lines(file):
@@ -207,30 +171,30 @@ def _fitting(file: BinaryIO, wanted: Wanted, chosen: Callable[[bytes], Found | N
             yield found
 
 
-def newest(state_dir: str, wanted: Wanted, most: int) -> list[Found]:
-    """The last so many records, oldest first, read from the end."""
+def newest(state_dir: str, wanted: Wanted, max_count: int) -> list[JournalLine]:
+    """The last N records, oldest first, read from the end."""
     files = open_all(state_dir)
     try:
-        return _last(files, wanted, most, None)
+        return _last(files, wanted, max_count, None)
     finally:
         _close(files)
 
 
 def _last(
-    files: list[tuple[str, BinaryIO]], wanted: Wanted, most: int, end: int | None, stop: Stop = lambda: False
-) -> list[Found]:
+    files: list[tuple[str, BinaryIO]], wanted: Wanted, max_count: int, end: int | None, stop: Stop = lambda: False
+) -> list[JournalLine]:
     chosen, (mark, low) = chooser(wanted), wanted.rarest_mark()
-    least = (wanted.since_ns or 0) - SLACK_NS
-    found: list[Found] = []
+    earliest = (wanted.since_ns or 0) - SLACK_NS
+    found: list[JournalLine] = []
     for _, file in reversed(files):
         for block in blocks_backwards(file, end):
             last_line = block[block.rfind(b"\n", 0, -1) + 1 :]
-            if stop() or (number_of(last_line, b"at") or SLACK_NS) < least:
+            if stop() or (number_of(last_line, b"at") or SLACK_NS) < earliest:
                 return found[::-1]
             for line in reversed([*marked(block, mark, low)]):
                 if (each := chosen(line)) is not None:
                     found.append(each)
-                    if len(found) >= most:
+                    if len(found) >= max_count:
                         return found[::-1]
         end = None
     return found[::-1]
@@ -241,15 +205,15 @@ def _close(files: list[tuple[str, BinaryIO]]) -> None:
         file.close()
 
 
-def follow(state_dir: str, wanted: Wanted, most: int, stop: Stop = lambda: False) -> Iterator[Found | None]:
-    """The last so many records, and then those that come, whatever file they come into; None whenever there is no
+def follow(state_dir: str, wanted: Wanted, max_count: int, stop: Stop = lambda: False) -> Iterator[JournalLine | None]:
+    """The last N records, and then those that come, whatever file they come into; None whenever there is no
     more for the moment. Looking for the last ones may take a while; `stop` says whether anybody still waits for it."""
     chosen = chooser(wanted)
     files = open_all(state_dir)
     # A line that is being written has its end still to come.
     ends = [end_of_lines(file, file.seek(0, os.SEEK_END)) for _, file in files]
     seen = {os.fstat(file.fileno()).st_ino: end for (_, file), end in zip(files, ends, strict=True)}
-    found = _last(files, wanted, most, ends[-1] if ends else None, stop)
+    found = _last(files, wanted, max_count, ends[-1] if ends else None, stop)
     _close(files)
     yield from found
     while True:
@@ -264,7 +228,7 @@ def follow(state_dir: str, wanted: Wanted, most: int, stop: Stop = lambda: False
                 seen[state.st_ino] = file.tell()
 
 
-def record_of(state_dir: str, name: str) -> Found | None:
+def record_of(state_dir: str, name: str) -> JournalLine | None:
     """The record of that number; `last` for the newest."""
     if name == "last":
         return next(iter(newest(state_dir, Wanted(), 1)), None)
@@ -277,7 +241,7 @@ def record_of(state_dir: str, name: str) -> Found | None:
             seek_first(file, b"n", number)
             line = file.readline()
             if number_of(line, b"n") == number:
-                return Found(line, parsed(line))
+                return read_line(line)
         return None
     finally:
         _close(files)

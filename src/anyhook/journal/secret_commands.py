@@ -33,22 +33,11 @@ NEXT = {program: options for programs, options in _BEHIND for program in program
 ONLY_WITH = {"gh": "secret", **dict.fromkeys(_BEHIND[5][0].split(), "login")}
 """Programs that take one only where this word is."""
 ATTACHED = frozenset(
-    [
-        "mysql",
-        "mysqldump",
-        "mysqladmin",
-        "mysqlimport",
-        "mysqlshow",
-        "mariadb",
-        "mariadb-dump",
-        "mariadb-admin",
-        "7z",
-        "7za",
-        "7zz",
-        "rar",
-        "unrar",
-    ]
-)
+    {
+        "mysql", "mysqldump", "mysqladmin", "mysqlimport", "mysqlshow", "mariadb", "mariadb-dump", "mariadb-admin",
+        "7z", "7za", "7zz", "rar", "unrar",
+    }
+)  # fmt: skip
 """Programs that take it only right behind `-p`."""
 PROGRAMS = frozenset({*NEXT, *ATTACHED, "htpasswd", "rabbitmqctl"})
 PIPED = ("sudo -s", "--password-stdin", "chpasswd", "--with-token", "passphrase-fd 0", "passwd --stdin")

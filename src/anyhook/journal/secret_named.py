@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     Span = tuple[int, int, str]
-    """From, to, and what stands there instead."""
+    """Start, end, and the replacement."""
 
 INSTEAD = "[redacted]"
 _BLANKS, _BACKSLASH = frozenset(" \t"), frozenset("\\")
 _GAP = _BLANKS | frozenset("\r\n")
-"""What may stand between a name's sign and its value, which some write on the next line."""
+"""What may be between a name's sign and its value, which some write on the next line."""
 _ENDS_BARE = frozenset(" \t\r\n\"',;&|<>(){}[]`")
 _ENDS_LINE = frozenset("\r\n\"'`")
 _ENDS_WORD = frozenset(" \t\r\n\"'`")
@@ -185,13 +185,13 @@ def _beside(line: str, low: str, begin: int, place: int, level: int, name: str) 
 
 
 def quoted(line: str, place: int) -> tuple[int, int]:
-    """The place behind a quote that stands here, and how many backslashes are before it; -1 where there is no quote."""
+    """The place after a quote at this position, and how many backslashes are before it; -1 if there is no quote."""
     end = run(line, place, _BACKSLASH)
     return (end + 1, end - place) if line[end : end + 1] in ('"', "'") else (place, -1)
 
 
 def value_at(line: str, place: int, name: str = "") -> Span | None:
-    """The value that stands here, without its quotes."""
+    """The value at this position, without its quotes."""
     inside, level = quoted(line, place)
     if level >= 0:
         end = _end_of_text(line, inside, level) if line[inside - 1] == '"' else _end_of_single(line, inside)
@@ -237,7 +237,7 @@ def _end_of_single(line: str, place: int) -> int:
 
 
 def _end_of_text(line: str, place: int, level: int) -> int:
-    """Where a text ends that a quote with so many backslashes before it has opened."""
+    """Where a text ends that a quote with this many backslashes before it opened."""
     while True:
         end = line.find('"', place)
         if end < 0:
@@ -249,7 +249,7 @@ def _end_of_text(line: str, place: int, level: int) -> int:
 
 
 def _closes(count: int, level: int) -> bool:
-    """Whether a quote with so many backslashes before it closes a text that was opened with `level` of them, or what
+    """Whether a quote with this many backslashes before it closes a text that was opened with `level` of them, or what
     is around that text. With each depth of JSON inside JSON, k backslashes before a quote become 2k + 1, and one
     backslash of the text itself takes 2(k + 1)."""
     return count < level or (count - level) % (2 * (level + 1)) == 0

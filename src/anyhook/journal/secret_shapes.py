@@ -43,8 +43,8 @@ def backslashes(line: str, place: int) -> int:
 
 def shapes(line: str, low: str) -> Iterator[Place]:
     """From and to of all that has the form of a secret."""
-    for start, least in TOKENS:
-        yield from _tokens(line, start, least)
+    for start, min_letters in TOKENS:
+        yield from _tokens(line, start, min_letters)
     for start, size in HEX_TOKENS:
         for begin, end in _tokens(line, start, size):
             if end - begin == len(start) + size and is_hex(line[begin + len(start) : end]):
@@ -68,11 +68,11 @@ def _alone(line: str, place: int) -> bool:
     return place == 0 or line[place - 1] not in LETTERS or line[place - 2 : place] in _ESCAPED
 
 
-def _tokens(line: str, start: str, least: int) -> Iterator[Place]:
+def _tokens(line: str, start: str, min_letters: int) -> Iterator[Place]:
     place = line.find(start)
     while place >= 0:
         end = run(line, place + len(start), OF_NAME)
-        if end - place - len(start) >= least and _alone(line, place) and line[place - 7 : place] != "base64,":
+        if end - place - len(start) >= min_letters and _alone(line, place) and line[place - 7 : place] != "base64,":
             begin = place
             if start == "atlasv1.":  # the token begins before
                 while begin > 0 and line[begin - 1] in OF_NAME:

@@ -31,7 +31,7 @@ _WORDS = bytes.maketrans(_OTHERS, b" " * len(_OTHERS))
 """Turns everything that is not part of a token into blanks."""
 _MASK = _WORDS.translate(bytes.maketrans(_TOKEN, b"x" * len(_TOKEN)))
 """The same, and every part of one into an x."""
-_LONG = min(len(start) + least for start, least in TOKENS)
+_LONG = min(len(start) + min_letters for start, min_letters in TOKENS)
 _LONG_MASK = b"x" * _LONG
 _STARTS = (*[start.encode() for start, _ in (*TOKENS, *HEX_TOKENS)], b"AA", b"s.", b"pat")
 _HEADS = frozenset(start[:2] for start in _STARTS)
@@ -49,7 +49,7 @@ NAMING = frozenset({"name", "key", "kind", "Name", "Key"})
 """Keys of objects that say in one field what another one holds."""
 _harmless: set[str] = set()
 """Names of keys that were looked at and stand before no secret: nearly all are the same few."""
-_HARMLESS_MOST, _HARMLESS_SIZE = 1_000, 64
+_MAX_HARMLESS, _HARMLESS_SIZE = 1_000, 64
 
 
 def is_suspect(value: Json, depth: int = 0) -> bool:
@@ -84,7 +84,7 @@ def _is_harmless(key: object) -> bool:
     if type(key) is not str or key == "kty" or names_secret(key.lower()) or is_suspect_text(key):
         return False
     if len(key) <= _HARMLESS_SIZE:
-        if len(_harmless) >= _HARMLESS_MOST:
+        if len(_harmless) >= _MAX_HARMLESS:
             _harmless.clear()
         _harmless.add(key)
     return True

@@ -1,4 +1,4 @@
-"""Moments as people write them: `2h`, `yesterday`, `2026-11-15`, `2026-11-15T10:30`. It knows no journal."""
+"""Times as people write them: `2h`, `yesterday`, `2026-11-15`, `2026-11-15T10:30`. It knows no journal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LATEST_NS = 2**63 - 1
 FORMS = "90s, 30m, 2h, 3d, 1w (that long ago), today, yesterday, 2026-11-15, 2026-11-15T10:30"
 
 
-def moment(text: str, now: datetime) -> int:
+def parse_time(text: str, now: datetime) -> int:
     """Nanoseconds since 1970; ValueError with the forms that are known."""
     word = text.strip().lower()
     if word[:-1].isdigit() and word[-1:] in UNITS:
@@ -26,7 +26,7 @@ def moment(text: str, now: datetime) -> int:
     try:
         return _ns(datetime.fromisoformat(text.strip()))
     except (ValueError, OverflowError, OSError):
-        raise ValueError(f"{text!r} is no moment. Known: {FORMS}.") from None
+        raise ValueError(f"{text!r} is not a time. Known: {FORMS}.") from None
 
 
 def _ns(at: datetime) -> int:

@@ -1,5 +1,5 @@
 """Verify: whether the journal is as it was written. It names every record that was edited, is missing or was moved, and
-every line that is no record. It trusts nothing but the hashes, and mends nothing."""
+every line that is not a record. It trusts only the hashes, and repairs nothing."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from itertools import pairwise
 from time import sleep
 from typing import TYPE_CHECKING
 
-from anyhook.journal.chain import SEAL_MOST, START, follows, link_of
+from anyhook.journal.chain import MAX_SEAL, START, follows, link_of
 from anyhook.journal.files import end_of_lines, lines_of, open_all, whole_lines
-from anyhook.journal.parallel import side_by_side
-from anyhook.journal.search import Wanted, open_parts, parsed, record_of
+from anyhook.journal.parallel import parallel_map
+from anyhook.journal.read import read_line
+from anyhook.journal.search import Wanted, open_parts, record_of
 from anyhook.model import lean_json
 from anyhook.model.digest import hasher
 from anyhook.model.record import Record
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
 WRITE_S = 0.05
 """A line that is just being written is whole by then."""
-DAMAGE_MOST = 1_000
-"""More than this is told by its number only."""
+MAX_DAMAGE = 1_000
+"""Above this, only the number is reported."""
 
 
 class Damage(Record):
@@ -56,7 +57,7 @@ class Proof(Record):
     """Number, hash and time of the last record: kept elsewhere, it proves later that nothing up to it was changed."""
     damage: tuple[Damage, ...]
     torn: int = 0
-    """How many bytes of a line that was never finished stand at the end; the next record says so as well."""
+    """How many bytes of an unfinished line are at the end; the next record says so as well."""
 
 
 def verify(state_dir: str, expected: Link | None = None, tell: Callable[[int, int], None] = lambda a, b: None) -> Proof:
@@ -120,11 +121,11 @@ def _all_sound(state_dir: str, expected: Link | None, tell: Callable[[int, int],
         link = first - 1, before
         for descriptor, start, end in parts:
             tasks.append((descriptor, start, end, *link))
-            link = link_of(os.pread(descriptor, SEAL_MOST, max(start, end - SEAL_MOST)))
+            link = link_of(os.pread(descriptor, MAX_SEAL, max(start, end - MAX_SEAL)))
             if link is None:
                 return None
         whole, read, seen = sum(end - start for _, start, end in parts), 0, expected is None
-        with closing(side_by_side(_Follows(expected), tasks)) as answers:
+        with closing(parallel_map(_Follows(expected), tasks)) as answers:
             for (_, start, end), (sound, head) in zip(parts, answers, strict=True):
                 if not sound:
                     return None
@@ -133,7 +134,7 @@ def _all_sound(state_dir: str, expected: Link | None, tell: Callable[[int, int],
         if not seen or (before == START[1] and first != 1):
             return None
         record = record_of(state_dir, str(link[0]))
-        at = record.record.get("at") if record is not None and record.record is not None else None
+        at = record.at_ns if record is not None else None
         return Proof(link[0] - first + 1, first, {"n": link[0], "hash": link[1].decode(), "at": at}, ())
 
 
@@ -177,14 +178,14 @@ class _Reading:
         """Whether the last record was as written."""
         self.line = b""
         self.fragment: tuple[int, str] | None = None
-        """Length and place of a line that is no record."""
+        """Length and place of a line that is not a record."""
         self.gap: tuple[Link, bool, int, str] | None = None
         """What stands before a gap and whether it is sound; the record behind it, and its place."""
         self.seen_head = False
         self.damage: list[Damage] = []
 
     def add(self, kind: str, first: int, last: int, where: str, what: str) -> None:
-        if len(self.damage) < DAMAGE_MOST:
+        if len(self.damage) < MAX_DAMAGE:
             self.damage.append(Damage(kind, first, last, where, what))
 
     def take(self, line: bytes, number: int) -> None:
@@ -198,7 +199,7 @@ class _Reading:
         if not self.records:
             before, self.first = self.beginning(line, before), link[0]
         self.first = min(self.first, n := link[0])
-        self.mend(line)
+        self.accept_torn(line)
         sound = follows(line, before, self.digest)
         if self.expected is not None and n == self.expected[0]:
             self.seen_head = self.seen_head or link[1] == self.expected[1]
@@ -215,9 +216,8 @@ class _Reading:
 
     def beginning(self, line: bytes, before: bytes) -> bytes:
         """What the first record of all says that it follows."""
-        record = parsed(line) if b'"after": "' in line else None
-        after = record.get("after") if record else None
-        return after.encode() if isinstance(after, str) else before
+        after = read_line(line).after if b'"after": "' in line else None
+        return before if after is None else after.encode()
 
     def close_gap(self, following: int = 0) -> None:
         """Say what a gap means, by the number of the record that follows: where that is the first one of the gap, none
@@ -235,29 +235,29 @@ class _Reading:
 
     def no_record(self, size: int, where: str) -> None:
         self.close_gap()
-        self.told_of_fragment()
+        self.report_fragment()
         self.fragment = (size, where)
 
-    def mend(self, line: bytes) -> None:
-        """A torn line is no damage where the next record says that it found one of that length."""
+    def accept_torn(self, line: bytes) -> None:
+        """A torn line is not damage if the next record says that it found one of that length."""
         if self.fragment is None:
             return
         torn = b'"torn": %d' % self.fragment[0]
         if torn in line:
             self.fragment = None
-        self.told_of_fragment()
+        self.report_fragment()
 
-    def told_of_fragment(self) -> None:
+    def report_fragment(self) -> None:
         if self.fragment is not None:
             _, where = self.fragment
             n = self.last[0]
             place = f"behind record {n}" if n else "before record 1"
-            self.add("inserted", n, n + 1, where, f"the line {place} is no record of this journal")
+            self.add("inserted", n, n + 1, where, f"the line {place} is not a record of this journal")
             self.fragment = None
 
     def end(self) -> Proof:
         self.close_gap()
-        self.told_of_fragment()
+        self.report_fragment()
         head = self.expected
         if head is not None and not self.seen_head:
             gone = "is not there" if head[0] > self.last[0] or head[0] < self.first else "is another one"
@@ -265,15 +265,15 @@ class _Reading:
                 gone += f": the journal begins with record {self.first}, and the rest became too old or was deleted"
             what = f"record {head[0]}, which was the head when it was exported, {gone}"
             self.add("head", head[0], head[0], self.file, what)
-        record = parsed(self.line) if self.records else None
+        last = read_line(self.line)
         shown: Json = None
-        if record is not None:
-            shown = {"n": self.last[0], "hash": self.last[1].decode(), "at": record.get("at")}
+        if self.records and last.record is not None:
+            shown = {"n": self.last[0], "hash": self.last[1].decode(), "at": last.at_ns}
         return Proof(self.records, self.first, shown, tuple(_settled(self.damage, self.last[0])))
 
 
 def _settled(damage: list[Damage], last_n: int) -> list[Damage]:
-    """A record that is missing in one place and stands in another was moved; one that stands in both was copied."""
+    """A record that is missing in one place and found in another was moved; one that is in both was copied."""
     moved = {each.first for each in damage if each.kind == "moved"}
     settled: list[Damage] = []
     gone = {n for n in moved if n > last_n}
@@ -294,7 +294,7 @@ def _settled(damage: list[Damage], last_n: int) -> list[Damage]:
 
 
 def head_of(text: str) -> Link:
-    """A head as it was exported; ValueError where it is none."""
+    """A head as it was exported; ValueError if it is not one."""
     try:
         value = lean_json.loads(text)
     except RecursionError:

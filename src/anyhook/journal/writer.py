@@ -7,11 +7,11 @@ import os
 from _thread import allocate_lock
 from time import sleep, time, time_ns
 
-from anyhook.journal.chain import SEAL_MOST, START, link_of, sealed
+from anyhook.journal.chain import MAX_SEAL, START, link_of, sealed
 from anyhook.journal.files import current_path, full_path, full_paths, lines_backwards, number_of, words_path
 from anyhook.model.digest import hasher
 from anyhook.model.record import Record
-from anyhook.state.places import make_private_dir
+from anyhook.state.places import NO_LOCKS, make_private_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,14 +22,11 @@ if TYPE_CHECKING:
 
 LOCK_S = 5.0
 """How long to wait for the lock. Nobody holds it for more than a moment, unless that process was stopped."""
-PAUSE_MOST = 0.002
+MAX_PAUSE = 0.002
 """How long to sleep between two questions for the lock; who has come to that waits in line."""
 DAY_S = 86_400
 LOCK_EX, LOCK_NB, LOCK_UN = 2, 4, 8
 """As in `fcntl`, which is loaded when there is something to write."""
-NO_LOCKS = (22, 37, 38, 95)
-"""EINVAL, ENOLCK, ENOSYS, ENOTSUP: a file system without locks. Lines are whole there all the same; where two processes
-write at the very same time, the chain shows it."""
 
 
 class _Here:
@@ -150,15 +147,15 @@ class JournalWriter:
                 self._flock(self._descriptor, LOCK_EX | LOCK_NB)
                 return
             except BlockingIOError:
-                if pause == PAUSE_MOST:
+                if pause == MAX_PAUSE:
                     self._wait_in_line()
                     return
             except OSError as error:
-                if error.errno in NO_LOCKS:
+                if error.errno in NO_LOCKS:  # lines are whole all the same; where two write at once, the chain shows it
                     return
                 raise
             sleep(pause)
-            pause = min(pause * 1.5, PAUSE_MOST)
+            pause = min(pause * 1.5, MAX_PAUSE)
 
     def _wait_in_line(self) -> None:
         """Wait where the kernel keeps the line. Very many who ask again and again would take the holder's time, and the
@@ -189,7 +186,7 @@ class JournalWriter:
             raise failures[0]
 
     def _end_of_current(self) -> int:
-        """How long the file is; -1 where ours is not the one that stands in its place any more."""
+        """How long the file is; -1 if another file has taken its place."""
         try:
             state = os.stat(self.path)
         except FileNotFoundError:
@@ -205,24 +202,24 @@ class JournalWriter:
 
     def _write(self, lines: Sequence[bytes], end: int) -> None:
         descriptor = self._descriptor
-        mend = b""
+        line_break = b""
         if end == self._end:
             last: Link | None = self._last
         else:
             last = self._link(end)
         if last is None and (last := self._link(end, b"\n")) is not None:
-            mend = b"\n"  # all of a record but its line break
+            line_break = b"\n"  # all of a record but its line break
         elif last is None:
             last, torn = self._last_of_all(end)
             if torn:  # a process was killed, or the machine lost its power, in the middle of a line
-                mend = b"\n"
+                line_break = b"\n"
                 lines = [_with(lines[0], b'"torn": %d' % torn), *lines[1:]]
         if self._digest is None:
             self._digest = hasher()
         if not end and last != START:  # the first line of a file names what it follows: the file before may be deleted
             lines = [_with(lines[0], b'"after": "%b"' % last[1]), *lines[1:]]
         made, self._last = sealed(lines, last, self._digest)
-        data = made[0] if len(made) == 1 and not mend else mend + b"".join(made)
+        data = made[0] if len(made) == 1 and not line_break else line_break + b"".join(made)
         written = os.write(descriptor, data)
         if written != len(data):
             os.ftruncate(descriptor, end)  # nobody else writes while we hold the lock
@@ -231,7 +228,7 @@ class JournalWriter:
 
     def _link(self, end: int, more: bytes = b"") -> Link | None:
         """The seal at the end of the file, as it would be with so much more."""
-        return link_of(os.pread(self._descriptor, SEAL_MOST, max(0, end - SEAL_MOST)) + more) if end else None
+        return link_of(os.pread(self._descriptor, MAX_SEAL, max(0, end - MAX_SEAL)) + more) if end else None
 
     def _last_of_all(self, end: int) -> tuple[Link, int]:
         """The last sealed line wherever it is, and how many bytes of a torn line are at the end of the file."""

@@ -90,7 +90,7 @@ def judge(table: Host, seen: Seen, ran: bool, refused: list[str], limit_s: float
     if ran:
         return INERT, (
             f"it ran a command without calling the entry. {_upper(table.confirm)} If that is not it: see whether its "
-            f"settings turn hooks off, or put the entry in anew (`anyhook uninstall {table.name}`, then `install`)."
+            f"settings turn hooks off, or install the entry again (`anyhook uninstall {table.name}`, then `install`)."
         )
     if refused:
         return UNKNOWN, "it called the entry, whose hook did not refuse; `anyhook log` of such a call says why"

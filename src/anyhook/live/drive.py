@@ -1,4 +1,4 @@
-"""One agent, driven once: cut off from the network, led to a scripted model, bounded in time, and nothing of it left
+"""One agent, driven once: cut off from the network, led to a scripted model, bounded in time, and none of it left
 running. `drive` starts a process of its own for that, which runs this module; it judges nothing."""
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from anyhook.live.stage import Stage, fill, prepare, words_of
 from anyhook.live.wire import Answer
 from anyhook.model.call import Call
 from anyhook.model.record import Record
-from anyhook.process.process_tree import Tree
 from anyhook.process.run import adopt_orphans, end_all, run
+from anyhook.process.tree import Tree
 from anyhook.tables import registry
 
 TYPE_CHECKING = False
@@ -45,7 +45,7 @@ class Request(Record):
 
 
 class Seen(Record):
-    """What became of one run."""
+    """The result of one run."""
 
     network: str
     """"" where the agent had none; else why it could not be cut off."""
@@ -87,7 +87,7 @@ def drive(
         "trusts_folder": trusts_folder,
         "trusts_hooks": trusts_hooks,
     }
-    # -P: the module is ours, whatever lies in the current folder.
+    # -P: the module is ours, whatever is in the current folder.
     words = [sys.executable, "-P", "-m", "anyhook.live.drive"]
     pipe = subprocess.PIPE
     with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as around:
@@ -144,7 +144,7 @@ def _perform(asked: dict[str, Any]) -> dict[str, Any]:
         "stderr": (done.error or done.stderr.decode("utf-8", "replace"))[-TAIL:],
         "duration_s": done.duration_s,
         "requests": [
-            {"text": one.told, "answered": answer.calls[0].tool if answer.calls else ""}
+            {"text": one.conversation, "answered": answer.calls[0].tool if answer.calls else ""}
             for one, answer in zip(kept, answers, strict=True)
         ],
         "tools": kept[-1].tools if kept else [],

@@ -17,7 +17,7 @@ from anyhook.live.wire import Answer, format_of, is_streamed, stream, whole
 MODEL = "scripted-model"
 DRIP_BYTES = 16
 TEXTS = ("content", "text", "output", "parts", "functionResponse", "response", "result", "error")
-"""Where texts stand in what a model is told."""
+"""Where the texts are in what a model receives."""
 INSTRUCTIONS = ("instructions", "system", "systemInstruction")
 CONVERSATION = ("messages", "input", "contents")
 OWN_ITEMS = ("function_call", "custom_tool_call", "local_shell_call", "reasoning")
@@ -37,7 +37,7 @@ class Asked:
 
     @property
     def system(self) -> str:
-        """What stands in the place for system instructions."""
+        """What is in the place for system instructions."""
         if self.wire == "chat":
             return "\n".join(_texts([one for one in self.body["messages"] if one["role"] in ("system", "developer")]))
         return "\n".join(_texts([self.body.get(place) for place in INSTRUCTIONS]))
@@ -45,8 +45,8 @@ class Asked:
     @property
     def text(self) -> str:
         """Everything else that it was told, results of tools included."""
-        told = self._conversation
-        rest = [one for one in told if isinstance(one, str) or one.get("role") not in ("system", "developer")]
+        talk = self._conversation
+        rest = [one for one in talk if isinstance(one, str) or one.get("role") not in ("system", "developer")]
         return "\n".join(_texts(rest))
 
     @property
@@ -54,22 +54,22 @@ class Asked:
         return next((self.body[place] for place in CONVERSATION if self.body.get(place)), [])
 
     @property
-    def told(self) -> str:
+    def conversation(self) -> str:
         """All of it, wherever it stands: some agents put system messages between the others."""
         return "\n".join(_texts([self.body.get(place) for place in (*INSTRUCTIONS, *CONVERSATION)]))
 
     @property
     def opening(self) -> str:
         """What it was told before its first turn: of a sub-agent the task, after a compaction the summary."""
-        told = self._conversation
-        first = next((at for at, item in enumerate(told) if _is_own(item)), len(told)) if isinstance(told, list) else 0
-        return "\n".join(_texts(told[:first] if isinstance(told, list) else told))
+        talk = self._conversation
+        first = next((at for at, item in enumerate(talk) if _is_own(item)), len(talk)) if isinstance(talk, list) else 0
+        return "\n".join(_texts(talk[:first] if isinstance(talk, list) else talk))
 
     @property
     def last(self) -> str:
         """What it was told last."""
-        told = self._conversation
-        return "\n".join(_texts(told[-1:] if isinstance(told, list) else told))
+        talk = self._conversation
+        return "\n".join(_texts(talk[-1:] if isinstance(talk, list) else talk))
 
     @property
     def tools(self) -> list[str]:
@@ -93,10 +93,10 @@ class Asked:
     @property
     def turns(self) -> list[tuple[bool, str]]:
         """The model's own turns so far: whether each called a tool, and what it said."""
-        told = self._conversation
+        talk = self._conversation
         found: list[tuple[bool, str]] = []
         went_on = False  # one wire has an item for each part of a turn
-        for item in told if isinstance(told, list) else ():
+        for item in talk if isinstance(talk, list) else ():
             mine = _is_own(item)
             if mine:
                 called, said = found.pop() if went_on and self.wire == "responses" else (False, "")

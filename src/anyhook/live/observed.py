@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 PATH = os.path.join(os.path.dirname(__file__), "observed.json")
 
-WORKS, STOPPED, TOLD, NOTHING = "works", "stopped", "told", "nothing"
+WORKS, STOPPED, HEARD, NOTHING = "works", "stopped", "told", "nothing"
 """What was seen: the effect itself; the action was kept from happening; the model was told; no trace of it."""
 NOT_FIRED, UNASKED, LOST = "not fired", "unasked", "lost"
 """The event did not happen in that run; the agent asks nobody, so that a leave says nothing; what is promised where
 neither the effect nor anything near it is there."""
 SUB_AGENTS = "sub-agents"
-"""Stands in the place of an event: whether the hooks before a tool hold for an agent's own sub-agents."""
+"""Used in place of an event: whether the hooks before a tool hold for an agent's own sub-agents."""
 UNSEEN = ("", NOT_FIRED, UNASKED)
 QUIET = ("message",)
 """Effects for people's eyes, which a run without a person may well not show."""
@@ -80,13 +80,13 @@ class Sight(Record):
         if self.effect == "ask":
             return (STOPPED,)  # there is nobody to ask
         if self.effect == "block" and self.event in AFTERWARDS:
-            return (TOLD,)  # there is nothing left to stop
+            return (HEARD,)  # there is nothing left to stop
         if (self.effect, self.event, self.promised) == ("end_turn", "user_prompt_submit", "block"):
             return (WORKS,)  # a prompt that is not sent is a turn that ends
         if self.promised == WORKS or self.effect == "follow_up":
             return (WORKS,)
-        # Where the model is told in place of the result, what was to be replaced is replaced.
-        return (STOPPED,) if self.promised == "block" and self.event not in AFTERWARDS else (TOLD, WORKS)
+        # If the model reads a text instead of the result, the result was replaced as asked.
+        return (STOPPED,) if self.promised == "block" and self.event not in AFTERWARDS else (HEARD, WORKS)
 
 
 def promised(table: Host, event: str, effect: str) -> str | None:
@@ -123,7 +123,7 @@ def _object(value: Json) -> dict[str, Json]:
 
 
 def load() -> dict[str, Json]:
-    """The data as `make live` left it; {} where there is none."""
+    """The data as `make live` left it, or {}."""
     try:
         with open(PATH, encoding="utf-8") as file:
             return _object(json.load(file))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ASIDE = "ok, in short"
 """The answer to a request that offers no tools: a title, a summary, a question whether all is well."""
-TOLD_OFF = "do not call any tools"
+NO_TOOLS = "do not call any tools"
 """What agents say that offer their tools and want a summary all the same."""
 FIELDS = {
     "command": ("command", "cmd", "commands", "script"),
@@ -53,13 +53,13 @@ class Step(Record):
 
 
 def script(steps: Sequence[Step], names: Mapping[str, Sequence[str]]) -> Callable[[Asked], Answer]:
-    """The model that plays the steps; `names` are what the agent may call each tool of ours."""
+    """The model that plays the steps; `names` are what the agent may call each of our tools."""
     said = {step.text for step in steps if step.text}
     places = {step.where for step in steps if step.where}
 
     def answer(asked: Asked) -> Answer:
         schemas = asked.schemas
-        if not schemas or TOLD_OFF in asked.last.lower():
+        if not schemas or NO_TOOLS in asked.last.lower():
             return Answer(_aside(asked), tokens=max(step.tokens for step in steps))
         opening = asked.opening if places else ""
         where = next((word for word in places if word in opening), "")

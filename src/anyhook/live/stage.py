@@ -1,5 +1,5 @@
-"""A stage: a throw-away home and project in which an agent is driven, with copies of the user's own entry and of the
-settings that decide whether it is called. Nothing of the user's is written to, and no file of credentials is copied."""
+"""A stage: a temporary home and project in which an agent is driven, with copies of the user's own entry and of the
+settings that decide whether it is called. It writes to none of the user's files and copies no credentials."""
 
 from __future__ import annotations
 

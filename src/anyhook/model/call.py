@@ -1,8 +1,12 @@
-"""Call and Run: what is to be started, and what came of it. Neither knows a dialect."""
+"""Call and Run: what to start, and the result. Neither knows a dialect."""
 
 from __future__ import annotations
 
 from anyhook.model.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.words import Ending
 
 
 class Call(Record):
@@ -23,8 +27,7 @@ class Call(Record):
 class Run(Record):
     """How one process ended. `ending` says which of the ways; reading the output is another step's business."""
 
-    ending: str
-    """`exited`, `timed_out`, `signalled`, `not_started`, `overflowed` or `cancelled`."""
+    ending: Ending
     exit_code: int | None
     """The exit status; minus the signal's number where a signal ended it; None where nothing was started, or where
     another part of the program took the status away."""
@@ -34,4 +37,4 @@ class Run(Record):
     """Wall clock, nanoseconds since the epoch."""
     duration_s: float
     error: str | None = None
-    """Why it was not started, or why its status is not known, in words."""
+    """Why it was not started, or why its status is not known."""

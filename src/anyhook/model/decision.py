@@ -10,34 +10,44 @@ if TYPE_CHECKING:
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
+    from anyhook.model.words import Effect, Ending, HookState, HookStatus, Verdict
+
+    Statuses = dict[HookState, HookStatus]
 
 
 class Report(Record):
-    """What became of one hook of the catalog in one event."""
+    """What happened to one hook of the catalog in one event."""
 
     id: str
     name: str
     dialect: str
     scope: str
     source: str
-    status: str
-    """`ran`, `unmatched`, `untrusted`, `disabled`, `skipped`, `background` or `broken`."""
+    status: HookStatus
     why: str = ""
-    ending: str | None = None
+    ending: Ending | None = None
     exit_code: int | None = None
     duration_ms: float | None = None
     stdout: str = ""
     stderr: str = ""
-    verdict: str = "none"
+    verdict: Verdict = "none"
 
     def as_dict(self) -> dict[str, Json]:
         return {field: getattr(self, field) for field in self.fields}
 
 
+IDLE: Statuses = {
+    "armed": "unmatched",
+    "untrusted": "untrusted",
+    "changed": "untrusted",
+    "disabled": "disabled",
+    "broken": "broken",
+}
+
+
 def idle_report(where: str, hook: Hook, why: str) -> Report:
     """The line about a hook that does not run."""
-    status = {"armed": "unmatched", "changed": "untrusted"}.get(hook.status, hook.status)
-    return Report(hook.id, hook.name, hook.dialect, hook.scope, where, status, why)
+    return Report(hook.id, hook.name, hook.dialect, hook.scope, where, IDLE[hook.status], why)
 
 
 class Texts(tuple[str, ...]):
@@ -58,8 +68,8 @@ class Decision(Record):
     """One predictable result of many hooks."""
 
     event: str
-    verdict: str = "none"
-    effect: str | None = None
+    verdict: Verdict = "none"
+    effect: Effect | None = None
     reason: str | None = None
     hook: str | None = None
     tool_input: dict[str, Json] | None = None

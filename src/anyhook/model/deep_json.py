@@ -25,7 +25,7 @@ _INFINITE = (float("inf"), float("-inf"))
 
 
 def read(text: str) -> Json:
-    """The value of a JSON text, a number that Python cannot hold as `Digits`; ValueError where it is none."""
+    """The value of a JSON text, a number that Python cannot hold as `Digits`; ValueError if it is not JSON."""
     holders: list[dict[str, Json] | list[Json]] = []
     keys: list[str] = []
     place = _skip(text, 0)

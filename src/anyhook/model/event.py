@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from anyhook.model.json_types import Json
 
-# Every canonical event, and the field whose value a matcher may be tried against ("" where there is none).
+# Every canonical event, and the field whose value a matcher may be tried against, or "".
 EVENTS: dict[str, tuple[str, ...]] = {
     "session_start": ("source",),
     "session_end": ("reason",),
@@ -31,7 +31,7 @@ EVENTS: dict[str, tuple[str, ...]] = {
 }
 
 # A block of one of these keeps something from happening, so nobody else need be asked; after the others the thing has
-# happened already, and every dialect still hears of it.
+# happened already, and every dialect still sees it.
 GATES = frozenset(
     {
         "session_start",
@@ -115,7 +115,7 @@ class Event(Record):
     """The host's own bytes, untouched, where there are any."""
     hosted: bool = False
     """Whether it comes from a host with words of its own: then each dialect's hooks see their own names and fields for
-    the host's tools, and hear of sub-agents what their document says. Else everything is taken as it is."""
+    the host's tools, and see of sub-agents what their document says. Otherwise everything is taken as it is."""
     ours: str = ""
     """Our own tools' name for the host's tool, where the host calls it otherwise: dialects translate from that."""
     inputs: dict[str, str] | None = None

@@ -8,13 +8,14 @@ from anyhook.model.record import Record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
+    from anyhook.model.words import HookState
 
 # Statuses of a hook in the catalog.
-ARMED = "armed"
-UNTRUSTED = "untrusted"
-CHANGED = "changed"
-DISABLED = "disabled"
-BROKEN = "broken"
+ARMED: HookState = "armed"
+UNTRUSTED: HookState = "untrusted"
+CHANGED: HookState = "changed"
+DISABLED: HookState = "disabled"
+BROKEN: HookState = "broken"
 
 ASKING = ("prompt", "agent")
 """Kinds of handlers that a model answers."""
@@ -59,7 +60,7 @@ class Hook(Record):
     """The declaration as canonical JSON: what an approval pins, besides the files."""
     files: tuple[str, ...] = ()
     """The scripts that the declaration names; an approval pins their bytes."""
-    status: str = ARMED
+    status: HookState = ARMED
     why: str = ""
     line: int | None = None
 

@@ -1,6 +1,6 @@
 """JSON without the `json` package: the same C scanner and encoder, minus the import of `re`, which costs as much
-as half an interpreter start and would be spent before the first hook is looked up. Where the C parts are not to be
-had, `json` serves."""
+as half an interpreter start and would be spent before the first hook is looked up. If the C parts are not
+available, `json` is used."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ try:
     _plain = make_encoder(None, _refuse, encode_basestring, None, ": ", ", ", False, False, True)
 
     def loads(text: str) -> Json:
-        """The value of a JSON text; ValueError where it is none, RecursionError where it is nested too deeply."""
+        """The value of a JSON text; ValueError if it is not JSON, RecursionError if it is nested too deeply."""
         start = 0
         while start < len(text) and text[start] in _BLANKS:
             start += 1

@@ -11,11 +11,21 @@ __all__ = ["ALLOW", "ASK", "BLOCK", "EFFECTS", "NONE", "SILENT", "STOPPING", "ST
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
+    from anyhook.model.words import Cause, Effect, Verdict
 
-STRENGTH = {NONE: 0, ALLOW: 1, ASK: 2, BLOCK: 3}
+STRENGTH: dict[str, int] = {NONE: 0, ALLOW: 1, ASK: 2, BLOCK: 3}
 
 # What a block does, weakest first: where two dialects block the same event, the stronger effect is the decision's.
-EFFECTS = ("advisory", "feedback", "keep_working", "skip", "deny_permission", "deny_tool", "end_turn", "abort")
+EFFECTS: tuple[Effect, ...] = (
+    "advisory",
+    "feedback",
+    "keep_working",
+    "skip",
+    "deny_permission",
+    "deny_tool",
+    "end_turn",
+    "abort",
+)
 STOPPING = frozenset(EFFECTS) - {"advisory", "feedback"}
 """Effects that keep something from happening; the other two come too late, or are only heard."""
 
@@ -23,15 +33,14 @@ STOPPING = frozenset(EFFECTS) - {"advisory", "feedback"}
 class Failure(Record):
     """A hook that did not do its work: one cause, in one word, and the words for a person."""
 
-    cause: str
-    """`timed_out`, `signalled`, `not_started`, `overflowed`, `exit`, `output` or `cancelled`."""
+    cause: Cause
     detail: str
 
 
 class Outcome(Record):
     """The effects of one run. Absent effects are None or empty; silence is `none`, never `allow`."""
 
-    verdict: str = NONE
+    verdict: Verdict = NONE
     reason: str | None = None
     tool_input: dict[str, Json] | None = None
     tool_output: Json = None

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from anyhook.model.record import Record
 
-ERROR = "error"
-WARNING = "warning"
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.words import Severity
+
+ERROR: Severity = "error"
+WARNING: Severity = "warning"
 
 
 class Problem(Record):
@@ -18,7 +22,7 @@ class Problem(Record):
     """A path, with `:line` where known, or the id of a hook."""
     why: str = ""
     fix: str = ""
-    severity: str = ERROR
+    severity: Severity = ERROR
     dialect: str = ""
     scope: str = ""
     """Whose hook file it is about, where it is about one."""

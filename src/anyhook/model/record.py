@@ -31,7 +31,7 @@ class _Slots(type):
 
 
 MANY = 50
-"""From which record of a class on an `__init__` of its own pays: compiling one takes as long as so many by hand."""
+"""From this record of a class on, its own `__init__` pays: compiling one takes as long as this many by hand."""
 
 
 def _init(own: list[str], defaults: dict[str, Any]) -> Callable[..., None]:

@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from anyhook.handlers.model_client import AnyModel
 
 
-class Switches(TypedDict, total=False):
+class FireSwitches(TypedDict, total=False):
     """What `fire` takes: a posture and a mode for this event, and the switches of `open` that decide which hooks
     there are, at the price of another catalog the first time."""
 
     on_failure: str | None
     mode: str | None
-    spent: frozenset[str]
+    exhausted: frozenset[str]
     """Dialects that have kept the agent working as often as they may; their blocks are ignored."""
     dialects: Sequence[str]
     dialect: str | Sequence[str]

@@ -1,4 +1,4 @@
-"""Trace context: where a run of a hook stands in a trace, in the words of W3C. It sends nothing; what it puts into a
+"""Trace context: the place of a hook's run in a trace, as defined by W3C. It sends nothing; what it puts into a
 hook's environment is written down with the run, so that an export finds the same ids."""
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 STATE = "TRACESTATE"
 NO_TRACE, NO_SPAN = "0" * 32, "0" * 16
-KEPT_MOST = 1000
+MAX_KEPT = 1000
 """How many sessions' trace ids one engine remembers."""
 
 
 def parent_of(env: Mapping[str, str]) -> str:
-    """The caller's trace context; "" where it has none, or one that is none."""
+    """The caller's trace context; "" if it has none, or an invalid one."""
     given = env.get(TRACEPARENT, "")
     version, _, rest = given.partition("-")
     parts = rest.split("-")
@@ -57,7 +57,7 @@ class Trace:
         env.pop(STATE, None)
         known = self._ids.get(session)
         if known is None:
-            if len(self._ids) >= KEPT_MOST:
+            if len(self._ids) >= MAX_KEPT:
                 self._ids.clear()
             known = self._ids[session] = trace_id(session)
         made = env[TRACEPARENT] = f"00-{known}-{span:016x}-01"

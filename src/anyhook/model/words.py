@@ -6,12 +6,43 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Literal
 
-NONE, ALLOW, ASK, BLOCK = "none", "allow", "ask", "block"
-"""Verdicts, weakest first."""
+    Verdict = Literal["none", "allow", "ask", "block"]
+    Effect = Literal[
+        "advisory", "feedback", "keep_working", "skip", "deny_permission", "deny_tool", "end_turn", "abort"
+    ]
+    """What a block does."""
+    Ending = Literal["exited", "timed_out", "signalled", "not_started", "overflowed", "cancelled"]
+    """How a run ended."""
+    Cause = Literal["timed_out", "signalled", "not_started", "overflowed", "exit", "output", "cancelled"]
+    """Why a hook failed."""
+    Posture = Literal["native", "deny", "allow"]
+    """What a broken hook means."""
+    Mode = Literal["enforce", "shadow"]
+    HookState = Literal["armed", "untrusted", "changed", "disabled", "broken"]
+    """A hook in the catalog."""
+    HookStatus = Literal["ran", "unmatched", "untrusted", "disabled", "skipped", "background", "broken"]
+    """What happened to a hook in one event."""
+    Severity = Literal["error", "warning"]
+
+NONE: Verdict = "none"
+ALLOW: Verdict = "allow"
+ASK: Verdict = "ask"
+BLOCK: Verdict = "block"
+VERDICTS: dict[str, Verdict] = {"none": "none", "allow": "allow", "ask": "ask", "block": "block"}
+"""Weakest first; by the texts that tables and records have for them."""
+ENDINGS: dict[str, Ending] = {
+    "exited": "exited",
+    "timed_out": "timed_out",
+    "signalled": "signalled",
+    "not_started": "not_started",
+    "overflowed": "overflowed",
+    "cancelled": "cancelled",
+}
 TRUST = ("ask", "all", "native", "none")
-ON_FAILURE = ("native", "deny", "allow")
-MODE = ("enforce", "shadow")
+ON_FAILURE: tuple[Posture, ...] = ("native", "deny", "allow")
+MODE: tuple[Mode, ...] = ("enforce", "shadow")
 TRACEPARENT = "TRACEPARENT"
 """The variable with a caller's trace context, as W3C names it."""
 RUN_VARIABLE = "ANYHOOK_RUN"
@@ -25,7 +56,7 @@ BODIES = (FULL, HASHED, "none")
 
 
 def checked(switch: str, value: str | None, known: tuple[str, ...]) -> None:
-    """ValueError for a word that is none of the known ones."""
+    """ValueError for an unknown word."""
     if value is not None and value not in known:
         raise ValueError(f"{switch}={value!r}: it must be one of {', '.join(known)}")
 

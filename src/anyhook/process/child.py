@@ -14,14 +14,15 @@ from _thread import RLock
 from time import monotonic, time_ns
 
 from anyhook.model.call import Run
-from anyhook.process.process_tree import Tree, carries, environment, holds_pipe, program_of, status_of_reaped
 from anyhook.process.spawn import spawner
+from anyhook.process.tree import Tree, carries, environment, holds_pipe, program_of, status_of_reaped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from subprocess import Popen
 
     from anyhook.model.call import Call
+    from anyhook.model.words import Ending
 
 OUTPUT_LIMIT = 10 * 1024 * 1024
 """Of each stream, in bytes."""
@@ -31,7 +32,7 @@ _LARGEST_PIPE = 1024 * 1024
 _QUICK_S = 0.005
 """How long to wait for the end alone before watching the output as well. A short answer fits into the pipe, and waking
 up for its first bytes, for the closing of each stream and then for the end adds 6 % to a small hook's time. A shorter
-wait makes the kernel set its timer anew: 1 ms adds 3 %."""
+wait makes the kernel set its timer again: 1 ms adds 3 %."""
 _LONGEST_POLL_S = 3600.0
 _LONGEST_TICK_S = 0.02
 _HANGS_S = 1.0
@@ -58,7 +59,7 @@ class Here:
         self.marks: list[str] = []
         """Of all calls so far, where the process is ours."""
         self.spared: set[int] = set()
-        """Children that are no hook's (see `leave_alone`)."""
+        """Children that do not belong to a hook (see `leave_alone`)."""
 
 
 here = Here()
@@ -102,9 +103,9 @@ class _Stream:
 class Child:
     """One started process. One thread at a time may wait for it; any thread may end it."""
 
-    # Defaults stand here and not in `__init__`, which runs while nothing else does: the process is not there yet.
+    # Defaults are here and not in `__init__`, which runs while nothing else does: the process is not there yet.
     pid = 0
-    ending: str | None = None
+    ending: Ending | None = None
     alone = True
     """Whether no other child lived beside it, in a process that is ours."""
     _out: _Stream
@@ -193,7 +194,7 @@ class Child:
             self._watch(monotonic() + _HANGS_S)
         return self.conclude()
 
-    def end(self, ending: str = "cancelled") -> None:
+    def end(self, ending: Ending = "cancelled") -> None:
         """Kill the whole tree now, from any thread or signal handler; the next `wait` returns a Run with `ending`."""
         held = self._lock.acquire(timeout=_PATIENCE_S)
         try:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import time
 
-from anyhook.process.process_tree import Tree
+from anyhook.process.tree import Tree
 
 VARIABLE = "ANYHOOK_AGENT"
 """Not the variable of hooks' runs: an event that a command of the agent fires is one like any other."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from anyhook.model.call import Call
+    from anyhook.model.words import Ending
 
 __all__ = ["Child", "adopt_orphans", "end_all", "leave_alone", "run", "start"]
 
@@ -23,7 +24,10 @@ def start(call: Call, stdin: Callable[[], bytes] | None = None) -> Child | Run:
     where the call has none: that takes less time than the process takes to start."""
     child = Child(call)
     if here.is_ours:
-        _remember(child)
+        here.marks.append(call.mark)
+        if len(here.alive) > 1:
+            for other in list(here.alive):
+                other.alone = False
     program: str | None = None
     try:
         program = _find(call)
@@ -47,7 +51,7 @@ def start(call: Call, stdin: Callable[[], bytes] | None = None) -> Child | Run:
 
 
 def run(call: Call) -> Run:
-    """Start it and wait for it; whatever interrupts the waiting, nothing of it stays."""
+    """Start it and wait for it; whatever interrupts the waiting, no part of it stays."""
     child = start(call)
     if isinstance(child, Run):
         return child
@@ -92,7 +96,7 @@ def adopt_orphans() -> bool:
 
 
 def leave_alone(pid: int) -> None:
-    """A child of this process that was started elsewhere and is no hook's, whatever happens to the hooks."""
+    """A child of this process that was started elsewhere and does not belong to a hook."""
     here.spared.add(pid)
 
 
@@ -138,13 +142,6 @@ def _prctl(option: int, value: int) -> int:
         return int(ctypes.CDLL(None).prctl(option, value, 0, 0, 0))
 
 
-def _remember(child: Child) -> None:
-    here.marks.append(child.call.mark)
-    if len(here.alive) > 1:
-        for other in list(here.alive):
-            other.alone = False
-
-
 def _not_started(child: Child, program: str | None, error: Exception | None) -> Run:
     child.close()
     if child.ending:
@@ -152,7 +149,7 @@ def _not_started(child: Child, program: str | None, error: Exception | None) -> 
     return _no_run(child, "not_started", _why(child.call, program, error))
 
 
-def _no_run(child: Child, ending: str, why: str) -> Run:
+def _no_run(child: Child, ending: Ending, why: str) -> Run:
     return Run(ending, None, b"", b"", child.started_ns, monotonic() - child.started_s, why)
 
 

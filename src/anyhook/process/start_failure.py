@@ -115,7 +115,7 @@ def _not_a_program(path: str) -> str:
     if not head:
         return f"{path} is empty"
     if b"\0" in head:
-        return f"{path} is no program for this kind of machine"
+        return f"{path} is not a program for this kind of machine"
     if (interpreter := _interpreter(path)) is not None:
         return f"{path} names the interpreter {interpreter} in its first line, which is itself no program"
     return f"{path} has no first line that names its interpreter (#!/bin/sh, #!/usr/bin/env python3)"

@@ -7,10 +7,9 @@ import sqlite3
 from collections import deque
 from typing import TYPE_CHECKING
 
-from anyhook.journal.about import about
-from anyhook.journal.durations import Durations
-from anyhook.journal.numbers import whole_number
+from anyhook.journal.read import RecordedRun, about
 from anyhook.journal.record import clean, clipped, run_fields
+from anyhook.journal.runs import Durations
 from anyhook.journal.search import Wanted, newest, search
 from anyhook.model import lean_json
 from anyhook.model.call import Run
@@ -18,7 +17,7 @@ from anyhook.model.digest import hasher
 from anyhook.model.event import EVENTS, Event
 from anyhook.model.outcome import ASK, BLOCK, STOPPING
 from anyhook.model.record import Record
-from anyhook.replay.replay import Unjudgeable, event_in, is_repeated, run_from
+from anyhook.replay.rejudge import Unjudgeable, event_in, is_repeated, run_from
 from anyhook.replay.trial import run_batch, values_of
 from anyhook.tables.translate import REWRITES, completed, to_host, to_native
 from anyhook.walk.interpret import interpret
@@ -28,14 +27,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from concurrent.futures import Executor, Future
 
-    from anyhook.journal.record import Keeping
+    from anyhook.journal.read import JournalLine
+    from anyhook.journal.record import JournalPolicy
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.model.outcome import Outcome
     from anyhook.replay.trial import Result, Trial
     from anyhook.tables.rows import Dialect, EventRow
 
-BATCH_LEAST, BATCH_MOST = 25, 5_000
+MIN_BATCH, MAX_BATCH = 25, 5_000
 """A living interpreter has to start first, so a batch for one should be worth it. The first is small, each next one
 twice as large: nobody knows how many there will be. Others stay small, since what an interrupted batch did is lost."""
 AHEAD = 3
@@ -130,9 +130,9 @@ class Backtest:
         state_dir: str,
         wanted: Wanted,
         pairs: Callable[[Event, str], Iterator[tuple[Subject, Callable[[str], Trial]]]],
-        keeping: Keeping,
+        policy: JournalPolicy,
     ) -> None:
-        self.state_dir, self.wanted, self.pairs, self.keeping = state_dir, wanted, pairs, keeping
+        self.state_dir, self.wanted, self.pairs, self.policy = state_dir, wanted, pairs, policy
         self.left_out: dict[str, int] = {}
         self.cold_only: set[str] = set()
         """Hooks that went otherwise in a living interpreter than in a process of their own."""
@@ -170,8 +170,8 @@ class Backtest:
         size: dict[str, int] = {}
         made: dict[str, list[Trial]] = {}
         number = 0
-        for record, event, session in self._events():
-            number = whole_number(record.get("n")) or 0
+        for line, event, session in self._events():
+            number = line.number
             for subject, make in self.pairs(event, session):
                 key, hook = self._key(subject, event, session), subject.hook.id
                 if key in self._under_way or self._result(key) is not None:
@@ -179,9 +179,9 @@ class Backtest:
                 self._under_way.add(key)
                 trials = made.setdefault(hook, [])
                 trials.append(self._sendable(make(key)))
-                if len(trials) >= size.setdefault(hook, BATCH_LEAST):
+                if len(trials) >= size.setdefault(hook, MIN_BATCH):
                     yield number, made.pop(hook)
-                    size[hook] = min(BATCH_MOST, size[hook] * 2) if trials[-1].interpreter else BATCH_LEAST
+                    size[hook] = min(MAX_BATCH, size[hook] * 2) if trials[-1].interpreter else MIN_BATCH
         for trials in made.values():
             yield number, trials
 
@@ -208,11 +208,11 @@ class Backtest:
             self._under_way.discard(key)
             if warm and hook in self.cold_only:
                 continue
-            text = clean(run_fields(Run(*values), self.keeping), self.keeping)
+            text = clean(run_fields(Run(*values), self.policy), self.policy)
             self._results.execute("INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?)", (key, hook, int(warm), text))
         self._results.execute("COMMIT")
 
-    # -- what came of it
+    # -- the result
 
     def tally(self, tell: Callable[[int, int], None]) -> tuple[dict[str, Tally], deque[Finding], int]:
         """Every event again, with the results: one row per hook, the newest of what would be different, and how much
@@ -222,15 +222,15 @@ class Backtest:
         count, last = 0, self._last()
         self._results.execute(COUNTED)
         self._results.execute("BEGIN")
-        for record, event, session in self._events():
-            tell(whole_number(record.get("n")) or 0, last)
+        for line, event, session in self._events():
+            tell(line.number, last)
             for subject, _ in self.pairs(event, session):
                 key = self._key(subject, event, session)
                 result = self._result(key)
                 if result is None:
                     continue
                 try:
-                    run = run_from(lean_json.loads(result[0]))
+                    run = run_from(_kept_run(result[0]))
                 except Unjudgeable as error:
                     why = f"a run of {subject.hook.id}: {error}"
                     self.left_out[why] = self.left_out.get(why, 0) + 1
@@ -240,7 +240,7 @@ class Backtest:
                 tally.add(outcome, read.failure is not None)
                 if self._results.execute("INSERT OR IGNORE INTO counted VALUES (?)", (key,)).rowcount:
                     tally.add_run(bool(result[1]), run.duration_s)
-                found = _finding(record, event, subject.hook.id, outcome, read)
+                found = _finding(line, event, subject.hook.id, outcome, read)
                 if found is not None:
                     findings.append(found)
                     count += 1
@@ -254,25 +254,23 @@ class Backtest:
 
     # -- the events
 
-    def _events(self) -> Iterator[tuple[dict[str, Json], Event, str]]:
+    def _events(self) -> Iterator[tuple[JournalLine, Event, str]]:
         """The recorded events that can be fired again; the others are counted by their reason."""
         self.left_out = {}
-        for found in search(self.state_dir, self.wanted):
-            record = found.record
-            if record is None or record.get("event") not in EVENTS or is_repeated(record):
+        for line in search(self.state_dir, self.wanted):
+            if line.event not in EVENTS or is_repeated(line):
                 continue
-            data = record.get("data")
             why = ""
-            if "lost" in record or record.get("events") or not isinstance(data, dict):
+            if not line.has_data:
                 why = "its data was not kept"
-            elif "bodies" in record:
+            elif not line.has_bodies:
                 why = "its payloads were not kept"
-            elif b" characters in all]" in found.line:
+            elif b" characters in all]" in line.raw:
                 why = "a text in it was too long to be kept whole"
-            if why or not isinstance(data, dict):
+            if why:
                 self.left_out[why] = self.left_out.get(why, 0) + 1
                 continue
-            yield record, event_in(record), str(record.get("session"))
+            yield line, event_in(line), str(line.session)
 
     def _key(self, subject: Subject, event: Event, session: str) -> str:
         """The same hook, the same event: the same key."""
@@ -281,9 +279,9 @@ class Backtest:
 
 
 def _in_turn(
-    executor: Executor, batches: Iterator[tuple[int, list[Trial]]], most: int, sandbox: tuple[str, ...]
+    executor: Executor, batches: Iterator[tuple[int, list[Trial]]], max_waiting: int, sandbox: tuple[str, ...]
 ) -> Iterator[tuple[str, int, tuple[list[Result], list[str]]]]:
-    """Hook, number and answer of each batch, with so many of them under way; whatever interrupts that calls off the
+    """Hook, number and answer of each batch, with this many of them in progress; whatever interrupts that calls off the
     rest."""
     waiting: deque[tuple[str, int, Future[tuple[list[Result], list[str]]]]] = deque()
 
@@ -298,7 +296,7 @@ def _in_turn(
         for number, batch in batches:
             future = executor.submit(run_batch, [values_of(trial) for trial in batch], sandbox)
             waiting.append((batch[0].hook, number, future))
-            while len(waiting) > most or (waiting and waiting[0][2].done()):
+            while len(waiting) > max_waiting or (waiting and waiting[0][2].done()):
                 yield answered()
         while waiting:
             yield answered()
@@ -311,6 +309,12 @@ def _cold_task(task: tuple[object, ...]) -> tuple[object, ...]:
     return task if task[:1] == ("callable",) else ()
 
 
+def _kept_run(text: str) -> RecordedRun | None:
+    """A run as a backtest has kept it."""
+    kept = lean_json.loads(text)
+    return RecordedRun(kept) if isinstance(kept, dict) else None
+
+
 def _judged(subject: Subject, event: Event, run: Run) -> tuple[Outcome, Outcome]:
     """What the run asks for, and how that counts, in the words of the event's host."""
     hook, table = subject.hook, subject.dialect
@@ -319,11 +323,11 @@ def _judged(subject: Subject, event: Event, run: Run) -> tuple[Outcome, Outcome]
     return read, to_host(judge(hook, table, subject.row, whole, subject.posture, {}), event, table)
 
 
-def _finding(record: dict[str, Json], event: Event, hook: str, outcome: Outcome, read: Outcome) -> Finding | None:
-    decision = record.get("decision")
-    before = decision if isinstance(decision, dict) else {}
+def _finding(line: JournalLine, event: Event, hook: str, outcome: Outcome, read: Outcome) -> Finding | None:
+    decision = line.decision
+    before: dict[str, Json] = {} if decision is None else decision.raw
     blocked = before.get("verdict") == BLOCK
-    start = (record.get("n"), record.get("at"), event.name, event.data.get("tool"), about(event.data), hook)
+    start = (line.n, line.at_ns, event.name, event.data.get("tool"), about(event.data), hook)
     if outcome.verdict == BLOCK and not blocked:
         return Finding(*start, "blocks", outcome.reason or "")
     if outcome.verdict != BLOCK and blocked and before.get("hook") == hook:

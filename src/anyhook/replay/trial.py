@@ -22,11 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from multiprocessing.connection import Connection
 
-    Result = tuple[str, tuple[str, int | None, bytes, bytes, int, float, str | None], bool]
+    from anyhook.model.words import Ending
+
+    Result = tuple[str, tuple[Ending, int | None, bytes, bytes, int, float, str | None], bool]
     """Key, the fields of the Run, and whether it ran warm."""
 
 EVERY = 2_000
-"""One of so many trials is run cold as well as warm."""
+"""One in this many trials is run cold as well as warm."""
 FIRST, SMALL = 3, 500
 """And so are this many at the beginning of each small batch, as the first ones are; one of each larger batch."""
 SHELLS = ("sh", "bash", "dash", "zsh")
@@ -80,7 +82,7 @@ def works(sandbox: tuple[str, ...]) -> str:
     if not sandbox:
         return ""
     done = subprocess.run([*sandbox, "true"], capture_output=True, text=True, check=False)
-    return "" if done.returncode == 0 else done.stderr.strip() or f"it left with status {done.returncode}"
+    return "" if done.returncode == 0 else done.stderr.strip() or f"it exited with status {done.returncode}"
 
 
 def python_script(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> tuple[str, str, tuple[str, ...]] | None:
@@ -170,7 +172,7 @@ def run_batch(trials: Sequence[tuple[object, ...]], sandbox: tuple[str, ...]) ->
     return results, strange
 
 
-def _fields(run_: Run) -> tuple[str, int | None, bytes, bytes, int, float, str | None]:
+def _fields(run_: Run) -> tuple[Ending, int | None, bytes, bytes, int, float, str | None]:
     return (run_.ending, run_.exit_code, run_.stdout, run_.stderr, run_.started_ns, run_.duration_s, run_.error)
 
 

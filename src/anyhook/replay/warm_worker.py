@@ -1,5 +1,5 @@
 """A living interpreter that runs Python hooks one after the other, as if each had a process of its own. A program by
-itself: it is started with the hook's own interpreter, and imports nothing of ours unless a callable is asked for.
+itself: it is started with the hook's own interpreter, and imports nothing from anyhook unless a callable is asked for.
 
 It says "ready", reads one list of tasks after the other from stdin, and answers each task on its own: (exit status,
 stdout, stderr, seconds). What escapes it (other processes' output, ends of the whole process) shows in the samples that

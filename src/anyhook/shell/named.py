@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from anyhook.documents.files import Files
 
 SEPARATORS = {ord(char): " " for char in "\t\n\r;&|<>()=:,@'\"`{}"}
-"""What may stand between two paths inside one word: a shell line after `-c`, an assignment, a list."""
+"""What may be between two paths inside one word: a shell line after `-c`, an assignment, a list."""
 ENTRY_FILES = ("__main__.py", "index.js", "index.mjs", "index.cjs", "index.ts", "package.json", "Makefile", "main.go")
 """What runs where a folder is named in place of a script."""
 READ_BY = {
@@ -27,7 +27,7 @@ READ_BY = {
     **dict.fromkeys(("npm", "npx", "yarn", "pnpm", "bun"), ("package.json",)),
     **dict.fromkeys(("pytest", "py.test"), ("conftest.py",)),
 }
-"""What well-known programs read and run in the folder they are started in, unasked."""
+"""What well-known programs read and run in their current folder by default."""
 MAX_FOLDERS = 8
 GLOB = frozenset("*?[")
 
@@ -102,7 +102,7 @@ class _Search:
         return word.replace("/proc/self/cwd", self.cwd).replace("/proc/thread-self/cwd", self.cwd)
 
     def pieces(self, word: str) -> Iterator[str]:
-        """The word, what stands between separators in it, and what follows an expansion or a short option."""
+        """The word, what is between separators in it, and what follows an expansion or a short option."""
         yield expand_home(word, self.home)
         for piece in word.translate(SEPARATORS).split():
             yield expand_home(piece, self.home)

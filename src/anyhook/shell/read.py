@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 UNKNOWN = "\0"
-"""Stands in a word for what only running the line would tell."""
+"""Replaces the part of a word that only running the line would show."""
 MAX_DEPTH = 8
 """How many shells inside shells are looked into."""
 SEPARATORS = ("&&", "||", ";", "|", "&", "\n")

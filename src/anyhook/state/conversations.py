@@ -44,7 +44,7 @@ class Conversations:
         write_private(f"{self.folder}/{conversation.id}.json", data)
 
     def load(self, identity: str) -> Conversation | None:
-        """The conversation; None where there is none of that name, or none that can be read."""
+        """The conversation; None if none has that name, or if it cannot be read."""
         if not ID.match(identity):
             return None
         try:

@@ -1,4 +1,4 @@
-"""Recent decisions: what was decided a moment ago about a call, so that several entries of ours in agents' configs run
+"""Recent decisions: what was decided a moment ago about a call, so that several anyhook entries in agents' configs run
 the hooks once and all give the same answer. Where nothing can be remembered, every call is the first."""
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ POLL_S = 0.01
 
 
 class RecentDecision:
-    """The decision on one call, as one entry of ours sees it."""
+    """The decision on one call, as one entry sees it."""
 
     def __init__(self, state_dir: str, key: object, agent: str, call_id: str) -> None:
         self.folder = f"{state_dir}/firings"
@@ -64,7 +64,7 @@ class RecentDecision:
             return  # then the next one is the first as well
 
     def _sweep(self) -> None:
-        """Forget what nobody asks for any more: decisions stand here as they are, with whatever hooks said."""
+        """Forget what nobody asks for any more: decisions are stored as they are, with whatever hooks said."""
         oldest = time.time() - REMEMBERED_S
         try:
             for entry in os.scandir(self.folder):

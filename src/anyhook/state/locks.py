@@ -6,11 +6,11 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from anyhook.state.places import make_private_dir
+from anyhook.state.places import NO_LOCKS, make_private_dir
 
 try:
     import fcntl
-except ImportError:  # a system without such locks: the last one to write wins
+except ImportError:  # as on a file system without locks, the last one to write wins
     fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
@@ -39,4 +39,7 @@ def _taken(descriptor: int, wait: bool) -> bool:
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except BlockingIOError:
         return False
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise
     return True

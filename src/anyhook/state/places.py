@@ -25,6 +25,8 @@ def installs_index(state_dir: str) -> str:
     return f"{state_dir}/installs/index.json"
 
 
+NO_LOCKS = (22, 37, 38, 95)
+"""EINVAL, ENOLCK, ENOSYS, ENOTSUP: what `flock` says on a file system without locks."""
 NOWHERE = "/dev/null/anyhook"
 """A folder that can neither be there nor be made."""
 
@@ -70,7 +72,7 @@ def config_file(env: Mapping[str, str]) -> str:
 
 
 def make_private_dir(folder: str) -> None:
-    """A folder of ours, with its parents, for its owner only."""
+    """Creates one of our folders, with its parents, for its owner only."""
     if folder and not os.path.isdir(folder):
         make_private_dir(os.path.dirname(folder))
         try:
@@ -95,7 +97,7 @@ def file_name(text: str) -> str:
 
 
 def read_object(path: str) -> dict[str, Json] | None:
-    """The JSON object in a small file of ours; None where there is none."""
+    """The JSON object in one of our small files, or None."""
     try:
         with open(path, "rb") as file:
             found = lean_json.loads(file.read().decode())

@@ -1,35 +1,104 @@
 """Compiled plans: a catalog kept as plain values, good as long as every file it came from looks the same. It is
 read before anything else is imported, so it uses built-in modules only; a plan that is missing, old or damaged is
-simply made anew."""
+simply made again."""
 
 from __future__ import annotations
 
 import marshal
 import os
+import sys
 
+from anyhook import __version__
 from anyhook.documents.stamps import stamp
+from anyhook.model.record import Record
+from anyhook.model.words import TRUST, checked
+from anyhook.state.places import believed_dir, write_private
+from anyhook.tables.registry import DIALECTS, VARIABLES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from anyhook.documents.stamps import Stamp
+    from anyhook.model.json_types import Json
+    from anyhook.tables.rows import Roots
+
+    Values = tuple[object, ...]
 
 SETTLED_NS = 50_000_000
 """A file that changed so short a time ago may change again without its stamp showing it; such a catalog is not kept."""
 
 
-def plan_key(
-    version: str,
-    env: Mapping[str, str],
-    variables: tuple[str, ...],
-    project: str,
-    dialects: tuple[str, ...],
-    trust: str,
-    plugin_dirs: tuple[str, ...],
-    state_dir: str | None,
-) -> tuple[object, ...]:
+class Setup(Record):
     """Everything but the files that decides what a catalog holds."""
-    seen = tuple(env.get(name) for name in variables)
-    return (version, project, dialects, trust, plugin_dirs, state_dir, seen)
+
+    project: str
+    env: Mapping[str, str]
+    dialects: tuple[str, ...] = DIALECTS
+    trust: str = "ask"
+    plugin_dirs: tuple[str, ...] = ()
+    state_dir: str | None = None
+    """Of dialects that keep their hooks in a state directory; not ours."""
+    read_by_s: float | None = None
+    """The time, by the monotonic clock, after which a project is not read any further; it decides nothing else."""
+
+    @classmethod
+    def of(
+        cls,
+        project: str,
+        env: Mapping[str, str],
+        dialects: Sequence[str] = (),
+        trust: str = "ask",
+        plugin_dirs: Sequence[str] = (),
+        state_dir: str | None = None,
+        read_by_s: float | None = None,
+    ) -> Setup:
+        """The same with real paths, so that a symlinked checkout is the checkout itself."""
+        unknown = [name for name in dialects if name not in DIALECTS]
+        if unknown:
+            raise ValueError(f"there is no dialect {unknown[0]!r}; known: {', '.join(DIALECTS)}")
+        checked("trust", trust, TRUST)
+        if not os.path.isdir(project):
+            raise NotADirectoryError(f"the project {project!r} is not a directory")
+        chosen = tuple([name for name in DIALECTS if name in dialects]) if dialects else DIALECTS
+        folders = tuple([os.path.realpath(folder) for folder in plugin_dirs])
+        state_dir = os.path.abspath(state_dir) if state_dir else None
+        return cls(os.path.realpath(project), env, chosen, trust, folders, state_dir, read_by_s)
+
+    def key(self) -> tuple[object, ...]:
+        """What a plan is found by."""
+        seen = tuple([self.env.get(name) for name in VARIABLES])
+        return (__version__, self.project, self.dialects, self.trust, self.plugin_dirs, self.state_dir, seen)
+
+    def roots(self, plugins: Sequence[str]) -> Roots:
+        """Where dialects look for their hooks. `plugins` are those that the settings name."""
+        from anyhook.tables.rows import Roots
+
+        seen = {name: self.env[name] for name in VARIABLES if name in self.env}
+        folders = dict.fromkeys([*self.plugin_dirs, *(os.path.realpath(folder) for folder in plugins)])
+        return Roots(self.project, seen, tuple(folders), self.state_dir, sys.platform)
+
+
+class CatalogPlan(Record):
+    """A catalog as plain values, and what can be said of it without making it one again."""
+
+    key: tuple[object, ...]
+    stamps: dict[str, Stamp | None]
+    """What every file looked like that the catalog depends on."""
+    hooks: list[Values]
+    problems: list[Values]
+    config: Values
+    events: dict[str, list[int]]
+    """Events that have hooks, and the places of these in the list."""
+    natives: dict[str, tuple[str, ...]]
+    """Agents' own names of events, and the canonical ones."""
+    journal: dict[str, Json]
+    """The settings of the journal."""
+    mode: str
+
+    def is_quiet(self, *events: str) -> bool:
+        """Whether these events reach no hook, and there is nothing else to say."""
+        return not self.problems and self.events.keys().isdisjoint(events)
 
 
 def plan_path(own_dir: str, key: tuple[object, ...]) -> str:
@@ -41,18 +110,18 @@ def plan_path(own_dir: str, key: tuple[object, ...]) -> str:
     return f"{own_dir}/plans/{checksum:016x}"
 
 
-def read_plan(own_dir: str, key: tuple[object, ...]) -> dict[str, object] | None:
+def read_plan(setup: Setup) -> CatalogPlan | None:
     """The plan, if every file still looks as it did when the plan was made."""
     try:
+        own_dir, key = believed_dir(setup.env, setup.project), setup.key()
         with open(plan_path(own_dir, key), "rb") as file:
             state = os.fstat(file.fileno())
             if state.st_uid != os.geteuid() or (state.st_mode | os.stat(own_dir).st_mode) & 0o022:
                 return None
-            plan: dict[str, object] = marshal.loads(file.read())  # noqa: S302 (our own file, for its owner only)
-        if plan["key"] != key:
+            plan = CatalogPlan(*marshal.loads(file.read()))  # noqa: S302 (our own file, for its owner only)
+        if plan.key != key:
             return None
-        stamps: dict[str, object] = plan["stamps"]  # type: ignore[assignment]
-        for path, seen in stamps.items():
+        for path, seen in plan.stamps.items():
             if stamp(path) != seen:
                 return None
     except Exception:  # noqa: BLE001 (whatever is wrong with it, the files know better)
@@ -60,15 +129,13 @@ def read_plan(own_dir: str, key: tuple[object, ...]) -> dict[str, object] | None
     return plan
 
 
-def keep_plan(own_dir: str, key: tuple[object, ...], plan: dict[str, object], begun_ns: int) -> None:
+def keep_plan(setup: Setup, plan: CatalogPlan, begun_ns: int) -> None:
     """Keeps a plan, unless one of its files had only just changed when the reading began."""
-    stamps: dict[str, tuple[int, ...] | None] = plan["stamps"]  # type: ignore[assignment]
-    youngest = max((max(seen[0], seen[1]) for seen in stamps.values() if seen), default=0)
+    youngest = max((max(seen[0], seen[1]) for seen in plan.stamps.values() if seen), default=0)
     if begun_ns - youngest < SETTLED_NS:
         return
-    from anyhook.state.places import write_private
-
+    path = plan_path(believed_dir(setup.env, setup.project), plan.key)
     try:
-        write_private(plan_path(own_dir, key), marshal.dumps({**plan, "key": key}))
+        write_private(path, marshal.dumps(tuple([getattr(plan, field) for field in plan.fields])))
     except (OSError, ValueError):
         return  # the next one is made from the files again

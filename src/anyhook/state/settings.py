@@ -29,7 +29,7 @@ SETTINGS = {
 
 
 class Settings(Record):
-    """What the file says, checked. What stands here as a dictionary is kept as it is in a compiled plan."""
+    """What the file says, checked. Dictionaries in it are stored unchanged in a compiled plan."""
 
     plugins: tuple[str, ...] = ()
     on_failure: str = "native"
@@ -74,7 +74,7 @@ def read_settings(path: str, files: Files, home: str) -> Settings:
         mode = MODE[0]
     for key in document:
         if key not in SETTINGS:
-            warn(key, "is no setting", f"Settings: {', '.join(SETTINGS.values())}.")
+            warn(key, "is not a setting", f"Settings: {', '.join(SETTINGS.values())}.")
     return Settings(
         tuple(plugins),
         str(posture),
@@ -98,7 +98,7 @@ def _journal(value: Json, warn: _Warn) -> dict[str, Json]:
         elif key == "bodies":
             warn("journal.bodies", f"must be one of {', '.join(BODIES)}", "Correct it.")
         elif key not in JOURNAL_BOUNDS:
-            warn(f"journal.{key}", "is no setting", f"Settings: bodies, {', '.join(JOURNAL_BOUNDS)}.")
+            warn(f"journal.{key}", "is not a setting", f"Settings: bodies, {', '.join(JOURNAL_BOUNDS)}.")
         elif isinstance(chosen, bool) or not isinstance(chosen, int) or not 1 <= chosen <= JOURNAL_BOUNDS[key]:
             warn(f"journal.{key}", f"must be a whole number from 1 to {JOURNAL_BOUNDS[key]}", "Correct it.")
         else:
@@ -116,7 +116,7 @@ def _dialects(value: Json, warn: _Warn) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for name, settings in value.items() if isinstance(value, dict) else ():
         if name not in DIALECTS or not isinstance(settings, dict):
-            warn(f"dialect.{name}", "is no dialect's table", f"Dialects: {', '.join(DIALECTS)}.")
+            warn(f"dialect.{name}", "is not the table of a dialect", f"Dialects: {', '.join(DIALECTS)}.")
             continue
         allowed = dialect(name).settings
         for key, chosen in settings.items():
@@ -124,7 +124,7 @@ def _dialects(value: Json, warn: _Warn) -> dict[str, dict[str, str]]:
                 known = "; ".join(f"{known} = {' | '.join(values)}" for known, values in allowed.items()) or "none"
                 warn(
                     f"dialect.{name}.{key}",
-                    "is no setting of this dialect, or not one of its values",
+                    "is not a setting of this dialect, or not one of its values",
                     f"Settings: {known}.",
                 )
             else:
@@ -149,7 +149,7 @@ def _models(value: Json, warn: _Warn) -> dict[str, str]:
     found: dict[str, str] = {}
     for role, name in value.items() if isinstance(value, dict) else ():
         if role not in ROLES:
-            warn(f"models.{role}", "is no role", f"Roles: {', '.join(ROLES)}.")
+            warn(f"models.{role}", "is not a role", f"Roles: {', '.join(ROLES)}.")
         elif not isinstance(name, str) or not all(name.partition(":")):
             warn(f"models.{role}", "must be PROVIDER:NAME", f'Write {role} = "PROVIDER:NAME".')
         else:
@@ -174,7 +174,11 @@ def _providers(value: Json, warn: _Warn) -> dict[str, dict[str, str]]:
             continue
         for key, chosen in settings.items():
             if key not in ENDPOINT or not isinstance(chosen, str) or not chosen:
-                warn(f"providers.{provider}.{key}", "is no setting, or no text", f"Settings: {', '.join(ENDPOINT)}.")
+                warn(
+                    f"providers.{provider}.{key}",
+                    "is not a setting, or not a text",
+                    f"Settings: {', '.join(ENDPOINT)}.",
+                )
             else:
                 found.setdefault(provider, {})[key] = chosen
     return found

@@ -1,4 +1,4 @@
-"""A broken agent: one whose table cannot be loaded. It stands among the others as a dialect that declares nothing and
+"""A broken agent: one whose table cannot be loaded. It is listed as a dialect that declares nothing and
 says what is wrong with it, so that its hooks are never off in silence."""
 
 from __future__ import annotations

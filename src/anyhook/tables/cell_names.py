@@ -49,4 +49,4 @@ def unknown(cell: str, names: Iterable[str], known: Iterable[str], what: str) ->
 
 def doubled(cell: str, names: list[str]) -> Iterator[str]:
     for name in dict.fromkeys(name for name in names if names.count(name) > 1):
-        yield f"{cell}: {name!r} stands there more than once, and only the first counts"
+        yield f"{cell}: {name!r} appears more than once, and only the first counts"

@@ -1,4 +1,4 @@
-"""Describe: a dialect's table in words, for the command and for the generated docs. The rows are the only source."""
+"""Describe: a dialect's table as text, for the command and for the generated docs. The rows are the only source."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from anyhook.documents.files import Files
     from anyhook.model.hook import Source
     from anyhook.model.json_types import Json
+    from anyhook.model.words import Severity
     from anyhook.tables.rows import EventRow, Limits
 
 
@@ -83,7 +84,7 @@ def _front_matter(path: str, text: str, files: Files) -> dict[str, Json] | None:
             return None
         files.problem(
             "yaml-backslash",
-            "a backslash in double quotes is no valid YAML; it is read as written",
+            "a backslash in double quotes is not valid YAML; it is read as written",
             f"{path}:{line}",
             error.what,
             "Use single quotes around patterns.",
@@ -106,7 +107,7 @@ class _Declaration:
         self.path = f"{self.folder}/{shape.declared_in}"
         self.rows = {row.native: row for row in shape.events}
 
-    def say(self, code: str, what: str, key: str, fix: str, severity: str = "warning") -> None:
+    def say(self, code: str, what: str, key: str, fix: str, severity: Severity = "warning") -> None:
         self.files.problem_at(code, what, self.path, (key,) if key else (), fix=fix, severity=severity)
 
     def read(self, front: dict[str, Json]) -> Hook | None:
@@ -115,7 +116,7 @@ class _Declaration:
             self.say("missing-key", "a hook needs a `name`; it is ignored", "name", "Add `name: …`.", "error")
             return None
         if not isinstance(trigger, str) or trigger not in self.rows:
-            what = f"`trigger` {canonical(trigger)} is no event; the hook is ignored"
+            what = f"`trigger` {canonical(trigger)} is not an event; the hook is ignored"
             self.say(
                 "unknown-event",
                 what,

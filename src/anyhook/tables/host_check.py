@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from anyhook.tables.host_rows import Entry, Host, HostEvent, Say, Taken
 
 VALUES = ("reason", "context", "message", "input", "output", "prompt", "follow_up")
-"""What stands in braces where an effect is said; for some effects the value must be there."""
+"""What is in braces where an effect is expressed; for some effects the value must be there."""
 NEEDED = {
     "input": "{input}",
     "output": "{output}",
@@ -36,7 +36,7 @@ def host_mistakes(host: Host) -> Iterator[str]:
     for row in host.events:
         yield from _event(row)
     for native, tool in host.tools.items():
-        yield from unknown(f"HOST.tools[{native}].ours", [tool.ours], OUR_TOOLS, "tool of ours")
+        yield from unknown(f"HOST.tools[{native}].ours", [tool.ours], OUR_TOOLS, "anyhook tool")
         if tool.rejoin is not None and tool.split is None:
             yield f"HOST.tools[{native}].rejoin: nothing is rejoined, for there is no `split`"
     for dialect, scopes in host.reads.items():

@@ -24,7 +24,7 @@ class Taken(Record):
     paths: tuple[str, ...]
     """Dots lead into objects and lists; the first that is there counts."""
     make: Callable[[Json], Json] | None = None
-    """Makes the canonical value of what stands there."""
+    """Makes the canonical value from what is there."""
 
 
 class HostTool(Record):
@@ -55,7 +55,7 @@ class HostEvent(Record):
 
     native: str
     canonical: tuple[str, ...] = ()
-    """Success first; () where the canonical event is another row's business, or where there is none."""
+    """Success first; () if another row has the canonical event, or if there is none."""
     takes: tuple[Taken, ...] = ()
     says: Mapping[str, Say] = {}
     """Effect → how it is said, for effects that the host honours. What is not here degrades by `steps.settle`."""
@@ -78,7 +78,7 @@ class Entry(Record):
     """`groups` (JSON: event → groups of handlers), `list` (JSON: event → handlers), `tables` (TOML `[[hooks]]`),
     `scripts` (one executable per event), `module` (one file that calls us for every event)."""
     files: Mapping[str, str]
-    """Scope → path; `{home}`, `{project}`, or a root of `roots` stands in front."""
+    """Scope → path; `{home}`, `{project}`, or a root of `roots` comes first."""
     roots: Mapping[str, tuple[str, str]] = {}
     """Root → (variable that names it, where it is without)."""
     handler: Mapping[str, Json] = {}

@@ -1,5 +1,5 @@
 """What the dialects of agents that can also call us have in common: events, payload keys and tools come out of the
-agent's host table. It adds no fact of its own but what a block does at each moment."""
+agent's host table. It adds no fact of its own but what a block does on each event."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ if TYPE_CHECKING:
     from anyhook.documents.files import Files
     from anyhook.model.hook import Hook, Source
     from anyhook.model.json_types import Json
+    from anyhook.model.words import Effect
     from anyhook.tables.host_rows import Host, HostEvent
     from anyhook.tables.rows import Cell
 
     Variables = Callable[[Hook, str, str], dict[str, str]]
     """Hook, project, session → what its environment gets."""
 
-BLOCKS = {
+BLOCKS: dict[str, Effect] = {
     "user_prompt_submit": "abort", "pre_tool": "deny_tool", "permission_request": "deny_permission",
     "post_tool": "feedback", "post_tool_failure": "feedback", "subagent_start": "skip", "pre_compact": "skip",
     "stop": "keep_working", "subagent_stop": "keep_working",
 }  # fmt: skip
 """What a block does, where the agent honours one."""
 OF_THE_MAIN_AGENT = ("user_prompt_submit", "stop")
-KEEPING = ("stop", "subagent_stop")
+STOPS = ("stop", "subagent_stop")
 
 
 def event_rows(
@@ -50,7 +51,7 @@ def event_rows(
             BLOCKS.get(event.canonical[0]) if "block" in event.says else None,
             (*_payload(event, cells or {}, untold), *(extra or {}).get(event.native, ())),
             next(iter(EVENTS.get(event.canonical[0], ())), None),
-            bound=bound if event.canonical[0] in KEEPING else 0,
+            bound=bound if event.canonical[0] in STOPS else 0,
             in_subagents=event.canonical[0] not in OF_THE_MAIN_AGENT,
         )
         for event in host.events
@@ -84,7 +85,7 @@ def tool_rows(host: Host) -> dict[str, ToolRow]:
 
 
 def without(document: Json, elsewhere: frozenset[str], source: Source, files: Files) -> Json:
-    """The document without events that happen in the product alone, which are told of."""
+    """The document without events that happen only in the product, which are reported."""
     hooks = document.get("hooks") if isinstance(document, dict) else None
     if not isinstance(document, dict) or not isinstance(hooks, dict):
         return document
@@ -95,7 +96,7 @@ def without(document: Json, elsewhere: frozenset[str], source: Source, files: Fi
             continue
         files.problem_at(
             "unsupported-event",
-            f"`{event}` happens in the product alone; its hooks are not run here",
+            f"`{event}` happens only in the product; its hooks are not run here",
             source.path,
             ("hooks", event),
             fix="Nothing to do, unless you expected anyhook to run them.",
@@ -114,7 +115,7 @@ def plugin(source: Source, manifest: str, files: Files) -> Source | None:
 
 
 def calls_us(command: Json) -> bool:
-    """Whether a command is what `anyhook install` writes: as a hook of ours it would only find itself."""
+    """Whether a command is what `anyhook install` writes: as one of our hooks it would only call itself."""
     words = command.split() if isinstance(command, str) else []
     return any(
         word == "bridge" and before.strip("'\"").rsplit("/", 1)[-1] == "anyhook"

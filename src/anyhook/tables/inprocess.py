@@ -12,8 +12,9 @@ from anyhook.tables.rows import Dialect, EventRow, Failing, Launch, Reply, Roots
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.documents.files import Files
+    from anyhook.model.words import Effect
 
-BLOCKS = {
+BLOCKS: dict[str, Effect] = {
     "session_start": "abort",
     "user_prompt_submit": "abort",
     "turn_start": "end_turn",

@@ -43,8 +43,8 @@ def installed(env: Mapping[str, str], path: Sequence[str], known: Sequence[str])
     folders = [folder for folder in path if folder.startswith("/") and folder.rstrip("/").endswith(FOLDERS)]
     if not folders:
         return ()
-    file = base_of(env, "XDG_STATE_HOME", ".local/state") + "/anyhook/agents"
     key = (FORMAT, sys.version_info[:2], tuple(known), tuple(folders))
+    file = f"{base_of(env, 'XDG_STATE_HOME', '.local/state')}/anyhook/agents/{_checksum(':'.join(folders)):08x}"
     kept = _kept(file, key)
     if kept is not None:
         return kept
@@ -54,6 +54,14 @@ def installed(env: Mapping[str, str], path: Sequence[str], known: Sequence[str])
     if not any(row[4] for row in rows):  # what is broken is looked at until it is not
         _keep(file, key, rows, seen)
     return rows
+
+
+def _checksum(text: str) -> int:
+    """A file name per environment of Python's; two of one name cost a look at the folders, no more."""
+    found = 0
+    for byte in text.encode("utf-8", "surrogateescape"):
+        found = (found * 131 + byte) & 0xFFFF_FFFF
+    return found
 
 
 def _kept(file: str, key: tuple[object, ...]) -> tuple[Row, ...] | None:
@@ -78,12 +86,13 @@ def _kept(file: str, key: tuple[object, ...]) -> tuple[Row, ...] | None:
 def _keep(file: str, key: tuple[object, ...], rows: tuple[Row, ...], seen: Sequence[tuple[str, Stamp | None]]) -> None:
     if time_ns() - max((max(stamped[:2]) for _, stamped in seen if stamped), default=0) < SETTLED_NS:
         return
+    kept: Any = (key, rows, tuple(seen))
     temporary = f"{file}.{os.getpid()}"
     try:
         os.makedirs(os.path.dirname(file), 0o700, exist_ok=True)
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "wb") as opened:
-            opened.write(marshal.dumps((key, rows, tuple(seen))))
+            opened.write(marshal.dumps(kept))
         os.replace(temporary, file)
     except OSError:
         return  # it is looked up again the next time

@@ -137,11 +137,11 @@ def _bound(pattern: str) -> None:
     size, times = len(pattern), 1
     for found in re.finditer(_COUNTED, pattern):
         digits = found[1].lstrip("0")
-        least = int(digits or 0) if len(digits) < 9 else SIZE_LIMIT
+        fewest = int(digits or 0) if len(digits) < 9 else SIZE_LIMIT
         if spread or pattern[found.start() - 1 : found.start()] == ")":
-            times *= max(least, 1)
+            times *= max(fewest, 1)
         else:
-            size += least
+            size += fewest
         if size * times > SIZE_LIMIT:
             raise BadPattern("its counted repeats are too large together", found.start())
 
@@ -202,5 +202,5 @@ def check_pattern(pattern: Json) -> str | None:
     try:
         compile_pattern(pattern)
     except BadPattern as error:
-        return f"the matcher {pattern!r} is no valid pattern: {error.what}"
+        return f"the matcher {pattern!r} is not a valid pattern: {error.what}"
     return None

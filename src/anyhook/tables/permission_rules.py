@@ -11,7 +11,7 @@ PATHS = ("file_path", "path", "notebook_path")
 
 
 def parsed(rule: str) -> tuple[str, str] | None:
-    """The tool and what is said of it ("" for nothing); None where it is no rule."""
+    """The tool and the condition on it ("" for none); None if it is not a rule."""
     rule = rule.strip()
     tool, paren, rest = rule.partition("(")
     if not tool.strip() or (paren and not rest.endswith(")")) or any(char in tool for char in " )"):

@@ -139,7 +139,7 @@ def canonical_event(name: str, failed: bool, natives: dict[str, tuple[str, ...]]
 
 def canonical_field(event: str, key: str) -> str | None:
     """The canonical field that is meant by `key` in this event: the field itself, unless none of the event's hooks
-    hears of it and a dialect uses the word for another; else the one that a dialect spells so; or None."""
+    gets it and a dialect uses the word for another; else the one that a dialect spells so; or None."""
     spelled = "session" if key in SESSION_KEYS else None
     made = False
     for name in DIALECTS:

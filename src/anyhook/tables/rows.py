@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook, Layer, Source
     from anyhook.model.json_types import Json
+    from anyhook.model.words import Effect
     from anyhook.tables.shapes import EntryShape
 
     Cell = str | Callable[["Scene"], Json]
@@ -66,7 +67,7 @@ class EventRow(Record):
 
     native: str
     canonical: tuple[str, ...]
-    block: str | None
+    block: Effect | None
     """What a block does here; None where a hook of this event cannot block."""
     payload: tuple[Field, ...] = ()
     target: str | None = None
@@ -80,7 +81,7 @@ class EventRow(Record):
 
 
 class ToolRow(Record):
-    """One tool of a host of ours, as the dialect's product calls it."""
+    """One of our tools, as the dialect's product calls it."""
 
     native: str
     inputs: Mapping[str, str] = {}
@@ -162,9 +163,9 @@ class Asking(Record):
     roles: Mapping[str, str]
     """The words by which a handler names a model → its role in the user's settings; any other word means the first."""
     reply: str
-    """What an answer looks like, in words for the model."""
+    """What an answer looks like, as text for the model."""
     temperature: float
-    most_tokens: int
+    max_tokens: int
     """Of an answer that is given without tools."""
 
 
@@ -175,7 +176,7 @@ class Failing(Record):
     gates_only: tuple[str, ...] = ()
     """Causes that block only where a block would keep something from happening."""
     codes: Mapping[str, str] = {}
-    """The dialect's own error ids; `blocked` is for a block that is no failure."""
+    """The dialect's own error ids; `blocked` is for a block that is not a failure."""
 
 
 class Builtin(Record):
@@ -192,15 +193,12 @@ class Limits(Record):
 
     default_s: float
     unit_s: float = 1.0
-    least_s: float = 0.0
-    most_s: float = 0.0
+    min_s: float = 0.0
+    max_s: float = 0.0
     """Values outside are brought to the nearer end, with a problem; 0 for no bound."""
-    bad_skips: bool = False
-    """Whether a value that is no duration skips the hook; else the default applies. Either with a problem."""
-    zero_is_default: bool = False
-    """Whether 0 is a way to say "the default", without a problem."""
-    numeric_text: bool = False
-    """Whether "30" is as good as 30."""
+    read: Callable[[Json, Limits], tuple[float | None, str]] | None = None
+    """The product's own way to read a value, where it has one: seconds (None skips the hook), and what was wrong. The
+    usual way (`shapes.read_limit`) takes the default for a value that is not a duration."""
 
 
 class Scaffold(Record):
@@ -272,13 +270,13 @@ class Dialect(Record):
     scaffold: Scaffold | None = None
     """How a new hook is written; None for a dialect without files."""
     claim: Callable[[str, Json], tuple[str, int]] = lambda path, document: ("", 0)
-    """Whether a file outside the usual places is this dialect's: its path and what it holds (None where that is no
+    """Whether a file outside the usual places is this dialect's: its path and its content (None if that is not a
     document) → the source to load it by, and 0 for no, 1 for perhaps, 2 for likely, 3 for sure."""
     misplaced: tuple[Misplaced, ...] = ()
     tools: Mapping[str, ToolRow] = {}
     """A host's tool → the product's own; tools not named here go through unchanged."""
     recipes: tuple[str, ...] = ()
-    """Folders with the product's recipes, `NAME.md` each; `{project}` or `{home}` stands in front."""
+    """Folders with the product's recipes, `NAME.md` each; `{project}` or `{home}` comes first."""
     plain_output: Callable[[Json], Json] | None = None
     """A replaced output as plain text, where the dialect wraps it in an object of its own."""
     off_suffix: str = ""
@@ -286,7 +284,7 @@ class Dialect(Record):
     ask_type: str = ""
     """The argument with which an executable is asked for its event, where hooks describe themselves."""
     builtins: tuple[Builtin, ...] = ()
-    """Hooks that the product brings along; they come first, and one that acts ends the row."""
+    """Hooks that the product brings along; they come first, and one that acts skips the others."""
     python_api: str = ""
     """The module that gives in-process callables what they import and get, where the dialect has such handlers."""
     asking: Asking | None = None
@@ -303,10 +301,10 @@ class Dialect(Record):
     """Whether a hook has those of its event run one after the other all the same."""
     identity: Callable[[Hook], tuple[Json, ...]] = lambda hook: (hook.id,)
     """What makes two of them the same, so that the first runs for both."""
-    partial_input: bool = False
-    """Whether a rewritten input names only the fields that change."""
+    whole_input: Callable[[Mapping[str, Json], Mapping[str, Json]], dict[str, Json]] | None = None
+    """All of a rewritten input (the call's, the hook's), where hooks name only the fields that they change."""
     closed_env: bool = False
-    """Whether no variable of ours may be added to a hook's environment."""
+    """Whether no anyhook variable may be added to a hook's environment."""
     sort: Callable[[Hook], tuple[Json, ...]] | None = None
     """The order inside one event, where it is not the order of declaration."""
     withholds: bool = False

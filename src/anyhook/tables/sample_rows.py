@@ -33,7 +33,7 @@ class Sample(Record):
     """Of an agent that declares hooks, the first five; of one that calls us, the others."""
 
     event: str = ""
-    """The native event that the hook stands under: the one before a tool runs."""
+    """The native event of the hook: the one before a tool runs."""
     files: Mapping[str, Json] = {}
     """Path in the project → text, or what is written as JSON; what begins with `#!` is a program."""
     script: str = REFUSE

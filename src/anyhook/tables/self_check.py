@@ -6,6 +6,8 @@ Tests call it for the agents that come with anyhook, and whoever finds an agent 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from anyhook.model.event import EVENTS, FIELDS, Event
 from anyhook.model.hook import Hook
 from anyhook.tables.cell_names import (
@@ -29,7 +31,7 @@ from anyhook.tables.rows import Roots, Scene
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Host
@@ -59,7 +61,7 @@ def mistakes(name: str, dialect: Dialect | None, host: Host | None) -> list[str]
 def dialect_mistakes(dialect: Dialect) -> Iterator[str]:
     yield from unknown("DIALECT.layering", [dialect.layering], LAYERINGS, "way to layer")
     yield from unknown("DIALECT.chains", dialect.chains, CHAINS, "field that can be rewritten")
-    yield from unknown("DIALECT.tools", dialect.tools, OUR_TOOLS, "tool of ours")
+    yield from unknown("DIALECT.tools", dialect.tools, OUR_TOOLS, "anyhook tool")
     yield from unknown("DIALECT.failing.blocks", dialect.failing.blocks, CAUSES, "cause")
     yield from unknown("DIALECT.failing.gates_only", dialect.failing.gates_only, CAUSES, "cause")
     yield from unknown("DIALECT.failing.codes", dialect.failing.codes, CAUSES, "cause")
@@ -190,20 +192,22 @@ def _launched(cell: str, handler: HandlerShape, dialect: Dialect) -> Iterator[st
         yield f"{cell}: `launch` does not read the key {handler.needs!r}, which such a handler needs"
 
 
-class _Seen(dict[str, str]):
+class _Seen(Mapping[str, str]):
     """Variables that remember who was asked for."""
 
-    def __init__(self, values: Mapping[str, str]) -> None:
-        super().__init__(values)
+    def __init__(self, values: dict[str, str]) -> None:
+        self._values = values
         self.asked: list[str] = []
-
-    def get(self, key: str, default: object = None) -> str:  # type: ignore[override]
-        self.asked.append(key)
-        return super().get(key, default)  # type: ignore[return-value]
 
     def __getitem__(self, key: str) -> str:
         self.asked.append(key)
-        return super().__getitem__(key)
+        return self._values[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
 
 
 def _sources(dialect: Dialect) -> Iterator[str]:

@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from anyhook.documents.files import Files
     from anyhook.model.hook import Source
     from anyhook.model.json_types import Json
+    from anyhook.model.words import Severity
     from anyhook.tables.rows import EventRow, Limits
 
     Place = tuple[str | int, ...]
 
 LONGEST_GUESSED = 100
-"""Longer words are no slip of the pen, and comparing them takes long."""
+"""Longer words are not typos, and comparing them takes long."""
 MAX_LIMIT_S = 1e9
 """The longest time limit: more than ten times that and no lock can wait for it."""
 STARTERS = INTERPRETERS | {"uv", "npx", "env"}
@@ -37,7 +38,7 @@ class HandlerShape(Record):
     check: Callable[[Json], str | None]
     """What is wrong with the value of `needs`, or None."""
     split: Callable[[Json], list[str]] | None = None
-    """Makes `argv` of the value, once and for all, where the command is no shell line."""
+    """Makes `argv` of the value, once and for all, if the command is not a shell line."""
 
 
 class EntryShape(Record):
@@ -54,7 +55,7 @@ class EntryShape(Record):
     matcher_may_be_ignored: bool = False
     """Whether an event without a target ignores the matcher, right or wrong."""
     refuses: Callable[[str, str], str | None] | None = None
-    """Why a kind of handler may not stand under a native event, or None."""
+    """Why a kind of handler is not allowed on a native event, or None."""
     group_keys: tuple[str, ...] = ()
     """What an entry may hold beside its matcher and its handlers; each of them gets it."""
     default_kind: str = ""
@@ -101,7 +102,7 @@ def short_name(argv: list[str]) -> str:
 
 
 def _last_part(word: str) -> str:
-    """Of a path or an address, what people call it; nothing of a variable that is set."""
+    """Of a path or an address, what people call it, without variables that are set."""
     name, sign, _ = word.partition("=")
     if sign and name.isidentifier():
         return ""
@@ -128,28 +129,25 @@ def numbered(hooks: list[Hook]) -> list[Hook]:
 
 def read_limit(value: Json, limits: Limits) -> tuple[float | None, str]:
     """Seconds, and what was wrong with the value ("" if nothing). None for seconds means: skip the hook."""
-    if value is None or (limits.zero_is_default and value == 0 and not isinstance(value, bool)):
+    if value is None:
         return limits.default_s, ""
-    if limits.numeric_text and isinstance(value, str):
-        try:
-            value = float(value)
-        except ValueError:
-            pass
+    if limits.read is not None:
+        return limits.read(value, limits.replace(read=None))
     number = _finite(value)
-    if number is None or (number <= 0 and not limits.least_s):
-        return (None if limits.bad_skips else limits.default_s), f"{_short(value)} is no duration"
+    if number is None or (number <= 0 and not limits.min_s):
+        return limits.default_s, f"{_short(value)} is not a duration"
     seconds = number * limits.unit_s
-    if limits.least_s and seconds < limits.least_s:
-        return limits.least_s, f"{_short(value)} is below the least, {limits.least_s / limits.unit_s:g}"
-    if limits.most_s and seconds > limits.most_s:
-        return limits.most_s, f"{_short(value)} is above the most, {limits.most_s / limits.unit_s:g}"
+    if limits.min_s and seconds < limits.min_s:
+        return limits.min_s, f"{_short(value)} is below the least, {limits.min_s / limits.unit_s:g}"
+    if limits.max_s and seconds > limits.max_s:
+        return limits.max_s, f"{_short(value)} is above the most, {limits.max_s / limits.unit_s:g}"
     if seconds > MAX_LIMIT_S:
         return MAX_LIMIT_S, f"{_short(value)} is more than any clock here can wait, {MAX_LIMIT_S / limits.unit_s:g}"
     return seconds, ""
 
 
 def _finite(value: Json) -> float | None:
-    """A number as a float; None for what is none, and for one that no float can hold."""
+    """A number as a float; None if it is not a number, or too large for a float."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     try:
@@ -177,7 +175,7 @@ class Entries:
         self.named: list[str] = []
         """The events for which the file has a list."""
 
-    def complain(self, code: str, what: str, place: Place, fix: str, severity: str = ERROR) -> None:
+    def complain(self, code: str, what: str, place: Place, fix: str, severity: Severity = ERROR) -> None:
         self.files.problem_at(code, what, self.source.path, place, fix=fix, severity=severity)
 
     def likely(self, word: str, known: Iterable[str]) -> str:
@@ -218,7 +216,7 @@ class Entries:
             place: Place = ("hooks", event)
             if event not in self.rows:
                 fix = f"Events: {', '.join(self.rows)}.{self.likely(event, self.rows)}"
-                self.complain("unknown-event", f"`{event}` is no event here; its hooks are ignored", place, fix)
+                self.complain("unknown-event", f"`{event}` is not an event here; its hooks are ignored", place, fix)
             elif not isinstance(entries, list):
                 self.complain(
                     "wrong-type", f"`{event}` must hold a list, not {type_name(entries)}", place, "Wrap it in [ ]."

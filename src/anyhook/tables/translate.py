@@ -42,11 +42,12 @@ def to_host(outcome: Outcome, event: Event, dialect: Dialect) -> Outcome:
 
 
 def completed(outcome: Outcome, seen: Event, dialect: Dialect) -> Outcome:
-    """With the whole of a rewritten input, where the dialect's hooks name only the fields that they change."""
-    if not dialect.partial_input or outcome.tool_input is None:
+    """With all of a rewritten input, where the dialect's hooks name only the fields that they change."""
+    if dialect.whole_input is None or outcome.tool_input is None:
         return outcome
     given = seen.get("input")
-    return outcome.replace(tool_input={**(given if isinstance(given, dict) else {}), **outcome.tool_input})
+    whole = dialect.whole_input(given if isinstance(given, dict) else {}, outcome.tool_input)
+    return outcome.replace(tool_input=whole)
 
 
 def rewritten(

@@ -34,7 +34,7 @@ OR_ALL = "Where nobody approves anything, as in CI: pytest --anyhook-trust=all"
 
 @pytest.fixture
 def anyhook_hook(request: pytest.FixtureRequest) -> Iterator[LoadHook]:
-    """Loads a project's hooks, or those that are named, into a throw-away copy of the project; default: pytest's root
+    """Loads a project's hooks, or those that are named, into a temporary copy of the project; default: pytest's root
     directory. The copy goes with the test."""
     from anyhook.testing.kit.harness import Harness
 

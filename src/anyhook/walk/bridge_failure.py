@@ -1,54 +1,77 @@
 """What an agent is told when we ourselves fail, or cannot read what it sent: what the posture says about broken hooks.
-The person hears of it through the channel that the host has. It never raises."""
+The user gets a message through the host's channel. It never raises."""
 
 from __future__ import annotations
 
-import os
-
 from anyhook.model.event import GATES
+from anyhook.model.firing import Answer
 from anyhook.model.words import MODE, ON_FAILURE
 from anyhook.tables.isolation import told
-from anyhook.walk.express import Answer, express
+from anyhook.walk.bridge import Unusable
+from anyhook.walk.express import express
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from anyhook.cli.options import RunOptions
     from anyhook.model.decision import Decision
     from anyhook.model.problem import Problem
     from anyhook.tables.host_rows import Host, HostEvent, Say
 
 
-class Unusable(Exception):  # noqa: N818 (it says what is wrong)
-    """A payload that cannot be judged."""
-
-
-def failed(table: Host, row: HostEvent, options: RunOptions, error: Exception, refusal: str = "") -> Answer:
+def failed(
+    table: Host,
+    row: HostEvent,
+    error: Exception,
+    env: Mapping[str, str],
+    on_failure: str | None = None,
+    mode: str | None = None,
+    refusal: str = "",
+) -> Answer:
     """A refusal where the user wants broken hooks to refuse and the event can be refused, or where self-protection
-    refuses (`refusal`); else no opinion. Either way the failure is told and written down."""
+    refuses (`refusal`); else no opinion. Either way the failure is reported and recorded. Without `on_failure` and
+    `mode` the user's settings say what counts."""
     where = f"{table.name} {row.native}"
     why = str(error) if isinstance(error, Unusable) else told(error)
     try:
-        return _failed(table, row, options, where, why, refusal)
+        return _failed(table, row, where, why, env, on_failure, mode, refusal)
     except Exception as second:  # noqa: BLE001 (the last resort: no table, no settings, no journal)
-        closed = refusal or options.on_failure == "deny"
+        closed = refusal or on_failure == "deny"
         return Answer(stderr=f"{sentence(where, why)} ({told(second)})", status=2 if closed else 0)
 
 
-def _failed(table: Host, row: HostEvent, options: RunOptions, where: str, why: str, refusal: str) -> Answer:
+def _failed(
+    table: Host,
+    row: HostEvent,
+    where: str,
+    why: str,
+    env: Mapping[str, str],
+    on_failure: str | None,
+    mode: str | None,
+    refusal: str,
+) -> Answer:
+    from anyhook.journal.journal import Recorder
     from anyhook.model.decision import Decision
+    from anyhook.model.event import Event
+    from anyhook.model.firing import Firing, Part
     from anyhook.walk.settle import settle
 
     event = row.canonical[0] if row.canonical else ""
-    mode = _switch("mode", options.mode, MODE[0])
+    mode = mode or str(_setting(env, "mode", MODE[0]))
+    on_failure = on_failure or str(_setting(env, "on_failure", ON_FAILURE[0]))
     decision = Decision(event, enforced=mode != "shadow")
-    if refusal and _setting("protect", True) is not False:
+    if refusal and _setting(env, "protect", True) is not False:
         decision = decision.replace(verdict="block", effect="deny_tool", reason=refusal)
-    decision = doubted(decision, row.says, where, why, _switch("on_failure", options.on_failure, ON_FAILURE[0]))
-    _record(table, decision, mode)
-    answer = express(settle(decision, row.says, where).effects, row.says)
-    return answer.replace(stderr=answer.stderr or sentence(where, why))
+    decision = doubted(decision, row.says, where, why, on_failure)
+    settled = settle(decision, row.says, where)
+    answer = express(settled.effects, row.says)
+    answer = answer.replace(stderr=answer.stderr or sentence(where, why))
+    try:
+        recorder = Recorder(env, "", table.name, "", mode, {}, one_shot=True)
+        recorder.write(Firing((Part(Event(event, {}), decision),), decision, mode, 0, settled, answer))
+    except Exception:  # noqa: BLE001, S110 (an answer matters more than its record)
+        pass
+    return answer
 
 
 def doubted(decision: Decision, says: Mapping[str, Say], where: str, why: str, posture: str) -> Decision:
@@ -79,32 +102,13 @@ def sentence(where: str, why: str) -> str:
     return f"anyhook bridge {where}: this event could not be judged: {why}"
 
 
-def _switch(name: str, given: str | None, default: str) -> str:
-    """The call's word, else the user's."""
-    return str(given or _setting(name, default))
-
-
-def _setting(name: str, default: object) -> object:
+def _setting(env: Mapping[str, str], name: str, default: object) -> object:
     import tomllib
 
     from anyhook.state.places import config_file
 
     try:
-        with open(config_file(os.environ), "rb") as file:
+        with open(config_file(env), "rb") as file:
             return tomllib.load(file).get(name, default)
     except (OSError, ValueError, RecursionError, MemoryError):
         return default
-
-
-def _record(table: Host, decision: Decision, mode: str) -> None:
-    from anyhook.journal.journal import Journal
-    from anyhook.journal.record import Keeping, about, head_of, record, secrets_of
-    from anyhook.model.event import Event
-    from anyhook.state.places import state_dir
-
-    try:
-        keeping = Keeping(secrets_of(os.environ))
-        head = head_of(Event(decision.event, {}), about(table.name, "", mode, keeping), "", keeping)
-        Journal(state_dir(os.environ)).append(record(head, decision, (), keeping))
-    except Exception:  # noqa: BLE001, S110 (an answer matters more than its record)
-        pass

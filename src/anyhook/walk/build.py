@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Loaded(Record):
-    """What lies on disk, before anything is said about trust."""
+    """What is on disk, before trust is applied."""
 
     roots: Roots
     config: Settings
@@ -121,7 +121,7 @@ def _places(table: Dialect, roots: Roots, files: Files) -> list[Source]:
 
 
 def _config(setup: Setup, files: Files) -> Settings:
-    """The user's settings. A file inside the project could name plugins, which run unasked: it is not the user's."""
+    """The user's settings. A file inside the project could name plugins, which run without approval: ignore it."""
     path, home = config_file(setup.env), setup.env.get("HOME", "")
     with Apart(files, path, "the settings are not used: reading them failed", scope="user"):
         return _settings(setup, files, path, home)
@@ -132,7 +132,7 @@ def _settings(setup: Setup, files: Files, path: str, home: str) -> Settings:
     if lies_in(path, setup.project) and not lies_in(home or "/", setup.project):
         files.problem(
             "bad-setting",
-            "the settings lie inside the project; they are ignored",
+            "the settings are inside the project; they are ignored",
             path,
             "whoever wrote the project could have written them",
             "Set XDG_CONFIG_HOME to a folder outside the project.",
@@ -199,7 +199,7 @@ def open_ledger(setup: Setup, files: Files) -> Ledger:
     if own_dir == NOWHERE:
         files.problem(
             "ledger-in-project",
-            "the trust ledger lies inside the project, so no approval counts",
+            "the trust ledger is inside the project, so no approval counts",
             state_dir(setup.env),
             fix="Set XDG_STATE_HOME to a folder outside the project.",
         )
@@ -248,7 +248,7 @@ def _typed(table: Dialect, hook: Hook, answer: str | None, failure: str, files: 
         return hook.replace(native_event=row.native, events=row.canonical)
     if answer is not None:
         failure = (
-            f"it says its event is {answer[:60]!r}, which is none of {', '.join(row.native for row in table.events)}"
+            f"it says its event is {answer[:60]!r}, which is not one of {', '.join(row.native for row in table.events)}"
         )
     if not failure or hook.status != ARMED:
         return hook
@@ -257,7 +257,7 @@ def _typed(table: Dialect, hook: Hook, answer: str | None, failure: str, files: 
         "this hook cannot be used",
         hook.source,
         failure,
-        f"`{hook.source} {table.ask_type}` must print one of the events and leave with status 0.",
+        f"`{hook.source} {table.ask_type}` must print one of the events and exit with status 0.",
     )
     return hook.replace(status=BROKEN, why=failure)
 
@@ -271,5 +271,5 @@ def _ask(table: Dialect, hook: Hook, setup: Setup) -> tuple[str | None, str]:
     if done.ending == "exited" and done.exit_code == 0:
         return done.stdout.decode("utf-8", "replace").strip(), ""
     if done.ending == "exited":
-        return None, f"asked for its event, it left with status {done.exit_code}"
+        return None, f"asked for its event, it exited with status {done.exit_code}"
     return None, f"asked for its event, it failed: {done.error or done.ending.replace('_', ' ')}"

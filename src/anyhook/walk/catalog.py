@@ -1,65 +1,23 @@
-"""Setup and Catalog: what decides which hooks there are, and the hooks. Building one from the disk is another's
-work."""
+"""Catalog: all hooks of a project and its user, in order. It is opened from its compiled plan if that still
+holds; building one from the disk is another's work."""
 
 from __future__ import annotations
 
-import os
-import sys
+from time import time_ns
 
 from anyhook.model.event import EVENTS
 from anyhook.model.hook import DISABLED, Hook
 from anyhook.model.problem import Problem
 from anyhook.model.record import Record
-from anyhook.model.words import TRUST, checked
+from anyhook.state.plans import CatalogPlan, Setup, keep_plan, read_plan
 from anyhook.state.settings import Settings
-from anyhook.tables.registry import DIALECTS, VARIABLES, dialect
-from anyhook.tables.rows import Roots
+from anyhook.tables.registry import dialect, native_names
+
+__all__ = ["Catalog", "Setup", "from_plan", "load_catalog", "open_catalog", "to_plan"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from anyhook.documents.stamps import Stamp
-
-
-class Setup(Record):
-    """Everything that decides what a catalog holds."""
-
-    project: str
-    env: Mapping[str, str]
-    dialects: tuple[str, ...] = DIALECTS
-    trust: str = "ask"
-    plugin_dirs: tuple[str, ...] = ()
-    state_dir: str | None = None
-    """Of dialects that keep their hooks in a state directory; not ours."""
-    read_by_s: float | None = None
-    """The moment, by the monotonic clock, after which a project is not read any further; it decides nothing else."""
-
-    @classmethod
-    def of(
-        cls,
-        project: str,
-        env: Mapping[str, str],
-        dialects: Sequence[str] = (),
-        trust: str = "ask",
-        plugin_dirs: Sequence[str] = (),
-        state_dir: str | None = None,
-    ) -> Setup:
-        """The same with real paths, so that a symlinked checkout is the checkout itself."""
-        unknown = [name for name in dialects if name not in DIALECTS]
-        if unknown:
-            raise ValueError(f"there is no dialect {unknown[0]!r}; known: {', '.join(DIALECTS)}")
-        checked("trust", trust, TRUST)
-        if not os.path.isdir(project):
-            raise NotADirectoryError(f"the project {project!r} is no directory")
-        chosen = tuple(name for name in DIALECTS if name in dialects) if dialects else DIALECTS
-        folders = tuple(os.path.realpath(folder) for folder in plugin_dirs)
-        return cls(os.path.realpath(project), env, chosen, trust, folders, state_dir and os.path.abspath(state_dir))
-
-    def roots(self, plugins: Sequence[str]) -> Roots:
-        seen = {name: self.env[name] for name in VARIABLES if name in self.env}
-        folders = dict.fromkeys([*self.plugin_dirs, *(os.path.realpath(folder) for folder in plugins)])
-        return Roots(self.project, seen, tuple(folders), self.state_dir, sys.platform)
 
 
 class Catalog(Record):
@@ -106,3 +64,52 @@ class Catalog(Record):
         place = {id(hook): index for index, hook in enumerate(self.hooks)}
         found = {event: [place[id(hook)] for hook in self.for_event(event)] for event in EVENTS}
         return {event: places for event, places in found.items() if places}
+
+
+def open_catalog(setup: Setup) -> Catalog:
+    """The catalog, from its plan where that still holds; else from the files."""
+    return load_catalog(setup, read_plan(setup))
+
+
+def load_catalog(setup: Setup, plan: CatalogPlan | None) -> Catalog:
+    """The catalog from its plan; without a plan, from the files, and the plan is kept for the next time."""
+    begun_ns = time_ns()
+    if plan is not None:
+        try:
+            return from_plan(plan)
+        except Exception:  # noqa: BLE001, S110
+            pass  # a plan from another version; the files know better
+    from anyhook.walk.build import build
+
+    catalog = build(setup, may_start=True)
+    if catalog.complete:
+        try:
+            catalog = catalog.with_lines()
+            keep_plan(setup, to_plan(setup, catalog), begun_ns)
+        except Exception:  # noqa: BLE001, S110 (a plan saves time and nothing else; the catalog is there)
+            pass
+    return catalog
+
+
+def to_plan(setup: Setup, catalog: Catalog) -> CatalogPlan:
+    return CatalogPlan(
+        setup.key(),
+        catalog.stamps,
+        [_values(hook) for hook in catalog.hooks],
+        [_values(problem) for problem in catalog.problems],
+        _values(catalog.config),
+        catalog.by_event(),
+        native_names(),
+        catalog.config.journal,
+        catalog.config.mode,
+    )
+
+
+def from_plan(plan: CatalogPlan) -> Catalog:
+    hooks = [Hook(*values) for values in plan.hooks]  # type: ignore[arg-type]
+    problems = [Problem(*values) for values in plan.problems]  # type: ignore[arg-type]
+    return Catalog(hooks, problems, Settings(*plan.config), plan.stamps)  # type: ignore[arg-type]
+
+
+def _values(thing: Record) -> tuple[object, ...]:
+    return tuple([getattr(thing, field) for field in thing.fields])

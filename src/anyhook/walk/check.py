@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 ANCESTORS = 6
 """How many folders above a file are tried as its project."""
 LOOSE_FILES, NAMES_BELOW = 5_000, 50
-"""How many names are looked at in a folder that is no project, and in each folder below it."""
+"""How many names are looked at in a folder that is not a project, and in each folder below it."""
 SUFFIXES = {".json": "json", ".toml": "toml", ".yaml": "yaml", ".yml": "yaml"}
 
 
 class UnknownFile(ValueError):  # noqa: N818 (it says what is wrong)
-    """A path that is no hook file, or one of nobody knows which dialect; the sentence says what it could be."""
+    """A path that is not a hook file, or whose dialect is unknown; the sentence says what it could be."""
 
 
 class Findings(Record):
@@ -92,7 +92,7 @@ def _hook_files(loaded: Loaded) -> list[str]:
 
 
 def _ordered(parts: Sequence[Findings]) -> Findings:
-    """All findings, by file and line, each once; what is mended when hooks run is an error here."""
+    """All findings, by file and line, each once. Values that are corrected when hooks run are errors here."""
     files = dict.fromkeys(path for part in parts for path in part.files)
     problems: dict[tuple[str, str, str], Problem] = {}
     for part in parts:
@@ -170,7 +170,7 @@ def _only(findings: Findings, path: str) -> Findings:
     found = _inside(findings, path)
     if not found.files and not found.problems and not os.path.isdir(path):
         advice = "Name the file that declares the hook."
-        raise UnknownFile(f"{path}: this is no hook file, although it lies beside some. {advice}")
+        raise UnknownFile(f"{path}: this is not a hook file, although it is next to some. {advice}")
     return found
 
 
@@ -207,7 +207,7 @@ def _folder(setup: Setup, path: str) -> Findings:
 
 
 def _names(folder: str, most: int) -> list[str]:
-    """Names in a folder, sorted; where there are more, only so many of them."""
+    """Names in a folder, sorted, up to a limit."""
     with os.scandir(folder) as entries:
         return sorted(entry.name for entry in islice(entries, most))
 
@@ -244,7 +244,7 @@ def _dialect_of(setup: Setup, path: str) -> str:
     if len(best) == 1 and (claims[best[0]] > 1 or len(setup.dialects) == 1):
         return best[0]
     if not best:
-        raise UnknownFile(f"{path}: this is no hook file. {_places(setup)}")
+        raise UnknownFile(f"{path}: this is not a hook file. {_places(setup)}")
     titles = " or ".join(best)
     raise UnknownFile(f"{path}: this could be a hook file of {titles}. Say which: --dialect {best[0]}")
 
@@ -255,7 +255,7 @@ def _places(setup: Setup) -> str:
 
 
 def _document(path: str) -> Json:
-    """What a file holds, for telling whose it is; None where it is no document or does not parse."""
+    """What a file contains, to tell whose it is; None if it is not a document or does not parse."""
     syntax = SUFFIXES.get(os.path.splitext(path)[1])
     try:
         return None if syntax is None else Files().parse(path, read_bytes(path).decode("utf-8"), syntax)

@@ -1,5 +1,5 @@
-"""Unite: the decisions about the parts of one call → the decision about the call. One refused part refuses it all, and
-the reason names the part."""
+"""Combine: the decisions about the parts of one call → the decision about the call. One refused part refuses it all,
+and the reason names the part."""
 
 from __future__ import annotations
 
@@ -21,12 +21,11 @@ NAMED = ("command", "path")
 """The fields by which a part is called."""
 
 
-def unite(
+def combine(
     parts: Sequence[tuple[Event, Decision]], given: dict[str, Json], rejoin: Rejoin | None
 ) -> tuple[Decision, bool]:
     """One decision, and whether a part's rewrite could not be put back."""
-    strongest = max(parts, key=_strength)
-    event, decision = strongest
+    event, decision = parts[deciding(parts)]
     rewritten, lost = given, False
     for index, (_, each) in enumerate(parts):
         if each.tool_input is not None:
@@ -37,23 +36,25 @@ def unite(
     reason = decision.reason
     if decision.stops or decision.verdict == "ask":
         reason = f"{_name(event)}: {reason or 'refused by a hook'}"
-    united = decision.replace(
+    combined = decision.replace(
         reason=reason,
         tool_input=rewritten if rewritten is not given else None,
         tool_output=next((each.tool_output for _, each in parts if each.tool_output is not None), None),
-        context=_once(text for _, each in parts for text in each.context),
-        messages=_once(text for _, each in parts for text in each.messages),
-        follow_ups=_once(text for _, each in parts for text in each.follow_ups),
+        context=_distinct(text for _, each in parts for text in each.context),
+        messages=_distinct(text for _, each in parts for text in each.messages),
+        follow_ups=_distinct(text for _, each in parts for text in each.follow_ups),
         end_turn=any(each.end_turn for _, each in parts),
     )
     # All must be allowed for the call to be: a part about which nobody said anything is not.
-    if united.verdict == "allow" and any(each.verdict != "allow" for _, each in parts):
-        united = united.replace(verdict="none", reason=None)
-    return united, lost
+    if combined.verdict == "allow" and any(each.verdict != "allow" for _, each in parts):
+        combined = combined.replace(verdict="none", reason=None)
+    return combined, lost
 
 
-def _strength(part: tuple[Event, Decision]) -> tuple[bool, int]:
-    return part[1].stops, STRENGTH[part[1].verdict]
+def deciding(parts: Sequence[tuple[Event, Decision]]) -> int:
+    """The place of the part whose decision is the strongest; of equal ones the first."""
+    strengths = [(decision.stops, STRENGTH[decision.verdict]) for _, decision in parts]
+    return strengths.index(max(strengths))
 
 
 def _name(event: Event) -> str:
@@ -64,6 +65,6 @@ def _name(event: Event) -> str:
     return str(event.data.get("tool"))
 
 
-def _once(texts: Iterable[str]) -> Texts:
+def _distinct(texts: Iterable[str]) -> Texts:
     """Without repetitions: every part's hooks say the same."""
     return Texts(dict.fromkeys(texts))

@@ -1,46 +1,39 @@
-"""Engine: one project's hooks, ready to fire. It holds configuration, compiled routes and the session's warnings,
-and no state of any single event, so that many tasks may use one engine at once."""
+"""Engine: one project's hooks, ready to fire. It is complete when it is constructed, and holds no state of any single
+event, so that many tasks may use one engine at once."""
 
 from __future__ import annotations
 
 import os
 from itertools import count
-from time import monotonic, time_ns
+from time import monotonic
 
-from anyhook.handlers import ended, inside_hook
-from anyhook.journal.journal import Journal
-from anyhook.journal.record import Keeping, about, head_of, record, record_quiet, secrets_of
-from anyhook.journal.writer import bounds_of
-from anyhook.model.decision import Decision
+from anyhook.journal.journal import Recorder
 from anyhook.model.event import Event
-from anyhook.model.hook import ASKING, DISABLED, Hook
-from anyhook.model.problem import Problem
+from anyhook.model.firing import Part
+from anyhook.model.hook import DISABLED, Hook
 from anyhook.model.trace import Trace
-from anyhook.model.words import FULL, MODE, ON_FAILURE, RECORD, checked, listed
-from anyhook.state.places import state_dir as own_state_dir
-from anyhook.tables.rows import Dialect, EventRow, Scene
-from anyhook.walk.catalog import Catalog, Setup
+from anyhook.model.words import MODE, ON_FAILURE, checked, listed
+from anyhook.state.plans import Setup
+from anyhook.walk.catalog import Catalog, open_catalog
+from anyhook.walk.context import Context
 from anyhook.walk.interpret import Interpreter
 from anyhook.walk.routes import Routes
-from anyhook.walk.walk import Walk
+from anyhook.walk.walk import begin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Unpack
 
-    from anyhook.handlers import Waitable
     from anyhook.handlers.model_client import AnyModel
-    from anyhook.journal.recording import Recording
-    from anyhook.model.call import Call, Run
+    from anyhook.model.decision import Decision
+    from anyhook.model.firing import Answer
     from anyhook.model.json_types import Json
-    from anyhook.model.switches import Switches
-    from anyhook.walk.routes import Callback, Route, Step
-
-    Begun = tuple[Walk, Generator[Waitable, Run, Decision]]
-
-UNWRITTEN_MOST = 50_000
-"""How many events that reached no hook are kept before their lines are written."""
+    from anyhook.model.problem import Problem
+    from anyhook.model.switches import FireSwitches
+    from anyhook.tables.host_rows import Host
+    from anyhook.walk.bridge import Incoming
+    from anyhook.walk.routes import Callback
 
 
 class Engine:
@@ -51,47 +44,46 @@ class Engine:
         setup: Setup,
         catalog: Catalog,
         *,
-        on_failure: str | None,
-        mode: str | None,
-        session: str | None,
-        host: str,
+        on_failure: str | None = None,
+        mode: str | None = None,
+        session: str | None = None,
+        host: str = "library",
+        model: AnyModel | None = None,
+        spare_model: AnyModel | None = None,
+        one_shot: bool = False,
+        deadline_s: float | None = None,
+        serves: Host | None = None,
     ) -> None:
-        self.setup = setup
-        self.catalog = catalog
-        self.on_failure = on_failure or catalog.config.on_failure
-        self.mode = mode or catalog.config.mode
-        self.session = session or f"session-{os.urandom(8).hex()}"
-        self.host = host
-        self.outlived = False
-        """Whether this process ends before its background hooks do, so that another has to see them through."""
-        self.model: AnyModel | None = None
-        """For every handler that asks one; without it, the user's settings name one for each role."""
-        self.spare_model: AnyModel | None = None
-        """The host's own, where the settings name none."""
-        self.note: Callable[[Decision], Decision] | None = None
-        """Adds to a decision what its host cannot do, before the decision is written down."""
-        self.answer_by_s: float | None = None
-        """The moment, by the monotonic clock, by which the host wants its answer: no hook runs beyond it."""
-        self.journal: Journal | None = Journal(own_state_dir(setup.env), bounds_of(catalog.config.journal))
-        bodies = str(catalog.config.journal.get("bodies", FULL))
-        self.keeping = Keeping(secrets_of(setup.env), bodies, frozenset(setup.env), {})
-        self.recording: Recording | None = None
-        if RECORD in setup.env:
-            from anyhook.journal.recording import recording_of
-
-            self.recording = recording_of(setup.env, self.keeping)
-        self.trace = Trace(setup.env)
-        self._env = dict(setup.env)
-        self.routes = Routes(setup, catalog, enforced=self.mode != "shadow")
-        self.answers = Interpreter()
-        self._unwritten: list[tuple[int, Event, Decision]] = []
-        """Events that the journal has yet to hear of, with their times and answers."""
-        self._whos: dict[str, str] = {}
-        self._warned: set[tuple[str, str]] = set()
-        self._background: list[Waitable] = []
+        """`model` answers every handler that asks one, `spare_model` those that neither it nor the settings serve.
+        `one_shot` is for a process that ends with the answer, `deadline_s` (monotonic clock) for a host that waits no
+        longer. `serves` is the agent whose calls it answers: hooks that this agent runs itself are left to it."""
+        config = catalog.config
+        if serves is not None:
+            catalog, host = catalog.replace(hooks=_left_to(serves, catalog.hooks)), serves.name
+        self._catalog, self._serves = catalog, serves
+        mode = mode or config.mode
+        recorder = Recorder(setup.env, setup.project, host, session or None, mode, config.journal, one_shot=one_shot)
+        nonce = os.urandom(6).hex()
+        self._context = Context(
+            setup,
+            config,
+            Routes(setup, catalog, enforced=mode != "shadow"),
+            recorder,
+            Interpreter(),
+            Trace(setup.env),
+            map(f"{nonce}-{{}}".format, count(1)),
+            set(),
+            [],
+            recorder.session,
+            host,
+            mode,
+            on_failure or config.on_failure,
+            one_shot,
+            deadline_s=deadline_s,
+            model=model,
+            spare_model=spare_model,
+        )
         self._others: dict[str, Engine] = {}
-        self._nonce = os.urandom(6).hex()
-        self._runs = count(1)
 
     @classmethod
     def open(
@@ -108,277 +100,198 @@ class Engine:
         plugin_dir: str | Sequence[str] = (),
         session: str | None = None,
         model: AnyModel | None = None,
+        spare_model: AnyModel | None = None,
         env: Mapping[str, str] | None = None,
         host: str = "library",
-        read_by_s: float | None = None,
+        deadline_s: float | None = None,
     ) -> Engine:
-        """Discover, load and trust, once. The environment is taken as it is now. ValueError for a switch that is
-        none. `read_by_s`: where the project has not been read by then (monotonic clock), its hooks are left out."""
-        from anyhook.walk.plan import open_catalog
-
+        """Discover, load and trust, once. The environment is taken as it is now. ValueError for an unknown
+        switch."""
         given = dict(os.environ if env is None else env)
         chosen, folders = listed(dialects, dialect), listed(plugin_dirs, plugin_dir)
-        setup = Setup.of(os.fspath(project), given, chosen, trust, folders, state_dir).replace(read_by_s=read_by_s)
+        setup = Setup.of(os.fspath(project), given, chosen, trust, folders, state_dir)
         checked("on_failure", on_failure, ON_FAILURE)
         checked("mode", mode, MODE)
-        engine = cls(setup, open_catalog(setup), on_failure=on_failure, mode=mode, session=session, host=host)
-        engine.model = model
-        return engine
+        return cls(
+            setup,
+            open_catalog(setup),
+            on_failure=on_failure,
+            mode=mode,
+            session=session,
+            host=host,
+            model=model,
+            spare_model=spare_model,
+            deadline_s=deadline_s,
+        )
+
+    # -- what others may know
+
+    @property
+    def catalog(self) -> Catalog:
+        """All hooks, in the order in which they would run."""
+        return self._catalog
+
+    @property
+    def setup(self) -> Setup:
+        """The project, the environment, and the switches that decided what the catalog holds."""
+        return self._context.setup
+
+    @property
+    def context(self) -> Context:
+        """What its walks know: settings, routes, session, what the journal keeps."""
+        return self._context
+
+    @property
+    def session(self) -> str:
+        """The session of events that name none."""
+        return self._context.session
+
+    def problems(self, event: str) -> list[Problem]:
+        """What was wrong on loading, and which of the event's hooks wait for their user."""
+        return self._context.routes.problems(event)
 
     # -- firing
 
-    async def fire(self, event: Event, **switches: Unpack[Switches]) -> Decision:
+    async def fire(self, event: Event, **switches: Unpack[FireSwitches]) -> Decision:
         """Run the hooks of one event and answer with one decision. The loop is never held for more than a moment."""
-        route = self.routes.find(event)
-        if not switches and (quiet := self._at_once(event, route)) is not None:
-            return quiet
-        begun = self._begin(event, route, switches)
-        if isinstance(begun, Decision):
-            return begun
-        state, walk = begun
+        context = self._context
+        route = context.routes.find(event)
+        if route.quiet is not None and not route.speaks and not switches:
+            return context.recorder.quiet(event, route.quiet, context.mode)
+        if switches:
+            context, event = self._switched(event, switches)
+        begun = begin(context, event)
+        if isinstance(begun, Part):
+            return context.recorder.quiet(event, begun.decision, context.mode)
+        steps = begun.walk()
         try:
-            waitable = next(walk)
+            waitable = next(steps)
             while True:
-                run = waitable.wait(state.grace_s)
+                run = waitable.wait(begun.grace_s)
                 if run is None:
-                    from anyhook.process.waiting import wait_in_thread
+                    from anyhook.process.async_wait import wait_in_thread
 
                     run = await wait_in_thread(waitable)
-                waitable = walk.send(run)
-        except StopIteration as done:
-            decision: Decision = done.value
-            return decision
-        finally:
-            walk.close()
+                waitable = steps.send(run)
+        except StopIteration:
+            return begun.record()
+        except BaseException:
+            steps.close()
+            begun.record_cancelled()
+            raise
 
-    def fire_sync(self, event: Event, **switches: Unpack[Switches]) -> Decision:
+    def fire_sync(self, event: Event, **switches: Unpack[FireSwitches]) -> Decision:
         """The same for callers without an event loop."""
-        route = self.routes.find(event)
-        if not switches and (quiet := self._at_once(event, route)) is not None:
-            return quiet
-        begun = self._begin(event, route, switches)
-        if isinstance(begun, Decision):
-            return begun
-        _, walk = begun
-        try:
-            waitable = next(walk)
-            while True:
-                waitable = walk.send(ended(waitable))
-        except StopIteration as done:
-            decision: Decision = done.value
-            return decision
-        finally:
-            walk.close()
-
-    def _at_once(self, event: Event, route: Route) -> Decision | None:
-        """The answer to an event that reaches no hook, as nearly all do: within a microsecond. None where there is more
-        to it."""
-        journal = self.journal
-        if route.quiet is None or route.speaks or journal is None or not journal.soon or self.outlived:
-            return None
-        self._unwritten.append((time_ns(), event, route.quiet))
-        if len(self._unwritten) > UNWRITTEN_MOST:
-            journal.flush()
-        return route.quiet
-
-    def _begin(self, event: Event, route: Route, switches: Switches) -> Decision | Begun:
-        """The decision, where nothing has to be started; else the walk."""
-        on_failure = mode = None
-        spent: frozenset[str] = frozenset()
+        context = self._context
+        route = context.routes.find(event)
+        if route.quiet is not None and not route.speaks and not switches:
+            return context.recorder.quiet(event, route.quiet, context.mode)
         if switches:
-            on_failure, mode = switches.pop("on_failure", None), switches.pop("mode", None)
-            spent, session = switches.pop("spent", spent), switches.pop("session", None)
-            if session is not None:
-                event = event.replace(data={**event.data, "session": session})
-            if switches:
-                other = self._other(switches)
-                rest: Switches = {"on_failure": on_failure, "mode": mode, "spent": spent}
-                return other._begin(event, other.routes.find(event), rest)
-            checked("on_failure", on_failure, ON_FAILURE)
-            checked("mode", mode, MODE)
-        answers: list[object] = []
-        if route.quiet is not None or inside_hook.get():
-            if not route.speaks:
-                return self._nothing_to_do(event, route, mode)
-            if inside_hook.get():
-                return self._odd_silence(event, route, mode or self.mode)
-            answers = self._call(route.callbacks, event) if route.callbacks else []
-            if not answers and not any(self._acts(step, event) for step in route.builtins):
-                return self._nothing_to_do(event, route, mode)
-            answers = answers or [None] * len(route.callbacks)
-        state = Walk(self, event, route.problems, answers, on_failure, mode or self.mode, spent)
-        return state, state.walk(route.steps)
+            context, event = self._switched(event, switches)
+        begun = begin(context, event)
+        if isinstance(begun, Part):
+            return context.recorder.quiet(event, begun.decision, context.mode)
+        try:
+            begun.see_through()
+        except BaseException:
+            begun.record_cancelled()
+            raise
+        return begun.record()
 
-    def _other(self, switches: Switches) -> Engine:
+    def bridge(self, host: str, event: str, payload: bytes | dict[str, Json] | Incoming) -> Answer:
+        """Answer one call of an agent's hook, in the agent's words: `host` and `event` are its own names, `payload` is
+        what it sent. Whatever goes wrong is answered by the posture for broken hooks. ValueError for a name that
+        nobody knows."""
+        from anyhook.walk.bridge import answer_call, named
+
+        table, row = named(host, event)
+        engine = self if self._serves is not None and self._serves.name == host else self._serving(table)
+        return answer_call(engine._context, table, row, payload)
+
+    def _switched(self, event: Event, switches: FireSwitches) -> tuple[Context, Event]:
+        """The context of one event with switches of its own, and the event."""
+        context = self._context
+        on_failure, mode = switches.pop("on_failure", None), switches.pop("mode", None)
+        exhausted, session = switches.pop("exhausted", context.exhausted), switches.pop("session", None)
+        if session is not None:
+            event = event.replace(data={**event.data, "session": session})
+        if switches:
+            context = self._other(switches)._context
+        checked("on_failure", on_failure, ON_FAILURE)
+        checked("mode", mode, MODE)
+        return context.replace(posture=on_failure, mode=mode or context.mode, exhausted=exhausted), event
+
+    def _other(self, switches: FireSwitches) -> Engine:
         """The same engine with other switches, kept for the next time."""
         key = repr(sorted(switches.items()))
         if key not in self._others:
-            setup = self.setup
+            setup, context = self.setup, self._context
             chosen = () if "dialect" in switches else setup.dialects
             other = Engine.open(
                 setup.project,
                 dialects=listed(switches.get("dialects", chosen), switches.get("dialect", ())),
                 trust=switches.get("trust", setup.trust),
-                on_failure=self.on_failure,
-                mode=self.mode,
+                on_failure=context.on_failure,
+                mode=context.mode,
                 plugin_dirs=listed(switches.get("plugin_dirs", setup.plugin_dirs), switches.get("plugin_dir", ())),
                 state_dir=switches.get("state_dir", setup.state_dir),
-                session=self.session,
-                model=switches.get("model", self.model),
+                session=context.session,
+                model=switches.get("model", context.model),
+                spare_model=context.spare_model,
                 env=setup.env,
-                host=self.host,
+                host=context.host,
             )
-            other.spare_model = self.spare_model
-            other.routes.adopt(self.routes)
+            other._context.routes.adopt(context.routes)
             self._others[key] = other
         return self._others[key]
 
-    def _call(self, callbacks: tuple[Callback, ...], event: Event) -> list[object]:
-        """Calls them in turn until one has something to say, or raises: the answers so far; [] where all stay
-        silent."""
-        token = inside_hook.set(True)
-        index = 0
-        try:
-            for index, callback in enumerate(callbacks):
-                answer = callback(event)
-                if answer is not None:
-                    return [None] * index + [answer]
-        except Exception as error:  # noqa: BLE001 (one hook's failure is a value, whatever it is)
-            return [None] * index + [error]
-        finally:
-            inside_hook.reset(token)
-        return []
-
-    def _acts(self, step: Step, event: Event) -> bool:
-        return bool(step.dialect.builtin(step.hook.name).act(self.scene(event, step.dialect, step.row)))
-
-    def _nothing_to_do(self, event: Event, route: Route, mode: str | None) -> Decision:
-        quiet = route.quiet
-        if quiet is None or (mode is not None and mode != self.mode) or self.outlived or self.recording is not None:
-            return self._odd_silence(event, route, mode or self.mode)
-        journal = self.journal
-        if journal is None:
-            return quiet
-        self._unwritten.append((time_ns(), event, quiet))
-        if not journal.soon:
-            journal.later(self._lines)
-        elif len(self._unwritten) > UNWRITTEN_MOST:
-            journal.flush()
-        return quiet if journal.broken is None else quiet.replace(problems=(*quiet.problems, *self.journal_problem()))
-
-    def _odd_silence(self, event: Event, route: Route, mode: str) -> Decision:
-        """No hook runs, but not for the usual reason or not in the usual mode; or there is no later."""
-        quiet = route.quiet
-        if quiet is None or (route.speaks and inside_hook.get()):
-            quiet = self.routes.inside(event, route.steps, "an in-process hook fired it")
-        quiet = quiet.replace(enforced=mode != "shadow")
-        if self.note is not None:
-            quiet = self.note(quiet)
-        if self.recording is not None:
-            self.recording.add(event, quiet, self.who(mode), self.session)
-        journal = self.journal
-        if journal is None or journal.append(record(self.head(event, mode), quiet, (), self.keeping)):
-            return quiet
-        return quiet.replace(problems=(*quiet.problems, *self.journal_problem()))
-
-    def _lines(self) -> list[bytes]:
-        """The lines of events that reached no hook. One thread at a time takes them, while others may add to the
-        end."""
-        taken = self._unwritten[:]
-        del self._unwritten[: len(taken)]
-        return record_quiet(taken, self.who(self.mode), self.session, self.keeping)
+    def _serving(self, table: Host) -> Engine:
+        """The same engine for the calls of an agent, kept for the next time."""
+        key = f"serves {table.name}"
+        if key not in self._others:
+            context = self._context
+            other = Engine(
+                context.setup,
+                self._catalog,
+                on_failure=context.on_failure,
+                mode=context.mode,
+                session=context.session,
+                model=context.model,
+                spare_model=context.spare_model,
+                one_shot=context.one_shot,
+                serves=table,
+            )
+            other._context.routes.adopt(context.routes)
+            self._others[key] = other
+        return self._others[key]
 
     def explain(self, event: Event) -> list[dict[str, Json]]:
         """What firing the event would start, hook by hook, and why it would not start the rest. Starts nothing."""
         from anyhook.walk.explain import explain
 
+        context = self._context
         return [
-            explain(step, event, self.scene(event, step.dialect, step.row), self.routes.where(step.hook), model)
-            for step in self.routes.steps(event)
-            for _, model in [self.asked(step.hook, step.dialect)]
+            explain(step, event, context.scene(event, step.dialect, step.row), context.routes.where(step.hook), model)
+            for step in context.routes.steps(event)
+            for _, model in [context.asked(step.hook, step.dialect)]
         ]
-
-    # -- what a walk asks for
-
-    def scene(self, event: Event, table: Dialect, row: EventRow) -> Scene:
-        session = event.data.get("session") or self.session
-        return Scene(
-            event, row.native, self.setup.project, str(session), self._env, self._settings(table.name), self.outlived
-        )
-
-    def _settings(self, dialect_name: str) -> Mapping[str, str]:
-        return self.catalog.config.dialects.get(dialect_name, {})
-
-    def run_id(self) -> str:
-        return f"{self._nonce}-{next(self._runs)}"
-
-    def asked(self, hook: Hook, table: Dialect) -> tuple[AnyModel | None, str]:
-        """Whom a handler asks that asks a model, and its name; nobody for any other, and where none is configured."""
-        if hook.handler not in ASKING:
-            return None, ""
-        from anyhook.handlers.roles import asked
-
-        return asked(hook, table, self.model, self.catalog.config, self.spare_model)
-
-    def posture_of(self, hook: Hook, on_failure: str | None) -> str:
-        return on_failure or self.catalog.config.hooks.get(hook.id) or self.on_failure
-
-    def once(self, problems: Sequence[Problem]) -> list[Problem]:
-        """Warnings about unknown keys come once a session."""
-        kept = []
-        for problem in problems:
-            if problem.code == "unknown-output-key":
-                key = (problem.where, problem.what)
-                if key in self._warned:
-                    continue
-                self._warned.add(key)
-            kept.append(problem)
-        return kept
-
-    def head(self, event: Event, mode: str) -> str:
-        """The part of the event's line in the journal that is known before anything is started."""
-        return head_of(event, self.who(mode), self.session, self.keeping)
-
-    def who(self, mode: str) -> str:
-        made = self._whos.get(mode)
-        if made is None:
-            made = self._whos[mode] = about(self.host, self.setup.project, mode, self.keeping, self.trace.parent)
-        return made
-
-    def journal_problem(self) -> list[Problem]:
-        """Said once; the journal is not tried again by this engine."""
-        journal, self.journal = self.journal, None
-        return [journal.problem()] if journal is not None else []
-
-    def start_in_background(self, hook: Hook, call: Call) -> None:
-        from anyhook.handlers import background
-
-        if self.outlived:
-            background.hand_over(hook.id, call, own_state_dir(self.setup.env), self.keeping.bodies)
-        elif watched := background.watch(hook.id, call, self.journal, self.keeping.bodies):
-            self._background = [other for other in self._background if other.wait(0.0) is None]
-            self._background.append(watched)
 
     # -- in-process hooks
 
     def on(self, event: str, callback: Callback, *, name: str = "", matcher: str | None = None) -> None:
         """Register a callable for an event, in front of all other hooks: it gets the Event, and returns an Outcome or
         None. It is the program's own code, so it needs no approval and has no time limit."""
-        self.routes.add(Event.of(event).name, callback, name, matcher)
+        self._context.routes.add(Event.of(event).name, callback, name, matcher)
         for other in self._others.values():
-            other.routes.forget()
-
-    def leave_to_host(self, reads: Mapping[str, Sequence[str]], title: str) -> None:
-        """Let hooks alone that the host runs itself: by dialect, those of these scopes."""
-        why = f"{title} runs it itself"
-        hooks = [
-            hook.replace(status=DISABLED, why=why) if hook.scope in reads.get(hook.dialect, ()) else hook
-            for hook in self.catalog.hooks
-        ]
-        self.catalog = self.routes.catalog = self.catalog.replace(hooks=hooks)
-        self.routes.forget()
+            other._context.routes.forget()
 
     # -- the end
+
+    def flush(self) -> None:
+        """Write down now what was put off."""
+        journal = self._context.recorder.journal
+        if journal is not None:
+            journal.flush()
 
     async def close(self, limit_s: float = 5.0) -> None:
         """Wait for background hooks, but no longer than the bound; then end what is left and write what was put off."""
@@ -390,10 +303,19 @@ class Engine:
         deadline = monotonic() + limit_s
         for other in self._others.values():
             other.close_sync(max(0.0, deadline - monotonic()))
-        for waitable in self._background:
+        background = self._context.background
+        for waitable in background:
             if waitable.wait(max(0.0, deadline - monotonic())) is None:
                 waitable.end("cancelled")
                 waitable.wait(None)
-        self._background.clear()
-        if self.journal is not None:
-            self.journal.close()
+        background.clear()
+        self._context.recorder.close()
+
+
+def _left_to(host: Host, hooks: list[Hook]) -> list[Hook]:
+    """The hooks, without those that the host runs itself."""
+    why = f"{host.title} runs it itself"
+    return [
+        hook.replace(status=DISABLED, why=why) if hook.scope in host.reads.get(hook.dialect, ()) else hook
+        for hook in hooks
+    ]

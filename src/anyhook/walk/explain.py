@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.tables.rows import Scene
-    from anyhook.walk.routes import Step
+    from anyhook.walk.routes import HookStep
 
 
 NAMING = ("callable", "prompt", "url", "file")
-"""What says in one word or line what a handler does that is no command."""
+"""One word or line that says what a handler does, if it is not a command."""
 
 
-def explain(step: Step, event: Event, scene: Scene, where: str, model: str = "") -> dict[str, Json]:
+def explain(step: HookStep, event: Event, scene: Scene, where: str, model: str = "") -> dict[str, Json]:
     """A record as `fire` reports it, with the call in place of the run. `model` is whom the hook would ask. A hook that
     cannot be explained hides no other."""
     try:
         return _explained(step, event, scene, where, model)
-    except Exception as error:  # noqa: BLE001 (one hook's failure, be it ours, is no neighbour's)
+    except Exception as error:  # noqa: BLE001 (one hook's failure, even ours, does not affect others)
         from anyhook.tables.isolation import told
 
         made: dict[str, Json] = dict(idle_report(where, step.hook, f"it cannot be explained ({told(error)})").as_dict())
@@ -34,14 +34,14 @@ def explain(step: Step, event: Event, scene: Scene, where: str, model: str = "")
         return made
 
 
-def _explained(step: Step, event: Event, scene: Scene, where: str, model: str) -> dict[str, Json]:
+def _explained(step: HookStep, event: Event, scene: Scene, where: str, model: str) -> dict[str, Json]:
     hook = step.hook
     why = hook.why if hook.status == "broken" else step.why
     if why is None:
         unmatched, failed = match(hook, step.dialect, step.row, event)
         why = unmatched or failed
     if not hook.native_event and not why:
-        why = "its event is unknown until it has been asked for it, which only firing does"
+        why = "its event is unknown until anyhook asks it, which happens when an event is fired"
     report = idle_report(where, hook, why).as_dict()
     made: dict[str, Json] = dict(report)
     made["would_run"] = not why

@@ -1,10 +1,10 @@
-"""Express: settled effects → what the host reads: stdout, stderr and exit status. No effect is no output and status 0;
-nothing is said that the host's table does not have."""
+"""Express: settled effects → what the host reads: stdout, stderr and exit status. Without an effect, no
+output and status 0. It says nothing that the host's table does not have."""
 
 from __future__ import annotations
 
 from anyhook.model import lean_json
-from anyhook.model.record import Record
+from anyhook.model.firing import Answer
 from anyhook.tables.host_rows import EFFECTS
 
 TYPE_CHECKING = False
@@ -16,17 +16,6 @@ if TYPE_CHECKING:
 
 VALUES = {"block": "reason", "end_turn": "reason", "ask": "reason", "allow": "reason"}
 """The word by which templates call an effect's value, where that is not the effect's own name."""
-
-
-class Answer(Record):
-    """What the host is given."""
-
-    stdout: str = ""
-    stderr: str = ""
-    status: int = 0
-
-
-NO_OPINION = Answer()
 
 
 def express(effects: Mapping[str, Json], says: Mapping[str, Say]) -> Answer:

@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
+    from anyhook.model.words import Severity
     from anyhook.tables.rows import Dialect, EventRow, Launch, Roots
     from anyhook.walk.catalog import Setup
 
 TARGET_VALUES = {"source": ("startup", "resume", "clear", "compact"), "trigger": ("manual", "auto")}
-"""What hosts are known to give for targets that are no names of somebody's choice."""
+"""What hosts are known to give for targets that users do not name themselves."""
 MISPLACED_LIMIT = 100
-"""How many files are named that lie in the wrong place."""
+"""How many misplaced files are named."""
 
 
 def missing_program(hook: Hook, setup: Setup) -> str:
@@ -81,7 +82,7 @@ def _written(hook: Hook, launch: Launch) -> Json:
     return "" if launch.argv[1:] == ("-c", text) else text
 
 
-def _no_shell(hook: Hook, signs: list[str], severity: str) -> Problem:
+def _no_shell(hook: Hook, signs: list[str], severity: Severity) -> Problem:
     shown = ", ".join(f"`{sign}`" for sign in signs[:3])
     return Problem("no-shell", f"`{hook.name}` is started without a shell, which {shown} would need", hook.where(),
                    fix="Call a shell (sh -c '…'), or put the line into a script.", severity=severity)  # fmt: skip
@@ -207,7 +208,7 @@ def misplaced(table: Dialect, roots: Roots, read: Collection[str]) -> list[Probl
 
 
 def _inside(path: str, read: Collection[str]) -> bool:
-    """Whether the file lies below a folder that is a hook itself: then it is that hook's own affair."""
+    """Whether the file is below a folder that is itself a hook: then it belongs to that hook."""
     folder, name = os.path.split(path)
     hooks = (os.path.dirname(other) for other in read if os.path.basename(other) == name)
     return any(folder.startswith(f"{hook}/") for hook in hooks)

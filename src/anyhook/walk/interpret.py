@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from anyhook.model.outcome import BLOCK, SILENT, Failure, Outcome
 from anyhook.model.problem import WARNING, Problem
+from anyhook.model.words import VERDICTS
 from anyhook.tables.cells import text_of
 
 TYPE_CHECKING = False
@@ -21,7 +22,7 @@ ENDINGS = {
     "cancelled": "it was cancelled",
 }
 
-KNOWN_MOST, KNOWN_SIZE = 500, 4_096
+MAX_KNOWN, MAX_KNOWN_SIZE = 500, 4_096
 """How many answers of hooks are remembered, and up to which length."""
 
 
@@ -32,7 +33,7 @@ def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
     if run.ending != "exited":
         detail = ENDINGS[run.ending].format(limit=hook.limit_s, signal=-(run.exit_code or 0))
         return Outcome(failure=Failure(run.ending, detail))
-    if run.exit_code is None:  # somebody else took its status: a refusal may be lost, so it is no pass
+    if run.exit_code is None:  # someone else took its status: a refusal may be lost, so it does not pass
         return Outcome(failure=Failure("exit", run.error or "its exit status was lost"))
     code = run.exit_code
     reply = reply.on_event.get(event, reply)
@@ -40,16 +41,16 @@ def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
         run = run.replace(stdout=run.stderr, stderr=b"")
     meaning = reply.exits.get(code, reply.otherwise)
     if meaning == "block_if_said":
-        said = _Reading(hook, reply, event, run).reason(reply.exit_reasons)
+        said = _RunReading(hook, reply, event, run).reason(reply.exit_reasons)
         meaning = "block" if said and not _speaks(reply, run) else "fail"
     if meaning == "fail" and not _speaks(reply, run):
         said = stderr_text(run)
         if hook.handler == "http":
             return Outcome(failure=Failure("exit", said))
-        return Outcome(failure=Failure("exit", f"it left with status {code}" + (f": {said}" if said else "")))
+        return Outcome(failure=Failure("exit", f"it exited with status {code}" + (f": {said}" if said else "")))
     if not run.stdout and meaning == "pass":
         return SILENT
-    reading = _Reading(hook, reply, event, run)
+    reading = _RunReading(hook, reply, event, run)
     return reading.block_by_exit(code) if meaning == "block" else reading.answer()
 
 
@@ -66,7 +67,7 @@ class Interpreter:
 
     def read(self, hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
         """What `interpret` says of the run of one of a catalog's hooks."""
-        if run.ending != "exited" or len(run.stdout) + len(run.stderr) > KNOWN_SIZE:
+        if run.ending != "exited" or len(run.stdout) + len(run.stderr) > MAX_KNOWN_SIZE:
             return interpret(hook, reply, event, run)
         said = (hook.id, event, run.exit_code, run.stdout, run.stderr)
         known = self._known.get(said)
@@ -74,7 +75,7 @@ class Interpreter:
             known = interpret(hook, reply, event, run)
             changeable = (known.tool_input, known.tool_output, known.history, known.recipe)
             if changeable == (None, None, None, None):  # else one who gets it could change it for the next
-                if len(self._known) >= KNOWN_MOST:
+                if len(self._known) >= MAX_KNOWN:
                     self._known.clear()
                 self._known[said] = known
         return known
@@ -84,7 +85,7 @@ def stderr_text(run: Run) -> str:
     return run.stderr.decode("utf-8", "replace").strip()
 
 
-class _Reading:
+class _RunReading:
     """Reads one run; exists for the length of it."""
 
     def __init__(self, hook: Hook, reply: Reply, event: str, run: Run) -> None:
@@ -101,8 +102,8 @@ class _Reading:
             kind, value = self.reply.read(self.run.stdout)
             if kind == "object" and isinstance(value, dict) and isinstance(value.get("reason"), str):
                 self.draft["reason"] = value["reason"]
-        reason = self.reason(self.reply.exit_reasons) or f"{self.hook.name} left with status {code} and gave no reason"
-        return Outcome(verdict=BLOCK, reason=reason)
+        silent = f"{self.hook.name} exited with status {code} and gave no reason"
+        return Outcome(verdict=BLOCK, reason=self.reason(self.reply.exit_reasons) or silent)
 
     def reason(self, sources: tuple[str, ...]) -> str:
         for source in sources:
@@ -131,8 +132,8 @@ class _Reading:
         if kind == "text":
             heard = not self.reply.text_on or self.event in self.reply.text_on
             if str(value).startswith("{"):
-                what = "its output begins like a JSON object, but is none; it is taken as text"
-                self.problem("output-ignored", what, "Print valid JSON, or text that does not begin like it.")
+                what = "its output starts like a JSON object but is not valid JSON; it is treated as text"
+                self.problem("output-ignored", what, "Print valid JSON, or text that does not start like it.")
             said = {self.reply.text_does: (str(value),)} if heard else {}
             return SILENT.replace(**said, problems=tuple(self.problems))
         if not isinstance(value, dict):
@@ -234,7 +235,7 @@ class _Reading:
 
     def outcome(self) -> Outcome:
         draft = self.draft
-        verdict = str(draft.get("verdict", "none"))
+        verdict = VERDICTS[str(draft.get("verdict", "none"))]
         reason = self.reason(self.reply.json_reasons) if verdict != "none" else ""
         if verdict in (BLOCK, "ask") and not reason:
             reason = f"{self.hook.name} gave no reason"

@@ -11,11 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from anyhook.model.hook import Hook
+    from anyhook.model.words import Cause
     from anyhook.tables.rows import Dialect, EventRow
 
 GATING = STOPPING - {"keep_working"}
 """What a hook that cannot be started stops, where its dialect fails closed: never the end of the agent's work."""
-CODES = {
+CODES: dict[Cause, str] = {
     "timed_out": "hook-timed-out",
     "signalled": "hook-signalled",
     "not_started": "hook-not-started",

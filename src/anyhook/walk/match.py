@@ -19,7 +19,7 @@ def match(hook: Hook, dialect: Dialect, row: EventRow, event: Event) -> tuple[st
     except PatternTimeout:
         return None, f"its matcher {hook.matcher!r} took too long on this event"
     except BadPattern as error:
-        return None, f"its matcher {hook.matcher!r} is no valid pattern: {error.what}"
+        return None, f"its matcher {hook.matcher!r} is not a valid pattern: {error.what}"
     except Exception as error:  # noqa: BLE001 (whatever it is, it is this hook's failure and nobody else's)
         from anyhook.tables.isolation import told
 

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from anyhook.model.decision import Report
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
+    from anyhook.model.words import Effect
     from anyhook.tables.rows import Dialect, EventRow
 
 
-class Entry(Record):
+class Judged(Record):
     """One judged outcome and its place in the catalog."""
 
     position: int
@@ -32,15 +33,16 @@ class Entry(Record):
 
 def merge(
     event: str,
-    entries: Iterable[Entry],
+    entries: Iterable[Judged],
     hooks: tuple[Report, ...] = (),
     problems: tuple[Problem, ...] = (),
     enforced: bool = True,
 ) -> Decision:
     """What all of them together ask for. `hooks` and `problems` are what else is known of the event."""
     ordered = sorted(entries, key=_position)
-    verdict, effect, prompt, end_turn = NONE, "", None, False
-    voice: Entry | None = None
+    verdict, prompt, end_turn = NONE, None, False
+    effect: Effect | None = None
+    voice: Judged | None = None
     context: list[str] = []
     messages: list[str] = []
     found = list(problems)
@@ -50,7 +52,7 @@ def merge(
         # Of several blocks the strongest effect speaks; of equal ones the first.
         if stronger or (outcome.verdict == BLOCK and _weight(entry.row.block) > _weight(effect)):
             voice, verdict = entry, outcome.verdict
-            effect = entry.row.block or "" if verdict == BLOCK else ""
+            effect = entry.row.block if verdict == BLOCK else None
         end_turn = end_turn or outcome.end_turn or (outcome.verdict == BLOCK and entry.row.block == "end_turn")
         prompt = prompt if outcome.prompt is None else outcome.prompt
         context.extend(outcome.context)
@@ -60,7 +62,7 @@ def merge(
     return Decision(
         event=event,
         verdict=verdict,
-        effect=effect or None,
+        effect=effect,
         reason=voice.outcome.reason if voice else None,
         hook=voice.hook.id if voice and verdict == BLOCK else None,
         tool_input=_tool_input(ordered),
@@ -78,15 +80,15 @@ def merge(
     )
 
 
-def _position(entry: Entry) -> int:
+def _position(entry: Judged) -> int:
     return entry.position
 
 
-def _weight(effect: str | None) -> int:
+def _weight(effect: Effect | None) -> int:
     return EFFECTS.index(effect) if effect else -1
 
 
-def _tool_input(ordered: list[Entry]) -> dict[str, Json] | None:
+def _tool_input(ordered: list[Judged]) -> dict[str, Json] | None:
     current = before = None
     dialect = ""
     for entry in ordered:
@@ -99,7 +101,7 @@ def _tool_input(ordered: list[Entry]) -> dict[str, Json] | None:
     return current
 
 
-def _tool_output(ordered: list[Entry]) -> Json:
+def _tool_output(ordered: list[Judged]) -> Json:
     """The last replacement; a withheld output stays withheld whatever comes later."""
     for entry in ordered:
         if entry.dialect.withholds and entry.outcome.verdict == BLOCK and entry.row.block == "feedback":
@@ -109,17 +111,17 @@ def _tool_output(ordered: list[Entry]) -> Json:
     )
 
 
-def _acts(entry: Entry) -> bool:
+def _acts(entry: Judged) -> bool:
     """Whether it replaces the history or calls a recipe; the first that does so wins."""
     return entry.outcome.history is not None or entry.outcome.recipe is not None
 
 
-def _outdone(entry: Entry, winner: Entry | None) -> bool:
+def _outdone(entry: Judged, winner: Judged | None) -> bool:
     """Whether follow-ups are dropped, because a hook of the same dialect has taken the conversation elsewhere."""
     return winner is not None and entry.dialect.first_action_wins and entry.dialect is winner.dialect
 
 
-def _lost(ordered: list[Entry], winner: Entry | None) -> list[Problem]:
+def _lost(ordered: list[Judged], winner: Judged | None) -> list[Problem]:
     if winner is None:
         return []
     return [

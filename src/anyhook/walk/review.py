@@ -24,8 +24,8 @@ COMPARED_LINES = 6000
 """Longer texts are not compared line by line: a hostile pair could take hours."""
 
 
-class Entry(Record):
-    """One thing to approve, as it lies on disk now."""
+class Reviewed(Record):
+    """One thing to approve, as it is on disk now."""
 
     item: Item
     status: str
@@ -43,10 +43,10 @@ class Entry(Record):
 
 def review(
     tables: Sequence[tuple[Dialect, Sequence[Layer]]], ledger: Ledger, roots: Roots, files: Files
-) -> list[Entry]:
+) -> list[Reviewed]:
     """Everything that wants approval, in the order of the catalog; then what was approved and is gone."""
     approved = ledger.items(roots.project)
-    entries: list[Entry] = []
+    entries: list[Reviewed] = []
     for table, layers in tables:
         for layer in layers:
             with one_file(files, layer.source):  # what cannot be shown is not approved either
@@ -56,10 +56,10 @@ def review(
     there = {entry.item.id for entry in entries}
     names = {table.name for table, _ in tables}
     gone = [item for key, item in approved.items() if key not in there and key.partition(":")[0] in names]
-    return [*entries, *(Entry(item, REMOVED, "", None, before=item) for item in gone)]
+    return [*entries, *(Reviewed(item, REMOVED, "", None, before=item) for item in gone)]
 
 
-def _entries(table: Dialect, layer: Layer, others: Sequence[Layer], roots: Roots, files: Files) -> Iterator[Entry]:
+def _entries(table: Dialect, layer: Layer, others: Sequence[Layer], roots: Roots, files: Files) -> Iterator[Reviewed]:
     theirs = [hook for each in others for hook in each.hooks]
     for hook in layer.hooks:
         if hook.status == "disabled":
@@ -72,24 +72,24 @@ def _entries(table: Dialect, layer: Layer, others: Sequence[Layer], roots: Roots
             overridden = []
         else:
             overridden = [each.id for each in theirs if each.name == hook.name]
-        yield Entry(item, NEW, hook.native_event, hook, tuple(overridden), prints)
+        yield Reviewed(item, NEW, hook.native_event, hook, tuple(overridden), prints)
     for event, item in switches(layer).items():
-        yield Entry(item, NEW, event, None, tuple(each.id for each in theirs if event in (each.native_event, ALL)))
+        yield Reviewed(item, NEW, event, None, tuple(each.id for each in theirs if event in (each.native_event, ALL)))
 
 
-def _compared(entry: Entry, before: Item | None) -> Entry:
+def _compared(entry: Reviewed, before: Item | None) -> Reviewed:
     if before is None:
         return entry
     return entry.replace(status=APPROVED if before.same_as(entry.item) else CHANGED, before=before)
 
 
-def contents(entries: Sequence[Entry]) -> dict[str, bytes]:
+def contents(entries: Sequence[Reviewed]) -> dict[str, bytes]:
     """The bytes of the approved files as far as they were kept whole, by digest."""
     prints = [seen for entry in entries for seen in entry.prints.values()]
     return {seen.digest: seen.head for seen in prints if seen.digest and seen.size == len(seen.head)}
 
 
-def differences(entry: Entry, ledger: Ledger) -> Iterator[tuple[str, list[str]]]:
+def differences(entry: Reviewed, ledger: Ledger) -> Iterator[tuple[str, list[str]]]:
     """What is new or changed, part by part: a title (`definition` or a file's path) and the lines of a unified diff."""
     before = entry.before
     if before is not None and before.definition != entry.item.definition:

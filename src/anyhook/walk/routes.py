@@ -1,5 +1,5 @@
 """Routes: what an event of one kind and target means for a catalog, decided once and then looked up. It starts nothing
-and keeps nothing of any single event."""
+and keeps no part of any single event."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 IN_PROCESS = ("callable", "builtin")
 """Handlers that are called at once, without anything to start or to wait for."""
-ROUTES_MOST = 10_000
-"""A host that makes up tool names as it goes would fill the memory; past this many, all are forgotten and found
-anew."""
+MAX_ROUTES = 10_000
+"""A host that makes up tool names as it goes would fill the memory; above this many, all are forgotten and
+found again."""
 
 
-class Step(Record):
+class HookStep(Record):
     """One hook of an event with its tables, and what is known about it before the event is looked at."""
 
     hook: Hook
@@ -46,14 +46,14 @@ class Step(Record):
 class Route(Record):
     """What an event of one kind and target means for this catalog: decided once, then looked up."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[HookStep, ...]
     quiet: Decision | None
     """The whole decision, where no hook can run, or where only callables run and none of them says anything."""
     problems: tuple[Problem, ...]
     """What was wrong on loading, and which of the event's hooks wait for their user."""
     callbacks: tuple[Callback, ...] = ()
     """What to call, where nothing would run but callables of the embedding program and what a product brings along."""
-    builtins: tuple[Step, ...] = ()
+    builtins: tuple[HookStep, ...] = ()
     """What a product brings along, in that case: they are asked beforehand whether they have anything to say."""
     speaks: bool = False
     """Whether there is any of these two; one look is all that an event without hooks can afford."""
@@ -78,11 +78,11 @@ class Routes:
         try:
             return self._found[key]
         except KeyError:
-            if len(self._found) >= ROUTES_MOST:
+            if len(self._found) >= MAX_ROUTES:
                 self._found.clear()
             route = self._found[key] = self._make(event)
             return route
-        except TypeError:  # a target that is no plain value
+        except TypeError:  # a target that is not a plain value
             return self._make(event)
 
     def _make(self, event: Event) -> Route:
@@ -108,15 +108,15 @@ class Routes:
             return True
         return any(other.dialect == hook.dialect and other.scope != "builtin" for other in self.catalog.hooks)
 
-    def _idle(self, event: Event, steps: tuple[Step, ...]) -> Decision:
+    def _idle(self, event: Event, steps: tuple[HookStep, ...]) -> Decision:
         reports = tuple(idle_report(self.where(step.hook), step.hook, step.why or "") for step in steps)
         return Decision(event.name, enforced=self.enforced, hooks=reports, problems=tuple(self.problems(event.name)))
 
     @staticmethod
-    def _told(idle: Decision, steps: tuple[Step, ...], status: str, why: str) -> Decision:
+    def _told(idle: Decision, steps: tuple[HookStep, ...], status: str, why: str) -> Decision:
         """The same with another word about the hooks that would run."""
 
-        def told(step: Step, report: Report) -> Report:
+        def told(step: HookStep, report: Report) -> Report:
             if step.why:
                 return report
             report = report.replace(status=status, why=why)
@@ -126,7 +126,7 @@ class Routes:
 
         return idle.replace(hooks=tuple(map(told, steps, idle.hooks)))
 
-    def inside(self, event: Event, steps: tuple[Step, ...], why: str) -> Decision:
+    def inside(self, event: Event, steps: tuple[HookStep, ...], why: str) -> Decision:
         """The answer to an event that a hook itself caused: nothing runs, or hooks would call hooks without end."""
         idle = self._told(self._idle(event, steps), steps, "skipped", "fired from inside a hook")
         problem = Problem(
@@ -139,7 +139,7 @@ class Routes:
         )
         return idle.replace(problems=(*idle.problems, problem))
 
-    def steps(self, event: Event) -> tuple[Step, ...]:
+    def steps(self, event: Event) -> tuple[HookStep, ...]:
         """Every hook of the event with its tables, in the order in which they run."""
         return tuple(step for hook in self.hooks_for(event) if (step := _step(hook, event)) is not None)
 
@@ -191,8 +191,13 @@ class Routes:
         self._callbacks[identity] = (hook, callback)
         self.forget()
 
+    def ensure(self, event: str, callback: Callback, name: str) -> None:
+        """The same, where it is not there yet."""
+        if f"inprocess:managed:{event}:{name}" not in self._callbacks:
+            self.add(event, callback, name, None)
+
     def forget(self) -> None:
-        """Decide anew what events mean."""
+        """Decide again what events mean."""
         self._found.clear()
 
     def adopt(self, other: Routes) -> None:
@@ -203,10 +208,10 @@ class Routes:
         return self._callbacks[hook.id][1]
 
 
-def _step(hook: Hook, event: Event) -> Step | None:
+def _step(hook: Hook, event: Event) -> HookStep | None:
     table = dialect(hook.dialect)
     row = table.row(hook.native_event) or table.row_for(event.name)
-    return Step(hook, table, row, _known(hook, table, row, event)) if row else None
+    return HookStep(hook, table, row, _known(hook, table, row, event)) if row else None
 
 
 def wanted(hook: Hook, table: Dialect, row: EventRow, native: Event, event: Event) -> tuple[str | None, str]:
@@ -221,7 +226,7 @@ def wanted(hook: Hook, table: Dialect, row: EventRow, native: Event, event: Even
 
 
 def _known(hook: Hook, table: Dialect, row: EventRow, event: Event) -> str | None:
-    """Why a hook does not run, as far as that depends on the event's target only; see `Step.why`."""
+    """Why a hook does not run, as far as that depends on the event's target only; see `HookStep.why`."""
     if hook.status == BROKEN and hook.native_event:
         return None  # what a broken hook means is the posture's business
     if hook.status != ARMED:

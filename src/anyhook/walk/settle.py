@@ -1,18 +1,18 @@
 """Settle: a decision and a host's powers → what will really happen. What the host cannot do becomes the nearest thing
-it can, by the rules below, or is lost; either way a problem names it. It decides nothing of its own."""
+it can, by the rules below, or is lost; either way a problem names it. It decides nothing itself."""
 
 from __future__ import annotations
 
-from anyhook.model.decision import Decision
+from anyhook.model.firing import Settled
 from anyhook.model.outcome import BLOCK
 from anyhook.model.problem import WARNING, Problem
-from anyhook.model.record import Record
 from anyhook.model.texts import text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
+    from anyhook.model.decision import Decision
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Say
 
@@ -47,15 +47,8 @@ WORDS: dict[tuple[str, str], str] = {
 }
 
 
-class Settled(Record):
-    """Effect → value, of what the host will be told, and what was changed or lost on the way."""
-
-    effects: dict[str, Json]
-    problems: tuple[Problem, ...]
-
-
 def settle(decision: Decision, says: Mapping[str, Say], where: str) -> Settled:
-    """What the host can be told of a decision; `where` names host and event."""
+    """What the host can be told about a decision; `where` names host and event."""
     effects: dict[str, Json] = {}
     problems: list[Problem] = []
     for effect, value in _asked(decision):
@@ -73,6 +66,9 @@ def settle(decision: Decision, says: Mapping[str, Say], where: str) -> Settled:
     if "block" in effects:
         for name in ("ask", "allow", "input", "prompt"):
             effects.pop(name, None)
+    for name in ("history", "recipe") if decision.enforced else ():  # no host supports these
+        if getattr(decision, name) is not None:
+            problems.append(_lost(name, where))
     return Settled(effects, tuple(problems))
 
 
@@ -87,7 +83,7 @@ def _asked(decision: Decision) -> list[tuple[str, Json]]:
         ends = decision.effect == "end_turn" and decision.event in AFTERWARDS
         asked.append(("end_turn" if ends else "block", reason))
     elif decision.verdict == BLOCK:
-        messages.append(reason)  # nothing is stopped, but somebody should hear of it
+        messages.append(reason)  # nothing is stopped, but the user should know
     elif decision.verdict in ("ask", "allow"):
         asked.append((decision.verdict, decision.reason or "a hook said so"))
     # What ends anyway need not be told to; a block in its place would even send the agent on.
@@ -104,22 +100,6 @@ def _asked(decision: Decision) -> list[tuple[str, Json]]:
         if value is not None:
             asked.append((effect, value))
     return asked
-
-
-def lost_by(decision: Decision, where: str) -> list[Problem]:
-    """What no host at all can be told."""
-    fields = ("history", "recipe") if decision.enforced else ()
-    return [_lost(name, where) for name in fields if getattr(decision, name) is not None]
-
-
-def recorder(says: Mapping[str, Say], where: str) -> Callable[[Decision], Decision]:
-    """Adds to a decision what its host cannot do, so that the journal tells."""
-
-    def note(decision: Decision) -> Decision:
-        found = (*settle(decision, says, where).problems, *lost_by(decision, where))
-        return decision.replace(problems=(*decision.problems, *found)) if found else decision
-
-    return note
 
 
 def _degraded(effect: str, other: str, where: str) -> Problem:

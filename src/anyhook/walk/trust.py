@@ -73,7 +73,7 @@ def _texts(values: list[Json]) -> list[str]:
 
 
 def gated(layer: Layer, roots: Roots) -> bool:
-    """Whether a layer needs approval: the project's own, and one that is the user's by name but lies in the project.
+    """Whether a layer needs approval: the project's own, and one that is the user's by name but is in the project.
     (An environment file of the project can say that the user's folders are there.) A project that holds the home
     folder holds the user's folders by right; a folder that the caller names is the caller's word."""
     source = layer.source

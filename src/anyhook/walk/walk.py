@@ -1,62 +1,57 @@
-"""One event's walk through the corridor: match, present, run, interpret, judge, merge, record. It lives as long as
-the event, and yields what has to be waited for, so that callers with and without an event loop share every line."""
+"""One event's walk: match, present, run, interpret, judge, hook by hook, then merge. It lives as long as the event, and
+yields what has to be waited for, so that callers with and without an event loop share every line. It records nothing:
+that is the last step, after the answer is made."""
 
 from __future__ import annotations
 
 from time import monotonic
 
-from anyhook.handlers import inside_hook, start, start_command
-from anyhook.journal.record import call_text, record
+from anyhook.handlers import inside_hook, start
+from anyhook.journal.record import call_text
 from anyhook.model.call import Call, Run
 from anyhook.model.decision import Report, idle_report
 from anyhook.model.event import GATES
+from anyhook.model.firing import Firing, HookRun, Part
 from anyhook.model.hook import BROKEN, Hook
-from anyhook.model.outcome import BLOCK, SILENT, STOPPING, STRENGTH, Failure, Outcome
+from anyhook.model.outcome import BLOCK, STOPPING, Failure, Outcome
 from anyhook.model.problem import WARNING, Problem
 from anyhook.tables.translate import completed, rewritten, to_host, to_native
 from anyhook.walk.judge import judge
-from anyhook.walk.merge import Entry, merge
+from anyhook.walk.merge import Judged, merge
 from anyhook.walk.present import aim, present, stdin_of
 from anyhook.walk.routes import wanted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Sequence
 
     from anyhook.handlers import Waitable
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
+    from anyhook.model.words import HookStatus, Verdict
     from anyhook.tables.rows import EventRow, Scene
-    from anyhook.walk.engine import Engine
-    from anyhook.walk.routes import Step
+    from anyhook.walk.context import Context
+    from anyhook.walk.routes import HookStep, Route
 
     Begun = tuple[Call, str, Waitable | Run]
 
-GRACE_S, GRACE_PER_BYTE_S, GRACE_MOST_S = 0.002, 4e-9, 0.01
+GRACE_S, GRACE_PER_BYTE_S, MAX_GRACE_S = 0.002, 4e-9, 0.01
 """How long an async caller's loop is held for a hook that is about to answer, more for a large payload: a hop to a
 thread costs more than most native hooks take."""
-LEAST_S = 0.01
+MIN_S = 0.01
 """What a hook gets where the host's time is up: it is started and ended, and counts as one that took too long."""
 
 
 class Walk:
     """The state of one event on its way."""
 
-    def __init__(
-        self,
-        engine: Engine,
-        event: Event,
-        problems: tuple[Problem, ...],
-        answers: list[object],
-        on_failure: str | None,
-        mode: str,
-        spent: frozenset[str] = frozenset(),
-    ) -> None:
-        """`answers` are those that the first callables have given already, an exception where one raised it. `spent`
-        are the dialects whose blocks count no more in this turn."""
-        self.engine, self.event, self.problems, self.on_failure, self.mode = engine, event, problems, on_failure, mode
-        self.answers, self.spent = answers, spent
+    def __init__(self, context: Context, event: Event, route: Route, answers: Sequence[object] = ()) -> None:
+        """`answers` are those that the first callables have given already, an exception where one raised it."""
+        self.context, self.event, self.route = context, event, route
+        self.answers = list(answers)
+        self.part: Part | None = None
+        """The result so far."""
         self.grace_s = GRACE_S
         self.current = event
         """The event with every rewrite so far."""
@@ -64,41 +59,71 @@ class Walk:
         """The same as far as the next hook of this dialect may see it."""
         self.group = ""
         self.blocker = self.blocked_in = ""
-        """The hook that ended the row, and the dialect in which it did."""
+        """The hook that ended the queue, and the dialect in which it did."""
         self.ended = self.stopped = False
-        self.entries: list[Entry] = []
+        self.entries: list[Judged] = []
         self.reports: list[Report] = []
-        self.calls: list[tuple[str, Run | None, str]] = []
-        """Each as text, its run, and why it failed."""
+        self.runs: list[HookRun] = []
         self.head = ""
         self.waiting: list[tuple[Hook, Call]] = []
         self.running: Waitable | None = None
         """The hook that is being waited for."""
         self.begun: dict[int, Begun] = {}
-        """Hooks that were started before their turn, by their place in the row."""
+        """Hooks that were started before their turn, by their place in the queue."""
         self.known: dict[int, tuple[str | None, str]] = {}
         """What their matchers said."""
-        self.twins: dict[int, str] = {}
+        self.same: dict[int, str] = {}
         """Hooks that are the same as one before them, and that one."""
 
-    def walk(self, steps: tuple[Step, ...]) -> Generator[Waitable, Run, Decision]:
+    def walk(self) -> Generator[Waitable, Run, None]:
+        steps = self.route.steps
         try:
-            yield from self.steps(steps)
+            for position, step in enumerate(steps):
+                try:
+                    yield from self.step(position, steps)
+                except Exception as error:  # noqa: BLE001 (one hook's failure, even ours, does not affect others)
+                    self.fail(position, step, error)
         except GeneratorExit:  # the caller was cancelled: what happened until then is still written down
             self.waiting.clear()
             self.end_begun(steps)
             self.conclude()
             raise
-        return self.conclude()
+        self.conclude()
 
-    def steps(self, steps: tuple[Step, ...]) -> Generator[Waitable, Run, None]:
-        for position, step in enumerate(steps):
-            try:
-                yield from self.step(position, steps)
-            except Exception as error:  # noqa: BLE001 (one hook's failure, be it ours, is no neighbour's)
-                self.fail(position, step, error)
+    def see_through(self) -> Part:
+        """Walks to the end, and waits for whatever has to be waited for. What interrupts that, Ctrl-C included, ends
+        the hook that it waits for."""
+        steps = self.walk()
+        waitable: Waitable | None = None
+        try:
+            waitable = next(steps)
+            while True:
+                run = waitable.wait(None)
+                assert run is not None  # noqa: S101 (without a grace, wait() waits for the end)
+                waitable = steps.send(run)
+        except StopIteration:
+            pass
+        except BaseException:
+            if waitable is not None:
+                waitable.end("cancelled")
+                waitable.wait(None)
+            steps.close()
+            raise
+        assert self.part is not None  # noqa: S101 (the walk has ended)
+        return self.part
 
-    def step(self, position: int, steps: tuple[Step, ...]) -> Generator[Waitable, Run, None]:
+    def record(self) -> Decision:
+        """The last step of an event that a program fires: record the result."""
+        part = self.part
+        assert part is not None  # noqa: S101 (the walk has ended, or was closed)
+        return self.context.recorder.write(Firing((part,), part.decision, self.context.mode))
+
+    def record_cancelled(self) -> None:
+        """The same where the caller was cancelled: what happened until then is still written down."""
+        if self.part is not None:
+            self.record()
+
+    def step(self, position: int, steps: tuple[HookStep, ...]) -> Generator[Waitable, Run, None]:
         step = steps[position]
         if step.dialect.name != self.group:
             self.group, self.seen, self.ended = step.dialect.name, to_native(self.current, step.dialect), False
@@ -110,11 +135,11 @@ class Walk:
         elif why is None:
             why, failed = wanted(step.hook, step.dialect, step.row, self.seen, self.current)
         if why:
-            self.reports.append(idle_report(self.engine.routes.where(step.hook), step.hook, why))
+            self.reports.append(idle_report(self.context.routes.where(step.hook), step.hook, why))
         elif (self.stopped or self.ended) and not (step.dialect.together and self.blocked_in == self.group):
             self.report(step.hook, "skipped", f"{self.blocker} came first")
-        elif position in self.twins:
-            self.report(step.hook, "skipped", f"{self.twins[position]} is the same")
+        elif position in self.same:
+            self.report(step.hook, "skipped", f"{self.same[position]} is the same")
         elif failed:
             self.give_up(position, step, failed)
         elif step.hook.background:
@@ -122,8 +147,8 @@ class Walk:
         else:
             yield from self.run(position, step)
 
-    def fail(self, position: int, step: Step, error: Exception) -> None:
-        """Something of ours went wrong with this hook: it counts as broken, and the person is told."""
+    def fail(self, position: int, step: HookStep, error: Exception) -> None:
+        """Our own code failed on this hook: it counts as broken, and the user is told."""
         from anyhook.tables.isolation import told
 
         left, self.running = self.running, None
@@ -134,62 +159,71 @@ class Walk:
             why = f"anyhook failed while it was asked ({told(error)})"
             self.give_up(position, step, why, (f"anyhook: hook `{step.hook.name}` could not be asked: {told(error)}",))
 
-    def run(self, position: int, step: Step) -> Generator[Waitable, Run, None]:
+    def run(self, position: int, step: HookStep) -> Generator[Waitable, Run, None]:
         hook, table, row = step.hook, step.dialect, step.row
-        posture = self.engine.posture_of(hook, self.on_failure)
-        scene = self.engine.scene(self.seen, table, row)
+        context = self.context
+        posture = context.posture_of(hook)
+        scene = context.scene(self.seen, table, row)
+        if context.trace_step is not None:
+            context.trace_step("run", hook.id)
         if hook.handler == "callable":
-            outcome, run = self.call_back(hook), None
+            from anyhook.walk.callables import ask, outcome_of
+
+            answer = self.answers.pop(0) if self.answers else ask(context.routes.callback(hook), self.seen)
+            outcome, run = outcome_of(answer), None
             self.report(hook, "ran", verdict=outcome.verdict)
         else:
             call, model, started = self.begun.pop(position) if position in self.begun else self.begin(step, scene)
             self.running = None if isinstance(started, Run) else started
             # Made while the hook runs: this is time that nobody waits for.
-            self.head = self.head or self.engine.head(self.event, self.mode)
-            text = call_text(hook, call, posture, self.engine.keeping, model)
+            self.head = self.head or context.recorder.head(self.event, context.mode)
+            text = call_text(hook, call, posture, context.recorder.policy, model)
             try:
                 run = started if isinstance(started, Run) else (yield started)
                 self.running = None
             except GeneratorExit:
                 run = started if isinstance(started, Run) else started.wait(0.0)
-                self.calls.append((text, run, "cancelled"))
+                self.runs.append(HookRun(hook, call, posture, model, run, "cancelled", None, text))
                 self.report(hook, "ran", run=run)
                 raise
             had = hook.replace(limit_s=call.limit_s) if run.ending == "timed_out" else hook  # a host may have had less
-            outcome = self.engine.answers.read(had, table.replies[hook.handler], self.event.name, run)
-            self.calls.append((text, run, outcome.failure.cause if outcome.failure else ""))
+            outcome = context.interpreter.read(had, table.replies[hook.handler], self.event.name, run)
+            cause = outcome.failure.cause if outcome.failure else ""
+            self.runs.append(HookRun(hook, call, posture, model, run, cause, outcome, text))
             outcome = completed(outcome, self.seen, table)
         outcome = judge(hook, table, row, outcome, posture, scene.settings)
-        if outcome.verdict == BLOCK and table.name in self.spent:
+        if outcome.verdict == BLOCK and table.name in context.exhausted:
             outcome = _let_go(hook, row, outcome)
-        if run is not None and (outcome.spoke or self.engine.routes.shows(hook)):
+        if run is not None and (outcome.spoke or self.context.routes.shows(hook)):
             broken = run.ending == "not_started"
             self.report(hook, "broken" if broken else "ran", (run.error or "") if broken else "", run, outcome.verdict)
         self.take(position, step, outcome, scene.settings.get("chaining") == "upstream")
 
-    def begin(self, step: Step, scene: Scene) -> Begun:
+    def begin(self, step: HookStep, scene: Scene) -> Begun:
         """The call, the model it asks, and what was started."""
-        hook, table, row, engine = step.hook, step.dialect, step.row, self.engine
+        hook, table, row, context = step.hook, step.dialect, step.row, self.context
 
         def stdin() -> bytes:
             made = stdin_of(table, row, scene)
-            self.grace_s = min(GRACE_S + len(made) * GRACE_PER_BYTE_S, GRACE_MOST_S)
+            self.grace_s = min(GRACE_S + len(made) * GRACE_PER_BYTE_S, MAX_GRACE_S)
             return made
 
         if hook.handler == "command":
-            call, missing = aim(hook, table, scene, engine.run_id(), engine.trace)
+            call, missing = aim(hook, table, scene, next(context.ids), context.trace)
             call = self.in_time(call)
             if missing:
                 return call, "", Run("not_started", None, b"", b"", 0, 0.0, missing)
-            return call, "", start_command(call, stdin)
-        call, _ = aim(hook, table, scene, engine.run_id(), engine.trace, stdin())
-        call = self.in_time(call)
-        asked, model = engine.asked(hook, table)
-        return call, model, start(hook, table, call, scene, asked, engine.catalog.config)
+            from anyhook.process.run import start as start_process
 
-    def look_ahead(self, first: int, steps: tuple[Step, ...]) -> None:
+            return call, "", start_process(call, stdin)
+        call, _ = aim(hook, table, scene, next(context.ids), context.trace, stdin())
+        call = self.in_time(call)
+        asked, model = context.asked(hook, table)
+        return call, model, start(hook, table, call, scene, asked, context.config)
+
+    def look_ahead(self, first: int, steps: tuple[HookStep, ...]) -> None:
         """Start all hooks of a dialect whose hooks run at once. The first is left to whoever waits for the walk, the
-        others get a thread that waits for them; their answers are still taken in the order of the row."""
+        others get a thread that waits for them; their answers are still taken in the order of the queue."""
         table = steps[first].dialect
         seen: dict[tuple[Json, ...], str] = {}
         ready: list[int] = []
@@ -204,74 +238,51 @@ class Walk:
             self.known[position] = (why, failed)
             if why or failed:
                 continue
-            twin = seen.setdefault(table.identity(hook), hook.id)
-            if twin != hook.id:
-                self.twins[position] = twin
+            first_id = seen.setdefault(table.identity(hook), hook.id)
+            if first_id != hook.id:
+                self.same[position] = first_id
             elif not hook.background:
                 ready.append(position)
         if len(ready) < 2 or any(map(table.in_turn, (steps[position].hook for position in ready))):
             return
-        from anyhook.process.watching import Watched
+        from anyhook.process.watcher import Watched
 
         for position in ready:
-            scene = self.engine.scene(self.seen, table, steps[position].row)
+            scene = self.context.scene(self.seen, table, steps[position].row)
             call, model, started = self.begin(steps[position], scene)
             if position != ready[0] and not isinstance(started, Run):
                 started = Watched(started)
             self.begun[position] = call, model, started
 
-    def end_begun(self, steps: tuple[Step, ...]) -> None:
+    def end_begun(self, steps: tuple[HookStep, ...]) -> None:
         """End what was started before its turn and will not get it."""
         for position, (call, model, started) in self.begun.items():
             hook = steps[position].hook
             if not isinstance(started, Run):
                 started.end("cancelled")
             run = started if isinstance(started, Run) else started.wait(None)
-            posture = self.engine.posture_of(hook, self.on_failure)
-            self.calls.append((call_text(hook, call, posture, self.engine.keeping, model), run, "cancelled"))
+            self.runs.append(HookRun(hook, call, self.context.posture_of(hook), model, run, "cancelled"))
             self.report(hook, "ran", run=run)
 
     def in_time(self, call: Call) -> Call:
         """The call with no more time than the host has left for all of us."""
-        by_s = self.engine.answer_by_s
-        return call if by_s is None else call.replace(limit_s=min(call.limit_s, max(by_s - monotonic(), LEAST_S)))
+        by_s = self.context.deadline_s
+        return call if by_s is None else call.replace(limit_s=min(call.limit_s, max(by_s - monotonic(), MIN_S)))
 
-    def give_up(self, position: int, step: Step, why: str, messages: tuple[str, ...] = ()) -> None:
+    def give_up(self, position: int, step: HookStep, why: str, messages: tuple[str, ...] = ()) -> None:
         """Its matcher failed, so it cannot be said whether it wanted the event: a broken hook."""
         outcome = Outcome(failure=Failure("not_started", why), messages=messages)
-        posture = self.engine.posture_of(step.hook, self.on_failure)
+        posture = self.context.posture_of(step.hook)
         outcome = judge(step.hook, step.dialect, step.row, outcome, posture, {})
         self.report(step.hook, "broken", why, verdict=outcome.verdict)
         self.take(position, step, outcome, upstream=False)
 
-    def call_back(self, hook: Hook) -> Outcome:
-        """An embedding program's own callable; whatever it raises is its own failure."""
-        answer = self.answers.pop(0) if self.answers else self.ask(hook)
-        if answer is None:
-            return SILENT
-        if isinstance(answer, Exception):
-            return Outcome(failure=Failure("exit", f"it raised {type(answer).__name__}: {answer}"))
-        if not isinstance(answer, Outcome):
-            return Outcome(failure=Failure("output", f"it returned {type(answer).__name__}, not an Outcome or None"))
-        if answer.verdict not in STRENGTH:
-            return Outcome(failure=Failure("output", f"it returned the verdict {answer.verdict!r}"))
-        return answer
-
-    def ask(self, hook: Hook) -> object:
-        token = inside_hook.set(True)
-        try:
-            return self.engine.routes.callback(hook)(self.seen)
-        except Exception as error:  # noqa: BLE001 (one hook's failure is a value, whatever it is)
-            return error
-        finally:
-            inside_hook.reset(token)
-
-    def take(self, position: int, step: Step, outcome: Outcome, upstream: bool) -> None:
+    def take(self, position: int, step: HookStep, outcome: Outcome, upstream: bool) -> None:
         """Let one outcome count: for the hooks to come, and for the decision."""
         if outcome.problems:
-            outcome = outcome.replace(problems=tuple(self.engine.once(outcome.problems)))
+            outcome = outcome.replace(problems=self.context.unheard(outcome.problems))
         plain = to_host(outcome, self.event, step.dialect)
-        self.entries.append(Entry(position, step.hook, step.dialect, step.row, plain, upstream))
+        self.entries.append(Judged(position, step.hook, step.dialect, step.row, plain, upstream))
         chains = () if upstream else step.dialect.chains
         self.current, self.seen = rewritten(self.current, self.seen, outcome, plain, chains)
         if outcome.verdict == BLOCK:
@@ -281,18 +292,22 @@ class Walk:
         elif step.hook.scope == "builtin" and outcome.recipe is not None:
             self.ended, self.blocker = True, step.hook.id
 
-    def later(self, step: Step) -> None:
+    def later(self, step: HookStep) -> None:
         """Background hooks start after everything else, if nothing was stopped."""
-        scene = self.engine.scene(self.seen, step.dialect, step.row)
-        call, missing = present(step.hook, step.dialect, step.row, scene, self.engine.run_id(), self.engine.trace)
+        context = self.context
+        scene = context.scene(self.seen, step.dialect, step.row)
+        call, missing = present(step.hook, step.dialect, step.row, scene, next(context.ids), context.trace)
         if missing:
             self.report(step.hook, "broken", missing)
         else:
             self.waiting.append((step.hook, call))
             self.report(step.hook, "background", "runs in the background and decides nothing")
 
-    def report(self, hook: Hook, status: str, why: str = "", run: Run | None = None, verdict: str = "none") -> None:
-        start = (hook.id, hook.name, hook.dialect, hook.scope, self.engine.routes.where(hook), status, why)
+    def report(
+        self, hook: Hook, status: HookStatus, why: str = "", run: Run | None = None, verdict: Verdict = "none"
+    ) -> None:
+        where = self.context.routes.where(hook)
+        start = (hook.id, hook.name, hook.dialect, hook.scope, where, status, why)
         if run is None:
             self.reports.append(Report(*start, verdict=verdict))
             return
@@ -300,35 +315,12 @@ class Walk:
         taken_ms = int(run.duration_s * 1_000_000 + 0.5) / 1000  # `round` takes many times as long
         self.reports.append(Report(*start, run.ending, run.exit_code, taken_ms, stdout, stderr, verdict))
 
-    def conclude(self) -> Decision:
-        engine = self.engine
+    def conclude(self) -> None:
         if self.waiting:
             self.start_background()
-        enforced = self.mode != "shadow"
-        decision = merge(self.event.name, self.entries, tuple(self.reports), self.problems, enforced)
-        if engine.note is not None:
-            decision = engine.note(decision)
-        try:
-            return self.keep(decision)
-        except Exception as error:  # noqa: BLE001 (what was decided counts, written down or not)
-            from anyhook.tables.isolation import told
-
-            what = "this event could not be written down"
-            problem = Problem("journal-failed", what, self.event.name, told(error), severity=WARNING)
-            return decision.replace(problems=(*decision.problems, problem))
-
-    def keep(self, decision: Decision) -> Decision:
-        """Write the decision down."""
-        engine = self.engine
-        if engine.recording is not None:
-            engine.recording.add(self.event, decision, engine.who(self.mode), engine.session, self.calls)
-        journal = engine.journal
-        if journal is not None:
-            head = self.head or engine.head(self.event, self.mode)
-            line = record(head, decision, self.calls, engine.keeping)
-            if not journal.append(line):
-                decision = decision.replace(problems=(*decision.problems, *engine.journal_problem()))
-        return decision
+        enforced = self.context.mode != "shadow"
+        decision = merge(self.event.name, self.entries, tuple(self.reports), self.route.problems, enforced)
+        self.part = Part(self.event, decision, tuple(self.runs), self.head)
 
     def start_background(self) -> None:
         for hook, call in self.waiting:
@@ -339,9 +331,26 @@ class Walk:
                         status="skipped", why=f"{self.blocker} came first"
                     )
             else:
-                posture = self.engine.posture_of(hook, self.on_failure)
-                self.calls.append((call_text(hook, call, posture, self.engine.keeping), None, ""))
-                self.engine.start_in_background(hook, call)
+                self.runs.append(HookRun(hook, call, self.context.posture_of(hook)))
+                self.context.start_in_background(hook, call)
+
+
+def begin(context: Context, event: Event) -> Walk | Part:
+    """The walk of one event; if it reaches no hook, the finished result."""
+    route = context.routes.find(event)
+    quiet, inside = route.quiet, inside_hook.get()
+    if inside and (quiet is None or route.speaks):
+        return Part(event, context.routes.inside(event, route.steps, "an in-process hook fired it"))
+    if quiet is None:
+        return Walk(context, event, route)
+    if not route.speaks:
+        return Part(event, quiet)
+    from anyhook.walk.callables import acts, first_answers
+
+    answers = first_answers(route.callbacks, event)
+    if not answers and not any(acts(context, step, event) for step in route.builtins):
+        return Part(event, quiet)
+    return Walk(context, event, route, answers or [None] * len(route.callbacks))
 
 
 def _let_go(hook: Hook, row: EventRow, outcome: Outcome) -> Outcome:

@@ -69,7 +69,7 @@ def _refuses(kind: str, event: str) -> str | None:
     if kind == "mcp_tool":
         return "an mcp_tool handler needs the product's own connections to MCP servers; it is ignored"
     if (kind in ("prompt", "agent") and event not in ASKERS) or (kind == "http" and event == "SessionStart"):
-        return f"a handler of type {kind} may not stand under {event}; it is ignored"
+        return f"a handler of type {kind} is not allowed on {event}; it is ignored"
     return None
 
 
@@ -83,7 +83,7 @@ def _check_url(value: Json) -> str | None:
         url = urlsplit(value)
         fine = url.scheme in ("http", "https") and bool(url.hostname) and (url.port is None or url.port > 0)
     except ValueError as error:
-        return f"is no URL ({error})"
+        return f"is not a URL ({error})"
     return None if fine else "must be a URL that begins with http:// or https://"
 
 
@@ -96,7 +96,7 @@ def _check_matcher(matcher: Json) -> str | None:
         if matcher not in MATCH_ALL and not is_plain(matcher, SIGNS):
             compile_pattern(matcher)
     except BadPattern as error:
-        return f"the matcher {matcher!r} is no valid pattern: {error.what}"
+        return f"the matcher {matcher!r} is not a valid pattern: {error.what}"
     return None
 
 
@@ -168,7 +168,7 @@ def match(hook: Hook, event: Event, row: EventRow) -> str | None:
         return why
     agent, rule = asked.get("agent"), asked.get("if")
     if agent is not None and event.get("agent_type") != agent:
-        return f"it lives with the sub-agent {agent!r}"
+        return f"it belongs to the sub-agent {agent!r}"
     skill, loaded = asked.get("skill"), event.get("skills")
     if skill is not None and not (isinstance(loaded, list) and skill in loaded):
         return f"it counts while the skill {skill!r} is loaded"
@@ -281,7 +281,7 @@ DIALECT = Dialect(
     identity=identity,
     asking=ASKING,
     differences=(
-        ("C-2", "`mcp_tool` handlers, and hooks in the front matter of commands, are told of and not run."),
+        ("C-2", "`mcp_tool` handlers, and hooks in the front matter of commands, are reported and not run."),
         ("C-5", "A project's `disableAllHooks` waits for approval, as its hooks do."),
         ("C-12", "`defer` counts as `ask`."),
         ("C-14", "Exit status 2 denies a PermissionRequest; the product ignores it there."),

@@ -126,7 +126,7 @@ def _of_part(source: Source, name: str, path: str, files: Files, shape: EntrySha
             "unsupported-event",
             f"hooks of one of the {source.label} count once it is loaded; {SEEN[source.label]}",
             path,
-            fix="Declare them in the settings if they shall always run.",
+            fix="Declare them in the settings if they must always run.",
             severity="warning",
         )
     if source.label == COMMANDS:

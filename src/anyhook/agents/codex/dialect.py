@@ -65,7 +65,7 @@ EVENTS = event_rows(
 )
 ELSEWHERE = alone(HOST, ("PreModelRequest",))
 LIMITS = {"command": Limits(600.0)}
-AT_THE_END_S, AT_THE_END_MOST_S = 1.0, 3.0
+AT_THE_END_S, MAX_AT_THE_END_S = 1.0, 3.0
 """What a hook has when a session ends."""
 SKIPPED = ("prompt", "agent", "mcp_tool")
 SHAPE = EntryShape(
@@ -121,7 +121,7 @@ def load(source: Source, files: Files) -> Layer:
 def _made(hook: Hook) -> Hook:
     if hook.native_event == "SessionEnd":
         given_s = hook.limit_s if '"timeout"' in hook.definition else AT_THE_END_S
-        hook = hook.replace(limit_s=min(given_s, AT_THE_END_MOST_S))
+        hook = hook.replace(limit_s=min(given_s, MAX_AT_THE_END_S))
     return hook.replace(background=True) if hook.spec.get("async") is True else hook
 
 
@@ -193,7 +193,7 @@ DIALECT = Dialect(
     withholds=True,
     differences=(
         ("CX-5", "Commands run in a plain shell, not in the user's login shell."),
-        ("CX-9", "`mcp_tool` handlers are told of and not run."),
+        ("CX-9", "`mcp_tool` handlers are reported and not run."),
         ("CX-14", "Of several rewrites the last declared counts; in the product, the last to finish."),
         ("CX-16", "An edit by another agent's tool is called apply_patch, but has that agent's fields and no patch."),
         ("CX-17", "A project's hooks are approved by anyhook, not by Codex's own records."),

@@ -1,4 +1,4 @@
-"""Codex CLI: Claude's shapes with every key checked, and a run that fails the check is no refusal: so nothing is
+"""Codex CLI: Claude's shapes with every key checked, and a run that fails the check does not refuse: so nothing is
 said that its schemas do not name. Edits come as patches. Measured with 0.166.0."""
 
 from __future__ import annotations

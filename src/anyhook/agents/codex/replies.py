@@ -43,7 +43,7 @@ def spoils(answer: dict[str, Json], event: str) -> str:
     specific = given if isinstance(given, dict) else {}
     unknown = [key for key in answer if key not in top] + [f"{SPECIFIC}.{key}" for key in specific if key not in inner]
     if unknown:
-        return f"`{unknown[0]}` is no key of this event's answers"
+        return f"`{unknown[0]}` is not a key of this event's answers"
     refused = [key for key in REFUSED.get(event, ()) if key in answer]
     if refused:
         return f"`{refused[0]}` is not taken before a tool runs"

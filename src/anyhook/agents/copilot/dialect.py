@@ -214,7 +214,7 @@ def _one_name(entry: Json) -> Json:
 
 def match(hook: Hook, event: Event, row: EventRow) -> str | None:
     """A pattern for the whole target. Under the other spelling, a list of names in either agent's words, or a pattern
-    for the whole of Claude's name."""
+    for all of Claude's name."""
     matcher = hook.matcher
     if not isinstance(matcher, str) or matcher in (*MATCH_ALL, "**") or row.target is None:
         return None
@@ -226,7 +226,7 @@ def match(hook: Hook, event: Event, row: EventRow) -> str | None:
     try:
         found = compile_pattern(matcher).fullmatch(claude)
     except BadPattern as error:
-        return f"matcher {matcher!r} is no valid pattern ({error.what}), so the hook is skipped"
+        return f"matcher {matcher!r} is not a valid pattern ({error.what}), so the hook is skipped"
     return None if found else f"matcher {matcher!r} does not match {row.target} {claude!r}"
 
 
@@ -338,7 +338,7 @@ DIALECT = Dialect(
     together=True,
     differences=(
         ("CP-3", "Policy files of administrators and plugins are not read, nor what it reads of Claude's files."),
-        ("CP-6", "`http` and `prompt` handlers are told of and not run."),
+        ("CP-6", "`http` and `prompt` handlers are reported and not run."),
         ("CP-9", "A refusal by exit status has stderr as its reason; the product drops it."),
         ("CP-10", "A command that crashes denies a permission request as well, not only a tool call."),
         ("CP-13", "A refusal of a permission wins; in the product, the last answer counts."),

@@ -29,6 +29,8 @@ from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from anyhook.documents.files import Files
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
@@ -110,6 +112,11 @@ def identity(hook: Hook) -> tuple[Json, ...]:
 
 def in_turn(hook: Hook) -> bool:
     return hook.spec.get("sequential") is True
+
+
+def whole_input(given: Mapping[str, Json], changed: Mapping[str, Json]) -> dict[str, Json]:
+    """A rewritten input names only the fields that change."""
+    return {**given, **changed}
 
 
 def nearest_first(hook: Hook) -> tuple[Json, ...]:
@@ -213,13 +220,13 @@ DIALECT = Dialect(
     in_turn=in_turn,
     sort=nearest_first,
     identity=identity,
-    partial_input=True,
+    whole_input=whole_input,
     withholds=True,
     differences=(
         ("GM-3", "The system's settings file, and extensions that are not named to anyhook, are not read."),
         (
             "GM-4",
-            "Events of single model requests are told of and not run.",
+            "Events of single model requests are reported and not run.",
         ),
         ("GM-10", "`tailToolCallRequest` and `clearContext` do nothing."),
         ("GM-12", "The environment is passed on as it is; the product takes secrets out."),

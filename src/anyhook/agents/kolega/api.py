@@ -75,7 +75,7 @@ def provide() -> None:
 
 
 def event(scene: Scene, payload: dict[str, Json]) -> object:
-    """The event as a callable sees it: what is common stands in attributes, the rest in `payload`."""
+    """The event as a callable sees it: common fields are attributes, the rest is in `payload`."""
     common = ("hook_event_name", "session_id", "cwd", "permission_mode")
     made: object = sys.modules["kolega_code.hooks"].LifecycleEvent(
         name=scene.native,

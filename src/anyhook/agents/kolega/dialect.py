@@ -26,7 +26,7 @@ from anyhook.tables.rows import (
     Scene,
     ToolRow,
 )
-from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
+from anyhook.tables.shapes import Entries, EntryShape, HandlerShape, read_limit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,8 +86,21 @@ EVENTS = (
 )
 
 
+def _read_limit(value: Json, limits: Limits) -> tuple[float | None, str]:
+    """0 is a way to say the default, "30" is as good as 30, and a value that is not a duration skips the hook."""
+    if value == 0 and not isinstance(value, bool):
+        return limits.default_s, ""
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            pass
+    seconds, wrong = read_limit(value, limits)
+    return (None if wrong and seconds == limits.default_s else seconds), wrong
+
+
 def _limits(default_s: float) -> Limits:
-    return Limits(default_s=default_s, bad_skips=True, zero_is_default=True, numeric_text=True)
+    return Limits(default_s=default_s, read=_read_limit)
 
 
 LIMITS = {"command": _limits(60.0), "python": _limits(30.0), "prompt": _limits(30.0), "agent": _limits(60.0)}
@@ -104,7 +117,7 @@ def _check_callable(value: Json) -> str | None:
 
 def _refuses(kind: str, event: str) -> str | None:
     if kind == "agent" and event in ("PreToolUse", "PostToolUse"):
-        return f"an agent handler uses tools itself, so it may not stand under {event}; it is ignored"
+        return f"an agent handler uses tools itself, so it is not allowed on {event}; it is ignored"
     return None
 
 
@@ -244,7 +257,7 @@ ASKING = Asking(
     roles={"fast": "fast", "long": "long", "thinking": "thinking", "main": "long", "long_context": "long"},
     reply='{"ok": true} to let it happen, or {"ok": false, "reason": "one or two sentences"} to block it',
     temperature=0.0,
-    most_tokens=512,
+    max_tokens=512,
 )
 
 # The document names execute_terminal_command; the rest are the product's own tools at the document's commit. It edits
@@ -315,7 +328,7 @@ DIALECT = Dialect(
         ),
         ("Gc", "A PostToolUse block ends the turn after a failed tool too; replaced output still has no effect there."),
         ("Gd", "`systemMessage` is shown to the user; the product uses it only as a reason."),
-        ("Gf", "Output that is no JSON object leaves a problem before it is ignored."),
+        ("Gf", "Output that is not a JSON object is reported as a problem and ignored."),
         ("Gg", "The timeout of synchronous python callables is enforced."),
         (
             "G-44",

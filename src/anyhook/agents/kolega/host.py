@@ -1,5 +1,5 @@
 """Kolega Code as a host: for those who would rather have one entry there than the hooks themselves. Its own hook files
-are a dialect of ours, so nothing is installed. Measured with 0.45.1."""
+are one of our dialects, so nothing is installed. Measured with 0.45.1."""
 
 from __future__ import annotations
 

@@ -162,10 +162,10 @@ DIALECT = extend(
     tools=tool_rows(HOST),
     replies={"command": REPLY},
     limits={"command": LIMITS["command"]},
-    partial_input=False,
+    whole_input=None,
     withholds=False,
     differences=(
-        ("QW-2", "`http`, `prompt` and `function` handlers are told of and not run."),
+        ("QW-2", "`http`, `prompt` and `function` handlers are reported and not run."),
         ("QW-7", "A refusal wins over an allowance; in the product, the last `permissionDecision` counts."),
         ("QW-8", "`updatedInput` counts, as its documentation says; version 0.24.4 was seen to ignore it."),
     ),

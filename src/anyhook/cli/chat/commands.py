@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class SlashCommand:
-    """One command: what may follow it, what it does in words, and what does it."""
+    """One command: its arguments, a text that says what it does, and the function that does it."""
 
     words: str
     help: str

@@ -1,5 +1,5 @@
 """A hook that somebody wrote, tried in an empty project and home of its own: written there, checked as `anyhook check`
-does, and explained with an event. Nothing of it is started, and nothing is left behind."""
+does, and explained with an event. None of it is started, and nothing is left behind."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SYNTAX_LIMIT_S = 10
 
 @dataclass
 class DraftCheck:
-    """What came of it, in words whose paths are those of the real place."""
+    """The result as text, with the paths of the real place."""
 
     errors: list[str]
     """For which it is not offered at all."""

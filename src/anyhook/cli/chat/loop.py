@@ -1,5 +1,5 @@
 """`anyhook agent chat`: prompts in, turns out, until its person leaves or a signal ends it. However it ends, the
-session's hooks hear of it; Ctrl-C ends a turn and nothing else."""
+session's hooks are called; Ctrl-C ends a turn and nothing else."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ class Chat:
         self.screen.reminder(final_text(session.history))
 
     async def resume(self, identity: str) -> None:
-        """Leave this session, and take up another. Where that fails, this one goes on."""
+        """Leave this session, and resume another. If that fails, this one continues."""
         after = self.make(dataclasses.replace(self.options, resume=identity, follow=False, recipe=None))
         after.open()
         await self._end(RESUME)

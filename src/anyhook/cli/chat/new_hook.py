@@ -1,5 +1,5 @@
 """`/create-hook`: a hook from a description. The model writes it; it is checked and explained in an empty place of its
-own, shown as a difference, and saved only where a person says so. Nothing of it is started."""
+own, shown as a difference, and saved only if the user says so. None of it is started."""
 
 from __future__ import annotations
 

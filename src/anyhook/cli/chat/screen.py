@@ -56,7 +56,7 @@ class Screen:
         self.explained = ""
         """The reason for which a hook has just denied a tool, as far as it was shown."""
         self._latest = ""
-        """The id of the tool call whose line was written last, as long as no other call's result stands below it."""
+        """The id of the tool call whose line was written last, as long as no other call's result is below it."""
 
     def words(self, text: str, style: str = PLAIN) -> None:
         """Part of a line, as it is."""
@@ -87,7 +87,7 @@ class Screen:
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """While a person is asked, whatever else goes on is told afterwards."""
+        """While the user is asked, everything else is shown afterwards."""
         self.settle()
         self.status.wipe()
         self._held = []
@@ -130,7 +130,7 @@ class Screen:
         self._beginning(lines, style, indent)
 
     def reminder(self, answer: str) -> None:
-        """How the conversation that is taken up again stood."""
+        """The state of the conversation that is resumed."""
         if answer.strip():
             self.line("… the last answer was:", FAINT)
             self._beginning(answer.strip().split("\n"), FAINT, INDENT)

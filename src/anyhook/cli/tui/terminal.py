@@ -36,24 +36,24 @@ if TYPE_CHECKING:
 KEPT = 500
 """How many rows the list has at most."""
 SLACK = 200
-"""So many more may come before the oldest are let go: making the list anew costs more than adding to it."""
+"""How many more may come before the oldest are dropped: rebuilding the list costs more than adding to it."""
 LOOK_S = 0.2
 SHOW_S = 1.0
 """How often rows are shown while they pour in; of those that came meanwhile only the newest are."""
 TYPING_S = 0.3
 """A filter counts once nobody has typed for so long."""
 ROOMY, NARROW = 100, 60
-"""From so many letters on, a line has all columns; below so many, only the first three."""
+"""From this width on, a line has all columns; below the other, only the first three."""
 TALL = 16
-"""From so many lines on, what is chosen is told below the list."""
+"""From this height on, the selected record is shown below the list."""
 COLOUR = not os.environ.get("NO_COLOR")
 GOOD, WARN, BAD = ("green", "yellow", "red") if COLOUR else ("", "", "bold")
 """Without colours only what is bold stands out: shades of grey in their place could be the ground's own."""
 STYLES = {"block": f"bold {BAD}", "ask": WARN, "allow": GOOD, DAMAGED: f"bold {BAD}"}
 TONES = {"bad": STYLES["block"], "warn": WARN, "strong": "bold", "": ""}
-NOTHING = "Nothing yet. Events stand here as soon as an agent fires them."
+NOTHING = "Nothing yet. Events appear here as soon as an agent fires them."
 LOOKING = "Looking through the journal …"
-NOTHING_FITS = "No record fits this filter. New ones that do will stand here."
+NOTHING_FITS = "No record matches this filter. New ones that do will appear here."
 
 
 class InFull(ModalScreen[None]):
@@ -154,7 +154,7 @@ class Watch(App[None]):
         return self.query_one(Grid)
 
     def _begin(self) -> None:
-        """Read the journal anew, for what is wanted now."""
+        """Read the journal again, for what is wanted now."""
         try:
             wanted = wanted_by(self._query)
         except BadCall as error:
@@ -235,7 +235,7 @@ class Watch(App[None]):
         self._draw(chosen)
 
     def _draw(self, chosen: str | None = None) -> None:
-        """All rows anew; the cursor stays where it was, or at the oldest that is left."""
+        """Rebuild all rows; the cursor stays where it was, or at the oldest that is left."""
         chosen = chosen or self._chosen()
         self.grid.clear(columns=True)
         for name, width in self._columns.items():

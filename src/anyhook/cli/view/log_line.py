@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 COLOURS = {"✗": BAD, "✓": GOOD, "?": WARN, "!": WARN}
 INDENT = " " * 9
 ROOMY, NARROW = 100, 60
-"""From so many columns on, times have their date; below so many, who fired and how long it took are left out."""
+"""From this width on, times have their date; below the other, who fired and how long it took are left out."""
 
 
 def log_line(row: Row, room: int | None = None, colour: bool = False) -> str:
-    """`room` is the terminal's width; None for no terminal, where everything stands in full."""
+    """`room` is the terminal's width; None for no terminal: then nothing is cut."""
     narrow = room is not None and room < NARROW
     number = "-" if row.n is None else str(row.n)
     start = f"{number:>7}  {short_time(row.at) if room is not None and room < ROOMY else when(row.at)}"

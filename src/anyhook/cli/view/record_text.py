@@ -6,13 +6,13 @@ import shlex
 import time
 from typing import TYPE_CHECKING
 
-from anyhook.journal.numbers import seconds
 from anyhook.model import lean_json
-from anyhook.replay.asked import asked_for
+from anyhook.replay.hook_requests import requests_of
 
 if TYPE_CHECKING:
+    from anyhook.journal.read import JournalLine, RecordedCall, RecordedDecision, RecordedHook
     from anyhook.model.json_types import Json
-    from anyhook.replay.asked import Asked
+    from anyhook.replay.hook_requests import HookRequest
 
 ASKED_FOR = ("tool_input", "tool_output", "prompt", "context", "messages", "follow_ups", "history", "recipe")
 OURS = ("fire", "library")
@@ -22,14 +22,6 @@ MAX_OUTPUT = 20
 GOES_ON = "\n" + " " * 11
 MAX_LINE = 400
 """How much of one text is shown; `--json` has the rest."""
-
-
-def table(value: Json) -> dict[str, Json]:
-    return value if isinstance(value, dict) else {}
-
-
-def rows(value: Json) -> list[dict[str, Json]]:
-    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
 
 
 def when(at: Json, form: str = "%Y-%m-%d %H:%M:%S") -> str:
@@ -56,14 +48,10 @@ def span(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86_400:.1f} days"
 
 
-def _took(run: dict[str, Json]) -> str:
-    return f", {span(seconds(run.get('duration_s')))}" if run.get("duration_s") is not None else ""
-
-
-def record_page(record: dict[str, Json]) -> list[str]:
-    """Everything: who fired what, every hook with its place, its call, its end and its words, and what came of it. What
-    others wrote in several lines is set in, so that none of theirs looks like one of ours."""
-    return [line.replace("\n", GOES_ON) for line in _page(record)]
+def record_page(line: JournalLine) -> list[str]:
+    """Everything: who fired what, every hook with its place, call, ending and output, and the result. Text of several
+    lines that others wrote is indented, so that none of its lines looks like ours."""
+    return [each.replace("\n", GOES_ON) for each in _page(line)]
 
 
 def tone(line: str) -> str:
@@ -73,73 +61,68 @@ def tone(line: str) -> str:
     return "warn" if line.startswith("  !") else "" if line.startswith(" ") else "strong"
 
 
-def _page(record: dict[str, Json]) -> list[str]:
-    lines = [f"record {record.get('n', '-')}, {when(record.get('at'), '%Y-%m-%d %H:%M:%S %Z')}"]
-    if "background" in record:
-        call: dict[str, Json] = {**record, "hook": record["background"]}
-        return [*lines, f"background run of {record['background']}", *_call_lines(call)]
-    lines.append(f"  event    {record.get('event')}, fired by {record.get('host')}, mode {record.get('mode')}")
-    lines.append(f"  project  {record.get('project')}")
-    lines.append(f"  session  {record.get('session')}")
-    lines.extend(f"  {key:<8} {_short(value)}" for key, value in table(record.get("data")).items() if key != "session")
-    if record.get("lost"):
-        lines.append(f"  lost     the event's data: {record['lost']}")
-    decision = table(record.get("decision"))
-    calls = {str(call.get("hook")): call for call in rows(record.get("calls"))}
-    hooks, asked = rows(decision.get("hooks")), asked_for(record)
+def _page(line: JournalLine) -> list[str]:
+    record = line.record or {}
+    lines = [f"record {record.get('n', '-')}, {when(line.at_ns, '%Y-%m-%d %H:%M:%S %Z')}"]
+    if line.background is not None:
+        return [*lines, f"background run of {line.background}", *_call_lines(line.calls[0])]
+    lines.append(f"  event    {line.event}, fired by {line.host}, mode {line.mode}")
+    lines.append(f"  project  {line.project}")
+    lines.append(f"  session  {line.session}")
+    lines.extend(f"  {key:<8} {_short(value)}" for key, value in line.data.items() if key != "session")
+    if line.lost:
+        lines.append(f"  lost     the event's data: {line.lost}")
+    decision = line.decision
+    calls = {call.hook: call for call in line.calls}
+    hooks, requests = decision.hooks if decision is not None else (), requests_of(line)
     lines.append("hooks" if hooks else "no hook was considered")
-    for row in hooks:
-        identity = str(row.get("id"))
-        lines.extend(_hook_lines(row, calls.pop(identity, None), asked.get(identity)))
+    for hook in hooks:
+        lines.extend(_hook_lines(hook, calls.pop(hook.id, None), requests.get(hook.id)))
     for identity, call in calls.items():  # a product's own hook that had nothing to say
         lines.extend([f"  · {identity}  ran", *_call_lines(call)])
-    host = "the program that fired" if record.get("host") in OURS else str(record.get("host"))
-    return [*lines, *_decision_lines(decision, host)]
+    host = "the program that fired" if line.host in OURS else str(line.host)
+    return [*lines, *(_decision_lines(decision, host) if decision is not None else ["decision  None"])]
 
 
-def _hook_lines(row: dict[str, Json], call: dict[str, Json] | None, asked: list[Asked] | None) -> list[str]:
-    verdict = row.get("verdict")
-    broken = call is not None and call.get("failed")
-    mark = "✗" if verdict == "block" else "!" if broken else "·" if row.get("status") == "ran" else "-"
-    line = f"  {mark} {row.get('id')}  {row.get('status')}"
-    if row.get("why"):
-        line += f": {row['why']}"
-    lines = [line]
-    if row.get("source"):
-        lines.append(f"      from    {row['source']}")
+def _hook_lines(hook: RecordedHook, call: RecordedCall | None, requests: list[HookRequest] | None) -> list[str]:
+    broken = call is not None and call.cause
+    mark = "✗" if hook.verdict == "block" else "!" if broken else "·" if hook.status == "ran" else "-"
+    lines = [f"  {mark} {hook.id}  {hook.status}" + (f": {hook.why}" if hook.why else "")]
+    if hook.source:
+        lines.append(f"      from    {hook.source}")
     if call is not None:
         lines.extend(_call_lines(call))
-    if asked is not None:
-        lines.extend(_asked_line(*each) for each in asked)
-    elif verdict not in (None, "none"):
-        lines.append(f"      asks    {verdict}")
+    if requests is not None:
+        lines.extend(map(_request_line, requests))
+    elif hook.verdict not in (None, "none"):
+        lines.append(f"      asks    {hook.verdict}")
     return lines
 
 
-def _asked_line(field: str, value: Json, became: str) -> str:
-    said = _short(value) if field == "verdict" else f"{field} {_short(value)}"
-    return f"      asks    {said}" + (f" ({became})" if became else "")
+def _request_line(request: HookRequest) -> str:
+    said = _short(request.value)
+    asks = said if request.field == "verdict" else f"{request.field} {said}"
+    return f"      asks    {asks}" + (f" ({request.became})" if request.became else "")
 
 
-def _call_lines(call: dict[str, Json]) -> list[str]:
-    argv, run = call.get("argv"), table(call.get("run"))
-    words = shlex.join(str(word) for word in argv) if isinstance(argv, list) else str(argv)
-    limit = call.get("limit_s")
-    lines = [f"      run     {words}", f"      in      {call.get('cwd')}"]
-    if limit is not None:
-        lines[-1] += f", at most {limit} s"
-    if not run:
+def _call_lines(call: RecordedCall) -> list[str]:
+    run = call.run
+    lines = [f"      run     {None if call.argv is None else shlex.join(call.argv)}", f"      in      {call.cwd}"]
+    if call.limit_s is not None:
+        lines[-1] += f", at most {call.limit_s} s"
+    if run is None:
         return [*lines, "      end     in the background; its run is a record of its own"]
-    end = str(run.get("ending")).replace("_", " ")
-    if run.get("exit_code") is not None:
-        end += f", status {run['exit_code']}"
-    if run.get("error"):
-        end += f": {run['error']}"
-    if call.get("failed"):
-        end += f" (a failure: {str(call['failed']).replace('_', ' ')})"
-    lines.append(f"      end     {end}{_took(run)}")
-    for stream in ("stdout", "stderr"):
-        lines.extend(_output_lines(stream, str(run.get(stream) or "")))
+    end = run.ending.replace("_", " ") or "unknown"
+    if run.exit_code is not None:
+        end += f", status {run.exit_code}"
+    if run.error:
+        end += f": {run.error}"
+    if call.cause:
+        end += f" (a failure: {call.cause.replace('_', ' ')})"
+    took = "" if run.duration_s is None else f", {span(run.duration_s)}"
+    lines.append(f"      end     {end}{took}")
+    for stream, said in (("stdout", run.stdout), ("stderr", run.stderr)):
+        lines.extend(_output_lines(stream, str(said or "")))
     return lines
 
 
@@ -150,27 +133,30 @@ def _output_lines(stream: str, text: str) -> list[str]:
     return [*shown, f"              … {rest} more lines"] if rest > 0 else shown
 
 
-def _decision_lines(decision: dict[str, Json], host: str) -> list[str]:
-    verdict = str(decision.get("verdict"))
-    if decision.get("effect"):
-        verdict += f" ({decision['effect']})"
-    if decision.get("hook"):
-        verdict += f", by {decision['hook']}"
+def _decision_lines(decision: RecordedDecision, host: str) -> list[str]:
+    verdict = str(decision.verdict)
+    if decision.effect:
+        verdict += f" ({decision.effect})"
+    if decision.hook:
+        verdict += f", by {decision.hook}"
     lines = [f"decision  {verdict}"]
-    if decision.get("reason"):
-        lines.append(f"  reason   {decision['reason']}")
-    lines.extend(f"  {key:<8} {_short(decision[key])}" for key in ASKED_FOR if key in decision)
-    if decision.get("end_turn"):
+    if decision.reason:
+        lines.append(f"  reason   {decision.reason}")
+    asked = [field for field in ASKED_FOR if field in decision.asked]
+    lines.extend(f"  {field:<8} {_short(decision.asked[field])}" for field in asked)
+    if decision.asked.get("end_turn"):
         lines.append("  the turn ends")
-    if decision.get("enforced") is False:
+    if not decision.enforced:
         lines.append("  not enforced: shadow mode, so the host went on as if there were no hooks")
     elif verdict.startswith("block"):
         lines.append(f"  told to {host}, which stops by this effect")
-    elif any(key in decision for key in ASKED_FOR):
+    elif asked:
         lines.append(f"  told to {host}")
-    for problem in rows(decision.get("problems")):
-        lines.append(f"  problem  {problem.get('where')}: {problem.get('what')} [{problem.get('code')}]")
-        lines.extend(f"           {word}: {problem[word]}" for word in ("why", "fix") if problem.get(word))
+    for problem in decision.problems:
+        lines.append(f"  problem  {problem.where}: {problem.what} [{problem.code}]")
+        lines.extend(
+            f"           {word}: {said}" for word, said in (("why", problem.why), ("fix", problem.fix)) if said
+        )
     return lines
 
 

@@ -35,7 +35,7 @@ def out(text: str, style: str = "") -> None:
 
 
 def exact_out(text: str) -> bool:
-    """A result for programs; whether somebody is there to read it. A reader that has gone away is no error."""
+    """Prints a result for programs; returns whether anyone reads it. A reader that has gone away is not an error."""
     if sys.stdout is None:  # closed from the start
         return False
     try:
@@ -68,7 +68,7 @@ def columns() -> int | None:
 
 
 def legible(text: str) -> str:
-    """A text with marks of ours as this terminal can show them."""
+    """A text with our marks as this terminal can show them."""
     return text.translate(ASCII) if only_ascii() else text
 
 
@@ -87,7 +87,7 @@ def piece(text: str, style: str = "") -> None:
     try:
         body = text.removesuffix("\n")
         shown = styled(body, style) + text[len(body) :]
-        # A terminal that lacks a character shows its number, rather than nothing of the line.
+        # A terminal that lacks a character shows its number, rather than dropping the line.
         sys.stdout.buffer.write(shown.encode(sys.stdout.encoding, "backslashreplace"))
         sys.stdout.buffer.flush()
     except (OSError, ValueError, AttributeError):
@@ -95,7 +95,7 @@ def piece(text: str, style: str = "") -> None:
 
 
 def say(text: str) -> None:
-    """Talk. Where nobody listens, it is lost: it was no result."""
+    """A message. If nobody listens, it is lost: it was not a result."""
     try:
         sys.stderr.write(f"{_harmless(text)}\n")
         sys.stderr.flush()
@@ -149,7 +149,7 @@ def decision_out(decision: Decision) -> None:
         out(_report_line(report))
     for line in problem_lines(decision.problems):
         say(line)
-    verdict = decision.verdict
+    verdict: str = decision.verdict
     if decision.effect:
         verdict += f" ({decision.effect})"
     if not decision.enforced:

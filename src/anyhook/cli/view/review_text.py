@@ -1,4 +1,4 @@
-"""A review as a person reads it: each hook with what it runs, where it comes from and what changed, nothing of the
+"""A review as a person reads it: each hook with what it runs, where it comes from and what changed, none of the
 project sent raw to the terminal. It prints nothing itself."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.state.ledger import Ledger
-    from anyhook.walk.review import Entry
+    from anyhook.walk.review import Reviewed
 
 MAX_LINES = 400
 """Of one file's difference; a person who is shown more reads less."""
@@ -26,7 +26,7 @@ MAX_WIDTH = 2000
 """Of one line."""
 
 
-def entry_lines(entry: Entry, ledger: Ledger, shown: set[str]) -> Iterator[str]:
+def entry_lines(entry: Reviewed, ledger: Ledger, shown: set[str]) -> Iterator[str]:
     """All lines about one thing to approve. `shown` remembers the files whose text was shown for an earlier one."""
     yield from what_it_runs(entry)
     for title, lines in differences(entry, ledger):
@@ -38,7 +38,7 @@ def entry_lines(entry: Entry, ledger: Ledger, shown: set[str]) -> Iterator[str]:
         shown.add(key)
 
 
-def what_it_runs(entry: Entry) -> Iterator[str]:
+def what_it_runs(entry: Reviewed) -> Iterator[str]:
     """What it is, when it runs and what, and where that is written; not the text of its files."""
     yield f"{entry.status.upper()}  {visible(entry.item.id)}"
     if entry.status == REMOVED:
@@ -57,7 +57,7 @@ def what_it_runs(entry: Entry) -> Iterator[str]:
         yield f"  file     {visible(path)}  {_digest(seen)}{_first_line(seen)}"
 
 
-def _facts(entry: Entry, hook: Hook) -> Iterator[str]:
+def _facts(entry: Reviewed, hook: Hook) -> Iterator[str]:
     event = entry.event or "unknown; the executable is asked once it is approved"
     yield f"  event    {visible(event)}"
     if hook.matcher not in (None, "", "*"):
@@ -98,7 +98,7 @@ def _first_line(seen: Print) -> str:
     return f"  {visible(line)}"
 
 
-def _bounded(title: str, lines: list[str], entry: Entry) -> Iterator[str]:
+def _bounded(title: str, lines: list[str], entry: Reviewed) -> Iterator[str]:
     for line in lines[:MAX_LINES]:
         yield f"    {_cut_line(line)}"
     if len(lines) > MAX_LINES:
@@ -112,7 +112,7 @@ def _cut_line(line: str) -> str:
     return shown if rest <= 0 else f"{shown} [cut: {rest:,} more characters in this line]"
 
 
-def summary(project: str, entries: Sequence[Entry], ledger: Ledger) -> str:
+def summary(project: str, entries: Sequence[Reviewed], ledger: Ledger) -> str:
     """One line at the end."""
     counts = [(word, sum(entry.status == word for entry in entries)) for word in (NEW, CHANGED, REMOVED, APPROVED)]
     said = ", ".join(f"{count} {word}" for word, count in counts if count)

@@ -1,19 +1,20 @@
-"""A record → the one row that a list shows of it, and everything that is told of one record. Whatever a journal quotes
+"""A record → the one row that a list shows of it, and everything that is shown of one record. Whatever a journal quotes
 is made harmless here, once for every view; nothing is printed."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anyhook.cli.view.record_text import record_page, rows, table
+from anyhook.cli.view.record_text import record_page
 from anyhook.cli.view.visible import visible
-from anyhook.journal.about import about
-from anyhook.journal.numbers import seconds, whole_number
-from anyhook.journal.search import reached, record_of
+from anyhook.journal.read import about
+from anyhook.journal.search import record_of
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:
-    from anyhook.journal.search import Found
+    from collections.abc import Sequence
+
+    from anyhook.journal.read import JournalLine, RecordedCall, RecordedDecision
     from anyhook.model.json_types import Json
 
 MAX_CELL = 200
@@ -77,61 +78,57 @@ class Row(Record):
         return {**{field: getattr(self, field) for field in self.fields}, "said": self.said}
 
 
-def row_of(found: Found, most: int = MAX_CELL) -> Row:
+def row_of(found: JournalLine, most: int = MAX_CELL) -> Row:
     """Texts are cut after `most` characters."""
 
     def cell(value: Json) -> str:
         return _cell(value, most)
 
-    record = found.record
-    if record is None:
-        return Row(None, 0, "", "", "", DAMAGED, "", "", cell(found.line.decode("utf-8", "replace")), None)
-    number, at = whole_number(record.get("n")), whole_number(record.get("at")) or 0
-    if "background" in record:
-        run = table(record.get("run"))
-        failed = run.get("ending") != "exited" or run.get("exit_code") != 0
-        hook, reason = cell(record["background"]), cell(_cause(record)) if failed else ""
-        return Row(number, at, "", "background", "", "none", "", hook, reason, _ms([run]), failed)
-    data, decision, calls = table(record.get("data")), table(record.get("decision")), rows(record.get("calls"))
-    broken = next((call for call in calls if _failed(call)), None)
-    hook, reason = cell(decision.get("hook")), cell(decision.get("reason"))
+    if found.record is None:
+        return Row(None, 0, "", "", "", DAMAGED, "", "", cell(found.raw.decode("utf-8", "replace")), None)
+    number, at, calls = found.n, found.at_ns or 0, found.calls
+    if found.background is not None:
+        run = calls[0].run
+        failed = run is None or run.ending != "exited" or run.exit_code != 0
+        hook, reason = cell(found.background), cell(_cause(calls[0])) if failed else ""
+        return Row(number, at, "", "background", "", "none", "", hook, reason, _ms(calls), failed)
+    decision = found.decision
+    broken = next((call for call in calls if call.failed), None)
+    hook, reason = (cell(decision.hook), cell(decision.reason)) if decision is not None else ("", "")
     if broken is not None and not hook:
-        hook, reason = cell(broken.get("hook")), reason or cell(_cause(broken))
+        hook, reason = cell(broken.hook), reason or cell(_cause(broken))
     return Row(
         number,
         at,
-        cell(record.get("host")),
-        cell(record.get("event")),
-        cell(data.get("tool")),
-        cell(decision.get("verdict")),
-        cell("" if record.get("bodies") else about(data)),  # a hash of it tells nobody anything
-        hook or cell(_names(reached(record))),
+        cell(found.host),
+        cell(found.event),
+        cell(found.tool),
+        cell(decision.verdict if decision is not None else None),
+        cell(about(found.data) if found.has_bodies else ""),  # a hash of it tells nobody anything
+        hook or cell(_names(found.reached)),
         reason or _changes(decision),
-        _ms([table(call.get("run")) for call in calls]) if calls else None,
+        _ms(calls) if calls else None,
         broken is not None,
-        decision.get("enforced") is False,
-        whole_number(record.get("events")) or 1,
+        decision is not None and not decision.enforced,
+        found.events,
     )
 
 
-def _changes(decision: dict[str, Json]) -> str:
+def _changes(decision: RecordedDecision | None) -> str:
     """What hooks did without a word of their own; where none was allowed to, that."""
-    done = [text for key, text in CHANGES.items() if key in decision]
-    statuses = {str(row.get("status")) for row in rows(decision.get("hooks"))}
+    if decision is None:
+        return ""
+    done = [text for key, text in CHANGES.items() if key in decision.asked]
+    statuses = {hook.status for hook in decision.hooks}
     if "untrusted" in statuses and not statuses & {"ran", "background", "broken"}:
         done.append("not approved")
     return ", ".join(done)
 
 
-def _failed(call: dict[str, Json]) -> bool:
-    return bool(call.get("failed")) or table(call.get("run")).get("ending", "exited") != "exited"
-
-
-def _cause(call: dict[str, Json]) -> str:
+def _cause(call: RecordedCall) -> str:
     """How a hook failed, in a word or two."""
-    run = table(call.get("run"))
-    cause = str(call.get("failed") or run.get("ending")).replace("_", " ").replace("output", "unusable output")
-    status = run.get("exit_code")
+    ending, status = (call.run.ending, call.run.exit_code) if call.run is not None else ("", None)
+    cause = str(call.cause or ending or "unknown").replace("_", " ").replace("output", "unusable output")
     return f"failed with status {status}" if cause in ("exit", "exited") and status is not None else f"failed: {cause}"
 
 
@@ -147,15 +144,15 @@ def _cell(value: Json, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]}…"
 
 
-def _ms(runs: list[dict[str, Json]]) -> float:
-    return round(sum(seconds(run.get("duration_s")) for run in runs) * 1000, 3)
+def _ms(calls: Sequence[RecordedCall]) -> float:
+    return round(sum([run.duration_s or 0.0 for call in calls if (run := call.run) is not None], 0.0) * 1000, 3)
 
 
-def told_in_full(folder: str, number: int) -> tuple[list[str], dict[str, Json]]:
+def told_in_full(folder: str, number: int) -> tuple[list[str], JournalLine]:
     """All lines about one record, and the record; LookupError with a sentence where that is not possible."""
     found = record_of(folder, str(number))
     if found is None:
         raise LookupError(f"The journal has no record {number}. The oldest are deleted to make room.")
     if found.record is None:
         raise LookupError(f"Record {number} is damaged. `anyhook verify` shows what is.")
-    return [visible(line, keep="\n\t") for line in record_page(found.record)], found.record
+    return [visible(line, keep="\n\t") for line in record_page(found)], found

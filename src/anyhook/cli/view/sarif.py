@@ -107,7 +107,7 @@ def _split(where: str) -> tuple[str, int | None]:
 
 
 def _artifact(path: str, roots: Sequence[str]) -> dict[str, Json] | None:
-    """Where the file is; None for what is no file, such as the id of a hook."""
+    """Where the file is; None for anything else, such as the id of a hook."""
     if not os.path.isabs(path):
         if not roots or not os.path.lexists(os.path.join(roots[0], path)):
             return None

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from anyhook.journal.figures import HookFigures
+    from anyhook.journal.stats import HookFigures
 
 BAR_WIDTH = 12
 HEADS = ("runs", "p50", "p95", "blocks", "failed", "timeout", "waited", "")
-"""Then comes how the runs lie in time."""
+"""Then comes the chart of runs over time."""
 DROPPED_FIRST = (7, 5, 1, 8, 4, 2, 3)
 """The columns that a narrow terminal goes without: the first of these is missed least."""
 PICTURES = (7, 8)
@@ -32,7 +32,7 @@ LEVELS = "▁▂▃▄▅▆▇█"
 
 
 def stats_table(found: list[HookFigures], since: str, room: int | None) -> Table:
-    """The bar is a hook's share of the costliest one; the last column is how the runs lie in time."""
+    """The bar is a hook's share of the costliest one; the last column shows the runs over time."""
     most = max(hook.cost_s for hook in found)
     rows = [(hook.hook, _cells(hook, most)) for hook in found]
     rows = [("hook", [*map(cell, (*HEADS, f"since {since}"))]), *rows, ("all", _sums(found))]

@@ -33,7 +33,7 @@ class StatusLine:
         self._able = file is not None and file.isatty() and env.get("TERM", "dumb") != "dumb"
         self._faint = ("\x1b[2m", "\x1b[0m") if not env.get("NO_COLOR") else ("", "")
         self._busy: dict[object, tuple[str, float, float]] = {}
-        """What goes on, under a key of its own: in words, since when, and after how long that is told."""
+        """What is going on, by key: the text, since when, and after how long it is shown."""
         self._since_s = monotonic()
         self._drawn = False
 

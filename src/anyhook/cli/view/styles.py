@@ -1,4 +1,4 @@
-"""Colours of a terminal, by what they mean, and whether they are wanted. No meaning is told by a colour alone."""
+"""Colours of a terminal, by what they mean, and whether they are wanted. No meaning depends on colour alone."""
 
 from __future__ import annotations
 

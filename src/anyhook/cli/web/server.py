@@ -28,9 +28,9 @@ from anyhook.cli.journal_query import like, wanted_by
 from anyhook.cli.view.record_text import span, tone
 from anyhook.cli.view.rows import row_of, told_in_full
 from anyhook.cli.view.visible import visible
-from anyhook.journal.figures import STEPS, figures, span_of
-from anyhook.journal.index import known_runs
+from anyhook.journal.run_index import known_runs
 from anyhook.journal.search import follow
+from anyhook.journal.stats import STEPS, figures, span_of
 
 if TYPE_CHECKING:
     import socket
@@ -39,8 +39,9 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from anyhook.journal.figures import HookFigures
-    from anyhook.journal.search import Found, Wanted
+    from anyhook.journal.read import JournalLine
+    from anyhook.journal.search import Wanted
+    from anyhook.journal.stats import HookFigures
     from anyhook.model.json_types import Json
 
 SHOWN = 500
@@ -123,11 +124,11 @@ class PageApi:
 
     async def record(self, request: Request) -> Response:
         try:
-            lines, record = await run_in_threadpool(told_in_full, self._folder, request.path_params["number"])
+            lines, line = await run_in_threadpool(told_in_full, self._folder, request.path_params["number"])
         except (LookupError, OSError) as error:
             return JSONResponse({"problem": str(error)}, 404)
-        told = {"lines": lines, "tones": [*map(tone, lines)], "ago": _ago(record), "like": like(record)}
-        return JSONResponse({**told, "json": _readable(record)})
+        told = {"lines": lines, "tones": [*map(tone, lines)], "ago": _ago(line.at_ns), "like": like(line)}
+        return JSONResponse({**told, "json": _readable(line)})
 
     async def figures(self, request: Request) -> Response:
         try:
@@ -191,9 +192,9 @@ class PageApi:
             gone.set()  # a search that nobody waits for any more ends
 
 
-def _batch(more: Iterator[Found | None]) -> tuple[list[Found], bool]:
+def _batch(more: Iterator[JournalLine | None]) -> tuple[list[JournalLine], bool]:
     """The next records, and whether there are no more for the moment."""
-    batch: list[Found] = []
+    batch: list[JournalLine] = []
     for found in more:
         if found is None:
             return batch, True
@@ -222,13 +223,12 @@ def _card(hook: HookFigures) -> dict[str, Json]:
     return {**hook.as_dict(), "hook": visible(hook.hook), "told": {**times, **_told(hook)}}
 
 
-def _ago(record: dict[str, Json]) -> str:
-    at = record.get("at")
-    return f"{span(max(1, (time.time_ns() - at) // SECOND))} ago" if isinstance(at, int) else ""
+def _ago(at_ns: int | None) -> str:
+    return f"{span(max(1, (time.time_ns() - at_ns) // SECOND))} ago" if at_ns is not None else ""
 
 
-def _readable(record: dict[str, Json]) -> str:
-    return visible(json.dumps(record, indent=2, ensure_ascii=False), keep="\n")
+def _readable(line: JournalLine) -> str:
+    return visible(json.dumps(line.record, indent=2, ensure_ascii=False), keep="\n")
 
 
 def page(folder: str, token: str, port: int) -> ASGIApp:

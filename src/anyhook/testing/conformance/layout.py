@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def lay_out(base: Path, entries: Mapping[str, Entry]) -> None:
-    """Writes the entries; OSError for one that would come to lie outside the folder."""
+    """Writes the entries; OSError for one that would be outside the folder."""
     root = os.path.realpath(base)
     modes: list[tuple[str, int]] = []
     for name, entry in entries.items():

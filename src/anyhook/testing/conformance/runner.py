@@ -52,7 +52,7 @@ SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 class Result(Record):
-    """What came of one vector: passed, skipped with a reason, or what was different."""
+    """The result of one vector: passed, skipped with a reason, or what was different."""
 
     passed: bool
     skipped_reason: str | None

@@ -75,7 +75,7 @@ class Vector(Record):
     rows: tuple[str, ...]
     title: str
     layout: dict[str, dict[str, Entry]]
-    """Per room, what lies in it at the start."""
+    """Per folder, its content at the start."""
     env: dict[str, str | None]
     needs: tuple[str, ...]
     steps: tuple[RunStep | WriteStep | ShellStep, ...]
@@ -250,7 +250,7 @@ def _vector(raw: dict[str, Json], source: str) -> Vector:
     expects = bool(vector.files) or any(isinstance(step, RunStep) and step.expect for step in vector.steps)
     if not expects:
         # `absent` alone holds for a command that does nothing at all.
-        raise VectorError("expects nothing of the command: give files, or a step exit, json, stdout or stderr")
+        raise VectorError("has no expectation of the command: give files, or a step exit, json, stdout or stderr")
     return vector
 
 

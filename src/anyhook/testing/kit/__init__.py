@@ -1,5 +1,5 @@
-"""The test kit: hooks fired at a throw-away copy of a project, and what came of it compared with what was expected.
-Importing this much loads nothing of it."""
+"""The test kit: hooks fired at a temporary copy of a project, and the results compared with what was expected.
+Importing this package loads none of it."""
 
 from __future__ import annotations
 

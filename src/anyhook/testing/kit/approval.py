@@ -1,4 +1,4 @@
-"""Approval: which case files and which hooks a test may run. A case file is code of the folder it lies in, so it is
+"""Approval: which case files and which hooks a test may run. A case file is code of the folder it is in, so it is
 pinned by content in the ledger like a hook. Hooks are judged in the copy that they will run in. It starts nothing."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from anyhook.testing.kit.cases import BadCases, read_cases
 from anyhook.testing.kit.sandbox import LEFT_OUT, NoSandbox, project_for
 from anyhook.walk.build import read
 from anyhook.walk.catalog import Setup
-from anyhook.walk.review import APPROVED, CHANGED, NEW, REMOVED, Entry
+from anyhook.walk.review import APPROVED, CHANGED, NEW, REMOVED, Reviewed
 from anyhook.walk.trust import fingerprints, with_interpreters
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ CASES = "cases"
 MAX_FOLDERS = 50_000
 """How many folders `trust` looks into for case files."""
 NO_HOME = "/dev/null/home"
-"""A case's own home is made anew, so nothing that lies there can be pinned."""
+"""A case's own home is created for each run, so nothing in it can be pinned."""
 
 
 class Standing(Record):
@@ -41,10 +41,10 @@ class Standing(Record):
     folder: str
 
 
-def review_cases(folder: str, ledger: Ledger, env: Mapping[str, str]) -> tuple[list[Entry], list[Problem]]:
+def review_cases(folder: str, ledger: Ledger, env: Mapping[str, str]) -> tuple[list[Reviewed], list[Problem]]:
     """The case files in and below a folder, as `trust` shows and approves them; then those that are gone."""
     known = {key: item for key, item in ledger.items(folder).items() if key.startswith(f"{CASES}:")}
-    entries: list[Entry] = []
+    entries: list[Reviewed] = []
     problems: list[Problem] = []
     for path in _files_below(folder, problems):
         entry = _entry(path, folder, env)
@@ -52,7 +52,7 @@ def review_cases(folder: str, ledger: Ledger, env: Mapping[str, str]) -> tuple[l
         if before is not None:
             entry = entry.replace(status=APPROVED if before.same_as(entry.item) else CHANGED, before=before)
         entries.append(entry)
-    gone = [Entry(item, REMOVED, "", None, before=item) for item in known.values()]
+    gone = [Reviewed(item, REMOVED, "", None, before=item) for item in known.values()]
     return [*entries, *gone], problems
 
 
@@ -67,16 +67,16 @@ def _files_below(folder: str, problems: list[Problem]) -> Iterator[str]:
         yield from (os.path.join(here, name) for name in sorted(names) if is_case_file(name))
 
 
-def _entry(path: str, folder: str, env: Mapping[str, str]) -> Entry:
+def _entry(path: str, folder: str, env: Mapping[str, str]) -> Reviewed:
     seen = Files().fingerprint(path)
     try:
         cases = read_cases(path)
         project = project_for(path, cases[0].project if cases else "", folder)
     except (BadCases, NoSandbox) as error:
         item = Item(_identity(path, folder), "", {path: seen.digest})
-        return Entry(item, NEW, "", None, prints={path: seen}, runs={"unusable": str(error)})
+        return Reviewed(item, NEW, "", None, prints={path: seen}, runs={"unusable": str(error)})
     prints = {path: seen, **_prints(cases, project, env)}
-    return Entry(_item(path, folder, prints), NEW, "", None, prints=prints, runs=_runs(cases, project, folder))
+    return Reviewed(_item(path, folder, prints), NEW, "", None, prints=prints, runs=_runs(cases, project, folder))
 
 
 def _identity(path: str, folder: str) -> str:
@@ -150,7 +150,7 @@ def standing(file: str, cases: Sequence[Case], given: str | None, env: Mapping[s
     while True:
         state_dir = believed_dir(env, folder)
         if state_dir == NOWHERE:
-            return found  # what lies here could have written the ledger itself
+            return found  # the project could have written the ledger itself
         known = Ledger(state_dir).items(folder).get(_identity(path, folder))
         if known is not None:
             project = given or project_for(file, cases[0].project if cases else "", folder)
@@ -175,7 +175,7 @@ def not_approved(file: str, standing: Standing) -> str:
 
 def approve_written(path: str, text: str, env: Mapping[str, str]) -> str | None:
     """Approves a case file that our own command has just written, with cases that bring no code along, where a folder
-    that holds it has an approval already. The folder, or None where there is none."""
+    that holds it has an approval already. Returns the folder, or None."""
     import hashlib
 
     place = os.path.join(os.path.realpath(os.path.dirname(os.path.abspath(path))), os.path.basename(path))

@@ -118,8 +118,8 @@ def cases_in(document: Json, path: str, text: str = "") -> list[Case]:
     found, mistakes = _read(document, path, text)
     if mistakes:
         lines = _lines(text, [place for place, _ in mistakes])
-        told = [f"{path}:{lines[place]}: {what}" for place, what in mistakes]
-        raise BadCases("\n".join(dict.fromkeys(told)))
+        said = [f"{path}:{lines[place]}: {what}" for place, what in mistakes]
+        raise BadCases("\n".join(dict.fromkeys(said)))
     digest = hashlib.sha256(text.encode()).hexdigest()
     return [case.replace(digest=digest) for case in found]
 
@@ -191,7 +191,7 @@ def _check(raw: dict[str, Json], keys: Sequence[CaseKey], place: Place, open_end
             hint = guess(name, known) or f" Keys: {', '.join(known)}."
             mistakes.append((here, f"there is no key `{name}` here.{hint}"))
         elif isinstance(value, str) and "{" in value and open_ends:
-            continue  # a column of a table may stand here; looked at again once it is filled in
+            continue  # this may be a column of a table; checked again once it is filled in
         elif key.kind == "variables" and isinstance(value, dict):
             mistakes += [
                 ((*here, each), f"`{each}` under `{name}` takes a text, not {type_name(item)}. Put it in quotes.")

@@ -1,4 +1,4 @@
-"""Compares what came of an event with what a case expects, and says every difference so that a person sees it. It
+"""Compares the result of an event with what a case expects, and says every difference so that a person sees it. It
 runs nothing, and reads only the files that a case names."""
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ import os
 from typing import TYPE_CHECKING
 
 from anyhook.documents.read import Unreadable, read_bytes
+from anyhook.journal.read import objects
 from anyhook.shell.named import within
 from anyhook.testing.conformance.matching import is_operation, mismatches, parse_json
 from anyhook.testing.kit.hook_names import means
@@ -26,7 +27,7 @@ def differences(expect: dict[str, Json], fired: Fired) -> list[str]:
     """What is not as expected; nothing where all is."""
     found: list[str] = []
     if not fired.decision and any(key in expect for key in (*DECISION_FIELDS, "ran", "not_ran", "hooks", "problems")):
-        return [f"nothing was decided: {fired.stderr.strip() or 'the agent event is none of ours'}"]
+        return [f"nothing was decided: {fired.stderr.strip() or 'anyhook does not handle this event of the agent'}"]
     for key, wanted in expect.items():
         if key in DECISION_FIELDS:
             found += different(wanted, fired.decision.get(key), key)
@@ -80,18 +81,8 @@ def _files(wanted: Json, project: str) -> list[str]:
 
 
 def reports(decision: dict[str, Json]) -> list[dict[str, Json]]:
-    """What became of each hook."""
-    return tables(decision.get("hooks"))
-
-
-def calls_in(record: dict[str, Json]) -> list[dict[str, Json]]:
-    """The calls of a record of the journal."""
-    return tables(record.get("calls"))
-
-
-def tables(value: Json) -> list[dict[str, Json]]:
-    """The objects of a list, whatever else is in it."""
-    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
+    """The result of each hook."""
+    return objects(decision.get("hooks"))
 
 
 def _named(name: str, reports: list[dict[str, Json]]) -> list[dict[str, Json]]:
@@ -107,8 +98,8 @@ def _hooks(key: str, wanted: Json, reports: list[dict[str, Json]]) -> list[str]:
             known = ", ".join(str(row.get("id")) for row in reports) or "none"
             found.append(f"{key}: no hook `{name}` was considered for this event. Hooks: {known}")
         elif key == "ran" and not any(row.get("status") in STARTED for row in rows):
-            told = "; ".join(f"{row.get('id')} is {row.get('status')}: {row.get('why')}" for row in rows)
-            found.append(f"ran: `{name}` did not run ({told})")
+            states = "; ".join(f"{row.get('id')} is {row.get('status')}: {row.get('why')}" for row in rows)
+            found.append(f"ran: `{name}` did not run ({states})")
         elif key == "not_ran" and any(row.get("status") in STARTED for row in rows):
             found.append(f"not_ran: `{name}` ran")
         elif key == "hooks" and isinstance(wanted, dict):
@@ -121,7 +112,7 @@ def _problems(expect: dict[str, Json], fired: Fired) -> list[str]:
     wanted = expect.get("problems")
     if not isinstance(wanted, list):
         return []
-    problems = tables(fired.decision.get("problems"))
+    problems = objects(fired.decision.get("problems"))
     missing = [
         f"problems: `{code}` was not reported" for code in wanted if code not in [p.get("code") for p in problems]
     ]

@@ -75,7 +75,7 @@ def payload_of_agent(table: Host, row: HostEvent, fields: dict[str, Json], proje
 
 
 def sent_with(table: Host, row: HostEvent) -> set[str]:
-    """The fields that an agent sends with an event; what follows from them is none of these."""
+    """The fields that an agent sends with an event, without those that follow from them."""
     taken = {each.field for each in (*table.base, *row.takes)}
     made = {"session", *(["output"] if "response" in taken else ()), *(["tool_error"] if row.error else ())}
     return (taken | made) & FIELDS.keys()
@@ -155,7 +155,7 @@ class Maker:
         return self[native]
 
     def __getitem__(self, native: str) -> _Make:
-        """The same for names that are no attributes, such as `tool.execute.before`."""
+        """The same for names that cannot be attributes, such as `tool.execute.before`."""
         __tracebackhide__ = True
         if native not in self._rows:
             hint = guess(native, self._rows) or f" Events: {', '.join(self._rows)}."

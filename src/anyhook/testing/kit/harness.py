@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
+from anyhook.journal.read import objects
 from anyhook.model.decision import Decision, Report
 from anyhook.model.event import Event
 from anyhook.model.problem import Problem
@@ -15,7 +16,7 @@ from anyhook.tables.shapes import guess
 from anyhook.testing.conformance.matching import parse_json
 from anyhook.testing.conformance.vectors import entries_of
 from anyhook.testing.kit.cases import LIMIT_S
-from anyhook.testing.kit.compare import hook_notes, reports, tables
+from anyhook.testing.kit.compare import hook_notes, reports
 from anyhook.testing.kit.events import ByAgent, ByDialect, Events
 from anyhook.testing.kit.keys import LISTED
 from anyhook.testing.kit.one_shot import Task
@@ -51,7 +52,7 @@ class BridgeReply(Record):
     stdout: str
     stderr: str
     decision: Decision | None
-    """What was decided, as far as the journal has it; None for an event of the agent's that is none of ours."""
+    """What was decided, as far as the journal has it; None for an agent's event that anyhook does not handle."""
 
     @property
     def json(self) -> Json:
@@ -89,7 +90,7 @@ class Harness:
             raise
         self.events = Events(self._sandbox.project)
         self.tell: Callable[[str], None] = lambda _: None
-        """Hears what came of each event, for whoever looks for the cause of a failure."""
+        """Called with the result of each event, to find the cause of a failure."""
 
     @property
     def project(self) -> Path:
@@ -138,7 +139,7 @@ class Harness:
 def _check(name: str, value: str, choices: Sequence[str], error: type[Exception] = ValueError) -> None:
     __tracebackhide__ = True
     if value not in choices:
-        raise error(f"{name}={value!r} is none of {', '.join(filter(None, choices))}.{guess(value, choices)}")
+        raise error(f"{name}={value!r} is not one of {', '.join(filter(None, choices))}.{guess(value, choices)}")
 
 
 def decision_of(made: dict[str, Json]) -> Decision:
@@ -147,8 +148,8 @@ def decision_of(made: dict[str, Json]) -> Decision:
     for field in LISTED:
         texts = made.get(field)
         plain[field] = tuple(map(str, texts)) if isinstance(texts, list) else ()
-    plain["hooks"] = tuple(Report("", "", "", "", "", "").replace(**_known(row, Report)) for row in reports(made))
-    plain["problems"] = tuple(_problem(row) for row in tables(made.get("problems")))
+    plain["hooks"] = tuple(Report("", "", "", "", "", "ran").replace(**_known(row, Report)) for row in reports(made))
+    plain["problems"] = tuple(_problem(row) for row in objects(made.get("problems")))
     return Decision(str(made.get("event"))).replace(**plain)
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from anyhook.model.hook import Hook
-    from anyhook.walk.engine import Engine
+    from anyhook.walk.catalog import Catalog
 
 
 def means(name: str, identity: str, hook_name: str = "") -> bool:
@@ -24,9 +24,9 @@ def likely(name: str, hooks: Iterable[Hook]) -> str:
     return guess(name, [each for hook in hooks for each in (hook.name, hook.id.rsplit(":", 1)[-1], hook.id)])
 
 
-def keep_only(engine: Engine, names: Sequence[str]) -> None:
-    """Leaves only the hooks that the names mean. LookupError for one that means none."""
-    hooks = engine.catalog.hooks
+def keep_only(catalog: Catalog, names: Sequence[str]) -> Catalog:
+    """The catalog with only those hooks on that the names mean. LookupError for one that means none."""
+    hooks = catalog.hooks
     for name in names:
         if not any(means(name, hook.id, hook.name) for hook in hooks):
             known = ", ".join(hook.id for hook in hooks) or "none"
@@ -37,5 +37,4 @@ def keep_only(engine: Engine, names: Sequence[str]) -> None:
         else hook.replace(status=DISABLED, why="not asked for")
         for hook in hooks
     ]
-    engine.catalog = engine.routes.catalog = engine.catalog.replace(hooks=kept)
-    engine.routes.forget()
+    return catalog.replace(hooks=kept)

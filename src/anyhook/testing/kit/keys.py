@@ -35,7 +35,7 @@ KINDS: Mapping[str, tuple[str, dict[str, Json]]] = {
     "anything": ("anything", {}),
     "comparison": ("a value or a comparison", {}),
 }
-"""What a key may hold: in words for people, and as a schema."""
+"""What a key may hold: as text for people, and as a schema."""
 
 
 class CaseKey(Record):
@@ -110,8 +110,8 @@ EXPECT_KEYS = (
     CaseKey("not_ran", "list of texts", "Hooks that are there and did not run."),
     CaseKey("failed", "list of texts", "Hooks that broke. Any other that breaks fails the case."),
     CaseKey("hooks", "object", "By id, name or part of the id: what the hook's record in `fire --json` holds."),
-    CaseKey("problems", "list of texts", "The codes of all problems; [] where there are none."),
-    CaseKey("files", "object", "By path: the text of a file of the project afterwards; null where there is none."),
+    CaseKey("problems", "list of texts", "The codes of all problems; [] for no problems."),
+    CaseKey("files", "object", "By path: the text of a file in the project afterwards; null if it must not exist."),
 )
 DECISION_FIELDS = tuple(key.name for key in EXPECT_KEYS[:14])
 LISTED = ("context", "messages", "follow_ups")
@@ -121,7 +121,7 @@ MERGED = ("data", "env", "files", "home", "expect")
 
 NAME = CaseKey("name", "text", "What the case shows; `{column}` stands for a value of the table.")
 TABLE = CaseKey("table", "rows", "One case for each row; `{column}` in any text of the case stands for its value.")
-EXPECT = CaseKey("expect", "object", "What has to come of it.")
+EXPECT = CaseKey("expect", "object", "The expected result.")
 COMMON_KEYS = (*EVENT_KEYS, *PLACE_KEYS, *SWITCH_KEYS, EXPECT)
 CASE_KEYS = (NAME, *COMMON_KEYS, TABLE)
 FILE_KEYS = (

@@ -1,5 +1,5 @@
 """One event for the engine, in a process of its own: a task on stdin, the decision on stdout. It belongs to the test
-kit, which says what is trusted, and is never used outside a throw-away copy."""
+kit, which says what is trusted, and is never used outside a temporary copy."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from anyhook.model import lean_json
 from anyhook.model.record import Record
+from anyhook.state.plans import Setup
 from anyhook.testing.kit.events import event_of
 from anyhook.testing.kit.hook_names import keep_only
+from anyhook.walk.catalog import open_catalog
 from anyhook.walk.engine import Engine
 
 if TYPE_CHECKING:
@@ -40,23 +42,18 @@ class Task(Record):
 
 def main() -> None:
     task = Task(*lean_json.loads(sys.stdin.buffer.read().decode()))  # type: ignore[misc]
-    engine = Engine.open(
-        os.getcwd(),
-        trust=task.trust,
-        dialects=task.dialects,
-        on_failure=task.on_failure or None,
-        mode=task.mode or None,
-        plugin_dirs=task.plugin_dirs,
-        host="test",
-    )
-    engine.outlived = True
+    setup = Setup.of(os.getcwd(), dict(os.environ), task.dialects, task.trust, task.plugin_dirs)
+    catalog = open_catalog(setup)
     try:
         if task.only:
-            keep_only(engine, task.only)
+            catalog = keep_only(catalog, task.only)
         event = event_of(task.event, task.given, task.hosted)
     except (LookupError, ValueError) as error:
         sys.stderr.write(f"{error.args[0]}\n")
         sys.exit(BAD_TASK)
+    engine = Engine(
+        setup, catalog, on_failure=task.on_failure or None, mode=task.mode or None, host="test", one_shot=True
+    )
     decision = engine.fire_sync(event)
     engine.close_sync(0.0)
     sys.stdout.buffer.write(lean_json.dumps({"decision": decision.as_dict(), "stops": decision.stops}).encode())

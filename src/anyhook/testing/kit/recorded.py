@@ -5,19 +5,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anyhook.journal.about import about
+from anyhook.journal.read import about
 from anyhook.journal.record import ASKED_FOR
 from anyhook.model.event import EVENTS
-from anyhook.replay.replay import CUT, is_repeated
+from anyhook.replay.rejudge import CUT, is_repeated
 from anyhook.tables.registry import DIALECTS, HOSTS, host
-from anyhook.testing.kit.compare import calls_in, reports
 from anyhook.testing.kit.events import payload_of_agent, sent_with
 from anyhook.testing.kit.keys import FIELDS
 from anyhook.walk.receive import receive
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
+    from anyhook.journal.read import JournalLine, RecordedCall, RecordedDecision
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import HostEvent
 
@@ -28,21 +28,21 @@ NOTED = tuple(field for field in ASKED_FOR if field != "messages")
 """What becomes an expectation. Messages are talk, and may tell of times and places."""
 
 
-class LeftOut(Exception):  # noqa: N818 (it says what became of the record)
-    """Why a record is no case."""
+class LeftOut(Exception):  # noqa: N818 (it says what happened to the record)
+    """Why a record is not a case."""
 
 
-def cases_of(records: Iterable[dict[str, Json]]) -> tuple[list[dict[str, Json]], dict[str, int]]:
+def cases_of(lines: Iterable[JournalLine]) -> tuple[list[dict[str, Json]], dict[str, int]]:
     """Cases as a file holds them, the same one only once, and how many records were left out for which reason."""
     made: list[dict[str, Json]] = []
     seen: list[dict[str, Json]] = []
     left_out: dict[str, int] = {}
     names: dict[str, int] = {}
-    for record in records:
-        if "background" in record or is_repeated(record):
+    for line in lines:
+        if line.background is not None or is_repeated(line):
             continue  # a run, or a note, and no event
         try:
-            case = case_of(record)
+            case = case_of(line)
         except LeftOut as why:
             left_out[str(why)] = left_out.get(str(why), 0) + 1
             continue
@@ -55,23 +55,23 @@ def cases_of(records: Iterable[dict[str, Json]]) -> tuple[list[dict[str, Json]],
     return made, left_out
 
 
-def case_of(record: dict[str, Json]) -> dict[str, Json]:
-    """One case without a name. LeftOut where the record does not tell enough."""
-    event, data, decision = record.get("event"), record.get("data"), record.get("decision")
-    if event not in EVENTS or not isinstance(data, dict) or not isinstance(decision, dict):
-        raise LeftOut("it is no record of an event")
-    if "lost" in record or "lost" in decision or record.get("events"):
+def case_of(line: JournalLine) -> dict[str, Json]:
+    """One case without a name. LeftOut where the line does not tell enough."""
+    event, decision = line.event, line.decision
+    if event not in EVENTS or line.record is None or not isinstance(line.record.get("data"), dict) or decision is None:
+        raise LeftOut("it is not a record of an event")
+    if not line.has_data or decision.lost:
         raise LeftOut("its data was not kept")
-    if "bodies" in record:
+    if not line.has_bodies:
         raise LeftOut("its payloads were not kept (`bodies` in the settings); `anyhook record -- COMMAND` keeps them")
-    if _is_cut(data) or _is_cut(decision):
+    if _is_cut(line.data) or _is_cut(decision.raw):
         raise LeftOut("a text in it was too long for the journal; `anyhook record -- COMMAND` keeps it whole")
-    given = {key: value for key, value in data.items() if key not in PASSING}
-    case = _event(str(event), str(record.get("host")), given, bool(record.get("hosted")))
-    if record.get("mode") == "shadow":
+    given = {key: value for key, value in line.data.items() if key not in PASSING}
+    case = _event(event, str(line.host), given, line.hosted)
+    if line.mode == "shadow":
         case["mode"] = "shadow"
-    case["expect"] = _expected(decision, calls_in(record))
-    project = str(record.get("project"))
+    case["expect"] = _expected(decision, line.calls)
+    project = str(line.project)
     return {key: _portable(value, project) for key, value in case.items()}
 
 
@@ -113,18 +113,17 @@ def _without_passing(data: dict[str, Json]) -> dict[str, Json]:
     return {key: value for key, value in data.items() if key not in PASSING}
 
 
-def _expected(decision: dict[str, Json], calls: list[dict[str, Json]]) -> dict[str, Json]:
-    made: dict[str, Json] = {"verdict": decision.get("verdict")}
-    made.update({field: decision[field] for field in NOTED if field in decision})
-    hooks = reports(decision)
-    by_scope = {str(row.get("id")): _scope(str(row.get("id"))) for row in hooks}
-    if by_scope.get(str(decision.get("hook")), "project") not in ("project", "builtin"):
+def _expected(decision: RecordedDecision, calls: Sequence[RecordedCall]) -> dict[str, Json]:
+    made: dict[str, Json] = {"verdict": decision.verdict}
+    made.update({field: value for field, value in decision.asked.items() if field in NOTED})
+    scopes = {hook.id: _scope(hook.id) for hook in decision.hooks}
+    if scopes.get(str(decision.hook), "project") not in ("project", "builtin"):
         raise LeftOut("a hook of the user's or of a plugin decided it; cases run with the project's hooks")
-    mine = [row for row in hooks if by_scope[str(row.get("id"))] == "project"]
-    ran: list[Json] = [str(row.get("id")) for row in mine if row.get("status") in ("ran", "background")]
-    broken: list[Json] = [str(row.get("id")) for row in mine if row.get("status") == "broken"]
-    broken += [str(call.get("hook")) for call in calls if call.get("failed") and call.get("hook") not in broken]
-    if any(row.get("status") == "untrusted" for row in mine):
+    mine = [hook for hook in decision.hooks if scopes[hook.id] == "project"]
+    ran: list[Json] = [hook.id for hook in mine if hook.status in ("ran", "background")]
+    broken: list[Json] = [hook.id for hook in mine if hook.status == "broken"]
+    broken += [call.hook for call in calls if call.cause and call.hook not in broken]
+    if any(hook.status == "untrusted" for hook in mine):
         raise LeftOut("a hook was not approved then, and did not run")
     return {**made, **({"ran": ran} if ran else {}), **({"failed": broken} if broken else {})}
 

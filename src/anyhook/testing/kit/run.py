@@ -15,14 +15,15 @@ from anyhook.shell.named import within
 from anyhook.tables.registry import host
 from anyhook.testing.conformance.matching import parse_json
 from anyhook.testing.kit.approval import approve_copy, check_copy
-from anyhook.testing.kit.compare import calls_in, differences, reports
+from anyhook.testing.kit.compare import differences, reports
 from anyhook.testing.kit.events import payload_of_agent
 from anyhook.testing.kit.one_shot import BAD_TASK, Task
 from anyhook.testing.kit.sandbox import NoSandbox, Sandbox
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from anyhook.journal.read import JournalLine
     from anyhook.model.json_types import Json
     from anyhook.testing.conformance.runner import Ended
     from anyhook.testing.kit.cases import Case
@@ -34,11 +35,11 @@ TAIL_LINES = 12
 
 
 class CannotRun(Exception):  # noqa: N818 (it says what happened)
-    """Why nothing came of a case."""
+    """Why a case has no result."""
 
 
 class Fired(Record):
-    """What came of one event."""
+    """The result of one event."""
 
     decision: dict[str, Json]
     """As `fire --json` prints it; for a bridge, as far as the journal has it."""
@@ -53,7 +54,7 @@ class Fired(Record):
 
 
 class Result(Record):
-    """What came of one case."""
+    """The result of one case."""
 
     case: Case
     status: str
@@ -164,7 +165,7 @@ def fire_in(sandbox: Sandbox, task: Task, limit_s: float) -> Fired:
     answer = parse_json(ended.stdout)
     assert isinstance(answer, dict) and isinstance(answer["decision"], dict)  # noqa: S101, PT018 (our own process)
     decision = answer["decision"]
-    return Fired(decision, 2 if answer["stops"] else 0, "", "", _failed(_records(sandbox, decision)), sandbox.project)
+    return Fired(decision, 2 if answer["stops"] else 0, "", "", _failed(_journal(sandbox, decision)), sandbox.project)
 
 
 def _bridge(case: Case, sandbox: Sandbox, plugins: Sequence[str]) -> Fired:
@@ -190,52 +191,50 @@ def bridge_in(sandbox: Sandbox, agent: str, event: str, stdin: str, switches: Se
     ended = sandbox.bridge(agent, event, stdin, switches, limit_s)
     if ended.exit_code is None:
         raise CannotRun(f"the bridge did not end within {limit_s:g} s")
-    records = _records(sandbox, None)
-    events = [record for record in records if "background" not in record]
+    lines = _journal(sandbox, None)
+    events = [line for line in lines if line.background is None]
     decision = _decision(events[-1]) if events else {}
-    return Fired(decision, ended.exit_code, ended.stdout, ended.stderr, _failed(records), sandbox.project)
+    return Fired(decision, ended.exit_code, ended.stdout, ended.stderr, _failed(lines), sandbox.project)
 
 
 def _ended_well(ended: Ended, what: str, limit_s: float) -> None:
     __tracebackhide__ = True
     if ended.exit_code == 0:
         return
-    how = f"did not end within {limit_s:g} s" if ended.exit_code is None else f"left with status {ended.exit_code}"
+    how = f"did not end within {limit_s:g} s" if ended.exit_code is None else f"exited with status {ended.exit_code}"
     said = "\n".join(ended.stderr.strip().splitlines()[-TAIL_LINES:])
     raise CannotRun(f"{what} {how}{': ' if said else ''}{said}")
 
 
-def _records(sandbox: Sandbox, decision: dict[str, Json] | None) -> list[dict[str, Json]]:
+def _journal(sandbox: Sandbox, decision: dict[str, Json] | None) -> list[JournalLine]:
     """What the journal of the sandbox has; background hooks are waited for."""
     deadline = time.monotonic() + BACKGROUND_S
     while True:
-        records = [each.record for each in search(sandbox.state_dir, Wanted()) if each.record is not None]
-        rows = reports(decision or (_decision(records[-1]) if records else {}))
+        lines = [line for line in search(sandbox.state_dir, Wanted()) if line.record is not None]
+        rows = reports(decision or (_decision(lines[-1]) if lines else {}))
         begun = sum(row.get("status") == "background" for row in rows)
-        if sum("background" in record for record in records) >= begun or time.monotonic() > deadline:
-            return records
+        if sum(line.background is not None for line in lines) >= begun or time.monotonic() > deadline:
+            return lines
         time.sleep(0.05)
 
 
-def _failed(records: list[dict[str, Json]]) -> dict[str, str]:
+def _failed(lines: Iterable[JournalLine]) -> dict[str, str]:
     found: dict[str, str] = {}
-    for record in records:
-        for each in calls_in(record):
-            if each.get("failed"):
-                found[str(each.get("hook"))] = str(each["failed"])
-        for row in reports(_decision(record)):
-            if row.get("status") == "broken":
-                found.setdefault(str(row.get("id")), str(row.get("why") or "broken"))
+    for line in lines:
+        if line.background is None:
+            found.update({call.hook: call.cause for call in line.calls if call.cause})
+        for hook in line.decision.hooks if line.decision is not None else ():
+            if hook.status == "broken":
+                found.setdefault(hook.id, hook.why or "broken")
     return found
 
 
-def _decision(record: dict[str, Json]) -> dict[str, Json]:
-    """A record's decision with every field that `fire --json` has, and each hook with its run."""
-    kept = record.get("decision")
-    made = {**Decision(str(record.get("event"))).as_dict(), **(kept if isinstance(kept, dict) else {})}
-    runs = {str(each.get("hook")): each for each in calls_in(record)}
+def _decision(line: JournalLine) -> dict[str, Json]:
+    """A line's decision with every field that `fire --json` has, and each hook with its run."""
+    made = {**Decision(str(line.event)).as_dict(), **(line.decision.raw if line.decision is not None else {})}
+    runs = {call.hook: call.run for call in line.calls}
     for row in reports(made):
-        run = runs.get(str(row.get("id")), {}).get("run")
-        if isinstance(run, dict):
-            row.update({key: run.get(key) for key in ("ending", "exit_code", "stdout", "stderr")})
+        run = runs.get(str(row.get("id")))
+        if run is not None:
+            row.update(ending=run.ending, exit_code=run.exit_code, stdout=run.stdout, stderr=run.stderr)
     return made

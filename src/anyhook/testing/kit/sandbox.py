@@ -1,5 +1,5 @@
 """Sandbox: a copy of a project with a home and a state of its own, to fire at and to throw away. It never writes to the
-project itself, and nothing of the user's is seen in it."""
+project itself, and none of the user's files are seen in it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LEFT_OUT = frozenset(
     {".git", ".hg", ".svn", ".jj", "node_modules", ".venv", "venv", ".tox", "__pycache__", ".mypy_cache", ".ruff_cache",
      ".pytest_cache", ".hypothesis", "target", "dist", "build"}
 )  # fmt: skip
-"""Folders that are large, are made anew, or hold a history: not copied unless they are asked for."""
+"""Folders that are large, are rebuilt, or contain a history: not copied unless they are asked for."""
 MAX_COPY = 500_000_000
 """Bytes of a project that are copied for one case; a larger one has something in it that no hook needs."""
 CHUNK = 1 << 20
@@ -147,7 +147,7 @@ class Sandbox:
 
 
 class _Copy:
-    """Copies a tree: files, folders and links; what is none of these has no place in a test."""
+    """Copies a tree: files, folders and links. Anything else has no place in a test."""
 
     def __init__(self, source: str, target: str, bring: frozenset[str], root: str) -> None:
         self.source, self.target, self.bring, self.root = source, target, bring, root

@@ -192,7 +192,7 @@ def _look_around(order: Order, source: Source, folder: str, file: str) -> list[s
                 f"This project has its own list for {event}, which replaces the user's: the hook will not run here."
             ]
     elif order.dialect.layering.endswith("_name_wins") and any(hook.name == order.name for hook in other.hooks):
-        return [f"A hook {order.name!r} stands in both scopes; the project's goes before the user's."]
+        return [f"A hook {order.name!r} is in both scopes; the project's goes before the user's."]
     return []
 
 
@@ -249,7 +249,7 @@ def _check_document(text: str, syntax: Syntax) -> None:
         return
     twice = repeated_key(text, parse_json(text))
     if twice is not None:
-        raise edit.CannotEdit(f"line {twice[1]}: the key `{twice[0]}` stands in it twice")
+        raise edit.CannotEdit(f"line {twice[1]}: the key `{twice[0]}` is in it twice")
 
 
 def find_hook(order: Order, made: Plan) -> Hook:

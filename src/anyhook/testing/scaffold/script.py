@@ -77,7 +77,7 @@ def _failure_rule(script: Script) -> str:
 
 
 def _decision(script: Script) -> list[str]:
-    """What the example decides, in words."""
+    """What the example decides, as text."""
     if script.gate:
         effect = EFFECTS[script.row.block or ""]
         return [f"Decide. This example blocks an event that holds the word {MARK}:", f"{effect}. The rest passes."]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from anyhook.testing.scaffold.plan import Order, Piece, Plan
 
 MAX_TRIES = 20
-"""How often a plan is made anew because somebody else has written meanwhile."""
+"""How often a plan is made again because someone else has written in the meantime."""
 
 
 def write(order: Order, script: str = "") -> tuple[Plan, Hook]:

@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from anyhook.handlers import Waitable
     from anyhook.model.call import Run
 
-MOST_THREADS = 256
+MAX_THREADS = 256
 """Far above what runs at once: a hook whose deadline nobody watches because all threads are busy would outlive it."""
 
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="anyhook-wait")
+    return ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="anyhook-wait")
 
 
 async def wait_in_thread(waitable: Waitable) -> Run:

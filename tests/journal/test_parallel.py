@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from anyhook.journal.parallel import side_by_side
+from anyhook.journal.parallel import parallel_map
 
 TESTS = os.getpid()
 
@@ -37,7 +37,7 @@ def is_gone(pid: int) -> bool:
 
 @pytest.mark.usefixtures("_alone")
 def test_answers_come_in_order_and_nobody_is_left() -> None:
-    answers = side_by_side(asked, [*range(30)], jobs=3)
+    answers = parallel_map(asked, [*range(30)], jobs=3)
     heard = [next(answers) for _ in range(7)]
     assert [number for number, _ in heard] == [*range(7)]
     pids = {pid for _, pid in heard}
@@ -45,8 +45,8 @@ def test_answers_come_in_order_and_nobody_is_left() -> None:
     assert os.getpid() not in pids
     answers.close()
     assert all(map(is_gone, pids))
-    assert [number for number, _ in side_by_side(asked, [*range(30)], jobs=3)] == [*range(30)]
-    assert [*side_by_side(asked, [], jobs=3)] == []
+    assert [number for number, _ in parallel_map(asked, [*range(30)], jobs=3)] == [*range(30)]
+    assert [*parallel_map(asked, [], jobs=3)] == []
 
 
 @pytest.mark.usefixtures("_alone")
@@ -54,7 +54,7 @@ def test_answers_come_in_order_and_nobody_is_left() -> None:
 def test_what_goes_wrong_there_is_told_here(number: int, what: str) -> None:
     heard: list[int] = []
     with pytest.raises(OSError, match=what):
-        heard.extend(answer for answer, _ in side_by_side(asked, [1, 2, number, 4], jobs=2))
+        heard.extend(answer for answer, _ in parallel_map(asked, [1, 2, number, 4], jobs=2))
     assert heard == [1, 2]
 
 
@@ -63,7 +63,7 @@ def test_a_process_with_threads_works_alone() -> None:
     thread = threading.Thread(target=end.wait)
     thread.start()
     try:
-        assert {pid for _, pid in side_by_side(asked, [1, 2, 3], jobs=2)} == {os.getpid()}
+        assert {pid for _, pid in parallel_map(asked, [1, 2, 3], jobs=2)} == {os.getpid()}
     finally:
         end.set()
         thread.join()

@@ -1,7 +1,7 @@
 """A small process beside the agent that ends what the agent has started, should the agent die without a word. It does
 nothing while the agent lives, and nothing where it ended well.
 
-It looks at the system's list of processes only then, so that no hook and no command costs anything. It is told apart
+It looks at the system's list of processes only then, so that no hook and no command costs anything. It is distinguished
 from what it ends by the mark of `leftovers`, which it was started too early to have.
 """
 
@@ -22,7 +22,7 @@ WELL = b"."
 """What the agent says before it ends well."""
 
 
-class Keeper:
+class Reaper:
     """From `with` until its end, whatever this process starts ends when this process is killed. On Linux only:
     elsewhere nothing tells an orphan's origin."""
 

@@ -82,7 +82,7 @@ class Tree:
         """`leader` is 0 where it is unknown or already reaped, for then its number may be another's.
 
         `is_orphan` is asked about a child of this process that nothing else proves: its pid and its environment.
-        `limit` is a number that stands nowhere but in the resource limits of members; 0 where there is none.
+        `limit` is a number that occurs only in the resource limits of members, or 0.
         `since` is when the eldest member was born at the earliest, where there is no leader to tell."""
         self.leader = leader
         self.mark = os.fsencode(mark)
@@ -95,7 +95,7 @@ class Tree:
     def end(self) -> None:
         """Leave no living member; members that may not be signalled (they changed their user) are passed over.
 
-        Beside threads that compute, every system call of ours gives the interpreter away and waits for its turn, 5 ms
+        Beside threads that compute, each of our system calls gives the interpreter away and waits for its turn, 5 ms
         by default: with four of them a look at 300 processes would take seconds. So turns are short meanwhile."""
         _turns.shorten()
         try:
@@ -175,7 +175,7 @@ class Tree:
         entries = environment(row.pid)
         if carries(entries, self.mark) or (self.limit and self.limit in _read(f"/proc/{row.pid}/limits")):
             return True
-        # A tick is 10 ms; within one the numbers tell the order, lest the orphan of an earlier run be taken for ours.
+        # A tick is 10 ms; within one the numbers tell the order, so an orphan of an earlier run is not ours.
         if self.is_orphan is None or row.parent != me or (row.born == self.eldest and row.pid < self.leader):
             return False
         return self.is_orphan(row.pid, entries)

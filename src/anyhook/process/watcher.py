@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from anyhook.handlers import Waitable
     from anyhook.model.call import Run
+    from anyhook.model.words import Ending
 
 
 class Watched:
@@ -26,7 +27,7 @@ class Watched:
         self._done.wait(grace_s)
         return self._run
 
-    def end(self, ending: str = "cancelled") -> None:
+    def end(self, ending: Ending = "cancelled") -> None:
         self._started.end(ending)
 
     def _see_through(self) -> None:

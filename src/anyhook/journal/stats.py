@@ -8,15 +8,14 @@ from itertools import compress
 from math import fsum
 from typing import TYPE_CHECKING
 
-from anyhook.journal.durations import Durations
-from anyhook.journal.runs import BACKGROUND, FAILED, SHADOW, TIMED_OUT
+from anyhook.journal.runs import BACKGROUND, FAILED, SHADOW, TIMED_OUT, Durations
 from anyhook.model.outcome import BLOCK
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from anyhook.journal.index import Runs
+    from anyhook.journal.run_index import Runs
     from anyhook.journal.runs import HookRuns, Kind
     from anyhook.journal.search import Wanted
     from anyhook.model.json_types import Json

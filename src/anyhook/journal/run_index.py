@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from anyhook.journal.files import current_path, lines_of, open_all, parts_of_file
-from anyhook.journal.parallel import side_by_side
+from anyhook.journal.parallel import parallel_map
 from anyhook.journal.runs import Columns, columns_of
 from anyhook.journal.search import SLACK_NS
 from anyhook.model import lean_json
@@ -39,7 +39,7 @@ def index_path(state_dir: str) -> str:
 
 
 def open_index(state_dir: str) -> sqlite3.Connection:
-    """The index as it is; a new one where there is none, or one of another make. Where none can be kept, one in memory
+    """The index as it is; a new one if it does not exist or is from another version. If none can be kept, one in memory
     serves this time."""
     path = index_path(state_dir)
     try:
@@ -50,7 +50,7 @@ def open_index(state_dir: str) -> sqlite3.Connection:
         except sqlite3.OperationalError:
             raise
         except sqlite3.DatabaseError:
-            os.unlink(path)  # damaged, or of another make; it holds nothing that the journal does not
+            os.unlink(path)  # damaged, or from another version; the journal has everything in it
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
             return _opened(path)
     except (OSError, sqlite3.OperationalError):
@@ -59,12 +59,12 @@ def open_index(state_dir: str) -> sqlite3.Connection:
 
 def _opened(path: str) -> sqlite3.Connection:
     index = sqlite3.connect(path, timeout=WAIT_S, isolation_level=None)
-    index.execute("PRAGMA synchronous = OFF")  # what a crash spoils is made anew
+    index.execute("PRAGMA synchronous = OFF")  # an index that a crash damages is rebuilt
     index.execute("BEGIN IMMEDIATE")
     (version,) = index.execute("PRAGMA user_version").fetchone()
     if version not in (0, VERSION):
         index.close()
-        raise sqlite3.DatabaseError("an index of another make")
+        raise sqlite3.DatabaseError("an index from another version")
     if version == 0:
         for statement in TABLES.split(";\n"):
             index.execute(statement)
@@ -139,7 +139,7 @@ def _new_parts(
             latest = columns_of(lines_of(descriptor, first, last))
         todo += parts
     whole, read = sum(last - first for _, _, first, last in todo), 0
-    answers = side_by_side(_columns, todo)
+    answers = parallel_map(_columns, todo)
     for (identity, _, first, last), (names, *columns) in zip(todo, answers, strict=True):
         oldest, newest = _span(columns[0])
         values = (identity, first, last, oldest, newest, lean_json.dumps(names), *columns)  # type: ignore[arg-type]  # tuples are lists there
@@ -155,7 +155,7 @@ def _columns(part: tuple[int, int, int, int]) -> Plain:
 
 
 def _span(at: bytes) -> tuple[int, int]:
-    """The first and the last of these times; a span that nothing is in, where there are none."""
+    """The first and the last of these times; an empty span if there are none."""
     times = array("q", at)
     return (min(times), max(times)) if times else (0, -1)
 

@@ -1,0 +1,293 @@
+"""Word search: the records in which words are found, newest first, by SQLite's full-text search.
+
+A full file of the journal gets an index beside it, which says in which blocks a word is. A process of its own makes it
+after a search that it would have made faster; whoever deletes it loses nothing. Blocks that an index names, and files
+without an index, are looked through for bytes that must be in a line; only lines that have these are parsed."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing, suppress
+from itertools import chain
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from anyhook.journal.files import blocks_of, current_path, full_paths, words_path
+from anyhook.journal.parallel import parallel_map
+from anyhook.journal.read import read_line
+from anyhook.journal.search import chooser, open_parts
+from anyhook.model import lean_json
+from anyhook.state.locks import locked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator, Sequence
+    from typing import BinaryIO
+
+    from anyhook.journal.read import JournalLine
+    from anyhook.journal.search import Wanted
+
+VERSION = 1
+WORTH = 32 << 20
+"""How many bytes a search has to look through in vain before an index is worth its making: a tenth of a second."""
+TOKENS = "tokenize = 'unicode61 remove_diacritics 0', content = ''"
+"""What a word is, and that no text is kept."""
+TABLE = f"CREATE VIRTUAL TABLE words USING fts5 (text, {TOKENS})"
+"""For a moment, in memory."""
+TABLES = {
+    "made": "CREATE TABLE made (size INTEGER, changed INTEGER)",
+    "blocks": "CREATE TABLE blocks (first INTEGER PRIMARY KEY, last INTEGER)",
+    "words": f"CREATE VIRTUAL TABLE words USING fts5 (text, {TOKENS}, detail = none, columnsize = 0)",
+}
+
+
+ALONE = 16 << 20
+"""What one process looks through before others would have started."""
+LETTERS_OF = {"k": b"\\u212a", "s": b"\\u017f"}
+"""Letters that count as these two: the sign for kelvin, and the long s."""
+
+
+class WordSearch:
+    """The records that are wanted and have all these words."""
+
+    def __init__(self, state_dir: str, words: str, wanted: Wanted) -> None:
+        self._state_dir, self._words, self._wanted = state_dir, words, wanted
+        self._tokens = tokens_of(words)
+        self._unknown = set[int]()
+        self.missed = 0
+        """How many bytes were looked through that an index could have spared."""
+
+    def lines(self, tell: Callable[[int, int], None]) -> Generator[bytes, None, None]:
+        """Their lines, newest first. `tell` hears how many bytes of how many were looked through."""
+        if not self._words.split():
+            return
+        look = Look(self._words, self._wanted)
+        with open_parts(self._state_dir, self._wanted, self._known) as parts:
+            parts.reverse()
+            whole, read = sum(last - first for _, first, last in parts), 0
+            # Mostly the newest part has enough already, and other processes are not worth their start.
+            with closing(parallel_map(look, parts[1:], 1 if whole < ALONE else None)) as others:
+                for (file, first, last), found in zip(parts, chain(map(look, parts[:1]), others), strict=True):
+                    read += last - first
+                    self.missed += last - first if file in self._unknown else 0
+                    tell(read, whole)
+                    yield from found
+
+    def _known(self, path: str, file: BinaryIO) -> list[tuple[int, int]] | None:
+        blocks = blocks_with(self._tokens, path, file)
+        if blocks is None and self._tokens and path != current_path(self._state_dir):
+            self._unknown.add(file.fileno())
+        return blocks
+
+
+def query_of(words: str) -> str:
+    """As SQLite wants it: each word as it is, all of them. It takes a NUL for the end of the text."""
+    each = words.replace("\0", " ").split()
+    return sayable(" ".join('"{}"'.format(word.replace('"', '""')) for word in each))
+
+
+def marks_of(words: str) -> list[tuple[bytes, ...]]:
+    """Pieces of these words of which every line that has the words has each, in lower case and as JSON writes it; or
+    something that counts as a letter of it. Letters beyond ASCII that have two cases are not part of a piece."""
+    pieces = (
+        "".join(
+            letter if letter.isalnum() and (letter.isascii() or letter.lower() == letter.upper()) else " "
+            for letter in words
+        )
+        .lower()
+        .split()
+    )
+    return [
+        (lean_json.dumps(piece)[1:-1].encode(), *(LETTERS_OF[letter] for letter in LETTERS_OF if letter in piece))
+        for piece in pieces
+    ] or [(b"",)]
+
+
+class Look:
+    """Looks through one part of a file."""
+
+    def __init__(self, words: str, wanted: Wanted) -> None:
+        self._query, self._marks, self._chosen = query_of(words), marks_of(words), chooser(wanted)
+        self._table: sqlite3.Connection | None = None
+
+    def __call__(self, part: tuple[int, int, int]) -> list[bytes]:
+        """The lines in it that are wanted, the last one first."""
+        lines: list[bytes] = []
+        for block in blocks_of(*part):
+            found = [each for line in self._candidates(block) if (each := self._chosen(line)) is not None]
+            lines += self._with_words(found) if found else []
+        return lines[::-1]
+
+    def _candidates(self, block: bytes) -> Iterator[bytes]:
+        """The lines that have the piece that is rarest here, or may have it in other letters."""
+        low = block.lower()
+        rarest = self._marks[0]
+        if len(self._marks) > 1:
+            rarest = min(self._marks, key=lambda marks: sum(map(low.count, marks)))
+        starts = set[int]()
+        for mark in rarest:
+            place = low.find(mark)
+            while place >= 0:
+                starts.add(block.rfind(b"\n", 0, place) + 1)
+                after = block.find(b"\n", place) + 1
+                place = low.find(mark, after) if after < len(block) else -1
+        for start in sorted(starts):
+            yield block[start : block.find(b"\n", start) + 1]
+
+    def _with_words(self, candidates: list[JournalLine]) -> list[bytes]:
+        if self._table is None:  # each process has its own
+            self._table = sqlite3.connect(":memory:", isolation_level=None)
+            self._table.execute(TABLE)
+        self._table.execute("BEGIN")
+        for number, found in enumerate(candidates):
+            if found.record is not None:
+                self._table.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (number, text_of(found)))
+        rows = self._table.execute("SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid", (self._query,))
+        lines = [candidates[number].raw for (number,) in rows]
+        self._table.execute("ROLLBACK")
+        return lines
+
+
+def text_of(line: JournalLine) -> str:
+    """What words are looked for in."""
+    return sayable("\n".join(texts_of(line)))
+
+
+def texts_of(line: JournalLine) -> Iterator[str]:
+    """What words are looked for in, the texts by which somebody remembers an event: what it was about, what hooks said
+    to it, what was decided, and by whom."""
+    yield from lean_json.every_text(line.data)
+    for call in line.calls:
+        if call.run is not None:
+            for said in (call.run.stdout, call.run.stderr, call.run.error):
+                yield from lean_json.every_text(said)
+    decision = line.decision
+    if decision is not None:
+        yield from lean_json.every_text([*decision.asked.values()])
+        yield from lean_json.every_text(decision.raw.get("problems"))
+    yield from line.reached
+
+
+def sayable(text: str) -> str:
+    """As SQLite takes it: half characters are replaced."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def tokens_of(words: str) -> list[str]:
+    """The words in these words, as the index has them."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as table:
+        table.execute(TABLE)
+        table.execute("CREATE VIRTUAL TABLE tokens USING fts5vocab (words, row)")
+        table.execute("INSERT INTO words (rowid, text) VALUES (0, ?)", (sayable(words),))
+        return [token for (token,) in table.execute("SELECT term FROM tokens")]
+
+
+def blocks_with(tokens: Sequence[str], path: str, file: BinaryIO) -> list[tuple[int, int]] | None:
+    """Beginning and end of each block of a file in which all these are found, oldest first; None where that is not
+    known: the file still grows, or its index is missing, being made, damaged, or that of an earlier content."""
+    where = words_path(path)
+    if not tokens or not os.path.exists(where):
+        return None
+    asked = " ".join(f'"{token}"' for token in tokens)
+    matching = (
+        "SELECT first, last FROM blocks WHERE first IN (SELECT rowid FROM words WHERE words MATCH ?) ORDER BY first"
+    )
+    try:
+        with closing(sqlite3.connect(f"file:{quote(where)}?mode=ro", uri=True, timeout=0)) as index:
+            if _made_of(index) != _stamp(file):
+                return None
+            return index.execute(matching, (asked,)).fetchall()
+    except sqlite3.Error:
+        return None
+
+
+def make_elsewhere(state_dir: str) -> bool:
+    """Have a process of its own make what is missing, which nobody waits for; False where nothing can be kept."""
+    if not os.access(state_dir, os.W_OK):
+        return False
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", __name__, state_dir],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,  # the terminal may be closed meanwhile
+    )
+    process.returncode = 0  # it ends after us; without this, Popen complains when it is collected
+    return True
+
+
+def make_all(state_dir: str) -> None:
+    """Make the index of each full file that has none, the newest first, unless somebody is at it; forget those of files
+    that are gone."""
+    with locked(state_dir, wait=False) as ours:
+        if ours:
+            _make_missing(state_dir)
+
+
+def _make_missing(state_dir: str) -> None:
+    full = full_paths(state_dir)
+    kept = {words_path(path) for path in full}
+    for entry in os.scandir(state_dir):
+        if entry.name.startswith("journal-") and entry.name.endswith(".words.sqlite") and entry.path not in kept:
+            os.unlink(entry.path)
+    for path in reversed(full):
+        with suppress(FileNotFoundError):  # it became too old this very moment
+            _make(path)
+
+
+def _make(path: str) -> None:
+    where = words_path(path)
+    with open(path, "rb") as file:
+        os.close(os.open(where, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        try:
+            _fill(where, file)
+        except sqlite3.OperationalError:
+            return  # the disk is full, or the file system has no locks and somebody else is at it
+        except sqlite3.DatabaseError:
+            os.unlink(where)  # damaged; the next one rebuilds it
+
+
+def _fill(where: str, file: BinaryIO) -> None:
+    """All of it or nothing, also where this process is killed."""
+    with closing(sqlite3.connect(where, timeout=0, isolation_level=None)) as index:
+        index.execute("BEGIN IMMEDIATE")
+        if _made_of(index) == _stamp(file):
+            return
+        for name, table in TABLES.items():
+            index.execute(f"DROP TABLE IF EXISTS {name}")
+            index.execute(table)
+        first = 0
+        for block in blocks_of(file.fileno(), 0, os.fstat(file.fileno()).st_size):
+            last = first + len(block)
+            index.execute("INSERT INTO blocks VALUES (?, ?)", (first, last))
+            index.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (first, _text(block)))
+            first = last
+        index.execute("INSERT INTO made VALUES (?, ?)", _stamp(file))
+        index.execute(f"PRAGMA user_version = {VERSION}")
+        index.execute("COMMIT")
+
+
+def _text(block: bytes) -> str:
+    """Every text in a block once: records are much alike."""
+    lines = map(read_line, block.split(b"\n"))
+    return sayable("\n".join(dict.fromkeys(text for line in lines if line.record for text in texts_of(line))))
+
+
+def _stamp(file: BinaryIO) -> tuple[int, int]:
+    state = os.fstat(file.fileno())
+    return state.st_size, state.st_mtime_ns
+
+
+def _made_of(index: sqlite3.Connection) -> tuple[int, int] | None:
+    """The stamp of the file that it was made from; None if it is not ready, or from another version."""
+    if index.execute("PRAGMA user_version").fetchone() != (VERSION,):
+        return None
+    size, changed = index.execute("SELECT size, changed FROM made").fetchone()
+    return size, changed
+
+
+if __name__ == "__main__":
+    os.nice(19)
+    make_all(sys.argv[1])

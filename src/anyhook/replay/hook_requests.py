@@ -1,0 +1,72 @@
+"""Hook requests: what each hook of a recorded event asked for, read from its run, and the result. Of runs that
+were not kept it says nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anyhook.model.outcome import BLOCK, NONE, STRENGTH
+from anyhook.model.record import Record
+from anyhook.replay.rejudge import ALIEN, Judge, Unjudgeable
+from anyhook.tables.translate import REWRITES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from anyhook.journal.read import JournalLine, RecordedDecision
+    from anyhook.model.json_types import Json
+    from anyhook.walk.merge import Judged
+
+ONE_OF_MANY = ("history", "recipe")
+"""Of what several hooks ask for here, the first counts; of rewrites the last."""
+JOINED = ("context", "messages", "follow_ups")
+
+
+class HookRequest(Record):
+    """One thing that a hook asked for."""
+
+    field: str
+    """The field of the decision."""
+    value: Json
+    became: str = ""
+    """What happened instead, if it was not done."""
+
+
+def requests_of(line: JournalLine) -> dict[str, list[HookRequest]]:
+    """By hook; only those whose runs tell."""
+    decision, calls = line.decision, [call for call in line.calls if call.run is not None]
+    if decision is None or not calls:
+        return {}
+    try:
+        entries = Judge({}).entries(line, calls)
+    except (Unjudgeable, *ALIEN):
+        return {}
+    return {entry.hook.id: [*_requests(entry, entries, decision)] for entry in entries}
+
+
+def _requests(entry: Judged, entries: list[Judged], decision: RecordedDecision) -> Iterator[HookRequest]:
+    outcome, place = entry.outcome, entries.index(entry)
+    if outcome.verdict != NONE:
+        said = f"{outcome.verdict}: {outcome.reason}" if outcome.reason else outcome.verdict
+        yield HookRequest("verdict", said, _of_verdict(entry, decision))
+    for _, field in REWRITES:
+        if (value := getattr(outcome, field)) is not None:
+            after = [other.hook.id for other in entries[place + 1 :] if getattr(other.outcome, field) is not None]
+            yield HookRequest(field, value, f"rewritten again by {after[-1]}" if after else "")
+    for field in ONE_OF_MANY:
+        if (value := getattr(outcome, field)) is not None:
+            before = [other.hook.id for other in entries[:place] if getattr(other.outcome, field) is not None]
+            yield HookRequest(field, value, f"{before[0]} came first" if before else "")
+    for field in JOINED:
+        if getattr(outcome, field):
+            yield HookRequest(field, list(getattr(outcome, field)))
+    if outcome.end_turn:
+        yield HookRequest("end_turn", True)
+
+
+def _of_verdict(entry: Judged, decision: RecordedDecision) -> str:
+    verdict, decided = entry.outcome.verdict, str(decision.verdict)
+    if STRENGTH.get(decided, 0) > STRENGTH[verdict]:
+        return f"gives way to {decided}"
+    by = decision.hook
+    return f"{by} speaks for both" if verdict == decided == BLOCK and by != entry.hook.id else ""

@@ -1,0 +1,290 @@
+"""Judges a line of the journal again: its runs, by today's tables and settings. It starts nothing, and says what it
+cannot judge."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+from anyhook.journal.record import ASKED_FOR, NO_BODIES, clipped
+from anyhook.model.call import Run
+from anyhook.model.event import GATES, Event
+from anyhook.model.hook import Hook
+from anyhook.model.outcome import BLOCK, STOPPING
+from anyhook.model.record import Record
+from anyhook.model.words import ENDINGS
+from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
+from anyhook.tables.translate import completed, rewritten, to_host, to_native
+from anyhook.walk.interpret import interpret
+from anyhook.walk.judge import judge
+from anyhook.walk.merge import Judged, merge
+from anyhook.walk.receive import recalled
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from anyhook.journal.read import JournalLine, RecordedCall, RecordedDecision, RecordedRun
+    from anyhook.model.decision import Decision
+    from anyhook.model.json_types import Json
+    from anyhook.tables.rows import Dialect, EventRow
+
+MAX_REMEMBERED = 5_000
+REMEMBERED_CHARACTERS = 1_000
+"""What a hook says at length it hardly says twice, and would fill the memory."""
+COMPARED = ("verdict", *ASKED_FOR)
+_compared = attrgetter(*COMPARED)
+BESIDE = ("enforced", "hooks", "problems")
+"""What else a recorded decision has."""
+CUT = (" bytes in all]", " characters in all]")
+UNJUDGED = "bound-reached"
+"""A problem after which a block did not count, for a reason that no record has."""
+REPEATED = "fired-twice"
+"""A problem that a record has where the event was another one's, and only told to us twice."""
+ALIEN = (TypeError, ValueError, AttributeError, KeyError)
+"""What reading a record raises if its values are not like those of our records: another version wrote it, or someone
+else."""
+
+
+class Unjudgeable(Exception):  # noqa: N818 (it says what the record is)
+    """Why a record cannot be judged again, in a few words that are the same for all of its kind."""
+
+
+class Change(Record):
+    """One record that would be decided differently today."""
+
+    n: Json
+    at: Json
+    event: str
+    tool: Json
+    before: dict[str, Json]
+    """The fields of the decision that differ, as they were."""
+    after: dict[str, Json]
+    unknown: tuple[str, ...]
+    """Hooks that a block kept from running then, and would not today: what they say, nobody knows."""
+
+    def as_dict(self) -> dict[str, Json]:
+        made: dict[str, Json] = {field: getattr(self, field) for field in self.fields}
+        made["unknown"] = list(self.unknown)
+        return made
+
+
+if TYPE_CHECKING:
+    _Judged = tuple[Decision, list[tuple[str, Json]]]
+    """A decision, and what a record holds of it."""
+
+
+class Judge:
+    """Judges record after record; the same runs of the same hooks only once."""
+
+    def __init__(self, settings: Mapping[str, Mapping[str, str]], posture: str | None = None) -> None:
+        """`settings` of the dialects, as the user has them today; `posture` in place of the recorded ones."""
+        self.settings, self.posture = settings, posture
+        self._hooks: dict[tuple[Json, ...], tuple[Hook, Dialect, EventRow]] = {}
+        self._decisions: dict[tuple[Json, ...], _Judged] = {}
+
+    def judge(self, line: JournalLine) -> Change | None:
+        """What would be different today; None where nothing is. Unjudgeable where that cannot be said."""
+        before = line.own_decision
+        if before is None or before.lost:
+            raise Unjudgeable("its decision was not kept")
+        calls = [call for call in line.calls if call.run is not None]
+        _check(before, calls)
+        if not calls:
+            return None
+        after, kept = self.decision(line, calls)
+        if _is_kept(kept, before.raw):
+            return None
+        differing = _differing(after, before.raw, None if line.has_bodies else NO_BODIES)
+        if not differing:
+            return None
+        lifted = before.verdict == BLOCK and after.verdict != BLOCK
+        skipped = tuple(hook.id for hook in before.hooks if hook.status == "skipped") if lifted else ()
+        return Change(
+            line.n,
+            line.at_ns,
+            str(line.event),
+            line.data.get("tool"),
+            {field: before.raw.get(field, _nothing(field)) for field in differing},
+            {field: _plain(after, field) for field in differing},
+            skipped,
+        )
+
+    def decision(self, line: JournalLine, calls: Sequence[RecordedCall]) -> _Judged:
+        """Today's. Where nothing but the runs has a say, the same runs mean the same, whatever else differs."""
+        key = _key(line, calls) if by_runs_alone(line) else None
+        try:
+            found = self._decisions.get(key) if key else None
+        except TypeError:  # a value that our records do not have there
+            raise Unjudgeable("its run was not kept") from None
+        if found is None:
+            decision = self._decided(line, calls)
+            found = decision, _kept(decision)
+            if len(self._decisions) >= MAX_REMEMBERED:
+                self._decisions.clear()
+            if key:
+                self._decisions[key] = found
+        return found
+
+    def _decided(self, line: JournalLine, calls: Sequence[RecordedCall]) -> Decision:
+        return merge(str(line.event), self.entries(line, calls), enforced=line.mode != "shadow")
+
+    def entries(self, line: JournalLine, calls: Sequence[RecordedCall]) -> list[Judged]:
+        """What each of the calls asked for, as far as its turn came."""
+        event = seen = current = event_in(line)
+        name = event.name
+        entries: list[Judged] = []
+        group = ended = blocked_in = ""
+        stopped = False
+        for position, call in enumerate(calls):
+            hook, table, row = self.hook(call, name)
+            if (stopped or ended == table.name) and not (table.together and blocked_in == table.name):
+                continue
+            if group != table.name:
+                group, seen = table.name, to_native(current, table)
+            settings = self.settings.get(table.name, {})
+            posture = self.posture or call.posture
+            read = interpret(hook, table.replies[hook.handler], name, run_from(call.run))
+            outcome = judge(hook, table, row, completed(read, seen, table), posture, settings)
+            upstream = settings.get("chaining") == "upstream"
+            plain = to_host(outcome, event, table)
+            entries.append(Judged(position, hook, table, row, plain, upstream))
+            current, seen = rewritten(current, seen, outcome, plain, () if upstream else table.chains)
+            if outcome.verdict == BLOCK:
+                ended = blocked_in = table.name
+                stopped = name in GATES and row.block in STOPPING
+            elif hook.scope == "builtin" and outcome.recipe is not None:
+                ended = table.name
+        return entries
+
+    def hook(self, call: RecordedCall, event: str) -> tuple[Hook, Dialect, EventRow]:
+        key = (*_identity(call), event)
+        found = self._hooks.get(key)
+        if found is None:
+            found = self._hooks[key] = _hook_of(call, event)
+        return found
+
+
+def event_in(line: JournalLine) -> Event:
+    """The event that a line tells of, in the words that its host had."""
+    event = Event(str(line.event), line.data, b"", line.hosted)
+    by = line.host
+    return recalled(host(by), event) if event.hosted and by in HOSTS and "tool" in event.data else event
+
+
+def by_runs_alone(line: JournalLine) -> bool:
+    """Whether a decision depends on nothing but the runs: no words of a host, no rewrite of single fields."""
+    if line.hosted:
+        return False
+    return not any(
+        name in DIALECTS and dialect(name).whole_input is not None for name in {call.dialect for call in line.calls}
+    )
+
+
+def _identity(call: RecordedCall) -> tuple[Json, ...]:
+    """What makes the hook of a call; ids of different hooks may be the same, for they leave signs of names out."""
+    return call.hook, call.name, call.dialect, call.native, call.handler, call.limit_s
+
+
+def _key(line: JournalLine, calls: Sequence[RecordedCall]) -> tuple[Json, ...] | None:
+    """Everything that a decision without its host's words depends on; None where that is too much to remember."""
+    key: list[Json] = [line.event, line.mode]
+    for call in calls:
+        run = call.run
+        if run is None:
+            raise Unjudgeable("its run was not kept")
+        if not isinstance(run.stdout, str) or not isinstance(run.stderr, str):
+            raise Unjudgeable("its payloads were not kept")
+        if len(run.stdout) + len(run.stderr) > REMEMBERED_CHARACTERS:
+            return None
+        key += (*_identity(call), call.posture, run.ending, run.exit_code, run.stdout, run.stderr, run.error)
+    return tuple(key)
+
+
+def _check(before: RecordedDecision, calls: Sequence[RecordedCall]) -> None:
+    """Unjudgeable where something took part in the decision that no recorded run tells of."""
+    if before.has_problem(UNJUDGED):
+        raise Unjudgeable("a hook had kept the agent working as often as it may")
+    hooks = before.hooks
+    if len(hooks) > len(calls):
+        ran = {call.hook for call in calls}
+        for hook in hooks:
+            if hook.status in ("ran", "broken") and hook.id not in ran:
+                if hook.status == "broken":
+                    raise Unjudgeable("a hook could not even be matched or loaded")
+                if hook.verdict != "none" or before.asked:
+                    raise Unjudgeable("a callable of the program itself had a say")
+
+
+def is_repeated(line: JournalLine) -> bool:
+    """Whether a line only says that its event was fired by another entry already, which has a line of its own."""
+    decision = line.decision
+    return decision is not None and decision.has_problem(REPEATED)
+
+
+def _hook_of(call: RecordedCall, event: str) -> tuple[Hook, Dialect, EventRow]:
+    if call.dialect not in DIALECTS:
+        raise Unjudgeable("it is from before runs were recorded with their dialect")
+    table = dialect(call.dialect)
+    row = table.row(call.native) or table.row_for(event)
+    if row is None or call.handler not in table.replies:
+        raise Unjudgeable("its dialect has no such event or handler any more")
+    scope = (*call.hook.split(":"), "")[1]
+    hook = Hook(
+        call.hook, call.name, table.name, scope, "", (), "", "", call.native, (event,), None, call.handler, {},
+        float(call.limit_s or 0.0),
+    )  # fmt: skip
+    return hook, table, row
+
+
+def run_from(run: RecordedRun | None) -> Run:
+    """The run that a line tells of; Unjudgeable where it does not tell all of it."""
+    if run is None or run.ending not in ENDINGS:
+        raise Unjudgeable("its run was not kept")
+    streams = []
+    for said in (run.stdout, run.stderr):
+        if not isinstance(said, str):
+            raise Unjudgeable("its payloads were not kept")
+        if said.endswith(CUT) and run.ending == "exited":  # nobody reads what a run that failed has printed
+            raise Unjudgeable("its output was too long to be kept whole")
+        streams.append(said.encode("utf-8", "surrogatepass"))
+    return Run(ENDINGS[run.ending], run.exit_code, streams[0], streams[1], 0, run.duration_s or 0.0, run.error)
+
+
+def _kept(decision: Decision) -> list[tuple[str, Json]]:
+    """What a record holds of such a decision."""
+    return [(field, _plain(decision, field)) for field in COMPARED if getattr(decision, field) not in (None, False, ())]
+
+
+def _is_kept(kept: list[tuple[str, Json]], before: dict[str, Json]) -> bool:
+    """Whether a recorded decision is this one and asks for nothing else: most are, and this is quickly said."""
+    if len(before) != len(kept) + sum(map(before.__contains__, BESIDE)):
+        return False
+    return [before.get(field) for field, _ in kept] == [value for _, value in kept]
+
+
+_NOTHING: dict[str, Json] = {"verdict": "none", "context": [], "messages": [], "follow_ups": [], "end_turn": False}
+
+
+def _nothing(field: str) -> Json:
+    return _NOTHING.get(field)
+
+
+def _differing(after: Decision, before: dict[str, Json], only: frozenset[str] | None) -> list[str]:
+    """The fields in which two decisions differ, the recorded one being without what it did not ask for."""
+    found: list[str] = []
+    for field, value in zip(COMPARED, _compared(after), strict=True):
+        if value is None or value is False or value == ():
+            same = field not in before
+        elif field in before:
+            plain = list(value) if value.__class__ is tuple else value
+            same = before[field] == plain or before[field] == clipped(plain)
+        else:
+            same = False
+        if not same and (only is None or field in only or field == "verdict"):
+            found.append(field)
+    return found
+
+
+def _plain(decision: Decision, field: str) -> Json:
+    value = getattr(decision, field)
+    return clipped(list(value) if isinstance(value, tuple) else value)

@@ -1,0 +1,251 @@
+"""Bridge: one call of an agent's hook, from its payload to its answer: receive, walk every part, combine, settle,
+express, record. It reads no stream and prints nothing."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from anyhook.guard.guard import NAME, guard, refusal
+from anyhook.model import lean_json
+from anyhook.model.event import GATES
+from anyhook.model.firing import NO_OPINION, Answer, Firing, Part
+from anyhook.model.record import Record
+from anyhook.state.places import state_dir
+from anyhook.state.turns import Turn
+from anyhook.tables.registry import HOSTS, dialect, host
+from anyhook.walk.express import express
+from anyhook.walk.receive import receive
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from anyhook.model.decision import Decision
+    from anyhook.model.event import Event
+    from anyhook.model.json_types import Json
+    from anyhook.tables.host_rows import Host, HostEvent
+    from anyhook.walk.context import Context
+    from anyhook.walk.receive import Received
+
+MARGIN, MIN_MARGIN_S = 0.1, 0.4
+"""What is kept of the agent's time for ourselves: a share of it, but not less than it takes to start and to answer."""
+KEEPING = ("stop", "subagent_stop")
+"""Events whose block keeps the agent working."""
+
+
+class Unusable(Exception):  # noqa: N818 (it says what is wrong)
+    """A payload that cannot be judged."""
+
+
+class Incoming(Record):
+    """One call of an agent, read."""
+
+    table: Host
+    row: HostEvent
+    payload: dict[str, Json]
+    received: Received
+    doubts: tuple[str, ...] = ()
+    """Why hooks may not see what will happen."""
+    refusal: str = ""
+    """Why self-protection refuses this call."""
+    begun_s: float = 0.0
+    """When the agent began to wait, by the monotonic clock."""
+
+    @property
+    def where(self) -> str:
+        return f"{self.table.name} {self.row.native}"
+
+
+def named(agent: str, native: str) -> tuple[Host, HostEvent]:
+    """The tables of a call; ValueError for names that nobody knows."""
+    if agent not in HOSTS:
+        from anyhook.tables.shapes import guess
+
+        raise ValueError(f"there is no bridge to `{agent}`.{guess(agent, HOSTS)} Agents: {', '.join(HOSTS)}.")
+    table = host(agent)
+    row = table.row(native)
+    if row is None:
+        from anyhook.tables.shapes import guess
+
+        known = [event.native for event in table.events]
+        raise ValueError(f"{table.title} has no event `{native}`.{guess(native, known)} Events: {', '.join(known)}.")
+    return table, row
+
+
+def margin_s(row: HostEvent) -> float:
+    """What of the agent's time no hook gets."""
+    return max(row.limit_s * MARGIN, MIN_MARGIN_S)
+
+
+# -- receive
+
+
+def read(table: Host, row: HostEvent, payload: bytes | dict[str, Json], begun_s: float) -> Incoming:
+    """The call as its payload tells it; Unusable where that cannot be read."""
+    if isinstance(payload, dict):
+        received = receive(table, row, payload, lean_json.dumps(payload).encode())
+        return Incoming(table, row, payload, received, (), "", begun_s)
+    raw, doubts = payload.removeprefix(b"\xef\xbb\xbf"), ()  # type: bytes, tuple[str, ...]
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:  # hooks see U+FFFD, the tool may see something else
+        text, doubts = raw.decode("utf-8", "replace"), (f"the payload is not UTF-8 (byte {error.start})",)
+    parsed: Json = {}
+    if text.strip():
+        try:
+            parsed = lean_json.loads_any(text)
+        except ValueError as error:
+            raise Unusable(f"the payload is not valid JSON ({error})") from None
+    elif row.canonical and row.canonical[0] in GATES:
+        doubts = (*doubts, "the payload is empty")  # the hooks are asked all the same: one may refuse
+    if not isinstance(parsed, dict):
+        raise Unusable("the payload is not a JSON object")
+    return Incoming(table, row, parsed, receive(table, row, parsed, payload), doubts, "", begun_s)
+
+
+def looked_at(incoming: Incoming, env: Mapping[str, str], project: str) -> Incoming:
+    """The call with what self-protection says of it. Where that cannot tell, it is a doubt, and the hooks are asked all
+    the same. A turn that begins with the call is noted."""
+    event = incoming.received.events[0]
+    try:
+        found = [why for each in incoming.received.events if (why := refusal(each, env, project))]
+        incoming = incoming.replace(refusal=found[0] if found else "")
+    except Exception as error:  # noqa: BLE001
+        from anyhook.tables.isolation import told
+
+        doubt = f"self-protection could not look at this call ({told(error)})"
+        incoming = incoming.replace(doubts=(*incoming.doubts, doubt))
+    if event.name == "user_prompt_submit" or incoming.payload.get("stop_hook_active") is False:
+        Turn(state_dir(env), incoming.table.name, str(event.data.get("session"))).begin()
+    return incoming
+
+
+# -- the rest of the walk
+
+
+def answer_call(context: Context, table: Host, row: HostEvent, payload: bytes | dict[str, Json] | Incoming) -> Answer:
+    """Answer one call. Whatever goes wrong is answered by the posture for broken hooks."""
+    begun_s, refused = monotonic(), ""
+    try:
+        incoming = payload if isinstance(payload, Incoming) else read(table, row, payload, begun_s)
+        if not incoming.received.events:
+            return NO_OPINION
+        if not isinstance(payload, Incoming):
+            incoming = looked_at(incoming, context.setup.env, context.setup.project)
+        refused = incoming.refusal
+        return bridge(context, incoming)
+    except Exception as error:  # noqa: BLE001 (whatever it was: the agent gets an answer that it understands)
+        from anyhook.walk.bridge_failure import failed
+
+        return failed(table, row, error, context.setup.env, context.on_failure, context.mode, refused)
+
+
+def bridge(context: Context, incoming: Incoming) -> Answer:
+    """Ask the hooks about every part of a call, answer as the agent understands it, and write down what happened."""
+    row, received = incoming.row, incoming.received
+    context = context.replace(deadline_s=incoming.begun_s + row.limit_s - margin_s(row))
+    if incoming.refusal and context.config.protect:
+        env, project = context.setup.env, context.setup.project
+        context.routes.ensure("pre_tool", lambda event: guard(event, env, project), NAME)
+    recent = None
+    if received.events[0].data.get("session"):  # else nobody can tell one call from another
+        from anyhook.walk.dedupe import Recent
+
+        recent = Recent(context, incoming)
+        known = recent.decision()
+        if known is not None:
+            return _tell(context, incoming, (Part(received.events[0], known),), known, 0)
+    parts: list[Part] = []
+    decided: list[tuple[Event, Decision]] = []
+    for event in received.events:
+        part = _walk_in_turn(context, event)
+        decision = part.decision
+        if incoming.doubts:
+            from anyhook.walk.bridge_failure import doubted
+
+            decision = doubted(decision, row.says, incoming.where, "; ".join(incoming.doubts), context.on_failure)
+        parts.append(part)
+        decided.append((event, decision))
+        if decision.stops:
+            break  # the call is refused as a whole
+    index = 0
+    if received.split:
+        decision, index = _combined(incoming, decided)
+    if recent is not None:
+        recent.keep(decision)
+    return _tell(context, incoming, tuple(parts), decision, index)
+
+
+def _walk_in_turn(context: Context, event: Event) -> Part:
+    """Asks the hooks about one event. Blocks that keep the agent working are counted, and ignored once their dialect's
+    bound is reached: not every agent has a bound of its own."""
+    from anyhook.walk.walk import begin
+
+    turn = None
+    if event.name in KEEPING:
+        rows = {
+            name: dialect(name).row_for(event.name) for name in {hook.dialect for hook in context.routes.catalog.hooks}
+        }
+        bounds = {name: row.bound for name, row in rows.items() if row is not None and row.bound}
+        if bounds:
+            turn = Turn(state_dir(context.setup.env), context.host, str(event.data.get("session")))
+            counts = turn.counts()
+            exhausted = frozenset(name for name, bound in bounds.items() if counts.get(name, 0) >= bound)
+            context = context.replace(exhausted=exhausted)
+    begun = begin(context, event)
+    part = begun if isinstance(begun, Part) else begun.see_through()
+    decision = part.decision
+    if turn is not None and decision.effect == "keep_working" and decision.stops:
+        turn.count(next((report.dialect for report in decision.hooks if report.id == decision.hook), ""))
+    return part
+
+
+def _combined(incoming: Incoming, parts: list[tuple[Event, Decision]]) -> tuple[Decision, int]:
+    """The decision about the call, and the part that decided it."""
+    from anyhook.walk.combine import combine, deciding
+
+    received = incoming.received
+    rejoin = received.tool.rejoin if received.tool is not None else None
+    decision, lost = combine(parts, received.input or {}, rejoin)
+    if lost and not decision.stops:
+        # Rather than letting through what a hook wanted to be otherwise.
+        reason = f"A hook wants other input for a part of this call, which cannot be done here ({incoming.where})."
+        decision = decision.replace(verdict="block", effect="deny_tool", reason=reason)
+    return decision, deciding(parts)
+
+
+def _tell(context: Context, incoming: Incoming, parts: tuple[Part, ...], decision: Decision, index: int) -> Answer:
+    """Settle and express what was decided, and write all of it down, last."""
+    from anyhook.walk.settle import settle
+
+    table, row, received = incoming.table, incoming.row, incoming.received
+    if decision.tool_input is not None and _same(decision.tool_input, received.input):
+        decision = decision.replace(tool_input=None)  # rewritten into what it was
+    shaped = decision
+    if decision.tool_output is not None and table.result is not None:
+        shaped = decision.replace(tool_output=table.result(received.response, decision.tool_output))
+    settled = settle(shaped, row.says, incoming.where)
+    answer = express(settled.effects, row.says) if settled.effects else NO_OPINION
+    if incoming.doubts and not answer.stderr:
+        from anyhook.walk.bridge_failure import sentence
+
+        answer = answer.replace(stderr=sentence(incoming.where, "; ".join(incoming.doubts)))
+    if settled.problems:
+        decision = decision.replace(problems=(*decision.problems, *settled.problems))
+    firing = Firing(parts, decision, context.mode, index, settled, answer)
+    return with_lost_record(answer, context.recorder.write(firing))
+
+
+def with_lost_record(answer: Answer, decision: Decision) -> Answer:
+    """A record that could not be written is told to whoever reads the agent's log; not where stderr is the answer."""
+    lost = next((problem for problem in decision.problems if problem.code == "journal-failed"), None)
+    if lost is None or answer.stderr:
+        return answer
+    return answer.replace(stderr=f"anyhook bridge: {lost.what}: {lost.where} ({lost.why}). {lost.fix}")
+
+
+def _same(one: Json, other: Json) -> bool:
+    try:
+        return one == other
+    except RecursionError:
+        return lean_json.dumps(one) == lean_json.dumps(other)

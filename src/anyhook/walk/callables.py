@@ -1,0 +1,58 @@
+"""Hooks that are called in this process: callables of the embedding program, and what a product brings along. Whatever
+one of them raises is its own failure."""
+
+from __future__ import annotations
+
+from anyhook.handlers import inside_hook
+from anyhook.model.outcome import SILENT, STRENGTH, Failure, Outcome
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.event import Event
+    from anyhook.walk.context import Context
+    from anyhook.walk.routes import Callback, HookStep
+
+
+def first_answers(callbacks: tuple[Callback, ...], event: Event) -> list[object]:
+    """Calls them in turn until one has something to say, or raises: the answers so far; [] where all stay silent."""
+    token = inside_hook.set(True)
+    index = 0
+    try:
+        for index, callback in enumerate(callbacks):
+            answer = callback(event)
+            if answer is not None:
+                return [None] * index + [answer]
+    except Exception as error:  # noqa: BLE001 (one hook's failure is a value, whatever it is)
+        return [None] * index + [error]
+    finally:
+        inside_hook.reset(token)
+    return []
+
+
+def acts(context: Context, step: HookStep, event: Event) -> bool:
+    """Whether something that a product brings along has anything to say."""
+    return bool(step.dialect.builtin(step.hook.name).act(context.scene(event, step.dialect, step.row)))
+
+
+def ask(callback: Callback, event: Event) -> object:
+    """What it answers, or the exception that it raises."""
+    token = inside_hook.set(True)
+    try:
+        return callback(event)
+    except Exception as error:  # noqa: BLE001 (one hook's failure is a value, whatever it is)
+        return error
+    finally:
+        inside_hook.reset(token)
+
+
+def outcome_of(answer: object) -> Outcome:
+    """What an answer asks for."""
+    if answer is None:
+        return SILENT
+    if isinstance(answer, Exception):
+        return Outcome(failure=Failure("exit", f"it raised {type(answer).__name__}: {answer}"))
+    if not isinstance(answer, Outcome):
+        return Outcome(failure=Failure("output", f"it returned {type(answer).__name__}, not an Outcome or None"))
+    if answer.verdict not in STRENGTH:
+        return Outcome(failure=Failure("output", f"it returned the verdict {answer.verdict!r}"))
+    return answer

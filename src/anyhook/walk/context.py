@@ -1,0 +1,103 @@
+"""Context: what a walk has to know of the engine that it walks for, as one value. It decides nothing by itself."""
+
+from __future__ import annotations
+
+from anyhook.model.hook import ASKING
+from anyhook.model.record import Record
+from anyhook.tables.rows import Scene
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from anyhook.handlers import Waitable
+    from anyhook.handlers.model_client import AnyModel
+    from anyhook.journal.journal import Recorder
+    from anyhook.model.call import Call
+    from anyhook.model.event import Event
+    from anyhook.model.hook import Hook
+    from anyhook.model.problem import Problem
+    from anyhook.model.trace import Trace
+    from anyhook.state.plans import Setup
+    from anyhook.state.settings import Settings
+    from anyhook.tables.rows import Dialect, EventRow
+    from anyhook.walk.interpret import Interpreter
+    from anyhook.walk.routes import Routes
+
+
+class Context(Record):
+    """One engine's settings and services; `replace` makes the one of a single call that differs."""
+
+    setup: Setup
+    config: Settings
+    routes: Routes
+    recorder: Recorder
+    interpreter: Interpreter
+    trace: Trace
+    ids: Iterator[str]
+    """A name for each run, never the same twice."""
+    warned: set[tuple[str, str]]
+    """Warnings that come once a session, as far as they have come."""
+    background: list[Waitable]
+    """Background hooks that are being watched."""
+    session: str
+    host: str
+    mode: str
+    on_failure: str
+    """The posture for hooks that have none of their own."""
+    one_shot: bool = False
+    """Whether this process ends before its background hooks do, so that another process has to wait for them."""
+    posture: str | None = None
+    """In place of every other posture, for one call."""
+    deadline_s: float | None = None
+    """The time, by the monotonic clock, by which the host wants its answer: no hook runs beyond it."""
+    exhausted: frozenset[str] = frozenset()
+    """Dialects that have kept the agent working as often as they may; their blocks count no more in this turn."""
+    model: AnyModel | None = None
+    """For every handler that asks one; without it, the user's settings name one for each role."""
+    spare_model: AnyModel | None = None
+    """The host's own, where the settings name none."""
+    trace_step: Callable[[str, str], None] | None = None
+    """Called with every step and its subject, for debugging."""
+
+    def scene(self, event: Event, table: Dialect, row: EventRow) -> Scene:
+        """What the cells of a hook's tables may look at."""
+        setup = self.setup
+        session = str(event.data.get("session") or self.session)
+        settings = self.config.dialects.get(table.name, {})
+        return Scene(event, row.native, setup.project, session, setup.env, settings, self.one_shot)
+
+    def posture_of(self, hook: Hook) -> str:
+        return self.posture or self.config.hooks.get(hook.id) or self.on_failure
+
+    def asked(self, hook: Hook, table: Dialect) -> tuple[AnyModel | None, str]:
+        """Whom a handler asks that asks a model, and its name; nobody for any other, and where none is configured."""
+        if hook.handler not in ASKING:
+            return None, ""
+        from anyhook.handlers.roles import asked
+
+        return asked(hook, table, self.model, self.config, self.spare_model)
+
+    def unheard(self, problems: Sequence[Problem]) -> tuple[Problem, ...]:
+        """Without warnings about unknown keys that came before: they come once a session."""
+        kept = []
+        for problem in problems:
+            if problem.code == "unknown-output-key":
+                key = (problem.where, problem.what)
+                if key in self.warned:
+                    continue
+                self.warned.add(key)
+            kept.append(problem)
+        return tuple(kept)
+
+    def start_in_background(self, hook: Hook, call: Call) -> None:
+        """Start a hook that nobody waits for."""
+        from anyhook.handlers import background
+        from anyhook.state.places import state_dir
+
+        bodies = self.recorder.policy.bodies
+        if self.one_shot:
+            background.hand_over(hook.id, call, state_dir(self.setup.env), bodies)
+        elif watched := background.watch(hook.id, call, self.recorder.journal, bodies):
+            self.background[:] = [other for other in self.background if other.wait(0.0) is None]
+            self.background.append(watched)

@@ -1,0 +1,215 @@
+"""The phrases that we do not write, what to write instead, and the search for them in text and in names."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "anyhook"
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A phrase to avoid. `pattern` is tried on text with single spaces, ignoring case."""
+
+    pattern: str
+    example: str
+    instead: str
+    why: str
+
+    @property
+    def compiled(self) -> re.Pattern[str]:
+        return _compiled(self.pattern)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Hit:
+    place: str
+    line: int
+    text: str
+    phrase: Phrase
+
+    def __str__(self) -> str:
+        return f"{self.place}:{self.line}: “{self.text}” → {self.phrase.instead} ({self.phrase.why})"
+
+
+_PLACES = r"(?:in|inside|outside|at|on|under|below|above|beside|between|among|there|here|anywhere)"
+
+PHRASES = (
+    Phrase(
+        r"(?<!there )\b(?:is|are|was|were) no (?!longer\b|more\b|other\b|different\b)[`a-z]",
+        "the file is no JSON",
+        "the file is not valid JSON",
+        "negate the verb, not the noun",
+    ),
+    Phrase(
+        r"\b(?:which|that|what|it|they|one|but) (?:is|are|was|were) none\b|\b(?:is|are) none of\b",
+        "a line that is none",
+        "a line that is not a record",
+        "name the thing",
+    ),
+    Phrase(r"\bwhere there (?:is|are) none\b", "None where there is none", "or None", "if there is none"),
+    Phrase(
+        r"\b(?:leaves?|left|leaving) with (?:an? |the |another |any )?(?:exit |status\b|code\b|\d)",
+        "it leaves with status 2",
+        "it exits with status 2",
+        "processes exit",
+    ),
+    Phrase(r"\bmend(?:s|ed|ing)?\b", "mend the line", "fix the line", "old-fashioned"),
+    Phrase(r"\bcure[sd]?\b", "place, cause and cure", "place, cause and fix", "one word: fix"),
+    Phrase(r"\banother make\b", "of another make", "from another version", "one word: version"),
+    Phrase(r"\banew\b", "begun anew", "started again", "old-fashioned"),
+    Phrase(r"\bthrice\b", "thrice", "three times", "old-fashioned"),
+    Phrase(
+        r"\b(?:shall|ought|hence|thus|whilst|whence|lest|thereof|therein|thereby|mishap)\b",
+        "it shall run",
+        "it must run",
+        "old-fashioned",
+    ),
+    Phrase(r"\btold of\b", "hooks are told of", "hooks are not run", "say what happens"),
+    Phrase(
+        r"\bwhat (?:is|was) told\b"
+        r"|\b(?:is|are|was|were) told (?:once|and|by|in|as|through|afterwards|below|there|here|apart)\b",
+        "a damaged end is told and kept",
+        "a damaged end is reported and kept",
+        "people are told, things are reported",
+    ),
+    Phrase(
+        r"\bis said (?:once|so|there|here|before|below|above|on)\b",
+        "it is said once",
+        "it is reported once",
+        "things are reported",
+    ),
+    Phrase(r"\bnothing of\b", "nothing of it runs", "no part of it runs", "none of, no part of"),
+    Phrase(r"\b(?:the )?whole of\b", "the whole of it", "all of it", "all of"),
+    Phrase(r"\bby way of\b", "by way of the bridge", "through the bridge", "through"),
+    Phrase(r"\bto be had\b", "bwrap is not to be had", "bwrap is not available", "available"),
+    Phrase(r"\bunasked\b", "runs unasked", "runs without asking", "without asking"),
+    Phrase(
+        rf"\bstands? {_PLACES}\b(?! for\b)",
+        "the key stands in the table",
+        "the key is in the table",
+        "data does not stand",
+    ),
+    Phrase(rf"\b(?:lies|lie|lay) {_PLACES}\b", "the file lies in the project", "the file is in the project", "nor lie"),
+    Phrase(
+        r"\b(?:came|comes?|became|becomes?) of (?:it|them|one|that|this|the|a|an|what|each|every)\b",
+        "what came of it",
+        "the result",
+        "result, outcome",
+    ),
+    Phrase(r"\bhears? of\b", "the caller hears of it", "the caller is notified", "sees, is notified"),
+    Phrase(r"\b(?:takes?|taken|took) up (?:again|another|one)\b", "taken up again", "resumed", "resume"),
+    Phrase(
+        r"\brow of hooks\b|\bends? (?:the|its) (?:whole )?row\b|'s row only\b",
+        "a block ends the row",
+        "a block skips the remaining hooks",
+        "hook order, queue",
+    ),
+    Phrase(r"\bin whose\b", "the agent in whose loop it runs", "the agent whose loop runs it", "where, whose"),
+    Phrase(r"\bof ours\b", "an entry of ours", "our entry", "say our, or anyhook's"),
+    Phrase(r"\bso many\b", "so many bytes", "this many bytes", "how many, this many, a number"),
+    Phrase(r"\bthrow-away\b", "a throw-away copy", "a temporary copy", "temporary"),
+    Phrase(r"\bin words\b", "the reason in words", "the reason as text", "as text, or leave it out"),
+    Phrase(
+        r"\b(?:run|runs|passe?s?|carry|carries|starts?|started) (?:\w+ ){0,3}for nothing\b",
+        "it runs for nothing",
+        "it runs without need",
+        "needlessly",
+    ),
+    Phrase(r"\bsees? (?:it|them) through\b", "sees them through", "waits for them to end", "say what happens"),
+    Phrase(
+        r"\b(?:each|every|certain|which|its|own|the host's) moments?\b",
+        "at every moment",
+        "on every event",
+        "event, point in the run",
+    ),
+)
+
+NAMES = {
+    "most": "max",
+    "least": "min",
+    "cure": "fix",
+    "mend": "fix",
+    "mended": "fixed",
+    "mood": "scenario",
+    "moods": "scenarios",
+    "anew": "again",
+    "unite": "combine",
+    "united": "combined",
+    "twin": "duplicate",
+    "twins": "duplicates",
+    "outlived": "one_shot",
+    "moment": "timespec, event",
+    "moments": "lifecycle, events",
+}
+"""Words that names do not use, and what to use instead."""
+
+
+def hits(place: str, text: str, line: int = 1) -> Iterator[Hit]:
+    """Every phrase to avoid in a text; a phrase may go over the end of a line."""
+    words, starts, lines, length = [], [], [], 0
+    for number, each in enumerate(text.splitlines(), line):
+        for word in each.split():
+            words.append(word)
+            starts.append(length)
+            lines.append(number)
+            length += len(word) + 1
+    joined = " ".join(words)
+    for phrase in PHRASES:
+        for found in phrase.compiled.finditer(joined):
+            yield Hit(place, lines[bisect_right(starts, found.start()) - 1], found.group(), phrase)
+
+
+def hits_in_code(path: Path) -> Iterator[Hit]:
+    """Those in the docstrings, texts and comments of a module. A text of one word is a key, not prose."""
+    text, place = path.read_text(encoding="utf-8"), name_of(path)
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+            yield from hits(place, node.value, node.lineno)
+    yield from _in_comments(place, text)
+
+
+def _in_comments(place: str, text: str) -> Iterator[Hit]:
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield from hits(place, token.string, token.start[0])
+
+
+def names_in_code(path: Path) -> Iterator[str]:
+    """Names of classes, functions, fields and constants of a module that have a word to avoid, with the word to use."""
+    for line, name in _given(ast.parse(path.read_text(encoding="utf-8"))):
+        for word in name.lower().strip("_").split("_"):
+            if word in NAMES:
+                yield f"{name_of(path)}:{line}: {name} → {NAMES[word]}"
+
+
+def _given(node: ast.Module | ast.ClassDef) -> Iterator[tuple[int, str]]:
+    for each in ast.walk(node):
+        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield each.lineno, each.name
+        if isinstance(each, ast.Module | ast.ClassDef):
+            for inner in each.body:
+                targets = inner.targets if isinstance(inner, ast.Assign) else [getattr(inner, "target", None)]
+                yield from ((name.lineno, name.id) for target in targets for name in _names(target))
+
+
+def _names(target: ast.AST | None) -> list[ast.Name]:
+    return [name for name in ast.walk(target) if isinstance(name, ast.Name)] if target is not None else []
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()

@@ -1,0 +1,83 @@
+"""Bridge, as a library call: an agent's payload in, its answer out, and a record of what the agent was told."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from anyhook.model.firing import NO_OPINION
+
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+    from conftest import World
+
+CALL: dict[str, Json] = {
+    "session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"},
+}  # fmt: skip
+PATCH = "*** Begin Patch\n*** Add File: a\n+x\n*** Update File: b\n-x\n+y\n*** End Patch"
+PATCHING: dict[str, Json] = {
+    "taskId": "t", "tool_call": {"id": "c", "name": "apply_patch", "input": {"input": PATCH}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["bytes", "object"])
+def test_a_call_is_answered_as_the_agent_understands_it(world: World, form: str) -> None:
+    world.hook("kodik", "PreToolUse", "echo no >&2; exit 2")
+    engine = world.engine()
+    answer = engine.bridge("claude", "PreToolUse", json.dumps(CALL).encode() if form == "bytes" else CALL)
+    engine.close_sync()
+    assert json.loads(answer.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
+    (line,) = world.journal()
+    assert (line["host"], line["session"], line["decision"]["verdict"]) == ("claude", "s", "block")
+    assert "own" not in line
+
+
+def test_many_calls_of_many_agents(world: World) -> None:
+    """One engine serves them all, and hooks that an agent runs itself are left to it."""
+    world.hook("claude", "PreToolUse", "echo no >&2; exit 2")
+    engine = world.engine()
+    answers = {agent: engine.bridge(agent, "PreToolUse", CALL) for agent in ("claude", "codex", "claude")}
+    engine.close_sync()
+    assert answers["claude"] == NO_OPINION
+    assert "no" in answers["codex"].stdout
+    assert {line["host"] for line in world.journal()} == {"claude", "codex"}
+
+
+@pytest.mark.parametrize(("agent", "event"), [("nobody", "PreToolUse"), ("claude", "Nothing")])
+def test_names_that_nobody_knows(world: World, agent: str, event: str) -> None:
+    with pytest.raises(ValueError, match=r"nobody|Nothing"):
+        world.engine().bridge(agent, event, CALL)
+
+
+@pytest.mark.parametrize("posture", ["native", "deny"])
+def test_a_payload_that_cannot_be_read_is_answered_by_the_posture(world: World, posture: str) -> None:
+    answer = world.engine(on_failure=posture).bridge("claude", "PreToolUse", b"{")
+    assert "is not valid JSON" in answer.stdout + answer.stderr
+    assert ("deny" in answer.stdout) == (posture == "deny")
+    (line,) = world.journal()
+    assert [problem["code"] for problem in line["decision"]["problems"]] == ["bridge-failed"]
+
+
+def test_what_is_recorded_is_what_the_agent_was_told(world: World) -> None:
+    """A part of a patch cannot be rewritten here, so the call is refused; the record says so, and names no loss that
+    did not happen."""
+    world.hook("kodelet", "before_tool_call", """echo '{"input": {"file_path": "/elsewhere"}}'""")
+    engine = world.engine()
+    answer = engine.bridge("cline", "PreToolUse", PATCHING)
+    engine.close_sync()
+    assert json.loads(answer.stdout)["cancel"] is True
+    deciding, other = world.journal()
+    assert (deciding["decision"]["verdict"], deciding["decision"]["effect"]) == ("block", "deny_tool")
+    assert deciding["decision"]["reason"] in answer.stdout
+    assert (deciding["own"]["verdict"], other["decision"]["verdict"]) == ("none", "none")
+    assert "own" not in other
+    assert [line["decision"].get("problems", []) for line in (deciding, other)] == [[], []]
+
+
+def test_an_engine_is_complete_when_it_is_constructed(world: World) -> None:
+    engine = world.engine()
+    for name in ("catalog", "setup", "session", "context"):
+        with pytest.raises(AttributeError):
+            setattr(engine, name, None)
