@@ -45,6 +45,8 @@ _DEPTH_QUICK = 8
 """How deep a value may be nested to be done with quickly."""
 _PLAIN = frozenset({int, float, bool, type(None)})
 OPENS = frozenset("{[")
+_OPTION = frozenset("puabwkPUK")
+"""Letters of options behind which some programs have a secret."""
 NAMING = frozenset({"name", "key", "kind", "Name", "Key"})
 """Keys of objects that say in one field what another one holds."""
 _harmless: set[str] = set()
@@ -62,7 +64,9 @@ def is_suspect(value: Json, depth: int = 0) -> bool:
         return True
     if kind is dict:
         for key, item in value.items():  # type: ignore[union-attr]
-            if key not in _harmless and (_names(item) if key in NAMING else not _is_harmless(key)):
+            if key not in _harmless and not _is_harmless(key):
+                return True
+            if key in NAMING and type(item) is str and [stem for stem in STEMS if stem in item.lower()]:
                 return True
             if type(item) is str:
                 if len(item) >= _SHORT and (len(item) > TEXT_LIMIT or is_suspect_text(item)):
@@ -71,13 +75,12 @@ def is_suspect(value: Json, depth: int = 0) -> bool:
                 return True
         return False
     if kind is list:
-        return any((type(item) is str and item[:1] == "-") or is_suspect(item, depth + 1) for item in value)  # type: ignore[union-attr]
+        return any(
+            (type(item) is str and item[:1] == "-" and (item[1:2] == "-" or not _OPTION.isdisjoint(item)))
+            or is_suspect(item, depth + 1)
+            for item in value
+        )  # type: ignore[union-attr]
     return kind not in _PLAIN
-
-
-def _names(item: Json) -> bool:
-    """Whether a value is the name of a secret, which stands beside it."""
-    return type(item) is str and names_secret(item.lower())
 
 
 def _is_harmless(key: object) -> bool:
