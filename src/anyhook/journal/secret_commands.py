@@ -107,7 +107,7 @@ def in_text(text: str, low: str) -> list[tuple[int, int]]:
 
 
 def _quote_around(text: str, place: int) -> str:
-    """The quote that a command stands in, which ends it."""
+    """The quote around a command, which ends it."""
     line = text[text.rfind("\n", 0, place) + 1 : place]
     for quote in ("'", '"'):
         if line.count(quote) % 2:

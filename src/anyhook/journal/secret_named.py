@@ -1,4 +1,4 @@
-"""Secret named: what stands in a text behind the name of a secret, in whatever way people and programs write names and
+"""Secret named: what follows the name of a secret in a text, in whatever way people and programs write names and
 values, at any depth of JSON inside JSON. It finds places; `redact` replaces them."""
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ TOKENS = (
 )  # fmt: skip
 """How known tokens begin, and how many letters must follow at least."""
 HEX_TOKENS = (("SK", 32), ("dapi", 32), ("key-", 32))
-"""The same of tokens that go on with exactly so many hexadecimal digits."""
+"""The same of tokens that go on with exactly this many hexadecimal digits."""
 SCHEMES = ("bearer ", "basic ")
 PEM, PEM_KIND = "-----BEGIN ", "PRIVATE KEY"
 HOOKS = (

@@ -78,8 +78,8 @@ def is_suspect(value: Json, depth: int = 0) -> bool:
         return any(
             (type(item) is str and item[:1] == "-" and (item[1:2] == "-" or not _OPTION.isdisjoint(item)))
             or is_suspect(item, depth + 1)
-            for item in value
-        )  # type: ignore[union-attr]
+            for item in value  # type: ignore[union-attr]
+        )
     return kind not in _PLAIN
 
 
