@@ -42,6 +42,8 @@ ATTACHED = frozenset(
 PROGRAMS = frozenset({*NEXT, *ATTACHED, "htpasswd", "rabbitmqctl"})
 PIPED = ("sudo -s", "--password-stdin", "chpasswd", "--with-token", "passphrase-fd 0", "passwd --stdin")
 """Commands that read a secret from what is piped into them."""
+MAX_COMMAND = 4_096
+"""How many letters of a command are looked at."""
 _ENDS = frozenset("\n;|&")
 _BLANKS = frozenset(" \t")
 
@@ -97,6 +99,8 @@ def in_text(text: str, low: str) -> list[tuple[int, int]]:
                 for at, offset in of_words([text[a:b] for a, b in spans]):
                     begin, stop = spans[at]
                     found.append(_unquoted(text, begin + offset, stop))
+                line_end = text.find("\n", end)  # a long line of nothing but programs is walked once
+                end = max(end, spans[-1][1] if line_end < 0 else min(spans[-1][1], line_end))
             place = text.find(program, end)
     for reader in PIPED:
         place = low.find(reader)
@@ -108,7 +112,7 @@ def in_text(text: str, low: str) -> list[tuple[int, int]]:
 
 def _quote_around(text: str, place: int) -> str:
     """The quote around a command, which ends it."""
-    line = text[text.rfind("\n", 0, place) + 1 : place]
+    line = text[text.rfind("\n", max(0, place - MAX_COMMAND), place) + 1 : place][-MAX_COMMAND:]
     for quote in ("'", '"'):
         if line.count(quote) % 2:
             return quote
@@ -119,7 +123,8 @@ def _words(text: str, place: int, around: str) -> list[tuple[int, int]]:
     """From and to of the words up to the end of a command."""
     found: list[tuple[int, int]] = []
     start, quote = -1, ""
-    while place < len(text):
+    limit = min(len(text), place + MAX_COMMAND)
+    while place < limit:
         char = text[place]
         if quote:
             quote = "" if char == quote else quote

@@ -33,11 +33,12 @@ _SETS = ("set ", "config ", "setenv ", "login ")
 
 def named(line: str, low: str) -> Iterator[Span]:
     """The values of all names of secrets."""
-    seen = -1
+    stop = -1
     for start, end, _ in sorted(places(low)):
+        if start < stop:  # another part of the name before
+            continue
         begin, stop = whole(line, start, end)
-        if begin != seen and (is_secret_name(line[begin:stop]) or is_auth(line[begin:stop])):
-            seen = begin
+        if is_secret_name(line[begin:stop]) or is_auth(line[begin:stop]):
             span = _of_name(line, low, begin, stop)
             if span is not None and span[1] > span[0]:
                 yield span

@@ -28,6 +28,7 @@ def manifests(text: str, low: str) -> Iterator[Span]:
                     data = _field(text, low, name, 0)
                     if data is not None:
                         yield data
+                break
             kind = _field(text, low, "kind", kind[1])
     if "kty" in low and _field(text, low, "kty", 0) is not None:
         for name in OF_KEY:

@@ -50,7 +50,7 @@ def is_placeholder(text: str) -> bool:
 
 
 def is_code(word: str, after: str, name: str) -> bool:
-    """Whether a value without quotes is something else than a secret: a number, a keyword, a type, a call, a variable of a program.
+    """Whether a value without quotes is something else: a number, a keyword, a type, a call, a variable of a program.
     `after` is the letter behind it."""
     low = word.lower().rstrip("?")
     if not word or low in WORDS_OF_CODE or word.startswith(OPENERS) or is_placeholder(word):
