@@ -33,14 +33,17 @@ _SETS = ("set ", "config ", "setenv ", "login ")
 
 def named(line: str, low: str) -> Iterator[Span]:
     """The values of all names of secrets."""
-    stop = -1
+    stop = taken = -1
     for start, end, _ in sorted(places(low)):
         if start < stop:  # another part of the name before
             continue
         begin, stop = whole(line, start, end)
+        if stop + 2 <= taken:  # it and where its value begins are part of the value before
+            continue
         if is_secret_name(line[begin:stop]) or is_auth(line[begin:stop]):
             span = _of_name(line, low, begin, stop)
             if span is not None and span[1] > span[0]:
+                taken = max(taken, span[1])
                 yield span
 
 
