@@ -10,13 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command import run
 from trust_box import Box
+
+from command import run
 
 TOOL = ("--tool", "Bash", "--input", '{"command": "ls"}', "--json")
 CALLS: dict[str, dict[str, Any]] = {
-    "claude": {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}},
-    "codex": {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}},
+    "claude": {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash",
+               "tool_input": {"command": "ls"}},
+    "codex": {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash",
+              "tool_input": {"command": "ls"}},
     "gemini": {"hook_event_name": "BeforeTool", "session_id": "s", "tool_name": "run_shell_command",
                "tool_input": {"command": "ls"}},
     "qwen": {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "run_shell_command",
@@ -165,10 +168,9 @@ def test_outside_a_repository_only_the_folder_itself_counts(box: Box) -> None:
 def test_below_home_it_is_the_folder_under_home(box: Box) -> None:
     work = sub_of(box, "work/a/b", box.home)
     guard(box, box.home)
-    entry = box.home / ".claude/settings.json"
-    entry.rename(box.home / "kept.json")
-    box.write(".kodik/hooks/hooks.json", '{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "true"}]}]}}',
-              base=box.home)  # fmt: skip
+    box.home.joinpath(".claude/settings.json").unlink()  # that would be the user's
+    entry = {"hooks": [{"type": "command", "command": "true"}]}
+    box.write(".kodik/hooks/hooks.json", json.dumps({"hooks": {"PreToolUse": [entry]}}), base=box.home)
     assert statuses(box, work) == [], "home itself does not count"
     guard(box, box.home / "work")
     assert statuses(box, work) == ["untrusted"]

@@ -19,21 +19,20 @@ from anyhook.cli.view.review_text import entry_lines, summary
 from anyhook.cli.view.visible import visible
 from anyhook.model.record import Record
 from anyhook.state.ledger import Ledger
-from anyhook.state.places import NOWHERE, believed_dir, outermost, state_dir, upward
+from anyhook.state.places import NOWHERE, believed_dir, state_dir, upward
 from anyhook.state.repository import place_of
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.testing.kit.approval import CASES, review_cases
 from anyhook.walk.build import Loaded, build, open_ledger, within_budget
-from anyhook.walk.catalog import Catalog
+from anyhook.walk.catalog import Catalog, Setup
 from anyhook.walk.review import APPROVED, REMOVED, contents, differences, review
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
     from anyhook.state.settings import Settings
-    from anyhook.walk.catalog import Setup
     from anyhook.walk.review import Reviewed
 
 
@@ -55,7 +54,7 @@ class ProjectReview(Record):
     """Whether the project could not be read: then none of it can be approved, and no approval is gone."""
     kinds: tuple[str, ...] = DIALECTS
     """What was looked for, by the first words of ids: of these, exactly what was shown is approved."""
-    folders: dict[str, str] = {}
+    folders: Mapping[str, str] = {}
     """Dialect → the folder above whose files count: what it declares is approved for that folder."""
 
     def project_of(self, entry: Reviewed) -> str:
@@ -331,7 +330,7 @@ def _list(as_json: bool) -> int:
 def _revoke(options: TrustOptions) -> int:
     """A project that is gone can be forgotten as well."""
     project = os.path.realpath(options.project or ".")
-    outer = outermost(project, os.environ)
+    outer = Setup.of(project, os.environ).outer if os.path.isdir(project) else project
     ledger = Ledger(believed_dir(os.environ, project, outer))
     if project not in ledger.approvals:  # what counts here may have been approved for a folder above
         project = next((folder for folder in upward(project, outer) if ledger.counts_for(folder)), project)

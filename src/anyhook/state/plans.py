@@ -12,7 +12,7 @@ from anyhook import __version__
 from anyhook.documents.stamps import stamp
 from anyhook.model.record import Record
 from anyhook.model.words import TRUST, checked
-from anyhook.state.places import believed_dir, outermost, write_private
+from anyhook.state.places import believed_dir, write_private
 from anyhook.tables.registry import DIALECTS, VARIABLES
 
 TYPE_CHECKING = False
@@ -42,7 +42,8 @@ class Setup(Record):
     read_by_s: float | None = None
     """The time, by the monotonic clock, after which a project is not read any further; it decides nothing else."""
     outer: str = ""
-    """The last folder above the project in which a dialect's project files count; the project itself where none does."""
+    """The last folder upwards in which a dialect's project files count: the repository's root; below the home directory
+    no further than the folder under it; outside both, the project itself."""
 
     @classmethod
     def of(
@@ -66,7 +67,14 @@ class Setup(Record):
         folders = tuple([os.path.realpath(folder) for folder in plugin_dirs])
         state_dir = os.path.abspath(state_dir) if state_dir else None
         project = os.path.realpath(project)
-        return cls(project, env, chosen, trust, folders, state_dir, read_by_s, outermost(project, env))
+        home, folder, outer = os.path.realpath(env.get("HOME") or "/"), project, project
+        while folder not in (home, "/"):  # a home that is unknown, or is the root, bounds nothing
+            above = os.path.dirname(folder)
+            if above == home != "/" or os.path.exists(f"{folder}/.git"):
+                outer = folder
+                break
+            folder = above
+        return cls(project, env, chosen, trust, folders, state_dir, read_by_s, outer)
 
     def own_dir(self) -> str:
         """Our state folder, as far as it may be believed."""

@@ -27,7 +27,7 @@ class Place(Record):
     common: str
     """The git directory that all worktrees of a clone share."""
     origin: str
-    """The normalised URL of the remote `origin`; "" where there is none."""
+    """The normalised URL of the remote `origin`; "" without one."""
 
     def same_as(self, other: Place) -> bool:
         """Whether both are the same folder of one repository."""

@@ -43,12 +43,12 @@ class Loaded(Record):
     config: Settings
     files: Files
     layers: dict[str, list[Layer]]
+    folders: dict[str, str]
+    """Dialect → the folder above the project whose files count, where it is not the project itself."""
     budget: Budget | None
     """What the project may cost, for all that follows; None where its layers were dropped."""
     too_large: TooLarge | None = None
     """Why the project's layers are empty, where they were dropped."""
-    folders: dict[str, str] = {}
-    """Dialect → the folder above the project whose files count, where it is not the project itself."""
 
     def roots_of(self, name: str) -> Roots:
         """The roots of one dialect: its project is the nearest folder upwards that has its files."""
@@ -92,7 +92,7 @@ def within_budget(setup: Setup, work: Callable[[Loaded], Made], budget: Budget |
 def _read(setup: Setup, files: Files, budget: Budget | None, too_large: TooLarge | None) -> Loaded:
     config = _config(setup, files)
     roots = setup.roots(config.plugins)
-    loaded = Loaded(roots, config, files, {}, budget, too_large, {})
+    loaded = Loaded(roots, config, files, {}, {}, budget, too_large)
     for name in setup.dialects:
         loaded.layers[name] = []
         with _dialect_apart(files, name, roots.project):

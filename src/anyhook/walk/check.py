@@ -226,7 +226,7 @@ def _loose(setup: Setup, paths: Sequence[str]) -> Findings:
         name = _dialect_of(setup, path)
         table, files = dialect(name), Files()
         source = Source(name, "project", table.claim(path, _document(path))[0], setup.project)
-        loaded = Loaded(setup.roots(()), Settings(), files, {name: [load(table, source, files)]}, None)
+        loaded = Loaded(setup.roots(()), Settings(), files, {name: [load(table, source, files)]}, {}, None)
         found.append(_only(_look(setup, loaded, with_places=False), path))
     problems = tuple(each for one in found for each in one.problems)
     return Findings(tuple(file for one in found for file in one.files), problems)
