@@ -80,6 +80,8 @@ def test_the_root_s_guard_holds_below_it_and_runs_in_the_root(box: Box) -> None:
     assert statuses(box, sub) == ["untrusted"]
     box.run("trust", "--yes")
     assert statuses(box, sub) == ["ran"]
+    shown = "".join(box.run("list", project=sub).stdout.decode().split())
+    assert f"from{box.project}" in shown, "long paths are folded"
     box.log.unlink()
     assert box.json("fire", "pre_tool", *TOOL, status=2, project=sub)["verdict"] == "block"
     first, payload = box.logged().splitlines()[:2]
@@ -195,6 +197,16 @@ def test_a_hook_above_is_turned_off_for_its_own_folder(box: Box) -> None:
     identity = gate(box, sub)[0][0]
     box.run("disable", identity, project=sub)
     assert statuses(box, sub) == statuses(box, box.project) == ["disabled"]
+
+
+def test_a_hook_above_that_is_gone_is_missed_below(box: Box) -> None:
+    git(box, "init")
+    guard(box)
+    sub = sub_of(box)
+    box.run("trust", "--yes")
+    box.project.joinpath(".claude/settings.json").unlink()
+    items = box.json("trust", "--json", project=sub)["items"]
+    assert [(item["status"], item["project"]) for item in items] == [("removed", str(box.project))]
 
 
 # --- worktrees and clones

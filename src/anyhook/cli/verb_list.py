@@ -81,7 +81,8 @@ def hook_table(hooks: list[Hook]) -> RenderableType:
         event = f"{hook.native_event or 'unknown event'}{_matcher(hook.matcher)}"
         # That a hook waits for approval is shown once, below.
         why = f"  ({hook.why})" if hook.why and hook.status not in WAITING else ""
-        table.add_row(cell(hook.status, STYLES.get(hook.status, "")), cell(hook.id), cell(f"{event}{why}"))
+        above = f"  from {hook.project}" if hook.project else ""
+        table.add_row(cell(hook.status, STYLES.get(hook.status, "")), cell(hook.id), cell(f"{event}{why}{above}"))
     waiting = sum(hook.status in WAITING for hook in hooks)
     return Group(table, cell(f"{waiting} of them wait for approval: anyhook trust")) if waiting else table
 

@@ -25,7 +25,7 @@ from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.testing.kit.approval import CASES, review_cases
 from anyhook.walk.build import Loaded, build, open_ledger, within_budget
 from anyhook.walk.catalog import Catalog, Setup
-from anyhook.walk.review import APPROVED, REMOVED, contents, differences, review
+from anyhook.walk.review import APPROVED, REMOVED, contents, differences, folders_of, review
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -115,16 +115,17 @@ def _found(setup: Setup, loaded: Loaded, with_cases: bool) -> ProjectReview:
     if loaded.too_large is not None:
         return ProjectReview(setup, ledger, [], [*ledger.problems, *loaded.files.problems], too_large=True)
     tables = [(dialect(name), loaded.layers[name]) for name in setup.dialects]
+    folders = folders_of(loaded.layers, loaded.folders, loaded.roots, ledger)
     loaded.pay(setup.project)
-    reviewed = review(tables, ledger, loaded.roots, loaded.files, loaded.folders)
+    reviewed = review(tables, ledger, loaded.roots, loaded.files, folders)
     loaded.pay_no_more()
     entries = _with_lines(reviewed, loaded.config)
     problems = [*ledger.problems, *loaded.files.problems]
     if not with_cases:
-        return ProjectReview(setup, ledger, entries, problems, kinds=setup.dialects, folders=loaded.folders)
+        return ProjectReview(setup, ledger, entries, problems, kinds=setup.dialects, folders=folders)
     cases, more = review_cases(setup.project, ledger, setup.env)
     kinds = (*setup.dialects, CASES)
-    return ProjectReview(setup, ledger, [*entries, *cases], [*problems, *more], kinds=kinds, folders=loaded.folders)
+    return ProjectReview(setup, ledger, [*entries, *cases], [*problems, *more], kinds=kinds, folders=folders)
 
 
 def _with_lines(entries: list[Reviewed], config: Settings) -> list[Reviewed]:
