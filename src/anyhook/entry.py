@@ -30,8 +30,8 @@ def main() -> None:
 
 
 def _is_debugging(words: list[str]) -> bool:
-    """Whether the call asks to see the steps, and the traceback of a failure. The agent has a `--debug` of its own,
-    which shows hooks in the words of the documents that describe it."""
+    """Whether the call asks to see the steps, and the traceback of a failure. The agent has a `--debug` of its own:
+    it shows hooks in the words of the documents that describe it."""
     if os.environ.get("ANYHOOK_DEBUG", "0") not in ("", "0"):
         return True
     return (
