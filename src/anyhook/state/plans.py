@@ -95,10 +95,12 @@ class CatalogPlan(Record):
     journal: dict[str, Json]
     """The settings of the journal."""
     mode: str
+    gone: list[Values]
+    """Approved hooks that are no longer declared."""
 
     def is_quiet(self, *events: str) -> bool:
         """Whether these events reach no hook, and there is nothing else to say."""
-        return not self.problems and self.events.keys().isdisjoint(events)
+        return not self.problems and not self.gone and self.events.keys().isdisjoint(events)
 
 
 def plan_path(own_dir: str, key: tuple[object, ...]) -> str:
