@@ -47,8 +47,7 @@ def _missing(setup: Setup, catalog: Catalog, event: Event) -> Iterator[HookStep]
         wanted = not hook.native_event or event.name in hook.events
         if wanted and is_gate(hook) and denies(hook.id, catalog) and not hidden & {hook.dialect, ""}:
             yield from _closing(hook, hook.why, "anyhook trust", event)
-    used = {hook.where() for hook in catalog.hooks}
-    for gate in (*blind, *(each for each in dropped(catalog.problems) if each.source not in used)):
+    for gate in (*blind, *dropped(catalog)):
         if denies(gate.id, catalog):
             for name in (gate.dialect,) if gate.dialect else setup.dialects:
                 yield from _closing(_stand_in(gate, name), gate.why, "anyhook check", event)

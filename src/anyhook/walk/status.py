@@ -68,8 +68,7 @@ def gates(setup: Setup, catalog: Catalog, host: Host | None = None, mode: str | 
     # What is in a file that cannot be read is not gone.
     left = [hook for hook in catalog.gone if is_gate(hook) and not blind & {hook.dialect, ""}]
     found += [_gate(hook, "changed", hook.why, TRUST) for hook in left]
-    places = {gate.source for gate in found}
-    found += [*lost, *(_unusable(each) for each in _dropped(catalog.problems) if each.where not in places)]
+    found += [*lost, *dropped(catalog)]
     return [gate.replace(agent=agent) for gate in found]
 
 
@@ -102,9 +101,15 @@ def unreadable(problems: Iterable[Problem]) -> list[Gate]:
     return list(_unreadable(problems))
 
 
-def dropped(problems: Iterable[Problem]) -> list[Gate]:
-    """The declarations that cannot be used, and of which there is no hook."""
-    return [_unusable(problem) for problem in _dropped(problems)]
+def dropped(catalog: Catalog) -> list[Gate]:
+    """The declarations that cannot be used, and of which there is no hook. (Values that are replaced are warnings.)"""
+    kept = {hook.where() for hook in catalog.hooks if hook.status == BROKEN}
+    found = []
+    for problem in catalog.problems:
+        told = problem.severity == ERROR and problem.dialect in DIALECTS and problem.scope
+        if told and problem.code not in (*UNREADABLE, "repeated-key") and problem.where not in kept:
+            found.append(_unusable(problem))
+    return found
 
 
 def _gate(hook: Hook, state: GateState, why: str = "", fix: str = "", excused: bool = False) -> Gate:
@@ -190,14 +195,6 @@ def _unreadable(problems: Iterable[Problem]) -> Iterator[Gate]:
                 path, os.path.basename(path), None, problem.dialect, problem.scope, problem.where, "unreadable",
                 None, why, told["fix"],
             )  # fmt: skip
-
-
-def _dropped(problems: Iterable[Problem]) -> Iterator[Problem]:
-    """What is wrong with single declarations, so that they are not used. (Values that are replaced are warnings.)"""
-    for problem in problems:
-        told = problem.severity == ERROR and problem.dialect in DIALECTS and problem.scope
-        if told and problem.code not in (*UNREADABLE, "repeated-key"):
-            yield problem
 
 
 def _unusable(problem: Problem) -> Gate:
