@@ -142,9 +142,9 @@ def test_a_file_that_cannot_be_read_closes_every_gated_event_of_its_dialect(worl
     assert [gate["state"] for gate in status(world)[1]["gates"]] == ["unreadable"] * len(files)
     assert world.fire(*CALL)["verdict"] == "none"
     world.config('off = "deny"\n')
-    for each in dialect(name).events:
-        told = world.fire(each.canonical[0])
-        assert (told["verdict"] == "block") == (each.block in STOPPING), each.native
+    for event in {row.canonical[0] for row in dialect(name).events}:
+        gated = any(event in row.canonical and row.block in STOPPING for row in dialect(name).events)
+        assert (world.fire(event)["verdict"] == "block") == gated, event
 
 
 def test_a_program_that_is_missing(world: World) -> None:

@@ -204,9 +204,9 @@ def test_only_hooks_that_can_stop_something_are_gates(world: World, name: str) -
     for row in dialect(name).events:
         world.hook(name, row.native, PASS, name=row.native.replace("_", "-").lower())
     for hook in build(world.setup(), may_start=True).hooks:
-        row = dialect(hook.dialect).row(hook.native_event)
-        assert row is not None
-        assert is_gate(hook) == (row.block in STOPPING and hook.scope != "builtin")
+        declared = dialect(hook.dialect).row(hook.native_event)
+        assert declared is not None
+        assert is_gate(hook) == (declared.block in STOPPING and hook.scope != "builtin")
 
 
 def test_without_any_gate_nobody_is_protected(world: World) -> None:

@@ -53,7 +53,8 @@ def status(agents: tuple[str, ...], options: StatusOptions) -> int:
     setup = Setup.of(project_of(options.project), dict(os.environ))
     catalog = _catalog(setup)
     tables = [host(name) for name in dict.fromkeys(agents)]
-    found = [gate for table in tables or [None] for gate in gates(setup, catalog, table)]
+    each = [gates(setup, catalog, table) for table in tables] if tables else [gates(setup, catalog)]
+    found = [gate for some in each for gate in some]
     held = protected(found)
     hosts = {table.name: _agent(table, setup) for table in tables}
     if options.json:

@@ -55,8 +55,10 @@ def _missing(setup: Setup, catalog: Catalog, event: Event) -> Iterator[HookStep]
 
 def _closing(hook: Hook, why: str, fix: str, event: Event) -> Iterator[HookStep]:
     table = dialect(hook.dialect)
-    row = table.row(hook.native_event) or table.row_for(event.name)
-    if row is None or row.block not in STOPPING:
+    own = table.row(hook.native_event)
+    rows = [own] if own else [row for row in table.events if event.name in row.canonical]
+    row = next((row for row in rows if row.block in STOPPING), None)
+    if row is None:
         return
     try:
         reaches = known(hook.replace(status=ARMED), table, row, event)
