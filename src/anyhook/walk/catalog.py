@@ -6,7 +6,7 @@ from __future__ import annotations
 from time import time_ns
 
 from anyhook.model.event import EVENTS
-from anyhook.model.hook import DISABLED, Hook
+from anyhook.model.hook import ARMED, DISABLED, Hook
 from anyhook.model.problem import Problem
 from anyhook.model.record import Record
 from anyhook.state.plans import CatalogPlan, Setup, keep_plan, read_plan
@@ -105,6 +105,7 @@ def to_plan(setup: Setup, catalog: Catalog) -> CatalogPlan:
         catalog.config.journal,
         catalog.config.mode,
         [_values(hook) for hook in catalog.gone],
+        any(hook.status not in (ARMED, DISABLED) for hook in catalog.hooks),
     )
 
 

@@ -14,10 +14,18 @@ if TYPE_CHECKING:
 
     from anyhook.model.event import Event
     from anyhook.walk.catalog import Catalog, Setup
+    from anyhook.walk.routes import Routes
     from anyhook.walk.status import Gate
 
 CHOSEN = ("none", "all")
 """Ways to treat approval by which the caller, and no approval, says what runs."""
+
+
+def asked_about(routes: Routes, event: Event) -> list[HookStep]:
+    """The gates that are off and would have been asked about an event, whatever the user's settings say of them."""
+    config = routes.catalog.config.replace(off="deny", hook_off={})
+    steps = with_shut(routes.steps(event), routes.setup, routes.catalog.replace(config=config), event)
+    return [step for step in steps if step.shut and not step.why]
 
 
 def with_shut(steps: tuple[HookStep, ...], setup: Setup, catalog: Catalog, event: Event) -> tuple[HookStep, ...]:
