@@ -11,6 +11,7 @@ from anyhook.model.outcome import STOPPING
 from anyhook.tables.registry import DIALECTS, dialect
 
 if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
     from conftest import World
 
 GATE_KEYS = {"id", "event", "dialect", "scope", "source", "state", "agent", "why", "fix"}
@@ -107,7 +108,7 @@ def test_a_gate_that_waits_closes_what_it_guards_where_the_user_says_so(world: W
 
 def test_only_what_it_guards(world: World) -> None:
     world.config('off = "deny"\n')
-    group = {"matcher": "Bash", "hooks": [{"type": "command", "command": "true"}]}
+    group: Json = {"matcher": "Bash", "hooks": [{"type": "command", "command": "true"}]}
     path = world.project / ".claude" / "settings.json"
     world.declare(path, "PreToolUse", group)
     assert world.fire(*CALL)["verdict"] == "block"

@@ -11,6 +11,7 @@ from anyhook.tables.host_rows import channel_of
 from anyhook.tables.registry import HOSTS, host, sample
 
 if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
     from conftest import World
 
 PASS = "exit 0"
@@ -27,7 +28,7 @@ def call(world: World, event: str = "PreToolUse", session: str = "s", tool: str 
 
 @pytest.fixture
 def waiting(world: World) -> World:
-    group = {"matcher": "Bash", "hooks": [{"type": "command", "command": "./guard.sh"}]}
+    group: Json = {"matcher": "Bash", "hooks": [{"type": "command", "command": "./guard.sh"}]}
     world.declare(world.project / ".codex" / "hooks.json", "PreToolUse", group)
     world.write(world.project / "guard.sh", "#!/bin/sh\nexit 0\n", 0o755)
     return world

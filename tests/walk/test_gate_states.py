@@ -10,15 +10,16 @@ import pytest
 from anyhook.model.outcome import STOPPING
 from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
 from anyhook.walk.build import build
-from anyhook.walk.status import Gate, gates, is_gate, protected
+from anyhook.walk.status import GateStatus, gates, is_gate, protected
 
 if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
     from conftest import World
 
 PASS = "exit 0"
 
 
-def found(world: World, agent: str | None = None, mode: str | None = None) -> list[Gate]:
+def found(world: World, agent: str | None = None, mode: str | None = None) -> list[GateStatus]:
     catalog = build(world.setup(), may_start=True).with_lines()
     return gates(world.setup(), catalog, host(agent) if agent else None, mode)
 
@@ -118,7 +119,7 @@ def test_a_program_that_is_missing_and_a_declaration_that_cannot_be_used_are_bro
 
 
 def test_a_matcher_that_is_not_a_pattern_is_broken(world: World) -> None:
-    group = {"matcher": "(", "hooks": [{"type": "command", "command": "true"}]}
+    group: Json = {"matcher": "(", "hooks": [{"type": "command", "command": "true"}]}
     world.declare(world.home / ".claude" / "settings.json", "PreToolUse", group)
     (gate,) = found(world)
     assert gate.state == "broken"
@@ -149,7 +150,7 @@ def test_in_an_agent_it_is_native_uncovered_or_armed(world: World, name: str, ag
 
 
 def test_tools_that_an_agent_does_not_have_never_match_there(world: World) -> None:
-    group = {"matcher": "apply_patch", "hooks": [{"type": "command", "command": "true"}]}
+    group: Json = {"matcher": "apply_patch", "hooks": [{"type": "command", "command": "true"}]}
     world.declare(world.home / ".claude" / "settings.json", "PreToolUse", group)
     assert states(world, "gemini") == ["unmatched"]
     assert states(world, "codex") == ["armed"]
@@ -159,13 +160,13 @@ def test_tools_that_an_agent_does_not_have_never_match_there(world: World) -> No
 
 @pytest.mark.parametrize("pattern", ["mcp__db__drop", "Bash|nobody_knows_it", "apply_.*", "", "*"])
 def test_a_matcher_that_might_match_counts_as_armed(world: World, pattern: str) -> None:
-    group = {"matcher": pattern, "hooks": [{"type": "command", "command": "true"}]}
+    group: Json = {"matcher": pattern, "hooks": [{"type": "command", "command": "true"}]}
     world.declare(world.home / ".claude" / "settings.json", "PreToolUse", group)
     assert states(world, "gemini") == ["armed"]
 
 
 def test_a_matcher_that_can_never_match_anywhere(world: World) -> None:
-    group = {"matcher": "Bash, Write", "hooks": [{"type": "command", "command": "true"}]}
+    group: Json = {"matcher": "Bash, Write", "hooks": [{"type": "command", "command": "true"}]}
     world.declare(world.home / ".claude" / "settings.json", "PreToolUse", group)
     assert states(world) == ["unmatched"]
 
@@ -184,7 +185,7 @@ def test_shadow_for_all_and_for_one(world: World) -> None:
 def test_the_first_state_that_applies_counts(world: World) -> None:
     """Of a hook that waits, is broken, is natively run and in shadow."""
     world.config('mode = "shadow"\n')
-    group = {"hooks": [{"type": "command", "command": "/no/such/program"}]}
+    group: Json = {"hooks": [{"type": "command", "command": "/no/such/program"}]}
     world.declare(world.project / ".claude" / "settings.json", "PreToolUse", group)
     (gate,) = found(world, "claude")
     assert gate.state == "waiting"

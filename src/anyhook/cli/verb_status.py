@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Host
     from anyhook.walk.catalog import Catalog
-    from anyhook.walk.status import Gate
+    from anyhook.walk.status import GateStatus
 
 STYLES = {"armed": GOOD, "native": GOOD, "unmatched": FAINT, "disabled": FAINT, "shadow": WARN, "uncovered": WARN}
 
@@ -103,7 +103,7 @@ def _agent(table: Host, setup: Setup) -> dict[str, Json]:
     return {"installed": bool(seen.installed), "state": state, "why": why, "channel": channel_of(table)}
 
 
-def summary(found: list[Gate]) -> str:
+def summary(found: list[GateStatus]) -> str:
     """All guards in one line."""
     on = sum(gate.state == "armed" for gate in found)
     off = [gate for gate in found if gate.state not in SAFE_STATES and not gate.excused]
@@ -116,7 +116,7 @@ def summary(found: list[Gate]) -> str:
     return f"{said}; {len(off)} OFF: {first.name} ({first.state}){more}{help_}"
 
 
-def _screen(found: list[Gate], held: bool, hosts: dict[str, dict[str, Json]]) -> None:
+def _screen(found: list[GateStatus], held: bool, hosts: dict[str, dict[str, Json]]) -> None:
     render.out(f"{'PROTECTED' if held else 'NOT PROTECTED'}: {summary(found)}")
     table = grid()
     table.add_column(min_width=10, no_wrap=True)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.walk.catalog import Catalog, Setup
     from anyhook.walk.routes import Routes
-    from anyhook.walk.status import Gate
+    from anyhook.walk.status import GateStatus
 
 CHOSEN = ("none", "all")
 """Ways to treat approval by which the caller, and no approval, says what runs."""
@@ -75,7 +75,7 @@ def _closing(hook: Hook, why: str, fix: str, event: Event) -> Iterator[HookStep]
     yield HookStep(hook, table, row, reaches, _reason(hook.name, why, fix))
 
 
-def _stand_in(gate: Gate, name: str) -> Hook:
+def _stand_in(gate: GateStatus, name: str) -> Hook:
     """A hook in place of a file; it is for every event."""
     return Hook(
         id=gate.id,

@@ -37,7 +37,7 @@ TURNED_OFF = " turns all hooks off"
 TRUST, ENABLE, CHECK = "anyhook trust", "anyhook enable", "anyhook check"
 
 
-class Gate(Record):
+class GateStatus(Record):
     """One gate, and whether it holds."""
 
     id: str
@@ -59,7 +59,7 @@ class Gate(Record):
         return {field: getattr(self, field) for field in fields}
 
 
-def gates(setup: Setup, catalog: Catalog, host: Host | None = None, mode: str | None = None) -> list[Gate]:
+def gates(setup: Setup, catalog: Catalog, host: Host | None = None, mode: str | None = None) -> list[GateStatus]:
     """The state of every gate of a project, in the order of the catalog; of those in one agent, where it is named."""
     agent = host.name if host is not None else None
     lost = list(_unreadable(catalog.problems))
@@ -72,7 +72,7 @@ def gates(setup: Setup, catalog: Catalog, host: Host | None = None, mode: str | 
     return [gate.replace(agent=agent) for gate in found]
 
 
-def protected(found: Iterable[Gate]) -> bool:
+def protected(found: Iterable[GateStatus]) -> bool:
     """Whether something is guarded, and nothing that should be is not."""
     found = list(found)
     held = all(gate.state in SAFE_STATES or (gate.state == "disabled" and gate.excused) for gate in found)
@@ -96,12 +96,12 @@ def is_off(hook: Hook, setup: Setup, catalog: Catalog) -> str:
     return gate.why if gate.state in OFF_STATES else ""
 
 
-def unreadable(problems: Iterable[Problem]) -> list[Gate]:
+def unreadable(problems: Iterable[Problem]) -> list[GateStatus]:
     """The files of which nobody knows what they guard."""
     return list(_unreadable(problems))
 
 
-def dropped(catalog: Catalog) -> list[Gate]:
+def dropped(catalog: Catalog) -> list[GateStatus]:
     """The declarations that cannot be used, and of which there is no hook. (Values that are replaced are warnings.)"""
     kept = {hook.where() for hook in catalog.hooks if hook.status == BROKEN}
     found = []
@@ -112,12 +112,12 @@ def dropped(catalog: Catalog) -> list[Gate]:
     return found
 
 
-def _gate(hook: Hook, state: GateState, why: str = "", fix: str = "", excused: bool = False) -> Gate:
+def _gate(hook: Hook, state: GateState, why: str = "", fix: str = "", excused: bool = False) -> GateStatus:
     event = hook.events[0] if hook.events else None
-    return Gate(hook.id, hook.name, event, hook.dialect, hook.scope, hook.where(), state, None, why, fix, excused)
+    return GateStatus(hook.id, hook.name, event, hook.dialect, hook.scope, hook.where(), state, None, why, fix, excused)
 
 
-def _of_hook(hook: Hook, setup: Setup, catalog: Catalog, host: Host | None, mode: str | None) -> Gate:
+def _of_hook(hook: Hook, setup: Setup, catalog: Catalog, host: Host | None, mode: str | None) -> GateStatus:
     """The first state that applies."""
     if hook.status == DISABLED:
         excused = by_user(hook, setup)
@@ -181,7 +181,7 @@ def by_user(hook: Hook, setup: Setup) -> bool:
     return hook.scope != "project"
 
 
-def _unreadable(problems: Iterable[Problem]) -> Iterator[Gate]:
+def _unreadable(problems: Iterable[Problem]) -> Iterator[GateStatus]:
     seen: set[str] = set()
     for problem in problems:
         if problem.code not in UNREADABLE or problem.severity == WARNING or not (problem.dialect or problem.scope):
@@ -191,16 +191,16 @@ def _unreadable(problems: Iterable[Problem]) -> Iterator[Gate]:
             seen.add(path)
             told = problem.as_dict()
             why = f"{problem.what} ({problem.why})" if problem.why else problem.what
-            yield Gate(
+            yield GateStatus(
                 path, os.path.basename(path), None, problem.dialect, problem.scope, problem.where, "unreadable",
                 None, why, told["fix"],
             )  # fmt: skip
 
 
-def _unusable(problem: Problem) -> Gate:
+def _unusable(problem: Problem) -> GateStatus:
     name = os.path.basename(problem.where)
     fix = problem.as_dict()["fix"]
-    return Gate(
+    return GateStatus(
         problem.where, name, None, problem.dialect, problem.scope, problem.where, "broken", None, problem.what, fix
     )
 
