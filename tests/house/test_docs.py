@@ -223,4 +223,6 @@ def test_the_settings_of_the_page_are_settings(tmp_path: Path) -> None:
         {"fast": "openai:gpt-5-mini", "thinking": "anthropic:some-model"},
         {"openai": {"base_url": "http://localhost:8000/v1", "api_key_env": "MY_KEY"}},
         {"bodies": "full", "keep_days": 90, "keep_mb": 1024},
+        hook_off={"kodik:project:PreToolUse:git_guard.py": "deny"},
+        hook_mode={"kodik:project:PreToolUse:git_guard.py": "enforce"},
     )

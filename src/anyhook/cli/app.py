@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 VERBS = {
     "fire": ("anyhook.cli.verb_fire", "Run the hooks of one event, as an agent would."),
     "list": ("anyhook.cli.verb_list", "List every hook, in the order they run."),
+    "status": ("anyhook.cli.verb_status", "Show whether the guards of this project are on."),
     "check": ("anyhook.cli.verb_check", "Read every hook file and report what is wrong."),
     "explain": ("anyhook.cli.verb_explain", "Show which hooks an event would run, which it would not, and why."),
     "trust": ("anyhook.cli.verb_trust", "Review a project's hooks and approve them."),

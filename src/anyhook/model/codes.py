@@ -281,6 +281,7 @@ CODES = {
         "A project's hooks run only after you approve them.",
         "Review and approve them: anyhook trust.",
     ),
+    "gate-off": Code(RUN, ERROR, "A guard is off, and `off` is `deny`.", "Run `anyhook status` to see why it is off."),
     # -- answers
     "output-ignored": Code(
         ANSWER, WARNING, "The hook's output has no meaning in its dialect.", "Print one JSON object, or nothing."

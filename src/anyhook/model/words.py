@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     """A hook in the catalog."""
     HookStatus = Literal["ran", "unmatched", "untrusted", "disabled", "skipped", "background", "broken"]
     """What happened to a hook in one event."""
+    GateState = Literal[
+        "disabled", "unreadable", "waiting", "changed", "broken", "native", "uncovered", "unmatched", "shadow", "armed"
+    ]
+    """Whether a gate holds; the first that applies, in this order."""
     Severity = Literal["error", "warning"]
 
 NONE: Verdict = "none"
@@ -43,6 +47,8 @@ ENDINGS: dict[str, Ending] = {
 TRUST = ("ask", "all", "native", "none")
 ON_FAILURE: tuple[Posture, ...] = ("native", "deny", "allow")
 MODE: tuple[Mode, ...] = ("enforce", "shadow")
+OFF = ("tell", "deny", "pass")
+"""What a gate means that is off: the person is told, what it guards is refused, or nothing."""
 TRACEPARENT = "TRACEPARENT"
 """The variable with a caller's trace context, as W3C names it."""
 RUN_VARIABLE = "ANYHOOK_RUN"

@@ -119,10 +119,16 @@ class CatalogPlan(Record):
     journal: dict[str, Json]
     """The settings of the journal."""
     mode: str
+    gone: list[Values]
+    """Approved hooks that are no longer declared."""
+    off: bool
+    """Whether a hook waits or is broken: then there is something to say when a session starts."""
 
     def is_quiet(self, *events: str) -> bool:
         """Whether these events reach no hook, and there is nothing else to say."""
-        return not self.problems and self.events.keys().isdisjoint(events)
+        if self.off and "session_start" in events:
+            return False
+        return not self.problems and not self.gone and self.events.keys().isdisjoint(events)
 
 
 def plan_path(own_dir: str, key: tuple[object, ...]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from anyhook.model.problem import WARNING
 from anyhook.model.record import Record
-from anyhook.model.words import BODIES, MODE, ON_FAILURE
+from anyhook.model.words import BODIES, MODE, OFF, ON_FAILURE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,12 +18,14 @@ ROLES = ("fast", "long", "thinking")
 JOURNAL_BOUNDS = {"keep_days": 36_500, "keep_mb": 1_000_000}
 """The bounds of the journal, and the most that each may be."""
 ENDPOINT = ("base_url", "api_key_env")
+OF_A_HOOK: dict[str, tuple[str, ...]] = {"on_failure": ON_FAILURE, "off": OFF, "mode": MODE}
+"""What can be set for one hook, and the values."""
 
 
 SETTINGS = {
     "plugins": "plugins", "on_failure": "on_failure", "mode": "mode", "protect": "protect", "dialect": "[dialect.NAME]",
-    "hooks": '[hooks."ID"]', "models": "[models]", "providers": "[providers.NAME]", "journal": "[journal]",
-    "agent": "[agent]",
+    "off": "off", "hooks": '[hooks."ID"]', "models": "[models]", "providers": "[providers.NAME]",
+    "journal": "[journal]", "agent": "[agent]",
 }  # fmt: skip
 """Every key of the file, and how it is written there."""
 
@@ -46,6 +48,12 @@ class Settings(Record):
     """Whether agents are kept from editing our own files and entries."""
     mode: str = MODE[0]
     """Whether decisions count, where the call does not say."""
+    off: str = OFF[0]
+    """What a gate means that is off: nobody approved it, or it cannot work."""
+    hook_off: dict[str, str] = {}  # noqa: RUF012 (never changed)
+    """The same by hook id, or by the path of a file that cannot be read."""
+    hook_mode: dict[str, str] = {}  # noqa: RUF012 (never changed)
+    """Hook id → whether its decisions count."""
 
 
 def read_settings(path: str, files: Files, home: str) -> Settings:
@@ -72,6 +80,11 @@ def read_settings(path: str, files: Files, home: str) -> Settings:
     if mode not in MODE:
         warn("mode", f"must be one of {', '.join(MODE)}", "Correct it.")
         mode = MODE[0]
+    off = document.get("off", OFF[0])
+    if off not in OFF:
+        warn("off", f"must be one of {', '.join(OFF)}", "Correct it.")
+        off = OFF[0]
+    hooks = _hooks(document.get("hooks"), warn)
     for key in document:
         if key not in SETTINGS:
             warn(key, "is not a setting", f"Settings: {', '.join(SETTINGS.values())}.")
@@ -79,12 +92,15 @@ def read_settings(path: str, files: Files, home: str) -> Settings:
         tuple(plugins),
         str(posture),
         _dialects(document.get("dialect"), warn),
-        _hooks(document.get("hooks"), warn),
+        hooks["on_failure"],
         _models(document.get("models"), warn),
         _providers(document.get("providers"), warn),
         _journal(document.get("journal"), warn),
         _protect(document.get("protect", True), warn),
         str(mode),
+        str(off),
+        hooks["off"],
+        hooks["mode"],
     )
 
 
@@ -132,14 +148,21 @@ def _dialects(value: Json, warn: _Warn) -> dict[str, dict[str, str]]:
     return found
 
 
-def _hooks(value: Json, warn: _Warn) -> dict[str, str]:
-    found: dict[str, str] = {}
+def _hooks(value: Json, warn: _Warn) -> dict[str, dict[str, str]]:
+    """Setting → hook id → value."""
+    found: dict[str, dict[str, str]] = {key: {} for key in OF_A_HOOK}
+    known = "; ".join(f"{key} = {' | '.join(words)}" for key, words in OF_A_HOOK.items())
     for hook, settings in value.items() if isinstance(value, dict) else ():
-        posture = settings.get("on_failure") if isinstance(settings, dict) else None
-        if posture in ON_FAILURE:
-            found[hook] = str(posture)
-        else:
-            warn(f"hooks.{hook}", f"needs on_failure = {' | '.join(ON_FAILURE)}", "Correct it.")
+        if not isinstance(settings, dict) or not settings:
+            warn(f"hooks.{hook}", f"needs one of {', '.join(OF_A_HOOK)}", f"Settings: {known}.")
+            continue
+        for key, chosen in settings.items():
+            if key not in OF_A_HOOK or chosen not in OF_A_HOOK[key]:
+                warn(
+                    f"hooks.{hook}.{key}", "is not a setting of a hook, or not one of its values", f"Settings: {known}."
+                )
+            else:
+                found[key][hook] = str(chosen)
     return found
 
 

@@ -121,3 +121,17 @@ class Host(Record):
 
     def row(self, native: str) -> HostEvent | None:
         return next((row for row in self.events if row.native == native), None)
+
+
+CHANNELS = ("message", "context")
+
+
+def channel_of(host: Host) -> str | None:
+    """How a person is told something through this host, at the start of a session or before a call: `message`, else
+    `context`, else `stderr`; None where a module calls us and drops it."""
+    moments = ("session_start", "user_prompt_submit", "pre_tool")
+    rows = [row for row in host.events if row.installed and set(row.canonical) & set(moments)]
+    for channel in CHANNELS:
+        if any(channel in row.says for row in rows):
+            return channel
+    return None if host.entry is not None and host.entry.style == "module" else "stderr"

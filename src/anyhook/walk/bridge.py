@@ -9,6 +9,7 @@ from anyhook.guard.guard import NAME, guard, refusal
 from anyhook.model import lean_json
 from anyhook.model.event import GATES
 from anyhook.model.firing import NO_OPINION, Answer, Firing, Part
+from anyhook.model.hook import BROKEN, CHANGED, UNTRUSTED
 from anyhook.model.record import Record
 from anyhook.state.places import state_dir
 from anyhook.state.turns import Turn
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 
 MARGIN, MIN_MARGIN_S = 0.1, 0.4
 """What is kept of the agent's time for ourselves: a share of it, but not less than it takes to start and to answer."""
+OFF = (UNTRUSTED, CHANGED, BROKEN)
+"""What a hook may be because of which a guard is off."""
+NOT_RUN = (126, 127)
+"""A shell's statuses for a program that cannot be started."""
 KEEPING = ("stop", "subagent_stop")
 """Events whose block keeps the agent working."""
 
@@ -173,7 +178,18 @@ def bridge(context: Context, incoming: Incoming) -> Answer:
         decision, index = _combined(incoming, decided)
     if recent is not None:
         recent.keep(decision)
-    return _tell(context, incoming, tuple(parts), decision, index)
+    config, catalog, aside = context.config, context.routes.catalog, ""
+    if (
+        catalog.gone
+        or catalog.problems
+        or any(hook.status in OFF for hook in catalog.hooks)
+        or any(report.status == "broken" or report.exit_code in NOT_RUN for report in decision.hooks)
+    ) and (config.off == "tell" or "tell" in config.hook_off.values()):
+        from anyhook.walk.tell import told
+
+        decision, aside = told(context, incoming, decision)
+    answer = _tell(context, incoming, tuple(parts), decision, index)
+    return answer.replace(stderr=aside) if aside and not answer.stderr else answer
 
 
 def _walk_in_turn(context: Context, event: Event) -> Part:

@@ -24,7 +24,7 @@ from anyhook.walk.catalog import Catalog, Setup
 from anyhook.walk.discover import discover
 from anyhook.walk.layer import layer
 from anyhook.walk.load import builtins, load
-from anyhook.walk.trust import gated, trust
+from anyhook.walk.trust import gated, gone, trust
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from anyhook.model.hook import Source
 
     Made = TypeVar("Made")
+
+
+SWITCHED_OFF = "turned off; `anyhook enable` turns it on"
+"""Why a hook is off that its user turned off."""
 
 
 class Loaded(Record):
@@ -235,7 +239,8 @@ def _build(setup: Setup, loaded: Loaded, may_start: bool) -> Catalog:
     failed = any(problem.code == FAILED for problem in problems)
     failed = failed or (loaded.too_large is not None and not loaded.too_large.lasting)
     complete = not failed and all(hook.native_event or hook.status != ARMED for hook in hooks)
-    return Catalog(hooks, problems, loaded.config, files.stamps, complete)
+    missing = gone(loaded.layers, ledger, roots) if setup.trust == "ask" and loaded.too_large is None else ()
+    return Catalog(hooks, problems, loaded.config, files.stamps, complete, missing)
 
 
 def joined(table: Dialect, layers: Sequence[Layer], roots: Roots, files: Files) -> list[Hook]:
@@ -267,7 +272,7 @@ def open_ledger(setup: Setup, files: Files) -> Ledger:
 
 
 def _switched(hook: Hook, off: frozenset[str]) -> Hook:
-    return hook.replace(status=DISABLED, why="turned off; `anyhook enable` turns it on") if hook.id in off else hook
+    return hook.replace(status=DISABLED, why=SWITCHED_OFF) if hook.id in off else hook
 
 
 def with_types(

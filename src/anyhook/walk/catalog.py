@@ -6,7 +6,7 @@ from __future__ import annotations
 from time import time_ns
 
 from anyhook.model.event import EVENTS
-from anyhook.model.hook import DISABLED, Hook
+from anyhook.model.hook import ARMED, DISABLED, Hook
 from anyhook.model.problem import Problem
 from anyhook.model.record import Record
 from anyhook.state.plans import CatalogPlan, Setup, keep_plan, read_plan
@@ -29,6 +29,8 @@ class Catalog(Record):
     stamps: dict[str, Stamp | None]
     complete: bool = True
     """False where an executable has not been asked for its event yet, or time ran out."""
+    gone: tuple[Hook, ...] = ()
+    """Hooks that were approved and are no longer declared, as far as their approval tells what they were."""
 
     def for_event(self, event: str) -> list[Hook]:
         """The hooks of one event. One that has not said its event yet may be of any."""
@@ -102,13 +104,16 @@ def to_plan(setup: Setup, catalog: Catalog) -> CatalogPlan:
         native_names(),
         catalog.config.journal,
         catalog.config.mode,
+        [_values(hook) for hook in catalog.gone],
+        any(hook.status not in (ARMED, DISABLED) for hook in catalog.hooks),
     )
 
 
 def from_plan(plan: CatalogPlan) -> Catalog:
     hooks = [Hook(*values) for values in plan.hooks]  # type: ignore[arg-type]
     problems = [Problem(*values) for values in plan.problems]  # type: ignore[arg-type]
-    return Catalog(hooks, problems, Settings(*plan.config), plan.stamps)  # type: ignore[arg-type]
+    gone = tuple(Hook(*values) for values in plan.gone)  # type: ignore[arg-type]
+    return Catalog(hooks, problems, Settings(*plan.config), plan.stamps, gone=gone)  # type: ignore[arg-type]
 
 
 def _values(thing: Record) -> tuple[object, ...]:

@@ -41,6 +41,8 @@ class HookStep(Record):
     row: EventRow
     why: str | None
     """Why it does not run; "" to run, None where its matcher has to see each event."""
+    shut: str = ""
+    """The reason for the refusal where this gate is off, and its user wants that to close what it guards."""
 
 
 class Route(Record):
@@ -141,7 +143,13 @@ class Routes:
 
     def steps(self, event: Event) -> tuple[HookStep, ...]:
         """Every hook of the event with its tables, in the order in which they run."""
-        return tuple(step for hook in self.hooks_for(event) if (step := _step(hook, event)) is not None)
+        found = tuple(step for hook in self.hooks_for(event) if (step := _step(hook, event)) is not None)
+        config = self.catalog.config
+        if config.off != "deny" and "deny" not in config.hook_off.values():
+            return found
+        from anyhook.walk.shut import with_shut
+
+        return with_shut(found, self.setup, self.catalog, event)
 
     def hooks_for(self, event: Event) -> list[Hook]:
         callbacks = [hook for hook, _ in self._callbacks.values() if event.name in hook.events]
@@ -211,7 +219,7 @@ class Routes:
 def _step(hook: Hook, event: Event) -> HookStep | None:
     table = dialect(hook.dialect)
     row = table.row(hook.native_event) or table.row_for(event.name)
-    return HookStep(hook, table, row, _known(hook, table, row, event)) if row else None
+    return HookStep(hook, table, row, known(hook, table, row, event)) if row else None
 
 
 def wanted(hook: Hook, table: Dialect, row: EventRow, native: Event, event: Event) -> tuple[str | None, str]:
@@ -225,7 +233,7 @@ def wanted(hook: Hook, table: Dialect, row: EventRow, native: Event, event: Even
     return why, failed
 
 
-def _known(hook: Hook, table: Dialect, row: EventRow, event: Event) -> str | None:
+def known(hook: Hook, table: Dialect, row: EventRow, event: Event) -> str | None:
     """Why a hook does not run, as far as that depends on the event's target only; see `HookStep.why`."""
     if hook.status == BROKEN and hook.native_event:
         return None  # what a broken hook means is the posture's business

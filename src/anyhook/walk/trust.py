@@ -11,7 +11,7 @@ from anyhook.state.places import lies_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from anyhook.documents.files import Files, Print
     from anyhook.model.json_types import Json
@@ -85,6 +85,8 @@ def gated(layer: Layer, roots: Roots) -> bool:
 
 
 ALL = "*"
+SWITCHING = ("[]", '"off"', '"on"')
+"""The definitions of what a project says about the user's hooks without a hook of its own."""
 
 
 def switches(layer: Layer) -> dict[str, Item]:
@@ -151,3 +153,50 @@ def _path_trusted(dialect: Dialect, ledger: Ledger, roots: Roots, files: Files) 
 
 def _mark(hook: Hook, status: str, why: str) -> Hook:
     return hook.replace(status=status, why=why) if hook.status != DISABLED else hook
+
+
+def gone(layers: Mapping[str, Sequence[Layer]], ledger: Ledger, roots: Roots) -> tuple[Hook, ...]:
+    """The hooks that were approved for the project and are not declared any more, as far as their approval tells."""
+    items = ledger.items(roots.project)
+    if not items:
+        return ()
+    there = {hook.id for each in layers.values() for layer in each for hook in layer.hooks}
+    there.update(item.id for each in layers.values() for layer in each for item in switches(layer).values())
+    return tuple(
+        _remembered(item, name, roots)
+        for item in items.values()
+        for name in [item.id.partition(":")[0]]
+        if name in layers and item.id not in there and item.definition not in SWITCHING
+    )
+
+
+def _remembered(item: Item, name: str, roots: Roots) -> Hook:
+    """A hook out of its approval. Where that does not tell the event, it may have been of any."""
+    from anyhook.model import lean_json
+    from anyhook.tables.registry import dialect
+
+    try:
+        told = lean_json.loads(item.definition)
+    except (ValueError, RecursionError):
+        told = None
+    told = told if isinstance(told, dict) else {}
+    row = dialect(name).row(str(told.get("event") or told.get("trigger") or ""))
+    return Hook(
+        id=item.id,
+        name=item.id.rpartition(":")[2],
+        dialect=name,
+        scope="project",
+        source=next(iter(item.files), roots.project),
+        place=(),
+        root=roots.project,
+        label="",
+        native_event=row.native if row else "",
+        events=row.canonical if row else (),
+        matcher=told.get("matcher"),
+        handler="",
+        spec={},
+        limit_s=0.0,
+        definition=item.definition,
+        status=CHANGED,
+        why="it was approved, and is no longer declared; see `anyhook trust`",
+    )

@@ -140,6 +140,8 @@ class Walk:
             self.report(step.hook, "skipped", f"{self.blocker} came first")
         elif position in self.same:
             self.report(step.hook, "skipped", f"{self.same[position]} is the same")
+        elif step.shut:
+            self.refuse(position, step)
         elif failed:
             self.give_up(position, step, failed)
         elif step.hook.background:
@@ -231,7 +233,7 @@ class Walk:
             hook, why, failed = step.hook, step.why, ""
             if step.dialect is not table:
                 break
-            if hook.status == BROKEN:
+            if hook.status == BROKEN or step.shut:
                 continue
             if why is None:
                 why, failed = wanted(hook, table, step.row, self.seen, self.current)
@@ -277,8 +279,21 @@ class Walk:
         self.report(step.hook, "broken", why, verdict=outcome.verdict)
         self.take(position, step, outcome, upstream=False)
 
+    def refuse(self, position: int, step: HookStep) -> None:
+        """The gate is off, and its user wants that to close what it guards."""
+        hook, why = step.hook, "it is off, and `off` in the settings is `deny`"
+        outcome = judge(hook, step.dialect, step.row, Outcome.block(step.shut), self.context.posture_of(hook), {})
+        problem = Problem("gate-off", f"`{hook.name}` is off, so what it guards is refused", hook.where(), hook.why)
+        outcome = outcome.replace(problems=(*outcome.problems, problem))
+        if step.dialect.name in self.context.exhausted:
+            outcome = _let_go(hook, step.row, outcome)
+        self.report(hook, "untrusted" if not hook.trusted else "broken", hook.why or why, verdict=outcome.verdict)
+        self.take(position, step, outcome, upstream=False)
+
     def take(self, position: int, step: HookStep, outcome: Outcome, upstream: bool) -> None:
         """Let one outcome count: for the hooks to come, and for the decision."""
+        if self.context.config.hook_mode.get(step.hook.id) == "shadow":
+            outcome = Outcome(problems=outcome.problems)  # what it asked for is in its report
         if outcome.problems:
             outcome = outcome.replace(problems=self.context.unheard(outcome.problems))
         plain = to_host(outcome, self.event, step.dialect)

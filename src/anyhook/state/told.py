@@ -1,0 +1,25 @@
+"""Told: the guards that are off and that a person knows about already, by session; every event is a process of its own.
+What is lost only tells somebody twice."""
+
+from __future__ import annotations
+
+from anyhook.model import lean_json
+from anyhook.state.places import file_name, read_object, write_private
+
+
+class Told:
+    """One session of one agent."""
+
+    def __init__(self, state_dir: str, agent: str, session: str) -> None:
+        self.path = f"{state_dir}/told/{file_name(f'{agent} {session}')}"
+
+    def known(self) -> dict[str, str]:
+        """Guard → the reason that was given."""
+        found = read_object(self.path) or {}
+        return {key: value for key, value in found.items() if isinstance(value, str)}
+
+    def keep(self, said: dict[str, str]) -> None:
+        try:
+            write_private(self.path, lean_json.dumps({**self.known(), **said}).encode())
+        except OSError:
+            return

@@ -1,0 +1,75 @@
+"""Here: whether a hook's matcher can match at all, in any agent or in one. It says no only where that is certain: an
+agent has more tools than its table knows, from its own servers and from others'."""
+
+from __future__ import annotations
+
+from anyhook.model.event import EVENTS, Event
+from anyhook.model.hook import ARMED
+from anyhook.tables.patterns import names_only
+from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
+from anyhook.walk.receive import recalled
+from anyhook.walk.routes import known
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from anyhook.model.hook import Hook
+    from anyhook.tables.host_rows import Host
+    from anyhook.walk.catalog import Setup
+
+NEVER = "matcher-never-matches"
+
+
+def never_matches(hook: Hook, setup: Setup, table: Host | None) -> str:
+    """Why a hook can never match, in this agent where one is named; "" where it may."""
+    from anyhook.walk.inspect import inspect
+
+    for problem in inspect(hook, setup):
+        if problem.code == NEVER:
+            return problem.why or problem.what
+    return _not_here(hook, table) if table is not None else ""
+
+
+def _not_here(hook: Hook, table: Host) -> str:
+    """The same where it names tools only, and every one of them is known, but not in this agent."""
+    pattern = hook.matcher.get("tool") if isinstance(hook.matcher, dict) else hook.matcher
+    if not isinstance(pattern, str) or pattern.strip() in ("", "*"):
+        return ""
+    event = next((each for each in hook.events if EVENTS[each] == ("tool",)), None)
+    row = dialect(hook.dialect).row(hook.native_event)
+    names = names_only(pattern)
+    if event is None or row is None or row.target != "tool" or names is None:
+        return ""
+    for seen in _calls(event, table):
+        if not known(hook.replace(status=ARMED), dialect(hook.dialect), row, seen):
+            return ""
+    if names & _own_names(table) or not names <= _all_names():
+        return ""
+    return f"{table.title} has no tool {', '.join(sorted(names))}"
+
+
+def _calls(event: str, table: Host) -> Iterator[Event]:
+    """One event for every tool of the agent that its table knows, and for every part of a call that is split."""
+    ours = {tool.ours for tool in table.tools.values()}
+    if any(tool.split is not None for tool in table.tools.values()):
+        ours |= {"write_file", "edit_file"}
+    for name in (*table.tools, *sorted(ours)):
+        yield recalled(table, Event(event, {"tool": name, "input": {}}, hosted=True))
+
+
+def _own_names(table: Host) -> set[str]:
+    own = dialect(table.name).tools.values() if table.name in DIALECTS else ()
+    return {*table.tools, *(row.native for row in own)}
+
+
+def _all_names() -> set[str]:
+    """Every name that a tool has in some agent."""
+    found: set[str] = set()
+    for name in HOSTS:
+        tools = host(name).tools
+        found.update(tools, (tool.ours for tool in tools.values()))
+    for name in DIALECTS:
+        tools_of = dialect(name).tools
+        found.update(tools_of, (row.native for row in tools_of.values()))
+    return found

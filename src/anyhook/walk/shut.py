@@ -1,0 +1,106 @@
+"""Shut: what gates that are off close, where their user wants that (`off = "deny"`). It only ever closes."""
+
+from __future__ import annotations
+
+from anyhook.model.hook import ARMED, BROKEN, DISABLED, Hook
+from anyhook.model.outcome import STOPPING
+from anyhook.tables.registry import dialect
+from anyhook.walk.routes import HookStep, known
+from anyhook.walk.status import dropped, is_gate, is_off, unreadable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from anyhook.model.event import Event
+    from anyhook.walk.catalog import Catalog, Setup
+    from anyhook.walk.routes import Routes
+    from anyhook.walk.status import GateStatus
+
+CHOSEN = ("none", "all")
+"""Ways to treat approval by which the caller, and no approval, says what runs."""
+
+
+def asked_about(routes: Routes, event: Event) -> list[HookStep]:
+    """The gates that are off and would have been asked about an event, whatever the user's settings say of them."""
+    config = routes.catalog.config.replace(off="deny", hook_off={})
+    steps = with_shut(routes.steps(event), routes.setup, routes.catalog.replace(config=config), event)
+    return [step for step in steps if step.shut and not step.why]
+
+
+def with_shut(steps: tuple[HookStep, ...], setup: Setup, catalog: Catalog, event: Event) -> tuple[HookStep, ...]:
+    """The steps of an event, with those that close it because their gate is off."""
+    return (*(_shut(step, setup, catalog, event) for step in steps), *_missing(setup, catalog, event))
+
+
+def _shut(step: HookStep, setup: Setup, catalog: Catalog, event: Event) -> HookStep:
+    hook = step.hook
+    if hook.handler == "callable" or hook.status == DISABLED or not denies(hook.id, catalog) or not is_gate(hook):
+        return step
+    if step.row.block not in STOPPING or (not hook.trusted and setup.trust in CHOSEN):
+        return step
+    why = is_off(hook, setup, catalog)
+    if not why:
+        return step
+    reaches = step.why if hook.trusted else known(hook.replace(status=ARMED), step.dialect, step.row, event)
+    fix = "anyhook trust" if not hook.trusted else "anyhook check"
+    return step.replace(why=reaches, shut=_reason(hook.name, why, fix))
+
+
+def _missing(setup: Setup, catalog: Catalog, event: Event) -> Iterator[HookStep]:
+    """Gates that no step stands for: hooks that are gone, and files of which nobody knows what they guard."""
+    blind = unreadable(catalog.problems)
+    hidden = {gate.dialect for gate in blind if gate.scope in ("project", "")}
+    for hook in catalog.gone:
+        wanted = not hook.native_event or event.name in hook.events
+        if wanted and is_gate(hook) and denies(hook.id, catalog) and not hidden & {hook.dialect, ""}:
+            yield from _closing(hook, hook.why, "anyhook trust", event)
+    for gate in (*blind, *dropped(catalog)):
+        if denies(gate.id, catalog):
+            for name in (gate.dialect,) if gate.dialect else setup.dialects:
+                yield from _closing(_stand_in(gate, name), gate.why, "anyhook check", event)
+
+
+def _closing(hook: Hook, why: str, fix: str, event: Event) -> Iterator[HookStep]:
+    table = dialect(hook.dialect)
+    own = table.row(hook.native_event)
+    rows = [own] if own else [row for row in table.events if event.name in row.canonical]
+    row = next((row for row in rows if row.block in STOPPING), None)
+    if row is None:
+        return
+    try:
+        reaches = known(hook.replace(status=ARMED), table, row, event)
+    except Exception:  # noqa: BLE001 (what it guarded cannot be told, so all of it is closed)
+        reaches = ""
+    yield HookStep(hook, table, row, reaches, _reason(hook.name, why, fix))
+
+
+def _stand_in(gate: GateStatus, name: str) -> Hook:
+    """A hook in place of a file; it is for every event."""
+    return Hook(
+        id=gate.id,
+        name=gate.name,
+        dialect=name,
+        scope=gate.scope,
+        source=gate.source,
+        place=(),
+        root="",
+        label="",
+        native_event="",
+        events=(),
+        matcher=None,
+        handler="",
+        spec={},
+        limit_s=0.0,
+        status=BROKEN,
+        why=gate.why,
+    )
+
+
+def denies(key: str, catalog: Catalog) -> bool:
+    """Whether a gate that is off closes what it guards."""
+    return (catalog.config.hook_off.get(key) or catalog.config.off) == "deny"
+
+
+def _reason(name: str, why: str, fix: str) -> str:
+    return f"The guard `{name}` is OFF: {why}. The user's settings refuse what it guards until it is on again: {fix}"

@@ -1,0 +1,211 @@
+"""Status: whether every gate of a project holds, for the user alone or in one agent. One function says it for everyone
+who speaks of protection. It starts nothing and asks nobody."""
+
+from __future__ import annotations
+
+import os
+
+from anyhook.model.hook import ASKING, BROKEN, CHANGED, DISABLED, UNTRUSTED
+from anyhook.model.outcome import STOPPING
+from anyhook.model.problem import ERROR, WARNING
+from anyhook.model.record import Record
+from anyhook.state.places import lies_in
+from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.walk.build import SWITCHED_OFF
+from anyhook.walk.here import never_matches
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from anyhook.model.hook import Hook
+    from anyhook.model.json_types import Json
+    from anyhook.model.problem import Problem
+    from anyhook.model.words import GateState
+    from anyhook.tables.host_rows import Host
+    from anyhook.walk.catalog import Catalog, Setup
+
+OFF_STATES = ("waiting", "changed", "broken", "unreadable")
+"""What the setting `off` is about."""
+SAFE_STATES = ("armed", "native", "unmatched")
+UNREADABLE = (
+    "unreadable", "not-utf8", "dangling-link", "layer-failed", "no-front-matter", "invalid-json", "invalid-yaml",
+    "invalid-toml", "project-too-large", "broken-agent",
+)  # fmt: skip
+"""Problems because of which nobody knows what a file declares."""
+TURNED_OFF = " turns all hooks off"
+TRUST, ENABLE, CHECK = "anyhook trust", "anyhook enable", "anyhook check"
+
+
+class GateStatus(Record):
+    """One gate, and whether it holds."""
+
+    id: str
+    name: str
+    event: str | None
+    """Canonical; None where it is not known."""
+    dialect: str
+    scope: str
+    source: str
+    state: GateState
+    agent: str | None = None
+    why: str = ""
+    fix: str = ""
+    excused: bool = False
+    """Whether the user turned it off."""
+
+    def as_dict(self) -> dict[str, Json]:
+        fields = ("id", "event", "dialect", "scope", "source", "state", "agent", "why", "fix")
+        return {field: getattr(self, field) for field in fields}
+
+
+def gates(setup: Setup, catalog: Catalog, host: Host | None = None, mode: str | None = None) -> list[GateStatus]:
+    """The state of every gate of a project, in the order of the catalog; of those in one agent, where it is named."""
+    agent = host.name if host is not None else None
+    lost = list(_unreadable(catalog.problems))
+    blind = {gate.dialect for gate in lost if gate.scope in ("project", "")}
+    found = [_of_hook(hook, setup, catalog, host, mode) for hook in catalog.hooks if is_gate(hook)]
+    # What is in a file that cannot be read is not gone.
+    left = [hook for hook in catalog.gone if is_gate(hook) and not blind & {hook.dialect, ""}]
+    found += [_gate(hook, "changed", hook.why, TRUST) for hook in left]
+    found += [*lost, *dropped(catalog)]
+    return [gate.replace(agent=agent) for gate in found]
+
+
+def protected(found: Iterable[GateStatus]) -> bool:
+    """Whether something is guarded, and nothing that should be is not."""
+    found = list(found)
+    held = all(gate.state in SAFE_STATES or (gate.state == "disabled" and gate.excused) for gate in found)
+    return held and any(gate.state == "armed" for gate in found)
+
+
+def is_gate(hook: Hook) -> bool:
+    """Whether a block of this hook keeps something from happening. One whose event is unknown may be a gate."""
+    if hook.scope == "builtin" or hook.background:
+        return False
+    table = dialect(hook.dialect)
+    row = table.row(hook.native_event)
+    if row is None:
+        return not hook.native_event and any(each.block in STOPPING for each in table.events)
+    return row.block in STOPPING
+
+
+def is_off(hook: Hook, setup: Setup, catalog: Catalog) -> str:
+    """Why the setting `off` applies to a gate; "" where it does not."""
+    gate = _of_hook(hook, setup, catalog, None, None)
+    return gate.why if gate.state in OFF_STATES else ""
+
+
+def unreadable(problems: Iterable[Problem]) -> list[GateStatus]:
+    """The files of which nobody knows what they guard."""
+    return list(_unreadable(problems))
+
+
+def dropped(catalog: Catalog) -> list[GateStatus]:
+    """The declarations that cannot be used, and of which there is no hook. (Values that are replaced are warnings.)"""
+    kept = {hook.where() for hook in catalog.hooks if hook.status == BROKEN}
+    found = []
+    for problem in catalog.problems:
+        told = problem.severity == ERROR and problem.dialect in DIALECTS and problem.scope
+        if told and problem.code not in (*UNREADABLE, "repeated-key") and problem.where not in kept:
+            found.append(_unusable(problem))
+    return found
+
+
+def _gate(hook: Hook, state: GateState, why: str = "", fix: str = "", excused: bool = False) -> GateStatus:
+    event = hook.events[0] if hook.events else None
+    return GateStatus(hook.id, hook.name, event, hook.dialect, hook.scope, hook.where(), state, None, why, fix, excused)
+
+
+def _of_hook(hook: Hook, setup: Setup, catalog: Catalog, host: Host | None, mode: str | None) -> GateStatus:
+    """The first state that applies."""
+    if hook.status == DISABLED:
+        excused = by_user(hook, setup)
+        return _gate(hook, "disabled", hook.why, f"{ENABLE} {hook.id}" if hook.why == SWITCHED_OFF else "", excused)
+    if hook.status == UNTRUSTED:
+        return _gate(hook, "waiting", hook.why, TRUST)
+    if hook.status == CHANGED:
+        return _gate(hook, "changed", hook.why, TRUST)
+    why = hook.why if hook.status == BROKEN else _cannot_start(hook, setup, catalog)
+    if why:
+        return _gate(hook, "broken", why, CHECK)
+    if host is not None:
+        if hook.scope in host.reads.get(hook.dialect, ()):
+            return _gate(hook, "native", f"{host.title} runs it itself")
+        asked = {event for row in host.events if row.installed for event in row.canonical}
+        if hook.events and asked.isdisjoint(hook.events):
+            fix = "Move it to an event that this agent has; `anyhook doctor` lists them."
+            return _gate(hook, "uncovered", f"{host.title} never asks at {hook.events[0]}", fix)
+    why = never_matches(hook, setup, host)
+    if why:
+        return _gate(hook, "unmatched", why)
+    config = catalog.config
+    own = config.hook_mode.get(hook.id) == "shadow"
+    if own or (mode or config.mode) == "shadow":
+        where = f'[hooks."{hook.id}"]' if own else "the settings"
+        why = f"its decisions do not count: `mode` is `shadow` in {where}"
+        return _gate(hook, "shadow", why, 'Write mode = "enforce" there.')
+    return _gate(hook, "armed")
+
+
+def _cannot_start(hook: Hook, setup: Setup, catalog: Catalog) -> str:
+    """What keeps a hook from running, as far as that can be seen."""
+    from anyhook.tables.isolation import told
+    from anyhook.walk.inspect import inspect, missing_program
+
+    try:
+        why = missing_program(hook, setup)
+        if why:
+            return why
+        for problem in inspect(hook, setup):
+            if problem.severity == ERROR:
+                return problem.why or problem.what
+    except Exception as error:  # noqa: BLE001 (what cannot be looked at is not armed)
+        return f"it could not be looked at ({told(error)})"
+    if hook.handler in ASKING:
+        from anyhook.handlers.roles import asked
+
+        if asked(hook, dialect(hook.dialect), None, catalog.config, None)[0] is None:
+            return "it asks a model, and the settings name none"
+    return ""
+
+
+def by_user(hook: Hook, setup: Setup) -> bool:
+    """Whether a disabled hook is off by its user's own word, and not by the project's."""
+    if hook.why == SWITCHED_OFF:
+        return True
+    if hook.why.endswith(TURNED_OFF):
+        path = hook.why.removesuffix(TURNED_OFF)
+        home = setup.env.get("HOME", "")
+        return not lies_in(path, setup.project) or bool(home and lies_in(home, setup.project))
+    return hook.scope != "project"
+
+
+def _unreadable(problems: Iterable[Problem]) -> Iterator[GateStatus]:
+    seen: set[str] = set()
+    for problem in problems:
+        if problem.code not in UNREADABLE or problem.severity == WARNING or not (problem.dialect or problem.scope):
+            continue
+        path = _path(problem.where)
+        if path not in seen:
+            seen.add(path)
+            told = problem.as_dict()
+            why = f"{problem.what} ({problem.why})" if problem.why else problem.what
+            yield GateStatus(
+                path, os.path.basename(path), None, problem.dialect, problem.scope, problem.where, "unreadable",
+                None, why, told["fix"],
+            )  # fmt: skip
+
+
+def _unusable(problem: Problem) -> GateStatus:
+    name = os.path.basename(problem.where)
+    fix = problem.as_dict()["fix"]
+    return GateStatus(
+        problem.where, name, None, problem.dialect, problem.scope, problem.where, "broken", None, problem.what, fix
+    )
+
+
+def _path(where: str) -> str:
+    """A place without its line."""
+    path, _, line = where.rpartition(":")
+    return path if path and line.isdigit() else where

@@ -1,0 +1,81 @@
+"""Tell: one line for the person where guards are off, once per session and guard, through the agent's own channel. It
+changes nothing about what happens."""
+
+from __future__ import annotations
+
+from anyhook.model.record import Record
+from anyhook.state.places import state_dir
+from anyhook.state.told import Told
+from anyhook.tables.host_rows import channel_of
+from anyhook.walk.shut import asked_about
+from anyhook.walk.status import OFF_STATES, gates
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.decision import Decision
+    from anyhook.walk.bridge import Incoming
+    from anyhook.walk.context import Context
+
+SHOWN = 3
+"""How many guards one line names."""
+
+
+class OffGuard(Record):
+    """A guard that is off, as far as a person wants to know."""
+
+    id: str
+    name: str
+    why: str
+    fix: str
+
+
+def told(context: Context, incoming: Incoming, decision: Decision) -> tuple[Decision, str]:
+    """The decision with what has to be told, and what goes to stderr for want of a better channel."""
+    says, event = incoming.row.says, incoming.received.events[0]
+    channel = next((name for name in ("message", "context") if name in says), None) if decision.enforced else None
+    if channel is None and decision.enforced and channel_of(incoming.table) != "stderr":
+        return decision, ""  # another event of this agent has a channel
+    guards = _off(context, incoming)
+    session = str(event.data.get("session") or "")
+    kept = Told(state_dir(context.setup.env), incoming.table.name, session)
+    known = kept.known() if session else {}
+    new = [guard for guard in guards if guard.id not in known]
+    if not new:
+        return decision, ""
+    line = sentence(new)
+    if session:
+        kept.keep({guard.id: guard.why for guard in new})
+    if channel == "message":
+        return decision.replace(messages=(*decision.messages, line)), ""
+    if channel == "context":
+        return decision.replace(context=(*decision.context, f"Tell the user: {line}")), ""
+    return decision, line
+
+
+def _off(context: Context, incoming: Incoming) -> list[OffGuard]:
+    """All guards that are off, at the start of a session; later those that would have been asked about this call."""
+    setup, catalog = context.setup, context.routes.catalog
+    if incoming.received.events[0].name == "session_start":
+        off = [gate for gate in gates(setup, catalog, incoming.table, context.mode) if gate.state in OFF_STATES]
+        found = [OffGuard(gate.id, gate.name, gate.why, _command(gate.state)) for gate in off]
+    else:
+        steps = [step for event in incoming.received.events for step in asked_about(context.routes, event)]
+        found = [
+            OffGuard(step.hook.id, step.hook.name, step.hook.why or step.shut, _command(step.hook.status))
+            for step in steps
+        ]
+    config = catalog.config
+    kept = [guard for guard in found if (config.hook_off.get(guard.id) or config.off) == "tell"]
+    return list({guard.id: guard for guard in kept}.values())
+
+
+def _command(state: str) -> str:
+    return "anyhook trust" if state in ("waiting", "untrusted", "changed") else "anyhook status"
+
+
+def sentence(guards: list[OffGuard]) -> str:
+    """What a person reads."""
+    shown = "; ".join(f"{guard.name}: {guard.why}" for guard in guards[:SHOWN])
+    more = f"; {len(guards) - SHOWN} more" if len(guards) > SHOWN else ""
+    commands = ", ".join(dict.fromkeys(guard.fix for guard in guards))
+    return f"anyhook: {len(guards)} guard{'' if len(guards) == 1 else 's'} OFF: {shown}{more}. Run: {commands}"

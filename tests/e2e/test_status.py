@@ -1,0 +1,189 @@
+"""`anyhook status`, and what the setting `off` does to `fire` and `bridge`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from anyhook.model.outcome import STOPPING
+from anyhook.tables.registry import DIALECTS, dialect
+
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+    from conftest import World
+
+GATE_KEYS = {"id", "event", "dialect", "scope", "source", "state", "agent", "why", "fix"}
+CALL = ("pre_tool", "--tool", "Bash", "--input", '{"command": "ls"}')
+PASS = "exit 0"
+
+
+def status(world: World, *words: str) -> tuple[int, dict[str, Any]]:
+    done = world.command("status", *words, "--json")
+    found: dict[str, Any] = json.loads(done.stdout)
+    return done.returncode, found
+
+
+def test_the_answer_for_programs(world: World) -> None:
+    world.hook("kodik", "PreToolUse", PASS)
+    world.hook("claude", "PreToolUse", PASS)
+    code, told = status(world)
+    assert (code, told["protected"], told["project"], told["root"]) == (0, True, str(world.project), None)
+    assert [set(gate) for gate in told["gates"]] == [GATE_KEYS, GATE_KEYS]
+    assert [(gate["state"], gate["agent"]) for gate in told["gates"]] == [("armed", None), ("armed", None)]
+    assert (told["agents"], told["problems"]) == ({}, [])
+    (world.project / ".git").mkdir()
+    code, told = status(world, "claude", "opencode")
+    assert (code, told["root"]) == (0, str(world.project))
+    assert [(gate["state"], gate["agent"]) for gate in told["gates"]] == [
+        ("armed", "claude"), ("native", "claude"), ("armed", "opencode"), ("armed", "opencode"),
+    ]  # fmt: skip
+    assert {name: (agent["installed"], agent["state"]) for name, agent in told["agents"].items()} == {
+        "claude": (False, "off"),
+        "opencode": (False, "off"),
+    }
+    assert told["agents"]["claude"]["channel"] == "message"
+    assert told["agents"]["opencode"]["channel"] == "context"
+
+
+def test_an_entry_in_place_is_told(world: World) -> None:
+    assert world.command("install", "claude").returncode == 0
+    _, told = status(world, "claude")
+    assert (told["agents"]["claude"]["installed"], told["agents"]["claude"]["state"]) == (True, "unknown")
+    path = world.home / ".claude" / "settings.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "disableAllHooks": True}))
+    _, told = status(world, "claude")
+    assert (told["agents"]["claude"]["installed"], told["agents"]["claude"]["state"]) == (True, "off")
+
+
+def test_one_screen_and_one_line(world: World) -> None:
+    done = world.command("status")
+    assert (done.returncode, done.stdout) == (1, "NOT PROTECTED: no guard is on\n")
+    world.hook("kodik", "PreToolUse", PASS)
+    world.hook("kode", "tool_call_pre", PASS, scope="project")
+    done = world.command("status", "--short")
+    assert (done.returncode, done.stdout) == (1, "anyhook: 1 guard on; 1 OFF: sh (waiting). Run: anyhook trust\n")
+    done = world.command("status")
+    assert done.returncode == 1
+    assert done.stdout.startswith("NOT PROTECTED: ")
+    world.approve()
+    done = world.command("status", "--short")
+    assert (done.returncode, done.stdout) == (0, "anyhook: 2 guards on\n")
+
+
+def test_bad_calls(world: World) -> None:
+    assert world.command("status", "claud").returncode == 3
+    assert world.command("status", "--project", "/no/such/folder").returncode == 3
+
+
+def test_it_starts_nothing(world: World) -> None:
+    ran = world.root / "ran"
+    world.hook("kodelet", "before_tool_call", PASS)
+    path = world.home / ".kodelet" / "hooks" / "it"
+    path.write_text(f"#!/bin/sh\ntouch {ran}\necho before_tool_call\n")
+    status(world)
+    assert not ran.exists()
+
+
+# -- what an off gate means
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("off", ["tell", "pass", "deny"])
+def test_a_gate_that_waits_closes_what_it_guards_where_the_user_says_so(world: World, name: str, off: str) -> None:
+    row = dialect(name).row_for("pre_tool")
+    assert row is not None
+    world.hook(name, row.native, PASS, scope="project")
+    world.config(f'off = "{off}"\n')
+    told = world.fire(*CALL)
+    assert told["verdict"] == ("block" if off == "deny" else "none")
+    if off == "deny":
+        assert "anyhook trust" in told["reason"]
+        assert "OFF" in told["reason"]
+        assert any(problem["code"] == "gate-off" for problem in told["problems"])
+    world.approve()
+    assert world.fire(*CALL)["verdict"] == "none"
+
+
+def test_only_what_it_guards(world: World) -> None:
+    world.config('off = "deny"\n')
+    group: Json = {"matcher": "Bash", "hooks": [{"type": "command", "command": "true"}]}
+    path = world.project / ".claude" / "settings.json"
+    world.declare(path, "PreToolUse", group)
+    assert world.fire(*CALL)["verdict"] == "block"
+    assert world.fire("pre_tool", "--tool", "Read", "--input", "{}")["verdict"] == "none"
+    assert world.fire("post_tool", "--tool", "Bash", "--input", "{}", "--output", "x")["verdict"] == "none"
+    world.approve()
+    path.write_text("{}")  # the same for one that is gone
+    assert world.fire(*CALL)["verdict"] == "block"
+    assert world.fire("pre_tool", "--tool", "Read", "--input", "{}")["verdict"] == "none"
+
+
+def test_for_one_hook_or_all_but_one(world: World) -> None:
+    world.hook("kodik", "PreToolUse", PASS, scope="project")
+    _, told = status(world)
+    one = told["gates"][0]["id"]
+    world.config(f'[hooks."{one}"]\noff = "deny"\n')
+    assert world.fire(*CALL)["verdict"] == "block"
+    world.config(f'off = "deny"\n[hooks."{one}"]\noff = "tell"\n')
+    assert world.fire(*CALL)["verdict"] == "none"
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_a_file_that_cannot_be_read_closes_every_gated_event_of_its_dialect(world: World, name: str) -> None:
+    row = dialect(name).row_for("pre_tool")
+    assert row is not None
+    world.hook(name, row.native, PASS, scope="project")
+    files = [path for path in world.project.rglob("*") if path.is_file() and not path.read_text().startswith("#!")]
+    if not files:
+        pytest.skip("its hooks are programs, which are not parsed")
+    for path in files:
+        path.write_bytes(b"---\n\xff\xfe: [{\n")
+    assert [gate["state"] for gate in status(world)[1]["gates"]] == ["unreadable"] * len(files)
+    assert world.fire(*CALL)["verdict"] == "none"
+    world.config('off = "deny"\n')
+    for event in {row.canonical[0] for row in dialect(name).events}:
+        gated = any(event in row.canonical and row.block in STOPPING for row in dialect(name).events)
+        assert (world.fire(event)["verdict"] == "block") == gated, event
+
+
+def test_a_program_that_is_missing(world: World) -> None:
+    path = world.home / ".claude" / "settings.json"
+    world.declare(path, "PreToolUse", {"hooks": [{"type": "command", "command": "/no/such/program"}]})
+    assert world.fire(*CALL)["verdict"] == "none"
+    world.config('off = "deny"\n')
+    assert world.fire(*CALL)["verdict"] == "block"
+
+
+def test_pass_opens_nothing_that_the_dialect_closes(world: World) -> None:
+    path = world.home / "config" / "kode" / "config.yaml"
+    world.declare(path, "tool_call_pre", {"exec": ["/no/such/program"]})
+    for off in ("pass", "tell", "deny"):
+        world.config(f'off = "{off}"\n')
+        assert world.fire(*CALL)["verdict"] == "block", off
+
+
+def test_an_agent_is_refused_in_its_own_words(world: World) -> None:
+    world.hook("kodik", "PreToolUse", PASS, scope="project")
+    world.config('off = "deny"\n')
+    payload = {"session_id": "s", "cwd": str(world.project), "tool_name": "Bash", "tool_input": {"command": "ls"}}
+    done = world.command("bridge", "claude", "PreToolUse", stdin=json.dumps(payload))
+    said = json.loads(done.stdout)["hookSpecificOutput"]
+    assert said["permissionDecision"] == "deny"
+    assert "anyhook trust" in said["permissionDecisionReason"]
+
+
+def test_shadow_for_one_hook_runs_it_and_counts_nothing(world: World) -> None:
+    world.hook("kodik", "PreToolUse", "exit 2")
+    one = status(world)[1]["gates"][0]["id"]
+    assert world.fire(*CALL)["verdict"] == "block"
+    world.config(f'[hooks."{one}"]\nmode = "shadow"\n')
+    told = world.fire(*CALL)
+    assert (told["verdict"], told["hooks"][0]["verdict"], told["hooks"][0]["status"]) == ("none", "block", "ran")
+
+
+def test_a_word_that_is_none_is_reported(world: World) -> None:
+    world.config('off = "maybe"\n[hooks."a:b"]\noff = "maybe"\nspeed = "high"\n')
+    problems = world.fire(*CALL)["problems"]
+    assert [problem["code"] for problem in problems] == ["bad-setting"] * 3

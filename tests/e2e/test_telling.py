@@ -1,0 +1,103 @@
+"""A person is told of guards that are off, where they are, and once."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from anyhook.tables.host_rows import channel_of
+from anyhook.tables.registry import HOSTS, host, sample
+
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+    from conftest import World
+
+PASS = "exit 0"
+
+
+def call(world: World, event: str = "PreToolUse", session: str = "s", tool: str = "Bash", agent: str = "claude") -> str:
+    payload = {"session_id": session, "cwd": str(world.project), "source": "startup"}
+    if event != "SessionStart":
+        payload |= {"tool_name": tool, "tool_input": {"command": "ls"}}  # type: ignore[dict-item]
+    done = world.command("bridge", agent, event, stdin=json.dumps(payload))
+    assert done.returncode == 0
+    return done.stdout + done.stderr
+
+
+@pytest.fixture
+def waiting(world: World) -> World:
+    group: Json = {"matcher": "Bash", "hooks": [{"type": "command", "command": "./guard.sh"}]}
+    world.declare(world.project / ".codex" / "hooks.json", "PreToolUse", group)
+    world.write(world.project / "guard.sh", "#!/bin/sh\nexit 0\n", 0o755)
+    return world
+
+
+def test_at_the_start_of_a_session_and_not_again(waiting: World) -> None:
+    for _ in range(2):  # from the files, and from the plan
+        waiting.fire("notification", "--message", "x")
+    said = json.loads(call(waiting, "SessionStart"))["systemMessage"]
+    assert "OFF" in said
+    assert "guard.sh" in said
+    assert "not approved" in said
+    assert "anyhook trust" in said
+    assert call(waiting) == ""
+    assert call(waiting, "SessionStart") == ""
+
+
+def test_else_at_the_first_call_that_it_would_have_been_asked_about(waiting: World) -> None:
+    assert call(waiting, tool="Read") == ""
+    assert "OFF" in json.loads(call(waiting))["systemMessage"]
+    assert call(waiting) == ""
+    assert "OFF" in json.loads(call(waiting, session="another"))["systemMessage"]
+
+
+def test_nothing_is_said_where_nothing_is_off_or_nobody_wants_it(waiting: World) -> None:
+    waiting.config('off = "pass"\n')
+    assert call(waiting, "SessionStart") == ""
+    assert call(waiting) == ""
+    waiting.config("")
+    assert waiting.command("trust", "--yes").returncode == 0
+    assert call(waiting, "SessionStart") == ""
+    assert call(waiting) == ""
+
+
+def test_a_hook_that_is_gone_a_file_that_cannot_be_read_and_a_program_that_is_missing(waiting: World) -> None:
+    assert waiting.command("trust", "--yes").returncode == 0
+    path = waiting.project / ".codex" / "hooks.json"
+    kept = path.read_text()
+    path.write_text("{}")
+    assert "no longer declared" in json.loads(call(waiting, session="1"))["systemMessage"]
+    path.write_text("{")
+    assert "hooks.json" in json.loads(call(waiting, session="2"))["systemMessage"]
+    path.write_text(kept)
+    waiting.declare(waiting.home / ".codex" / "hooks.json", "PreToolUse", {"hooks": [
+        {"type": "command", "command": "/no/such/program"}]})  # fmt: skip
+    assert "/no/such/program" in json.loads(call(waiting, session="3"))["systemMessage"]
+
+
+def test_several_share_one_line(waiting: World) -> None:
+    waiting.hook("kodik", "PreToolUse", PASS, scope="project")
+    said = json.loads(call(waiting, "SessionStart"))["systemMessage"]
+    assert "2 guards OFF" in said
+    assert "\n" not in said
+
+
+def test_a_hook_that_the_agent_runs_itself_is_not_called_off(world: World) -> None:
+    world.hook("claude", "PreToolUse", PASS, scope="project")
+    assert call(world, "SessionStart") == ""
+    assert call(world) == ""
+
+
+@pytest.mark.parametrize("agent", HOSTS)
+def test_every_agent_is_told_through_its_channel(world: World, agent: str) -> None:
+    world.hook("kode", "tool_call_pre", PASS, scope="project", name="guard")
+    it = sample(agent)
+    row = host(agent).row(it.calls)
+    assert row is not None
+    words = ("bridge", agent, it.calls, "--project", str(world.project))
+    done = world.command(*words, stdin=json.dumps(it.payload))
+    wanted = "message" in row.says or "context" in row.says or channel_of(host(agent)) == "stderr"
+    assert ("OFF" in done.stdout + done.stderr) == wanted
+    assert done.returncode == 0

@@ -1,0 +1,215 @@
+"""The state of every gate: each state by what brings it about, in every dialect and every agent."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from anyhook.model.outcome import STOPPING
+from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
+from anyhook.walk.build import build
+from anyhook.walk.status import GateStatus, gates, is_gate, protected
+
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+    from conftest import World
+
+PASS = "exit 0"
+
+
+def found(world: World, agent: str | None = None, mode: str | None = None) -> list[GateStatus]:
+    catalog = build(world.setup(), may_start=True).with_lines()
+    return gates(world.setup(), catalog, host(agent) if agent else None, mode)
+
+
+def states(world: World, agent: str | None = None) -> list[str]:
+    return [gate.state for gate in found(world, agent)]
+
+
+def pre_tool(name: str) -> str:
+    row = dialect(name).row_for("pre_tool")
+    assert row is not None
+    assert row.block in STOPPING
+    return row.native
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_a_hook_of_the_user_is_armed(world: World, name: str) -> None:
+    world.hook(name, pre_tool(name), PASS)
+    (gate,) = found(world)
+    assert (gate.state, gate.event, gate.dialect, gate.scope) == ("armed", "pre_tool", name, "user")
+    assert protected([gate])
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_a_hook_of_a_project_waits_then_is_armed_then_changed_then_gone(world: World, name: str) -> None:
+    world.hook(name, pre_tool(name), PASS, scope="project")
+    (gate,) = found(world)
+    assert (gate.state, gate.fix) == ("waiting", "anyhook trust")
+    assert not protected([gate])
+    world.approve()
+    assert states(world) == ["armed"]
+    files = [path for path in world.project.rglob("*") if path.is_file()]
+    kept = {path: path.read_text() for path in files}
+    for path, text in kept.items():
+        if name not in ("agenthooks", "kodelet") or text.startswith("#!"):
+            path.write_text(text.replace(PASS, "exit 1") if PASS in text else text)
+    if any(PASS in text for text in kept.values()):
+        assert states(world) == ["changed"]
+    for path in files:
+        path.unlink()
+    (gate,) = found(world)
+    assert (gate.state, gate.fix) == ("changed", "anyhook trust")
+    assert "no longer declared" in gate.why
+
+
+def test_a_hook_that_its_user_turned_off_leaves_the_project_protected_and_a_project_that_does_so_not(
+    world: World,
+) -> None:
+    world.hook("kodik", "PreToolUse", PASS)
+    world.hook("claude", "PreToolUse", PASS)
+    (one, other) = found(world)
+    assert world.command("disable", one.id).returncode == 0
+    assert states(world) == ["disabled", "armed"]
+    assert protected(found(world))
+    world.write(world.project / ".claude" / "settings.json", json.dumps({"disableAllHooks": True}))
+    assert world.command("trust", "--yes").returncode == 0
+    assert states(world) == ["disabled", "disabled"]
+    assert world.command("enable", one.id).returncode == 0
+    assert [gate.state for gate in found(world)] == ["armed", "disabled"]
+    assert not protected(found(world))
+    assert other.dialect == "claude"
+
+
+@pytest.mark.parametrize("scope", ["user", "project"])
+def test_a_file_that_cannot_be_parsed_is_one_entry_named_by_its_path(world: World, scope: str) -> None:
+    world.hook("kodik", "PreToolUse", PASS)
+    base = world.home if scope == "user" else world.project
+    path = world.write(base / ".claude" / "settings.json", '{"hooks": {')
+    lost = [gate for gate in found(world) if gate.state == "unreadable"]
+    assert [(gate.id, gate.event, gate.dialect, gate.scope) for gate in lost] == [(str(path), None, "claude", scope)]
+    assert lost[0].fix
+    assert not protected(found(world))
+
+
+def test_hooks_of_a_file_that_became_unreadable_are_not_counted_twice(world: World) -> None:
+    world.hook("claude", "PreToolUse", PASS, scope="project")
+    world.approve()
+    (world.project / ".claude" / "settings.json").write_text("<<<<<<< HEAD\n")
+    assert states(world) == ["unreadable"]
+
+
+def test_a_project_that_is_too_large_is_unreadable(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    from anyhook.documents import budget
+
+    world.hook("claude", "PreToolUse", PASS)
+    monkeypatch.setitem(budget.LIMITS, budget.BYTES, 10)
+    world.hook("claude", "PreToolUse", PASS, scope="project")
+    assert states(world) == ["armed", "unreadable"]
+
+
+def test_a_program_that_is_missing_and_a_declaration_that_cannot_be_used_are_broken(world: World) -> None:
+    world.hook("kode", "tool_call_pre", PASS)
+    path = world.home / "config" / "kode" / "config.yaml"
+    world.write(path, json.dumps({"hooks": {"tool_call_pre": [{"exec": ["/no/such/program"]}, {"exec": 5}, {}]}}))
+    assert states(world) == ["broken", "broken", "broken"]
+    assert all(gate.why and gate.fix for gate in found(world))
+
+
+def test_a_matcher_that_is_not_a_pattern_is_broken(world: World) -> None:
+    group: Json = {"matcher": "(", "hooks": [{"type": "command", "command": "true"}]}
+    world.declare(world.home / ".claude" / "settings.json", "PreToolUse", group)
+    (gate,) = found(world)
+    assert gate.state == "broken"
+
+
+def test_a_hook_that_asks_a_model_needs_one(world: World) -> None:
+    world.kolega("PreToolUse", {"type": "prompt", "prompt": "Is this good?"})
+    assert states(world) == ["broken"]
+    world.config('[models]\nfast = "openai:some"\n')
+    assert states(world) == ["armed"]
+
+
+@pytest.mark.parametrize("agent", HOSTS)
+@pytest.mark.parametrize("name", DIALECTS)
+def test_in_an_agent_it_is_native_uncovered_or_armed(world: World, name: str, agent: str) -> None:
+    table = host(agent)
+    asked = {event for row in table.events if row.installed for event in row.canonical}
+    for row in dialect(name).events:
+        if row.block in STOPPING:
+            world.hook(name, row.native, PASS, name=row.native.replace("_", "-").lower())
+    seen = found(world, agent)
+    assert seen
+    for gate in seen:
+        row_of = next(row for row in dialect(name).events if gate.event in row.canonical)
+        native = "user" in table.reads.get(name, ())
+        expected = "native" if native else "armed" if asked & set(row_of.canonical) else "uncovered"
+        assert (gate.state, gate.agent) == (expected, agent), gate
+
+
+def test_tools_that_an_agent_does_not_have_never_match_there(world: World) -> None:
+    group: Json = {"matcher": "apply_patch", "hooks": [{"type": "command", "command": "true"}]}
+    world.declare(world.home / ".claude" / "settings.json", "PreToolUse", group)
+    assert states(world, "gemini") == ["unmatched"]
+    assert states(world, "codex") == ["armed"]
+    assert states(world) == ["armed"]
+    assert not protected(found(world, "gemini"))
+
+
+@pytest.mark.parametrize("pattern", ["mcp__db__drop", "Bash|nobody_knows_it", "apply_.*", "", "*"])
+def test_a_matcher_that_might_match_counts_as_armed(world: World, pattern: str) -> None:
+    group: Json = {"matcher": pattern, "hooks": [{"type": "command", "command": "true"}]}
+    world.declare(world.home / ".claude" / "settings.json", "PreToolUse", group)
+    assert states(world, "gemini") == ["armed"]
+
+
+def test_a_matcher_that_can_never_match_anywhere(world: World) -> None:
+    group: Json = {"matcher": "Bash, Write", "hooks": [{"type": "command", "command": "true"}]}
+    world.declare(world.home / ".claude" / "settings.json", "PreToolUse", group)
+    assert states(world) == ["unmatched"]
+
+
+def test_shadow_for_all_and_for_one(world: World) -> None:
+    world.hook("kodik", "PreToolUse", PASS)
+    world.hook("claude", "PreToolUse", PASS)
+    one = found(world)[0].id
+    world.config(f'[hooks."{one}"]\nmode = "shadow"\n')
+    assert states(world) == ["shadow", "armed"]
+    assert not protected(found(world))
+    world.config(f'mode = "shadow"\n[hooks."{one}"]\nmode = "enforce"\n')
+    assert states(world) == ["shadow", "shadow"]
+
+
+def test_the_first_state_that_applies_counts(world: World) -> None:
+    """Of a hook that waits, is broken, is natively run and in shadow."""
+    world.config('mode = "shadow"\n')
+    group: Json = {"hooks": [{"type": "command", "command": "/no/such/program"}]}
+    world.declare(world.project / ".claude" / "settings.json", "PreToolUse", group)
+    (gate,) = found(world, "claude")
+    assert gate.state == "waiting"
+    world.approve()
+    assert states(world, "claude") == ["broken"]
+    world.write(world.project / ".claude" / "settings.json", json.dumps({"hooks": {"PreToolUse": [
+        {"hooks": [{"type": "command", "command": "true"}]}]}}))  # fmt: skip
+    world.approve()
+    assert states(world, "claude") == ["native"]
+    assert states(world, "codex") == ["shadow"]
+    assert world.command("disable", gate.id.replace("program", "true")).returncode == 0
+    assert states(world, "claude") == ["disabled"]
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_only_hooks_that_can_stop_something_are_gates(world: World, name: str) -> None:
+    for row in dialect(name).events:
+        world.hook(name, row.native, PASS, name=row.native.replace("_", "-").lower())
+    for hook in build(world.setup(), may_start=True).hooks:
+        declared = dialect(hook.dialect).row(hook.native_event)
+        assert declared is not None
+        assert is_gate(hook) == (declared.block in STOPPING and hook.scope != "builtin")
+
+
+def test_without_any_gate_nobody_is_protected(world: World) -> None:
+    assert found(world) == []
+    assert not protected([])
