@@ -288,6 +288,19 @@ CODES = {
     "unknown-output-key": Code(
         ANSWER, WARNING, "The dialect has no such key in an answer.", "Correct its spelling, or remove it."
     ),
+    "unread-key": Code(
+        ANSWER,
+        WARNING,
+        "The hook's answer has a key that neither anyhook nor the dialect's agent reads, so it has no effect.",
+        "Correct its spelling, or remove it.",
+    ),
+    "foreign-refusal": Code(
+        ANSWER,
+        WARNING,
+        "The hook refuses in words that its own dialect does not read, so its agent lets the action go on. With"
+        ' `on_failure = "deny"` the action is blocked.',
+        "Refuse in the words of the hook's own dialect.",
+    ),
     "wrong-output-type": Code(
         ANSWER, WARNING, "A key of the answer does not have the documented type.", "Use the documented type."
     ),

@@ -55,6 +55,8 @@ class Outcome(Record):
     problems: tuple[Problem, ...] = ()
     spoke: bool = False
     """Whether it answered with an object at all, be it an empty one."""
+    doubt: str = ""
+    """Why its answer is not one of its dialect's ways to let the action go on; counts where failures are to block."""
 
     @classmethod
     def block(cls, reason: str) -> Outcome:
