@@ -14,9 +14,8 @@ from anyhook.walk.interpret import interpret
 from anyhook.walk.judge import judge
 
 if TYPE_CHECKING:
-    from conftest import World
-
     from anyhook.model.outcome import Outcome
+    from conftest import World
 
 DENY = '{"hookSpecificOutput": {"permissionDecision": "deny"}}'
 FOREIGN = [
