@@ -35,6 +35,8 @@ class Failure(Record):
 
     cause: Cause
     detail: str
+    refuses: bool = False
+    """Whether the dialect takes the exit status that came of it for a refusal."""
 
 
 class Outcome(Record):

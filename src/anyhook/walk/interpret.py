@@ -22,6 +22,8 @@ ENDINGS = {
     "cancelled": "it was cancelled",
 }
 
+NOT_FOUND = 127
+"""A shell's exit status for a program that is not there."""
 MAX_KNOWN, MAX_KNOWN_SIZE = 500, 4_096
 """How many answers of hooks are remembered, and up to which length."""
 
@@ -29,7 +31,10 @@ MAX_KNOWN, MAX_KNOWN_SIZE = 500, 4_096
 def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
     """What one run asks for."""
     if run.ending == "not_started":
-        return Outcome(failure=Failure("not_started", run.error or "it could not be started"))
+        # A shell that could not start it answered with a status: the dialect may take any such status for a refusal.
+        missing = reply.on_event.get(event, reply)
+        refuses = run.exit_code is not None and missing.exits.get(NOT_FOUND, missing.otherwise) != "fail"
+        return Outcome(failure=Failure("not_started", run.error or "it could not be started", refuses))
     if run.ending != "exited":
         detail = ENDINGS[run.ending].format(limit=hook.limit_s, signal=-(run.exit_code or 0))
         return Outcome(failure=Failure(run.ending, detail))

@@ -85,8 +85,10 @@ def _failed(
     assert failure is not None  # noqa: S101 (the caller looked)
     cause = failure.cause
     failing = dialect.failing
-    native = cause in failing.blocks or (
-        cause in failing.gates_only and row.block in GATING and settings.get("missing_binary") != "pass"
+    native = (
+        failure.refuses
+        or cause in failing.blocks
+        or (cause in failing.gates_only and row.block in GATING and settings.get("missing_binary") != "pass")
     )
     blocks = (
         {"native": native, "deny": True, "allow": False}[posture] and row.block is not None and cause != "cancelled"

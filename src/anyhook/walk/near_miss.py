@@ -1,6 +1,6 @@
-"""Near misses: an answer that says something its dialect does not read. A refusal in another dialect's words, a key that
-nobody reads, and what is not one of the dialect's own ways to let the action go on. Loaded only for a hook that prints
-something. It changes no verdict: that is the posture's business (`judge`)."""
+"""Near misses: an answer that says something its dialect does not read. A refusal in another dialect's words, a key
+that nobody reads, and what is not one of the dialect's own ways to let the action go on. Loaded only for a hook that
+prints a brace. It changes no verdict: that is the posture's business (`judge`)."""
 
 from __future__ import annotations
 
