@@ -36,7 +36,7 @@ class Failure(Record):
     cause: Cause
     detail: str
     refuses: bool = False
-    """Whether the dialect takes the exit status that came of it for a refusal."""
+    """Whether the dialect reads the exit status of such a run as a refusal."""
 
 
 class Outcome(Record):
