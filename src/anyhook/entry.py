@@ -30,10 +30,15 @@ def main() -> None:
 
 
 def _is_debugging(words: list[str]) -> bool:
-    """Whether the call asks to see the steps, and the traceback of a failure."""
+    """Whether the call asks to see the steps, and the traceback of a failure. The agent has a `--debug` of its own:
+    it shows hooks in the words of the documents that describe it."""
     if os.environ.get("ANYHOOK_DEBUG", "0") not in ("", "0"):
         return True
-    return "--debug" in words and "--debug" in words[: words.index("--") if "--" in words else None]
+    return (
+        words[:1] != ["agent"]
+        and "--debug" in words
+        and "--debug" in words[: words.index("--") if "--" in words else None]
+    )
 
 
 def _give_up(error: Exception, debug: bool) -> int:

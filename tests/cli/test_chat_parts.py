@@ -106,7 +106,7 @@ def test_a_model_that_writes_no_hook() -> None:
     def chatter(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         return ModelResponse(parts=[TextPart("I would rather not.")])
 
-    with pytest.raises(Failed, match="asked 3 times, and what it answered was no draft"):
+    with pytest.raises(Failed, match="asked 3 times, and its answers were not a draft"):
         asyncio.run(write_hook(FunctionModel(chatter), "", "refuse pushes", lambda draft: []))
 
 

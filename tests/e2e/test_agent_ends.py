@@ -18,7 +18,7 @@ from test_agent_command import left_behind
 
 from anyhook.agent.headless import Headless
 from anyhook.live.model_server import ModelServer
-from anyhook.live.wire import Answer
+from anyhook.live.wire import ModelReply
 from anyhook.state.conversations import Conversations
 from conftest import World
 
@@ -81,13 +81,13 @@ def test_told_to_end_while_a_hook_runs(world: World, phase: str) -> None:
 @pytest.mark.parametrize("phase", ["answer", "summary"])
 def test_told_to_end_while_a_model_is_asked(world: World, phase: str) -> None:
     """Before it answers, and in the middle of a compaction."""
-    slow = Answer("Too late.", delay_s=55)
+    slow = ModelReply("Too late.", delay_s=55)
 
-    def answers(asked: Any) -> Answer:
+    def answers(asked: Any) -> ModelReply:
         if phase == "answer" or "Summarise the conversation" in asked.text:
             (world.root / "busy").touch()
             return slow
-        return Answer("Said.")
+        return ModelReply("Said.")
 
     world.hook("kode", "session_end", record("end"))
     world.config("[agent]\nauto_compact = 0.00001\n")

@@ -19,7 +19,7 @@ from test_agent_command import left_behind
 from test_agent_ends import FULL, started, wait_for
 
 from anyhook.live.model_server import ModelServer
-from anyhook.live.wire import Answer
+from anyhook.live.wire import ModelReply
 from anyhook.state.conversations import Conversations
 from conftest import World
 
@@ -124,13 +124,15 @@ def test_while_a_model_is_asked(world: World, phase: str) -> None:
     mark = mark_of(world)
     away = f"setsid sleep {mark} </dev/null >/dev/null 2>&1 &"
     world.hook("kode", "session_start", away)
-    slow = {"before its first word": Answer("Late.", delay_s=55)}.get(phase, Answer("Late and long.", drip_s=20))
+    slow = {"before its first word": ModelReply("Late.", delay_s=55)}.get(
+        phase, ModelReply("Late and long.", drip_s=20)
+    )
 
-    def answers(asked: Any) -> Answer:
+    def answers(asked: Any) -> ModelReply:
         if phase != "summary" or "Summarise the conversation" in asked.text:
             (world.root / "busy").touch()
             return slow
-        return Answer("Said.")
+        return ModelReply("Said.")
 
     world.config("[agent]\nauto_compact = 0.00001\n")
     with ModelServer(answers) as server:

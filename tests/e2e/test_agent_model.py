@@ -16,7 +16,7 @@ from agent_box import LS, agent, record, recorded, script, times, traces
 from anyhook.agent.failure import BadSetup
 from anyhook.agent.models import open_model
 from anyhook.live.model_server import Asked, ModelServer
-from anyhook.live.wire import Answer, Call
+from anyhook.live.wire import ModelCall, ModelReply
 from conftest import World
 
 OK, NOT_OK = json.dumps({"ok": True}), json.dumps({"ok": False, "reason": "no tests yet"})
@@ -48,7 +48,7 @@ def test_the_agents_own_model_where_none_is_configured(world: World, kind: str) 
 
 def test_a_model_of_its_own_comes_first(world: World) -> None:
     """G-45: the user's models for roles are asked, each by its handler's role."""
-    with ModelServer([Answer(OK)]) as server:
+    with ModelServer([ModelReply(OK)]) as server:
         world.env.update(server.env)
         world.config('[models]\nfast = "openai-chat:quick"\nthinking = "anthropic:deep"\n')
         judge(world, model="thinking")
@@ -92,15 +92,15 @@ def test_a_model_that_says_nothing_useful_stops_nothing(world: World) -> None:
 # -- over the wire, as streams
 
 
-def answers(asked: Asked) -> Answer:
+def answers(asked: Asked) -> ModelReply:
     """The agent calls a tool, then ends; its judge first looks around, then says no once."""
     if "one decision about one event" in asked.system:
-        return Answer(OK if "Now it is." in asked.text else NOT_OK)
+        return ModelReply(OK if "Now it is." in asked.text else NOT_OK)
     if "no tests yet" in asked.text:
-        return Answer("Now it is.")
+        return ModelReply("Now it is.")
     if "ran.txt" in json.dumps(asked.body["messages" if "messages" in asked.body else "input"]):
-        return Answer("Finished.")
-    return Answer(calls=(Call("shell", {"command": "echo ran >> ran.txt"}),))
+        return ModelReply("Finished.")
+    return ModelReply(calls=(ModelCall("shell", {"command": "echo ran >> ran.txt"}),))
 
 
 @pytest.mark.parametrize("model", STREAMING)

@@ -9,7 +9,7 @@ from agent_box import traces
 from wire_server import ANSWER, Provider, provider
 
 from anyhook.live.model_server import ModelServer
-from anyhook.live.wire import Answer, Call
+from anyhook.live.wire import ModelCall, ModelReply
 from conftest import World
 
 MODELS = ["openai:m", "openai-chat:m", "anthropic:m"]
@@ -65,8 +65,8 @@ def test_tools_do_not_see_the_key(world: World) -> None:
 @pytest.mark.parametrize("name", ["openai", "anthropic"])
 def test_an_endpoint_of_the_settings(world: World, name: str) -> None:
     """It comes before the variables, and its key stays out of commands, with hooks off as well."""
-    call = Call("shell", {"command": 'echo "[$MY_KEY]"'})
-    with ModelServer([Answer(calls=(call,)), Answer("Done.")]) as server:
+    call = ModelCall("shell", {"command": 'echo "[$MY_KEY]"'})
+    with ModelServer([ModelReply(calls=(call,)), ModelReply("Done.")]) as server:
         url = f"{server.url}/v1" if name == "openai" else server.url
         world.config(f'[agent]\nmodel = "{name}:m"\n[providers.{name}]\nbase_url = "{url}"\napi_key_env = "MY_KEY"\n')
         world.env.update(
@@ -86,8 +86,8 @@ def test_a_handler_asks_the_agents_own_provider(world: World, model: str, kind: 
     """The agent's answers come as streams. A handler's come whole, with one request each: they are short, and endpoints
     that cannot stream would have to be asked again."""
     world.kolega("Stop", {"type": kind, "prompt": "Is it done?"})
-    no, yes = Answer('{"ok": false, "reason": "two tests fail"}'), Answer('{"ok": true}')
-    with ModelServer([Answer("One."), no, Answer("Two."), yes]) as server:
+    no, yes = ModelReply('{"ok": false, "reason": "two tests fail"}'), ModelReply('{"ok": true}')
+    with ModelServer([ModelReply("One."), no, ModelReply("Two."), yes]) as server:
         world.env.update(server.env)
         done = world.command("agent", "run", "Go.", "--model", model, "--trust", "all", "--json")
     assert (done.returncode, json.loads(done.stdout)["text"]) == (0, "Two."), done.stderr

@@ -14,11 +14,11 @@ import pytest
 
 from anyhook import Engine, Event
 from anyhook.live.model_server import ModelServer
-from anyhook.live.wire import Answer, Call
+from anyhook.live.wire import ModelCall, ModelReply
 from conftest import World
 
 MODELS = ("openai:judge", "openai-chat:judge", "anthropic:judge")
-YES, NO = Answer('{"ok": true}'), Answer('{"ok": false, "reason": "two tests fail"}')
+YES, NO = ModelReply('{"ok": true}'), ModelReply('{"ok": false, "reason": "two tests fail"}')
 
 
 def fire(world: World, server: ModelServer, *words: str, model: str = "openai:judge") -> dict[str, Any]:
@@ -75,9 +75,11 @@ def test_an_agent_finds_out_with_tools_that_fire_nothing(world: World, model: st
     world.write(world.project / "src" / "a.py", "answer = 42\n")
     nested = f"'{sys.executable}' -m anyhook fire PreToolUse --tool Bash"
     script = [
-        Answer(calls=(Call("list_files", {}), Call("grep", {"pattern": "answer = \\d+"}))),
-        Answer(calls=(Call("read_file", {"path": "src/a.py"}), Call("shell", {"command": "pwd; exit 3"}))),
-        Answer(calls=(Call("shell", {"command": nested}),)),
+        ModelReply(calls=(ModelCall("list_files", {}), ModelCall("grep", {"pattern": "answer = \\d+"}))),
+        ModelReply(
+            calls=(ModelCall("read_file", {"path": "src/a.py"}), ModelCall("shell", {"command": "pwd; exit 3"}))
+        ),
+        ModelReply(calls=(ModelCall("shell", {"command": nested}),)),
         NO,
     ]
     with ModelServer(script) as server:
@@ -94,7 +96,7 @@ def test_an_agent_finds_out_with_tools_that_fire_nothing(world: World, model: st
 def test_a_hung_model_is_left_at_the_limit(world: World) -> None:
     asking(world, timeout=1)
     world.hook("kolega", "Stop", "touch next")
-    with ModelServer([Answer("late", delay_s=60)]) as server:
+    with ModelServer([ModelReply("late", delay_s=60)]) as server:
         decision = fire(world, server)
     first, second = decision["hooks"]
     assert (decision["verdict"], first["ending"], first["verdict"]) == ("none", "timed_out", "none")
@@ -106,20 +108,20 @@ def test_a_hung_model_is_left_at_the_limit(world: World) -> None:
 @pytest.mark.parametrize("model", MODELS)
 def test_a_slow_body_is_left_at_the_limit(world: World, model: str) -> None:
     asking(world, timeout=1)
-    with ModelServer([Answer(NO.text, drip_s=0.5)]) as server:
+    with ModelServer([ModelReply(NO.text, drip_s=0.5)]) as server:
         decision = fire_here(world, server, model)
     assert decision["hooks"][0]["ending"] == "timed_out"
     assert decision["verdict"] == "none"
 
 
 BROKEN = {
-    "html": (Answer(raw=b"<html>Welcome to the proxy</html>"), "gave no answer"),
-    "another object": (Answer(raw=b'{"hello": "world"}'), "gave no answer"),
-    "null": (Answer(raw=b"null"), "gave no answer"),
-    "nothing": (Answer(raw=b""), "gave no answer"),
-    "500": (Answer("out of order", status=500), "HTTP status 500"),
-    "401": (Answer("who are you", status=401), "who are you"),
-    "404": (Answer("no model judge", status=404), "no model judge"),
+    "html": (ModelReply(raw=b"<html>Welcome to the proxy</html>"), "gave no answer"),
+    "another object": (ModelReply(raw=b'{"hello": "world"}'), "gave no answer"),
+    "null": (ModelReply(raw=b"null"), "gave no answer"),
+    "nothing": (ModelReply(raw=b""), "gave no answer"),
+    "500": (ModelReply("out of order", status=500), "HTTP status 500"),
+    "401": (ModelReply("who are you", status=401), "who are you"),
+    "404": (ModelReply("no model judge", status=404), "no model judge"),
 }
 
 
@@ -141,7 +143,7 @@ def test_a_broken_provider_stops_nothing_and_is_named(world: World, case: str, m
 
 def test_a_broken_gate_can_be_a_closed_one(world: World) -> None:
     asking(world)
-    with ModelServer([Answer("out of order", status=400)]) as server:
+    with ModelServer([ModelReply("out of order", status=400)]) as server:
         decision = fire_here(world, server, "openai:judge", "deny")
     assert decision["verdict"] == "block"
     assert "HTTP status 400" in decision["reason"]
@@ -150,7 +152,7 @@ def test_a_broken_gate_can_be_a_closed_one(world: World) -> None:
 @pytest.mark.parametrize("said", ['{"reason": "I will not say"}', "No, certainly not.", "[]", '{"ok": '])
 def test_an_answer_without_ok(world: World, said: str) -> None:
     asking(world)
-    with ModelServer([Answer(said)]) as server:
+    with ModelServer([ModelReply(said)]) as server:
         decision = fire_here(world, server, "openai:judge")
     assert (decision["verdict"], problem(decision)["code"]) == ("none", "hook-output-invalid")
     assert decision["hooks"][0]["stdout"] == said
@@ -203,7 +205,7 @@ def test_an_event_cannot_speak_for_the_policy(world: World) -> None:
     filled = first.split("FILLED IN]\n")[1].split(f"\n\n[{marker} END]")[0]
     shown = filled.removeprefix("Were the tests run? <").removesuffix(">")
     assert json.loads(shown)["last_message"] == evil, "it stays inside its JSON text, names of placeholders included"
-    assert "Answer {" not in server.asked[0].system
+    assert "ModelReply {" not in server.asked[0].system
 
 
 # Who is asked.

@@ -10,7 +10,7 @@ from pydantic_ai.models import Model
 
 from anyhook.handlers.model_client import Client
 from anyhook.live.model_server import ModelServer
-from anyhook.live.wire import Answer, Call
+from anyhook.live.wire import ModelCall, ModelReply
 
 WIRES = {"openai:m": "responses", "openai-chat:m": "chat", "anthropic:m": "messages"}
 
@@ -36,7 +36,7 @@ async def talk(model: Model, streamed: bool) -> tuple[str, list[str]]:
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("name", WIRES)
 def test_text_and_tools(name: str, streamed: bool) -> None:
-    script = [Answer(calls=(Call("look", {"place": "über"}),)), Answer("Nothing to be seen, anywhere.")]
+    script = [ModelReply(calls=(ModelCall("look", {"place": "über"}),)), ModelReply("Nothing to be seen, anywhere.")]
     with ModelServer(script) as server:
         model = Client(name, {}, server.env).model
         text, called = asyncio.run(talk(model, streamed))

@@ -22,8 +22,7 @@ from framework_contract import Answer, Contract, Desk, Ran, calls, played
 
 from anyhook.adapters.claude_agent_sdk import Hooked, reshaped, shown
 from anyhook.live.model_server import Asked, ModelServer
-from anyhook.live.wire import Answer as Said
-from anyhook.live.wire import Call
+from anyhook.live.wire import ModelCall, ModelReply
 from anyhook.model.outcome import ALLOW, Outcome
 
 if TYPE_CHECKING:
@@ -42,15 +41,17 @@ class Model:
         self.answers = list(answers)
         self.told: list[str] = []
 
-    def __call__(self, asked: Asked) -> Said:
+    def __call__(self, asked: Asked) -> ModelReply:
         if not asked.tools:
-            return Said("A title")
+            return ModelReply("A title")
         self.told.append(json.dumps(asked.body["messages"]))
         answer = self.answers.pop(0)
-        if isinstance(answer, Call):
-            return Said(calls=(answer,))
+        if isinstance(answer, ModelCall):
+            return ModelReply(calls=(answer,))
         return (
-            Said(answer) if isinstance(answer, str) else Said(calls=tuple(Call(ADD, given) for given in calls(answer)))
+            ModelReply(answer)
+            if isinstance(answer, str)
+            else ModelReply(calls=tuple(ModelCall(ADD, given) for given in calls(answer)))
         )
 
 
@@ -109,7 +110,7 @@ def bash(world: World, command: str, allowed: bool = True, **hooks: Any) -> str:
     engine = world.engine()
     for name, hook in hooks.items():
         engine.on(name, hook)
-    model = Model([Call("Bash", {"command": command}), "Done."])
+    model = Model([ModelCall("Bash", {"command": command}), "Done."])
     with ModelServer(model) as server:
         asyncio.run(talk(options(engine, server.url, allowed_tools=["Bash"] if allowed else []), "Go."))
     return str(model.told[1])

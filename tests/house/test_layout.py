@@ -152,3 +152,16 @@ def test_the_checks_can_fail() -> None:
     assert not is_named_in("nobody has declined", "engine.py")
     assert is_named_in('    ("kode", DECLARES, ()),', "engine.py")
     assert not is_named_in('    ("kode", DECLARES, ()),', "tables/registry.py")
+
+
+PER_FRAMEWORK = {"Hooked"}
+"""What every adapter calls the class that people write; each framework has one."""
+
+
+def test_no_two_classes_have_one_name() -> None:
+    homes: dict[str, list[str]] = {}
+    for name, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef) and node.name not in PER_FRAMEWORK:
+                homes.setdefault(node.name, []).append(name)
+    assert {name: found for name, found in homes.items() if len(found) > 1} == {}

@@ -246,7 +246,7 @@ def test_interrupted_when_that_was_seen(box: Box, pool: list[int], monkeypatch: 
 
 def test_out_of_time(box: Box, pool: list[int]) -> None:
     recorded(box, ["slow", "fast"])
-    script(box, "import sys, time\nif 'slow' in sys.stdin.read(): time.sleep(60)", timeout=1)
+    script(box, "import sys, time\nif 'slow' in sys.stdin.read(): time.sleep(60)", timeout=6)
     found = tried(box, "guard.py")
     assert counts(found) == (2, 2, 0, 0, 1)
     assert "did not end within its limit" in found["findings"][0]["what"]

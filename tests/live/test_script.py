@@ -11,7 +11,7 @@ import pytest
 
 from anyhook.live.model_server import Asked, ModelServer
 from anyhook.live.script import ASIDE, Step, script
-from anyhook.live.wire import Answer, Call, whole
+from anyhook.live.wire import ModelCall, ModelReply, whole
 
 STEPS = (
     Step(tool="shell", input={"command": "ls"}),
@@ -54,20 +54,20 @@ def request(wire: str, done: int, shell: dict[str, Any] = SHELL) -> dict[str, An
     return {"tools": [{"functionDeclarations": declared}], "contents": said}
 
 
-def answer(wire: str, body: dict[str, Any]) -> Answer:
+def answer(wire: str, body: dict[str, Any]) -> ModelReply:
     return script(STEPS, NAMES)(Asked(wire, "", {}, body))
 
 
 @pytest.mark.parametrize("wire", ["messages", "chat", "responses", "contents"])
 def test_the_step_follows_from_the_conversation(wire: str) -> None:
-    assert answer(wire, request(wire, 0)).calls == (Call("Bash", CALL),)
+    assert answer(wire, request(wire, 0)).calls == (ModelCall("Bash", CALL),)
     written = answer(wire, request(wire, 1)).calls[0]
     if wire == "responses":
-        assert written == Call("apply_patch", "*** Begin Patch\n*** Add File: a.txt\n+one\n+two\n*** End Patch\n")
+        assert written == ModelCall("apply_patch", "*** Begin Patch\n*** Add File: a.txt\n+one\n+two\n*** End Patch\n")
     else:
-        assert written == Call("Write", {"file_path": "a.txt", "content": "one\ntwo\n"})
+        assert written == ModelCall("Write", {"file_path": "a.txt", "content": "one\ntwo\n"})
     for done in (2, 3):
-        assert answer(wire, request(wire, done)) == Answer("all done")
+        assert answer(wire, request(wire, done)) == ModelReply("all done")
     assert "RESULT" in Asked(wire, "", {}, request(wire, 1)).conversation
 
 
@@ -81,11 +81,11 @@ def test_the_step_follows_from_the_conversation(wire: str) -> None:
     ],
 )
 def test_fields_that_tools_want(offered: dict[str, Any], expected: dict[str, Any]) -> None:
-    assert answer("chat", request("chat", 0, offered)).calls == (Call("Bash", expected),)
+    assert answer("chat", request("chat", 0, offered)).calls == (ModelCall("Bash", expected),)
 
 
 def test_a_request_without_tools_is_no_step() -> None:
-    assert answer("chat", {"messages": [{"role": "user", "content": "a title, please"}]}) == Answer(ASIDE)
+    assert answer("chat", {"messages": [{"role": "user", "content": "a title, please"}]}) == ModelReply(ASIDE)
 
 
 @pytest.mark.parametrize("wire", ["messages", "chat", "responses", "contents"])
@@ -94,16 +94,16 @@ def test_a_request_for_a_summary_is_no_step(wire: str) -> None:
     told = "Sum it up. DO NOT call any tools."
     said = {"role": "user", "parts": [{"text": told}]} if wire == "contents" else {"role": "user", "content": told}
     body[{"responses": "input", "contents": "contents"}.get(wire, "messages")].append(said)
-    assert answer(wire, body) == Answer(ASIDE)
+    assert answer(wire, body) == ModelReply(ASIDE)
 
 
 @pytest.mark.parametrize("wire", ["messages", "chat", "responses", "contents"])
 def test_a_sub_agent_has_steps_of_its_own(wire: str) -> None:
     steps = (*STEPS, Step("done inside", where="go"), Step("elsewhere", where="away"))
     asked = Asked(wire, "", {}, request(wire, 0))
-    assert script(steps, NAMES)(asked) == Answer("done inside")
+    assert script(steps, NAMES)(asked) == ModelReply("done inside")
     assert asked.opening == asked.last == "go"
-    assert script(steps, NAMES)(Asked(wire, "", {}, request(wire, 2))) == Answer("done inside")
+    assert script(steps, NAMES)(Asked(wire, "", {}, request(wire, 2))) == ModelReply("done inside")
 
 
 def test_a_word_in_a_result_opens_no_conversation() -> None:
@@ -116,7 +116,7 @@ def test_tools_in_a_namespace() -> None:
     body = {"tools": [{"type": "namespace", "name": "team", "tools": [inner]}], "input": []}
     step = Step(tool="delegate_task", input={"task": "look", "agent_name": "helper"})
     found = script((step,), {"delegate_task": ["team.spawn_agent"]})(Asked("responses", "", {}, body))
-    assert found.calls == (Call("team.spawn_agent", {"message": "look", "task_name": "helper"}),)
+    assert found.calls == (ModelCall("team.spawn_agent", {"message": "look", "task_name": "helper"}),)
     item = whole("responses", found, body, 1)["output"][0]
     assert (item["namespace"], item["name"]) == ("team", "spawn_agent")
 

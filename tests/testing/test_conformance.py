@@ -16,7 +16,7 @@ import pytest
 
 from anyhook.testing.conformance import runner
 from anyhook.testing.conformance.coverage import coverage, report
-from anyhook.testing.conformance.runner import Result, conform, run_all, run_vector
+from anyhook.testing.conformance.runner import VectorResult, conform, run_all, run_vector
 from anyhook.testing.conformance.vectors import Vector, VectorError, load_suite, read_vector
 from command import CORE, LIMIT_S, MODELS, call_of_a_vector, servers
 
@@ -40,7 +40,7 @@ def waits(vector: Vector) -> bool:
     return asks(vector) or "sleep" in json.dumps(vector.raw)
 
 
-def judge(vector: Vector) -> Result:
+def judge(vector: Vector) -> VectorResult:
     """The first of each dialect and topic is judged by commands that are started anew; `--cold` starts all so."""
     caller = None
     if not servers.is_cold and FIRST[vector.source] != vector.id:
@@ -57,7 +57,7 @@ class Waiting:
         for pool in self._pools:
             pool.shutdown(wait=False)  # so that no thread outlives its work: other tests count threads
 
-    def result(self, vector: Vector) -> Result:
+    def result(self, vector: Vector) -> VectorResult:
         return self._results[vector.id].result()
 
     def end(self) -> None:
@@ -86,7 +86,7 @@ def test_vector(vector: Vector) -> None:
     check(vector, judge(vector))
 
 
-def check(vector: Vector, result: Result) -> None:
+def check(vector: Vector, result: VectorResult) -> None:
     if result.skipped_reason is not None:
         pytest.skip(result.skipped_reason)
     assert result.passed, "\n".join([f"{vector.source}: {vector.title}", *result.failures])

@@ -9,7 +9,7 @@ import click
 
 from anyhook import __version__
 from anyhook.cli.failure import BAD_CALL, BadCall
-from anyhook.journal.files import Unreadable
+from anyhook.journal.files import UnreadableJournal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,7 +106,7 @@ def run(words: Sequence[str]) -> int:
     except BadCall as error:
         render.say(f"anyhook {words[0] if words else ''}: {error}")
         return BAD_CALL
-    except Unreadable as error:
+    except UnreadableJournal as error:
         why = f"{error.filename} ({error.strerror})"
         render.say(f"anyhook {words[0]}: the journal cannot be read: {why}. Let its user read it, or move it away.")
         return BAD_CALL

@@ -54,9 +54,7 @@ class AgentOptions(ModeOption, TrustOption, ProjectJsonOptions):
     no_hooks: bool = switch("--no-hooks", "Run no hooks, not even built-in ones.")
     trust_hooks: bool = switch("--trust-hooks", "Approve the project's hooks as they are now, then run.")
     web_fetch: bool = switch("--web-fetch", "Let the agent fetch pages, as the setting `web_fetch` does.")
-    debug: bool = switch(
-        "--debug", "Show every hook that runs, every step with its time, and the traceback of a failure."
-    )
+    debug: bool = switch("--debug", "Show every hook that runs.")
 
 
 @click.group(

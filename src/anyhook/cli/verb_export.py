@@ -13,7 +13,7 @@ from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.progress import progress
-from anyhook.journal.files import Unreadable
+from anyhook.journal.files import UnreadableJournal
 from anyhook.journal.redact import redacted
 from anyhook.journal.search import record_of, search
 from anyhook.state.places import state_dir
@@ -89,7 +89,7 @@ def _to_file(kind: str, found: Iterator[JournalLine], path: str) -> int:
         return count
     except ImportError:
         raise BadCall("--format parquet needs DuckDB: pip install 'anyhook[analytics]'.") from None
-    except Unreadable:
+    except UnreadableJournal:
         raise
     except OSError as error:
         raise BadCall(f"--output {path}: the file cannot be written ({error.strerror}).") from None

@@ -15,7 +15,7 @@ from anyhook.cli.view import render
 from anyhook.cli.view.console import show
 from anyhook.cli.view.progress import progress
 from anyhook.cli.view.stats_table import stats_table
-from anyhook.journal.files import Unreadable
+from anyhook.journal.files import UnreadableJournal
 from anyhook.journal.run_index import index_path, known_runs
 from anyhook.journal.stats import figures
 from anyhook.state.places import state_dir
@@ -52,7 +52,7 @@ def _figures(folder: str, wanted: Wanted) -> list[HookFigures]:
     try:
         with progress("reading the journal") as tell, known_runs(folder, tell, wanted.since_ns) as runs:
             return figures(runs, wanted, time.time_ns())
-    except Unreadable:
+    except UnreadableJournal:
         raise
     except (Error, OSError) as error:
         raise BadCall(

@@ -46,17 +46,17 @@ def _lines(text: str, syntax: str, paths: Iterable[Place]) -> dict[Place, int]:
     return lines
 
 
-class Wanted:
+class PathTree:
     """The paths that are looked for, as a tree: where one leads, and whether one ends here."""
 
     __slots__ = ("below", "path")
 
     def __init__(self) -> None:
-        self.below: dict[str | int, Wanted] = {}
+        self.below: dict[str | int, PathTree] = {}
         self.path: Place | None = None
 
     @classmethod
-    def tree(cls, paths: frozenset[Place]) -> Wanted:
+    def tree(cls, paths: frozenset[Place]) -> PathTree:
         root = cls()
         for path in paths:
             node = root
@@ -71,12 +71,12 @@ class _Open:
 
     __slots__ = ("is_list", "part", "wanted")
 
-    def __init__(self, is_list: bool, wanted: Wanted | None) -> None:
+    def __init__(self, is_list: bool, wanted: PathTree | None) -> None:
         self.is_list = is_list
         self.wanted = wanted
         self.part: str | int | None = 0 if is_list else None
 
-    def entry(self) -> Wanted | None:
+    def entry(self) -> PathTree | None:
         return None if self.wanted is None or self.part is None else self.wanted.below.get(self.part)
 
 
@@ -84,7 +84,7 @@ def _in_json(text: str, paths: frozenset[Place]) -> dict[Place, int]:
     """Follows the brackets without a tree of the document: one record for each bracket that is open."""
     found: dict[Place, int] = {}
     stack: list[_Open] = []
-    root = Wanted.tree(paths)
+    root = PathTree.tree(paths)
     for token in _JSON_TOKEN.finditer(text):
         sign, top = token[0], stack[-1] if stack else None
         if sign == ":":
@@ -114,7 +114,7 @@ def _in_yaml(text: str, paths: frozenset[Place]) -> dict[Place, int]:
         node = yaml_tree.compose(yaml_tree.escape_backslashes(text))
     found: dict[Place, int] = {}
     if node is not None:
-        yaml_tree.find(node, node.start_mark.index, Wanted.tree(paths), found)
+        yaml_tree.find(node, node.start_mark.index, PathTree.tree(paths), found)
     return found
 
 

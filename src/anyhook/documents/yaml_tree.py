@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from yaml import SafeLoader as _Base
     from yaml.nodes import Node
 
-    from anyhook.documents.locate import Wanted
+    from anyhook.documents.locate import PathTree
     from anyhook.model.json_types import Json
 else:
     _Base = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -137,7 +137,7 @@ def load(text: str, counted: Callable[[int], None] | None = None) -> Json:
     return _build(root, 1, _Aliases(text) if "*" in text else None)
 
 
-def find(node: Node, at: int, wanted: Wanted, found: dict[tuple[str | int, ...], int]) -> None:
+def find(node: Node, at: int, wanted: PathTree, found: dict[tuple[str | int, ...], int]) -> None:
     """Notes where the wanted keys and entries begin; `at` is where this node or its key does."""
     if wanted.path is not None:
         found[wanted.path] = at

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 
-class Unreadable(OSError):  # noqa: N818 (it says what is wrong)
+class UnreadableJournal(OSError):  # noqa: N818 (it says what is wrong)
     """A file of the journal that is there and cannot be read."""
 
 
@@ -73,12 +73,12 @@ def _opened(path: str) -> BinaryIO | None:
     """The file, for the caller to close, or None."""
     try:
         if not S_ISREG(os.stat(path).st_mode):  # reading a pipe or a device might never end
-            raise Unreadable(EINVAL, "it is not a regular file", path)
+            raise UnreadableJournal(EINVAL, "it is not a regular file", path)
         return open(path, "rb")
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise Unreadable(error.errno, error.strerror, path) from None
+        raise UnreadableJournal(error.errno, error.strerror, path) from None
 
 
 def whole_lines(file: BinaryIO) -> Iterator[bytes]:

@@ -110,7 +110,7 @@ def rounded(seconds: float) -> float:
 
 def columns_of(lines: Iterable[bytes]) -> Columns:
     """The runs in these lines."""
-    reading = _Reading()
+    reading = _RunReader()
     by_hook: dict[str, list[tuple[int, int, float]]] = {}
     kinds: dict[str, dict[Kind, int]] = {}
     for line in lines:
@@ -129,7 +129,7 @@ def columns_of(lines: Iterable[bytes]) -> Columns:
     return Columns(made)
 
 
-class _Reading:
+class _RunReader:
     """Remembers what bytes that occur in many lines mean."""
 
     def __init__(self) -> None:

@@ -4,37 +4,28 @@ agent waits on half an interpreter start."""
 
 from __future__ import annotations
 
+from anyhook.journal.secret_names import LETTERS, OF_NAME, STEMS, names_secret
+from anyhook.journal.secret_tokens import HEX_TOKENS, PEM, SCHEMES, TOKENS
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
-STEMS = ("pass", "secret", "token", "key", "authori", "credential", "cookie", "connection")
-"""Every key below has one of these in it: most lines have none, and are done with."""
-KEYS = (
-    "password", "passwd", "passphrase", "secret", "token", "api_key", "apikey", "api-key", "access_key", "accesskey",
-    "access-key", "private_key", "privatekey", "private-key", "authorization", "credential", "cookie", "auth_key",
-    "signing_key", "encryption_key", "connectionstring", "connection_string",
+__all__ = ["LETTERS", "OPENS", "TEXT_LIMIT", "TOKENS", "is_suspect", "is_suspect_text"]
+OPTIONS = (" -p", " -u", " -a", " -b", " -w", " -k", "sudo -s", "-user", "-bearer", " --body")
+"""Options behind which some programs have a secret, in small letters."""
+PROGRAMS = (
+    "curl ", "mysql", "mariadb", "docker ", "podman ", "redis-cli ", "openssl ", "ldap", "sqlcmd ", "zip ", "7z",
+    "mongo",
+    "sudo -s", "http ", "twine ", "az ", "helm ", "smb", "lftp ", "ipmitool ", "mosquitto", "cqlsh ", "gh ", "https ",
+    "xh ",
+    "valkey-cli ", "bcp ", "sql", "rar ", "nerdctl ", "buildah ", "skopeo ", "oras ", "crane ", "rpcclient ", "xhs ",
 )  # fmt: skip
-"""Parts of names whose values are secrets."""
-COUNTS = ("tokens", "token_count", "tokenize", "tokenizer", "secretary", "passwordless")
-"""Names that only look like these."""
+"""Those programs; one that has the name of a secret in its own needs no place here."""
+QUERIES = ("sig=", "key=", "signature=", "session=", "sid=", "sessionid=", "hmac=", "sessid=")
+HOOKS = ("hook", "/bot", "ifttt")
 
-TOKENS = (
-    ("sk-", 20), ("sk_live_", 16), ("sk_test_", 16), ("rk_live_", 16), ("pk_live_", 16), ("whsec_", 16),
-    ("ghp_", 20), ("gho_", 20), ("ghu_", 20), ("ghs_", 20), ("ghr_", 20), ("github_pat_", 20), ("glpat-", 16),
-    ("gldt-", 16), ("xoxb-", 15), ("xoxp-", 15), ("xoxa-", 15), ("xoxr-", 15), ("xoxs-", 15), ("xapp-", 15),
-    ("AKIA", 16), ("ASIA", 16), ("AIza", 30), ("ya29.", 20), ("eyJ", 30), ("npm_", 30), ("pypi-", 30), ("hf_", 20),
-    ("dop_v1_", 30), ("SG.", 30), ("shpat_", 20), ("gsk_", 20), ("xai-", 20), ("dckr_pat_", 20), ("lin_api_", 20),
-    ("sntrys_", 20), ("AGE-SECRET-KEY-1", 20), ("tskey-", 16), ("ATATT3", 20), ("r8_", 30), ("pplx-", 20),
-)  # fmt: skip
-"""How known tokens begin, and how many letters must follow at least."""
-SCHEMES = ("bearer ", "basic ")
-PEM, PEM_KIND = "-----BEGIN ", "PRIVATE KEY"
-
-LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
-OF_TOKEN = LETTERS | frozenset("_-.")
-
-_TOKEN = "".join(OF_TOKEN).encode()
+_TOKEN = "".join(OF_NAME).encode()
 _OTHERS = bytes(range(256)).translate(None, _TOKEN)
 _WORDS = bytes.maketrans(_OTHERS, b" " * len(_OTHERS))
 """Turns everything that is not part of a token into blanks."""
@@ -42,16 +33,22 @@ _MASK = _WORDS.translate(bytes.maketrans(_TOKEN, b"x" * len(_TOKEN)))
 """The same, and every part of one into an x."""
 _LONG = min(len(start) + min_letters for start, min_letters in TOKENS)
 _LONG_MASK = b"x" * _LONG
-_STARTS = tuple(start.encode() for start, _ in TOKENS)
+_STARTS = (*[start.encode() for start, _ in (*TOKENS, *HEX_TOKENS)], b"AA", b"s.", b"pat")
+_HEADS = frozenset(start[:2] for start in _STARTS)
+"""How they begin, for a glance."""
 _SIGNS = (b"-", b"_", b".")
-_SHORT = min(map(len, KEYS)) + 2
-"""No shorter text holds a secret: a name, a sign and one letter."""
+_SHORT = 4
+"""No shorter text holds a secret: a name, a sign and one letter (`pw=x`)."""
 TEXT_LIMIT = 16_384
 """Longer texts are cut in the journal, and say so."""
 _DEPTH_QUICK = 8
 """How deep a value may be nested to be done with quickly."""
 _PLAIN = frozenset({int, float, bool, type(None)})
 OPENS = frozenset("{[")
+_OPTION = frozenset("puabwkPUK")
+"""Letters of options behind which some programs have a secret."""
+NAMING = frozenset({"name", "key", "kind", "Name", "Key"})
+"""Keys of objects that say in one field what another one holds."""
 _harmless: set[str] = set()
 """Names of keys that were looked at and stand before no secret: nearly all are the same few."""
 _MAX_HARMLESS, _HARMLESS_SIZE = 1_000, 64
@@ -69,6 +66,8 @@ def is_suspect(value: Json, depth: int = 0) -> bool:
         for key, item in value.items():  # type: ignore[union-attr]
             if key not in _harmless and not _is_harmless(key):
                 return True
+            if key in NAMING and type(item) is str and [stem for stem in STEMS if stem in item.lower()]:
+                return True
             if type(item) is str:
                 if len(item) >= _SHORT and (len(item) > TEXT_LIMIT or is_suspect_text(item)):
                     return True
@@ -76,12 +75,16 @@ def is_suspect(value: Json, depth: int = 0) -> bool:
                 return True
         return False
     if kind is list:
-        return any((type(item) is str and item[:2] == "--") or is_suspect(item, depth + 1) for item in value)  # type: ignore[union-attr]
+        return any(
+            (type(item) is str and item[:1] == "-" and (item[1:2] == "-" or not _OPTION.isdisjoint(item)))
+            or is_suspect(item, depth + 1)
+            for item in value  # type: ignore[union-attr]
+        )
     return kind not in _PLAIN
 
 
 def _is_harmless(key: object) -> bool:
-    if type(key) is not str or names_secret(key.lower()) or is_suspect_text(key):
+    if type(key) is not str or key == "kty" or names_secret(key.lower()) or is_suspect_text(key):
         return False
     if len(key) <= _HARMLESS_SIZE:
         if len(_harmless) >= _MAX_HARMLESS:
@@ -91,30 +94,60 @@ def _is_harmless(key: object) -> bool:
 
 
 def is_suspect_text(text: str) -> bool:
-    """The same of a text. One letter is found many times faster than a word, so letters are asked for first: a name
-    says something about what follows a colon, an equals sign or, after `--`, a blank."""
+    """The same of a text. One letter is found many times faster than a word, so letters are asked for first."""
     if text[:1] in OPENS and ("\\u" in text or "\\/" in text):  # JSON that may hide a name or an address in escapes
         return True
-    low = ""
-    colon = ":" in text
-    if colon or "=" in text or ("-" in text and "--" in text):
+    colon, equals, blank = ":" in text, "=" in text, " " in text
+    if colon or equals or blank or "<" in text:
         low = text.lower()
         for stem in STEMS:
             if stem in low:
                 if names_secret(low):
                     return True
                 break
-        if PEM in text or (colon and "@" in text and "://" in text):
+        if colon and "://" in text and ("@" in text or _has_any(low, HOOKS)):
             return True
-    if " " in text:
-        low = low or text.lower()
-        for scheme in SCHEMES:
-            if scheme in low:
+        if colon and "@" in text and "jdbc:oracle" in low:
+            return True
+        if equals and ("&" in text or "?" in text) and _has_any(low, QUERIES):
+            return True
+        if blank:
+            if "-" in text and (PEM in text or (" -" in text and _has_option(low))):
                 return True
+            for scheme in SCHEMES:
+                if scheme in low:
+                    return True
+            if "identified by" in low:
+                return True
+        if colon and ("kty" in low or ":543" in text or ":*:" in text):  # a JSON web key, .pgpass
+            return True
     # Every token has one of these signs, or begins with one of these letters or has it soon after.
-    if "_" in text or "-" in text or "." in text or "A" in text or "J" in text:
+    if (
+        "_" in text
+        or "-" in text
+        or "." in text
+        or "A" in text
+        or "J" in text
+        or "//" in text
+        or "SK" in text
+        or "dapi" in text
+    ):
         return _has_token(text.encode("ascii", "replace"))
     return False
+
+
+def _has_any(low: str, parts: tuple[str, ...]) -> bool:
+    for part in parts:  # noqa: SIM110 - a generator takes twice as long
+        if part in low:
+            return True
+    return False
+
+
+def _has_option(low: str) -> bool:
+    for option in OPTIONS:
+        if option in low:
+            return _has_any(low, PROGRAMS)
+    return "curl " in low  # which people give several options in one, `-sSu`
 
 
 def _has_token(text: bytes) -> bool:
@@ -122,25 +155,22 @@ def _has_token(text: bytes) -> bool:
     break. Few texts have a word that is long, so this is quickly said."""
     if _LONG_MASK not in text.translate(_MASK):
         return False
+    if b"1//0" in text or b"Q~" in text:
+        return True
     for word in text.translate(_WORDS).split():
         if len(word) >= _LONG:
-            if word.startswith(_STARTS) or (word[0] in b"ntr" and word.startswith(_STARTS, 1)):
+            if word[:2] in _HEADS and word.startswith(_STARTS):
+                return True
+            if word[0] in b"ntr" and word[1:3] in _HEADS and word.startswith(_STARTS, 1):
+                return True
+            if len(word) > 55 and word.count(b".") >= 2:
+                return True
+            if word[32:35] == b"-us":
                 return True
             for sign in _SIGNS:
                 place = word.find(sign)
                 while place >= 0:
-                    if word.startswith(_STARTS, place + 1):
+                    if word[place + 1 : place + 3] in _HEADS and word.startswith(_STARTS, place + 1):
                         return True
                     place = word.find(sign, place + 1)
-    return False
-
-
-def names_secret(low: str) -> bool:
-    """Whether a text in small letters has the name of a secret in it, and not only names that look like one."""
-    for key in KEYS:
-        place = low.find(key)
-        while place >= 0:
-            if not low.startswith(COUNTS, place):
-                return True
-            place = low.find(key, place + 1)
     return False

@@ -67,7 +67,7 @@ def verify(state_dir: str, expected: Link | None = None, tell: Callable[[int, in
 
 
 def _one_by_one(state_dir: str, expected: Link | None, tell: Callable[[int, int], None]) -> Proof:
-    reading = _Reading(expected)
+    reading = _ChainReader(expected)
     files = open_all(state_dir)
     todo, done = 0, 0
     for _, file in files:
@@ -116,7 +116,7 @@ def _all_sound(state_dir: str, expected: Link | None, tell: Callable[[int, int],
         link = link_of(first_line)
         if link is None or any(_rest(*part) for part, after in pairwise(parts) if part[0] != after[0]):
             return None
-        first, before = link[0], _Reading(None).beginning(first_line, START[1])
+        first, before = link[0], _ChainReader(None).beginning(first_line, START[1])
         tasks: list[tuple[int, int, int, int, bytes]] = []
         link = first - 1, before
         for descriptor, start, end in parts:
@@ -165,7 +165,7 @@ class _Follows:
         return True, head
 
 
-class _Reading:
+class _ChainReader:
     """Exists for the length of one verification."""
 
     def __init__(self, expected: Link | None) -> None:

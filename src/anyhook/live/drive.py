@@ -13,7 +13,7 @@ from anyhook.live.model_server import MODEL, ModelServer
 from anyhook.live.network import leave
 from anyhook.live.script import Step, script
 from anyhook.live.stage import Stage, fill, prepare, words_of
-from anyhook.live.wire import Answer
+from anyhook.live.wire import ModelReply
 from anyhook.model.call import Call
 from anyhook.model.record import Record
 from anyhook.process.run import adopt_orphans, end_all, run
@@ -135,7 +135,7 @@ def _perform(asked: dict[str, Any]) -> dict[str, Any]:
         # Some leave a daemon behind; whatever became our child since is one.
         Tree(0, f"{MARK}={mark}", lambda _pid, _env: True).end()
         kept = [one for one in server.asked if one.schemas]
-        answers = [server.answered.get(number, Answer()) for number, one in enumerate(server.asked) if one.schemas]
+        answers = [server.answered.get(number, ModelReply()) for number, one in enumerate(server.asked) if one.schemas]
     return {
         "network": network,
         "ending": done.ending,

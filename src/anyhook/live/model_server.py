@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
-from anyhook.live.wire import Answer, format_of, is_streamed, stream, whole
+from anyhook.live.wire import ModelReply, format_of, is_streamed, stream, whole
 
 MODEL = "scripted-model"
 DRIP_BYTES = 16
@@ -22,7 +22,7 @@ INSTRUCTIONS = ("instructions", "system", "systemInstruction")
 CONVERSATION = ("messages", "input", "contents")
 OWN_ITEMS = ("function_call", "custom_tool_call", "local_shell_call", "reasoning")
 
-Script = Sequence[Answer] | Callable[["Asked"], Answer]
+Script = Sequence[ModelReply] | Callable[["Asked"], ModelReply]
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class ModelServer:
 
     def __init__(self, script: Script) -> None:
         self.asked: list[Asked] = []
-        self.answered: dict[int, Answer] = {}
+        self.answered: dict[int, ModelReply] = {}
         """By the place of the request in `asked`."""
         self._script, self._lock = script, threading.Lock()
         self._over = threading.Event()
@@ -196,7 +196,7 @@ class ModelServer:
         self._http.server_close()
         self._thread.join()
 
-    def _next(self, asked: Asked) -> tuple[Answer, int]:
+    def _next(self, asked: Asked) -> tuple[ModelReply, int]:
         with self._lock:
             self.asked.append(asked)
             number = len(self.asked)
@@ -236,7 +236,7 @@ class ModelServer:
         http.end_headers()
         http.wfile.write(data)
 
-    def _parts(self, wire: str, answer: Answer, body: dict[str, Any], number: int, streamed: bool) -> list[bytes]:
+    def _parts(self, wire: str, answer: ModelReply, body: dict[str, Any], number: int, streamed: bool) -> list[bytes]:
         if answer.raw is not None:
             whole_body = answer.raw
         elif answer.status != 200 or not wire:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 
-from anyhook.live.wire import Answer, Call
+from anyhook.live.wire import ModelCall, ModelReply
 from anyhook.model.record import Record
 
 TYPE_CHECKING = False
@@ -44,7 +44,7 @@ class Step(Record):
     """In our own fields."""
     where: str = ""
     """The step belongs to conversations that open with this word, as a sub-agent's does; "" for all others."""
-    tokens: int = Answer.tokens
+    tokens: int = ModelReply.tokens
     """How long the conversation is said to be by then."""
 
     def as_dict(self) -> dict[str, Json]:
@@ -52,15 +52,15 @@ class Step(Record):
         return {**said, "where": self.where, "tokens": self.tokens}
 
 
-def script(steps: Sequence[Step], names: Mapping[str, Sequence[str]]) -> Callable[[Asked], Answer]:
+def script(steps: Sequence[Step], names: Mapping[str, Sequence[str]]) -> Callable[[Asked], ModelReply]:
     """The model that plays the steps; `names` are what the agent may call each of our tools."""
     said = {step.text for step in steps if step.text}
     places = {step.where for step in steps if step.where}
 
-    def answer(asked: Asked) -> Answer:
+    def answer(asked: Asked) -> ModelReply:
         schemas = asked.schemas
         if not schemas or NO_TOOLS in asked.last.lower():
-            return Answer(_aside(asked), tokens=max(step.tokens for step in steps))
+            return ModelReply(_aside(asked), tokens=max(step.tokens for step in steps))
         opening = asked.opening if places else ""
         where = next((word for word in places if word in opening), "")
         # What the agent has no tool for is left out: saying so instead would end its turn.
@@ -69,8 +69,8 @@ def script(steps: Sequence[Step], names: Mapping[str, Sequence[str]]) -> Callabl
         done = sum(1 for called, text in asked.turns if called or text.strip() in said)
         step = possible[done] if done < len(possible) else Step((possible or steps)[-1].text or "done")
         name = offered.get(step.tool)
-        calls = (Call(name, _input(step, schemas[name])),) if name else ()
-        return Answer(step.text, calls, tokens=step.tokens)
+        calls = (ModelCall(name, _input(step, schemas[name])),) if name else ()
+        return ModelReply(step.text, calls, tokens=step.tokens)
 
     return answer
 

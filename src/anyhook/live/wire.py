@@ -12,7 +12,7 @@ Body = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Call:
+class ModelCall:
     """The model wants a tool to be called."""
 
     tool: str
@@ -21,11 +21,11 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ModelReply:
     """One answer of the model, or of a provider in trouble."""
 
     text: str = ""
-    calls: tuple[Call, ...] = ()
+    calls: tuple[ModelCall, ...] = ()
     status: int = 200
     raw: bytes | None = None
     """The body as it is, in place of a proper one."""
@@ -60,12 +60,12 @@ def is_streamed(path: str, asked: Body) -> bool:
     return bool(asked.get("stream")) or path.partition("?")[0].endswith(":streamGenerateContent")
 
 
-def whole(wire: str, answer: Answer, asked: Body, number: int) -> Body:
+def whole(wire: str, answer: ModelReply, asked: Body, number: int) -> Body:
     makers = {"chat": _chat, "responses": _response, "messages": _message, "contents": _content}
     return makers[wire](answer, asked, number)
 
 
-def stream(wire: str, answer: Answer, asked: Body, number: int) -> Iterator[bytes]:
+def stream(wire: str, answer: ModelReply, asked: Body, number: int) -> Iterator[bytes]:
     """The same as server-sent events."""
     made = whole(wire, answer, asked, number)
     if wire == "chat":
@@ -90,7 +90,7 @@ def _pieces(text: str) -> list[str]:
     return [text[start : start + 5] for start in range(0, len(text), 5)]
 
 
-def _chat(answer: Answer, asked: Body, number: int) -> Body:
+def _chat(answer: ModelReply, asked: Body, number: int) -> Body:
     message: Body = {"role": "assistant", "content": answer.text or None}
     if answer.calls:
         message["tool_calls"] = [
@@ -103,7 +103,7 @@ def _chat(answer: Answer, asked: Body, number: int) -> Body:
     return {**head, "choices": [choice], "usage": usage}
 
 
-def _function(call: Call) -> Body:
+def _function(call: ModelCall) -> Body:
     return {"name": call.tool, "arguments": json.dumps(call.input)}
 
 
@@ -127,7 +127,7 @@ def _chat_chunks(made: Body) -> Iterator[Body]:
     yield {**head, "choices": [], "usage": made["usage"]}
 
 
-def _response(answer: Answer, asked: Body, number: int) -> Body:
+def _response(answer: ModelReply, asked: Body, number: int) -> Body:
     items: list[Body] = []
     if answer.text or not answer.calls:
         part = {"type": "output_text", "text": answer.text, "annotations": []}
@@ -139,7 +139,7 @@ def _response(answer: Answer, asked: Body, number: int) -> Body:
             items.append({"type": "custom_tool_call", **head, "name": call.tool, "input": call.input})
         else:
             space, _, name = call.tool.rpartition(".")
-            function = _function(Call(name, call.input))
+            function = _function(ModelCall(name, call.input))
             items.append({"type": "function_call", **head, **function, **({"namespace": space} if space else {})})
     usage = {"input_tokens": answer.tokens, "output_tokens": SAID, "total_tokens": answer.tokens + SAID}
     details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
@@ -176,7 +176,7 @@ def _response_events(made: Body) -> Iterator[Body]:
     yield {"type": "response.completed", "response": made}
 
 
-def _message(answer: Answer, asked: Body, number: int) -> Body:
+def _message(answer: ModelReply, asked: Body, number: int) -> Body:
     content: list[Body] = [{"type": "text", "text": answer.text}] if answer.text or not answer.calls else []
     content += [
         {"type": "tool_use", "id": f"toolu_{number}_{place}", "name": call.tool, "input": call.input}
@@ -205,7 +205,7 @@ def _message_events(made: Body) -> Iterator[Body]:
     yield {"type": "message_stop"}
 
 
-def _content(answer: Answer, asked: Body, number: int) -> Body:
+def _content(answer: ModelReply, asked: Body, number: int) -> Body:
     parts: list[Body] = [{"text": answer.text}] if answer.text or not answer.calls else []
     parts += [
         {"functionCall": {"id": f"fc_{number}_{place}", "name": call.tool, "args": call.input}}

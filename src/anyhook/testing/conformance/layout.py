@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from anyhook.testing.conformance.vectors import Entry
+    from anyhook.testing.conformance.vectors import FileEntry
 
 
-def lay_out(base: Path, entries: Mapping[str, Entry]) -> None:
+def lay_out(base: Path, entries: Mapping[str, FileEntry]) -> None:
     """Writes the entries; OSError for one that would be outside the folder."""
     root = os.path.realpath(base)
     modes: list[tuple[str, int]] = []
@@ -58,7 +58,7 @@ def _opened(root: str, parts: list[str]) -> Iterator[int]:
         os.close(folder)
 
 
-def _place(folder: int, name: str, entry: Entry) -> None:
+def _place(folder: int, name: str, entry: FileEntry) -> None:
     """One entry in place of what is there: a new file, so that no link and no other name of the old one is written
     through."""
     if entry.link is None and entry.text is None:

@@ -51,7 +51,7 @@ PROJECT_VERBS = ("fire", "list", "check", "explain", "trust", "new", "enable", "
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
-class Result(Record):
+class VectorResult(Record):
     """The result of one vector: passed, skipped with a reason, or what was different."""
 
     passed: bool
@@ -83,31 +83,31 @@ def run_vector(
     command: Sequence[str] = COMMAND,
     step_limit_s: float = STEP_LIMIT_S,
     caller: Caller | None = None,
-) -> Result:
+) -> VectorResult:
     """Lays the vector out, takes its steps, compares, and clears everything away again. `caller` may start the command
     in another way than `call` does."""
     root = Path(os.path.realpath(tempfile.mkdtemp(prefix="anyhook-vector-")))
     try:
         return _run_in(root, vector, command, step_limit_s, caller or call)
     except (OSError, VectorError) as error:
-        return Result(passed=False, skipped_reason=None, failures=_described(vector, "on disk", [str(error)]))
+        return VectorResult(passed=False, skipped_reason=None, failures=_described(vector, "on disk", [str(error)]))
     finally:
         end_leftovers(str(root))
         remove(root)
 
 
-def _run_in(root: Path, vector: Vector, command: Sequence[str], step_limit_s: float, caller: Caller) -> Result:
+def _run_in(root: Path, vector: Vector, command: Sequence[str], step_limit_s: float, caller: Caller) -> VectorResult:
     places = {room: str(root / room) for room in ROOMS}
     filled = vector.filled({**places, "python": sys.executable})
     env = _environment(filled, places["home"])
     lacking = [name for name in filled.needs if not _is_there(name, env.get("PATH", ""))]
     if lacking:
-        return Result(passed=False, skipped_reason=f"needs {', '.join(lacking)}", failures=[])
+        return VectorResult(passed=False, skipped_reason=f"needs {', '.join(lacking)}", failures=[])
     for room in ROOMS:
         (root / room).mkdir()
         lay_out(root / room, filled.layout[room])
     failures = _take_steps(filled, root, env, command, step_limit_s, caller) or _look_around(filled, root)
-    return Result(passed=not failures, skipped_reason=None, failures=failures)
+    return VectorResult(passed=not failures, skipped_reason=None, failures=failures)
 
 
 def run_all(
@@ -115,7 +115,7 @@ def run_all(
     directory: str | None = None,
     workers: int | None = None,
     command: Sequence[str] = COMMAND,
-) -> list[tuple[Vector, Result]]:
+) -> list[tuple[Vector, VectorResult]]:
     """The results of all vectors, in the suite's order; a VectorError where the suite itself is broken."""
     suite = load_suite(Path(directory) if directory else None, dialects)
     if suite.errors:
@@ -150,7 +150,9 @@ def conform(
     return passed, len(results) - passed - skipped + len(suite.errors), skipped
 
 
-def _run_many(vectors: Sequence[Vector], workers: int | None, command: Sequence[str]) -> list[tuple[Vector, Result]]:
+def _run_many(
+    vectors: Sequence[Vector], workers: int | None, command: Sequence[str]
+) -> list[tuple[Vector, VectorResult]]:
     # One more than there are cores: a vector mostly waits for its processes.
     with ThreadPoolExecutor(max_workers=workers or (os.cpu_count() or 1) + 1) as pool:
         return list(zip(vectors, pool.map(lambda vector: run_vector(vector, command), vectors), strict=True))

@@ -37,7 +37,7 @@ class VectorError(ValueError):
     """A suite that cannot be used as it is; the message has one line per error."""
 
 
-class Entry(Record):
+class FileEntry(Record):
     """One thing to lay out on disk: a text, a link or a directory."""
 
     text: str | None = None
@@ -57,7 +57,7 @@ class RunStep(Record):
 class WriteStep(Record):
     """Files that change between two calls; their paths begin with a room."""
 
-    entries: dict[str, Entry]
+    entries: dict[str, FileEntry]
 
 
 class ShellStep(Record):
@@ -74,7 +74,7 @@ class Vector(Record):
     source: str
     rows: tuple[str, ...]
     title: str
-    layout: dict[str, dict[str, Entry]]
+    layout: dict[str, dict[str, FileEntry]]
     """Per folder, its content at the start."""
     env: dict[str, str | None]
     needs: tuple[str, ...]
@@ -302,8 +302,8 @@ def is_inside(path: str) -> bool:
     return bool(path) and not path.startswith("/") and ".." not in path.split("/")
 
 
-def entries_of(raw: Json, place: str) -> dict[str, Entry]:
-    made: dict[str, Entry] = {}
+def entries_of(raw: Json, place: str) -> dict[str, FileEntry]:
+    made: dict[str, FileEntry] = {}
     for path, item in _mapping(raw, place).items():
         if not is_inside(path):
             raise VectorError(f"{place}: {path!r} should be a path inside the directory")
@@ -311,9 +311,9 @@ def entries_of(raw: Json, place: str) -> dict[str, Entry]:
     return made
 
 
-def _entry(raw: Json, place: str) -> Entry:
+def _entry(raw: Json, place: str) -> FileEntry:
     if isinstance(raw, str):
-        return Entry(text=raw)
+        return FileEntry(text=raw)
     entry = _mapping(raw, place)
     _no_other_keys(entry, {"text", "link", "dir", "mode"}, place)
     if len({"text", "link", "dir"} & entry.keys()) != 1 or entry.get("dir", True) is not True:
@@ -321,7 +321,7 @@ def _entry(raw: Json, place: str) -> Entry:
     mode = entry.get("mode")
     if mode is not None and not (isinstance(mode, str) and _MODE.fullmatch(mode)):
         raise VectorError(f'{place}: mode should be octal digits in a string, such as "755", not {show(mode)}')
-    return Entry(
+    return FileEntry(
         text=_text(entry["text"], place, empty=True) if "text" in entry else None,
         link=_text(entry["link"], place) if "link" in entry else None,
         mode=int(str(mode), 8) if mode is not None else None,

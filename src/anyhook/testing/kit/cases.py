@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from anyhook.model.json_types import Json
-    from anyhook.testing.conformance.vectors import Entry
+    from anyhook.testing.conformance.vectors import FileEntry
 
     Place = tuple[str | int, ...]
     Mistake = tuple[Place, str]
@@ -69,8 +69,8 @@ class Case(Record):
     payload: dict[str, Json] | None
     stdin: str | None
     env: dict[str, str | None]
-    files: dict[str, Entry]
-    home: dict[str, Entry]
+    files: dict[str, FileEntry]
+    home: dict[str, FileEntry]
     bring: tuple[str, ...]
     setup: str
     dialects: tuple[str, ...]
@@ -243,7 +243,7 @@ def _case(raw: dict[str, Json], path: str, line: int, project: str) -> tuple[Cas
     mistakes = _check(raw, CASE_KEYS, ()) + _check_expect(raw.get("expect"), ()) or _wrong(raw, agent)
     if mistakes:
         return None, mistakes
-    files: dict[str, dict[str, Entry]] = {}
+    files: dict[str, dict[str, FileEntry]] = {}
     for key in ("files", "home"):
         try:
             files[key] = entries_of(raw.get(key, {}), key)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import BinaryIO
 
-    from anyhook.testing.conformance.vectors import Entry
+    from anyhook.testing.conformance.vectors import FileEntry
     from anyhook.testing.kit.one_shot import Task
 
 LEFT_OUT = frozenset(
@@ -118,7 +118,7 @@ class Sandbox:
                     f"`env` {name}: a case keeps to folders of its own. Name one below {{home}} or {{project}}."
                 )
 
-    def lay_out(self, files: Mapping[str, Entry], home: Mapping[str, Entry]) -> None:
+    def lay_out(self, files: Mapping[str, FileEntry], home: Mapping[str, FileEntry]) -> None:
         """Files besides those that were copied, or instead of them."""
         lay_out(Path(self.project), files)
         lay_out(Path(self.home), home)
