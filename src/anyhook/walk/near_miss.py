@@ -99,7 +99,7 @@ def _parsed(text: bytes) -> dict[str, Json] | None:
 
 
 def _refusals(reply: Reply | None, event: str, answer: dict[str, Json]) -> Iterator[tuple[Path, Json]]:
-    """The refusals in an answer that its dialect (none, where it reads nothing of it) does not take for one."""
+    """The refusals in an answer that its dialect (None where it reads none of it) does not take for one."""
     inner = answer.get(SPECIFIC, answer.get(SPECIFIC.lower()))
     for prefix, place in (((), answer), ((SPECIFIC,), inner)):
         if not isinstance(place, dict):
