@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from law_strategies import ENDINGS, ROWS, entries, hook_of, runs
 
 from anyhook.model.call import Run
-from anyhook.model.outcome import Outcome
+from anyhook.model.outcome import STOPPING, Outcome
 from anyhook.model.words import ON_FAILURE
 from anyhook.tables.rows import Dialect, EventRow
 from anyhook.walk.interpret import interpret
@@ -133,3 +134,86 @@ def test_a_consent_that_is_not_true_is_none(
     """G-46: only an answer without the key at all is a failure."""
     run = Run("exited", 0, b'{"ok": %s}' % said, b"", 0, 0.1)
     assert interpret(hook_of(table, row, handler), table.replies[handler], event, run).verdict == "block"
+
+
+GATES = [
+    (table, row, event, handler)
+    for table, row, event in ROWS
+    if row.block in STOPPING
+    for handler in table.replies
+    if handler in ("command", "http")
+]
+NO_WORDS = st.text(st.characters(codec="utf-8"), max_size=30)
+
+
+@given(st.sampled_from(GATES), st.data())
+def test_under_deny_what_is_not_a_documented_yes_is_closed(
+    case: tuple[Dialect, EventRow, str, str], data: st.DataObject
+) -> None:
+    table, row, event, handler = case
+    reply = table.replies[handler]
+    reply = reply.on_event.get(event, reply)
+    keys = [key for key in reply.keys if key.kind != "any" and (not key.on or event in key.on)]
+    made = data.draw(st.sampled_from(("truncated", "after text", "wrong type", "unknown word", "foreign", "status")))
+    code, said = 0, '{"reason": "x"'
+    if made == "after text":
+        said = data.draw(NO_WORDS) + "x {" + data.draw(NO_WORDS.filter(lambda text: "}" not in text))
+    elif made == "foreign":
+        name, value = data.draw(
+            st.sampled_from([("action", "block"), ("cancel", True), ("permissionDecision", "DENY")])
+        )
+        assume(not any(key.path == (name,) and (not key.on or event in key.on) for key in reply.keys))
+        said = json.dumps({name: value})
+    elif made == "status":
+        code = data.draw(st.integers(1, 255))
+        said = data.draw(st.sampled_from(["", "{}", '{"reason": "x"}']))
+        assume(reply.exits.get(code, reply.otherwise) != "pass")
+    elif made != "truncated":
+        of_verdict = [key for key in keys if key.does == "verdict"]
+        chosen = data.draw(st.sampled_from(of_verdict if made == "unknown word" and of_verdict else keys))
+        known = [word for word, _, _ in chosen.words]
+        value = (
+            data.draw(NO_WORDS.filter(lambda text: text.lower() not in known))
+            if of_verdict and chosen in of_verdict and made == "unknown word"
+            else 5
+        )
+        answer: object = value
+        for step in reversed(chosen.path):
+            answer = {step: answer}
+        said = json.dumps(answer)
+    run = Run("exited", code, said.encode("utf-8", "replace"), b"", 0, 0.0)
+    hook = hook_of(table, row, handler)
+    outcome = judge(hook, table, row, interpret(hook, table.replies[handler], event, run), "deny", {})
+    assert outcome.verdict == "block", (made, said)
+    assert outcome.reason
+
+
+@given(st.sampled_from(GATES), st.data())
+def test_under_deny_a_documented_yes_goes_on(case: tuple[Dialect, EventRow, str, str], data: st.DataObject) -> None:
+    table, row, event, handler = case
+    reply = table.replies[handler]
+    reply = reply.on_event.get(event, reply)
+    answers = ["", "{}"]
+    for key in reply.keys:
+        for word, verdict, events in key.words:
+            if (
+                verdict in ("allow", "none")
+                and not (key.on and event not in key.on)
+                and not (events and event not in events)
+            ):
+                answer: object = word
+                for step in reversed(key.path):
+                    answer = {step: answer}
+                answers.append(json.dumps(answer))
+    if reply.read(b"plain words")[0] in ("text", "nothing"):
+        answers.append(
+            data.draw(
+                NO_WORDS.filter(lambda text: reply.read(text.encode())[0] in ("text", "nothing") and "{" not in text)
+            )
+        )
+    said = data.draw(st.sampled_from(answers))
+    assume(reply.spoils is None or not said.startswith("{") or not reply.spoils(json.loads(said), event))
+    hook = hook_of(table, row, handler)
+    run = Run("exited", 0, said.encode(), b"", 0, 0.0)
+    outcome = judge(hook, table, row, interpret(hook, table.replies[handler], event, run), "deny", {})
+    assert outcome.verdict != "block", said

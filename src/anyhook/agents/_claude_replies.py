@@ -13,8 +13,18 @@ CONTEXT_EVENTS = (
 TURN_EVENTS = ("user_prompt_submit", "pre_tool", "post_tool", "post_tool_failure", "stop", "subagent_stop")
 PERMISSIONS = (("deny", "block", ()), ("allow", "allow", ()), ("ask", "ask", ()), ("defer", "ask", ()))
 
+DOCUMENTED = (
+    "suppressOutput", "terminalSequence", "async", "asyncTimeout",
+    *(f"{SPECIFIC}.{key}" for key in (
+        "hookEventName", "classifierContext", "updatedMCPToolOutput", "sessionTitle", "suppressOriginalPrompt",
+        "initialUserMessage", "watchPaths", "reloadSkills", "retry", "decision.updatedPermissions",
+        "decision.interrupt",
+    )),
+)  # fmt: skip
+
 COMMAND = Reply(
     read=object_or_prose,
+    also=DOCUMENTED,
     exits={0: "pass", 2: "block"},
     exit_reasons=("reason", "stderr"),
     json_reasons=("reason", "stderr"),

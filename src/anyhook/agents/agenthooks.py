@@ -153,6 +153,7 @@ def sort(hook: Hook) -> tuple[Json, ...]:
 
 REPLY = Reply(
     read=object_or_text,
+    also=("log",),
     exits={0: "pass", 2: "block"},
     json_reasons=("reason", "stderr"),
     keys=(

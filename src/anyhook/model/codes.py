@@ -33,7 +33,6 @@ GROUPS = {
 }
 
 CODES = {
-    # -- files
     "unreadable": Code(
         FILE,
         ERROR,
@@ -100,7 +99,6 @@ CODES = {
         "Inside double quotes a backslash starts an escape (`\\b` is a backspace). Unknown escapes stay as they are.",
         "Put patterns in single quotes.",
     ),
-    # -- entries
     "wrong-type": Code(ENTRY, ERROR, "The dialect documents another type for this value.", "Use the documented type."),
     "wrong-value": Code(ENTRY, ERROR, "The dialect does not document this value.", "Use a documented value."),
     "wrong-limit": Code(
@@ -167,7 +165,6 @@ CODES = {
     "duplicate-hook": Code(
         ENTRY, WARNING, "Two declarations are identical, so the hook runs twice.", "Remove one of them."
     ),
-    # -- commands
     "program-missing": Code(
         COMMAND,
         ERROR,
@@ -210,7 +207,6 @@ CODES = {
         "anyhook asked the executable for its event and got no usable answer.",
         "Make it print one of the dialect's events and exit with status 0.",
     ),
-    # -- places
     "misplaced-file": Code(
         PLACE,
         WARNING,
@@ -232,7 +228,6 @@ CODES = {
         "Another scope declares the same hook, and the dialect runs only one of them.",
         "Rename one of them if you want both to run.",
     ),
-    # -- running
     "hook-timed-out": Code(
         RUN,
         ERROR,
@@ -282,12 +277,15 @@ CODES = {
         "Review and approve them: anyhook trust.",
     ),
     "gate-off": Code(RUN, ERROR, "A guard is off, and `off` is `deny`.", "Run `anyhook status` to see why it is off."),
-    # -- answers
     "output-ignored": Code(
         ANSWER, WARNING, "The hook's output has no meaning in its dialect.", "Print one JSON object, or nothing."
     ),
     "unknown-output-key": Code(
         ANSWER, WARNING, "The dialect has no such key in an answer.", "Correct its spelling, or remove it."
+    ),
+    "unread-key": Code(ANSWER, WARNING, "Nothing reads this key of the answer.", "Correct its spelling, or remove it."),
+    "foreign-refusal": Code(
+        ANSWER, WARNING, "Its own dialect does not read this refusal.", "Refuse as the hook's own dialect documents."
     ),
     "wrong-output-type": Code(
         ANSWER, WARNING, "A key of the answer does not have the documented type.", "Use the documented type."
@@ -316,7 +314,6 @@ CODES = {
         "The dialect performs only one action, and another hook's came first.",
         "Let one hook decide.",
     ),
-    # -- our own
     "bad-setting": Code(
         OWN,
         WARNING,

@@ -35,6 +35,8 @@ class Failure(Record):
 
     cause: Cause
     detail: str
+    refuses: bool = False
+    """Whether the dialect reads the exit status of such a run as a refusal."""
 
 
 class Outcome(Record):
@@ -55,6 +57,8 @@ class Outcome(Record):
     problems: tuple[Problem, ...] = ()
     spoke: bool = False
     """Whether it answered with an object at all, be it an empty one."""
+    doubt: str = ""
+    """Why its answer is not one of its dialect's ways to let the action go on; counts where failures are to block."""
 
     @classmethod
     def block(cls, reason: str) -> Outcome:

@@ -9,6 +9,7 @@ import shlex
 import shutil
 import stat
 import sys
+from itertools import dropwhile
 
 from anyhook.documents.read import head as first_bytes
 from anyhook.model.record import Record
@@ -144,8 +145,14 @@ def _env_line_fault(path: str, words: list[str], context: StartContext) -> Fault
     return fault and Fault("bad-first-line", f"{path} is run by {names[0]}, and {fault.what}", fault.fix)
 
 
+def _is_plain_option(word: str) -> bool:
+    """Whether it is an option of shells and of Python that takes no value and still leaves the script next."""
+    return len(word) > 1 and word[0] == "-" and set(word[1:]) <= set("BEISOPqux")
+
+
 def _script_fault(interpreter: str, words: Sequence[str], context: StartContext) -> Fault | None:
     """The script that an interpreter is given, where that is certainly one."""
+    words = [*dropwhile(_is_plain_option, words)]
     if not words or words[0].startswith("-"):
         return None
     script = words[0]
@@ -154,6 +161,9 @@ def _script_fault(interpreter: str, words: Sequence[str], context: StartContext)
     path = os.path.normpath(os.path.join(context.cwd, script))
     if not os.path.exists(path):
         return _nothing_there(script, path, context)
+    if os.path.isdir(path) or not os.access(path, os.R_OK):
+        what = f"{path} is a directory" if os.path.isdir(path) else f"{path} cannot be read"
+        return Fault("program-missing", f"{what}, so {interpreter} cannot run it", "Name a script that can be read.")
     head = first_bytes(path) or b""
     if interpreter in SHELLS and head.split(b"\n", 1)[0].endswith(b"\r"):
         what = f"the lines of {path} end in carriage returns, which {interpreter} takes for part of each word"

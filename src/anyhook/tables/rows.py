@@ -128,6 +128,8 @@ class Reply(Record):
     read: Callable[[bytes], tuple[str, Json]]
     """stdout → (`nothing` | `blank` | `object` | `text` | `garbage`, value)."""
     keys: tuple[Key, ...]
+    also: tuple[str, ...] = ()
+    """Keys that its product documents and that have no effect here; dots lead into nested objects."""
     exits: Mapping[int, str] = {0: "pass"}
     otherwise: str = "fail"
     """What an exit status not in `exits` means: `pass`, `block`, `fail`, or `block_if_said` (a failure without a

@@ -82,7 +82,7 @@ class Context(Record):
         """Without warnings about unknown keys that came before: they come once a session."""
         kept = []
         for problem in problems:
-            if problem.code == "unknown-output-key":
+            if problem.code in ("unknown-output-key", "unread-key"):
                 key = (problem.where, problem.what)
                 if key in self.warned:
                     continue

@@ -22,6 +22,8 @@ ENDINGS = {
     "cancelled": "it was cancelled",
 }
 
+NOT_FOUND = 127
+"""A shell's exit status for a program that is not there."""
 MAX_KNOWN, MAX_KNOWN_SIZE = 500, 4_096
 """How many answers of hooks are remembered, and up to which length."""
 
@@ -29,7 +31,10 @@ MAX_KNOWN, MAX_KNOWN_SIZE = 500, 4_096
 def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
     """What one run asks for."""
     if run.ending == "not_started":
-        return Outcome(failure=Failure("not_started", run.error or "it could not be started"))
+        # A shell that could not start it answered with a status: the dialect may take any such status for a refusal.
+        missing = reply.on_event.get(event, reply)
+        refuses = run.exit_code is not None and missing.exits.get(NOT_FOUND, missing.otherwise) != "fail"
+        return Outcome(failure=Failure("not_started", run.error or "it could not be started", refuses))
     if run.ending != "exited":
         detail = ENDINGS[run.ending].format(limit=hook.limit_s, signal=-(run.exit_code or 0))
         return Outcome(failure=Failure(run.ending, detail))
@@ -40,6 +45,18 @@ def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
     if reply.stderr_speaks and not run.stdout.strip() and reply.read(run.stderr)[0] == "object":
         run = run.replace(stdout=run.stderr, stderr=b"")
     meaning = reply.exits.get(code, reply.otherwise)
+    if not run.stdout and meaning == "pass":
+        return SILENT
+    outcome = _read(hook, reply, event, run, code, meaning)
+    if b"{" not in run.stdout:
+        return outcome
+    from anyhook.walk.near_miss import look_closer
+
+    return look_closer(hook, reply, event, run, outcome, meaning == "pass" or _speaks(reply, run))
+
+
+def _read(hook: Hook, reply: Reply, event: str, run: Run, code: int, meaning: str) -> Outcome:
+    """What a run that ended by itself asks for, by the dialect's own rules."""
     if meaning == "block_if_said":
         said = _RunReading(hook, reply, event, run).reason(reply.exit_reasons)
         meaning = "block" if said and not _speaks(reply, run) else "fail"
@@ -48,10 +65,12 @@ def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
         if hook.handler == "http":
             return Outcome(failure=Failure("exit", said))
         return Outcome(failure=Failure("exit", f"it exited with status {code}" + (f": {said}" if said else "")))
-    if not run.stdout and meaning == "pass":
-        return SILENT
     reading = _RunReading(hook, reply, event, run)
-    return reading.block_by_exit(code) if meaning == "block" else reading.answer()
+    if meaning == "block":
+        return reading.block_by_exit(code)
+    outcome = reading.answer()
+    failed = f"it exited with status {code}" if meaning == "fail" else ""
+    return outcome.replace(doubt=reading.doubt or failed) if reading.doubt or failed else outcome
 
 
 def _speaks(reply: Reply, run: Run) -> bool:
@@ -93,6 +112,8 @@ class _RunReading:
         self.draft: Draft = {}
         self.problems: list[Problem] = []
         self.spoilt: str = ""
+        self.doubt: str = ""
+        """Why it is not one of its dialect's ways to let the action go on."""
 
     def problem(self, code: str, what: str, fix: str) -> None:
         self.problems.append(Problem(code, what, self.hook.where(), fix=fix, severity=WARNING))
@@ -128,6 +149,7 @@ class _RunReading:
         if kind == "garbage":
             return Outcome(failure=Failure("output", f"its output cannot be used: {value}"))
         if kind == "blank":
+            self.doubt = f"its output says nothing: {value}"
             self.problem("output-ignored", f"its output says nothing: {value}", "Print one JSON object, or nothing.")
         if kind == "text":
             heard = not self.reply.text_on or self.event in self.reply.text_on
@@ -185,6 +207,7 @@ class _RunReading:
 
     def wrong_type(self, key: Key, wrong: str) -> None:
         what = f"`{'.'.join(key.path)}` in its output: {wrong}"
+        self.doubt = self.doubt or what
         if self.reply.bad_type == "reply":
             self.spoilt = self.spoilt or what
         if not any(problem.what.startswith(what) for problem in self.problems):
@@ -225,12 +248,14 @@ class _RunReading:
                 self.draft["verdict"] = verdict
                 return
         if known[0][1] != "allow":
+            self.doubt = self.doubt or f"`{key.path[-1]}` {word!r} has no effect on {self.event}"
             self.problem(
                 "unsupported-effect", f"`{key.path[-1]}` {word!r} has no effect on {self.event}", "Use another word."
             )
 
     def unknown_word(self, key: Key, word: str, words: list[str]) -> None:
         what = f"`{key.path[-1]}` {word!r} is not known; it is ignored"
+        self.doubt = self.doubt or f"`{key.path[-1]}` {word!r} in its output is not known"
         self.problem("unknown-decision", what, f"Words: {', '.join(dict.fromkeys(words))}.")
 
     def outcome(self) -> Outcome:

@@ -3,7 +3,7 @@ the caller's; an effect that the event cannot have is dropped, with a problem. I
 
 from __future__ import annotations
 
-from anyhook.model.outcome import BLOCK, NONE, STOPPING, Outcome
+from anyhook.model.outcome import BLOCK, NONE, STOPPING, Failure, Outcome
 from anyhook.model.problem import ERROR, WARNING, Problem
 
 TYPE_CHECKING = False
@@ -50,6 +50,9 @@ def judge(
     if outcome.failure is not None:
         return _failed(hook, dialect, row, outcome, posture, settings)
     if outcome.verdict != BLOCK:
+        if outcome.doubt and posture == "deny" and row.block in STOPPING:
+            doubted = Outcome(failure=Failure("output", outcome.doubt), problems=outcome.problems, spoke=outcome.spoke)
+            return _failed(hook, dialect, row, doubted.replace(messages=outcome.messages), posture, settings)
         return outcome
     if row.block is None:
         problem = Problem(
@@ -82,8 +85,10 @@ def _failed(
     assert failure is not None  # noqa: S101 (the caller looked)
     cause = failure.cause
     failing = dialect.failing
-    native = cause in failing.blocks or (
-        cause in failing.gates_only and row.block in GATING and settings.get("missing_binary") != "pass"
+    native = (
+        failure.refuses
+        or cause in failing.blocks
+        or (cause in failing.gates_only and row.block in GATING and settings.get("missing_binary") != "pass")
     )
     blocks = (
         {"native": native, "deny": True, "allow": False}[posture] and row.block is not None and cause != "cancelled"

@@ -188,6 +188,10 @@ class Walk:
                 self.runs.append(HookRun(hook, call, posture, model, run, "cancelled", None, text))
                 self.report(hook, "ran", run=run)
                 raise
+            if run.exit_code and hook.handler == "command":
+                from anyhook.walk.never_ran import as_it_was
+
+                run = as_it_was(call, table.replies[hook.handler], self.event.name, run)
             had = hook.replace(limit_s=call.limit_s) if run.ending == "timed_out" else hook  # a host may have had less
             outcome = context.interpreter.read(had, table.replies[hook.handler], self.event.name, run)
             cause = outcome.failure.cause if outcome.failure else ""

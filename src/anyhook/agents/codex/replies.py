@@ -71,8 +71,16 @@ def _unreasoned(answer: dict[str, Json], specific: dict[str, Json], event: str) 
     return ""
 
 
+DOCUMENTED = tuple(
+    dict.fromkeys(
+        [key for top, _ in ALLOWED.values() for key in top if key != SPECIFIC]
+        + [f"{SPECIFIC}.{key}" for _, inner in ALLOWED.values() for key in inner if key != "decision"]
+        + [f"{SPECIFIC}.decision.{key}" for key in ("updatedInput", "updatedPermissions", "interrupt")]
+    )
+)
 COMMAND = Reply(
     read=object_or_words,
+    also=DOCUMENTED,
     exits={0: "pass", 2: "block_if_said"},
     exit_reasons=("stderr",),
     json_reasons=("reason",),

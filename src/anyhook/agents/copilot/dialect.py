@@ -272,6 +272,7 @@ CONTEXT_EVENTS = (
 )  # fmt: skip
 REPLY = Reply(
     read=read,
+    also=("interrupt", "modifiedResult.resultType", "modifiedTransformedPrompt", "modifiedResponse"),
     exits={0: "pass"},
     json_reasons=("reason",),
     keys=(

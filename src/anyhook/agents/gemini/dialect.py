@@ -145,8 +145,15 @@ def _halted(draft: Draft, event: str) -> Draft:
 
 
 DENIALS = (("deny", "block", ()), ("block", "block", ()))
+DOCUMENTED = (
+    "suppressOutput",
+    *(f"{SPECIFIC}.{key}" for key in (
+        "hookEventName", "tailToolCallRequest", "clearContext", "llm_request", "llm_response", "toolConfig",
+    )),
+)  # fmt: skip
 REPLY = Reply(
     read=object_or_prose,
+    also=DOCUMENTED,
     exits={0: "pass", 1: "fail"},
     otherwise="block_if_said",
     exit_reasons=("stderr", "stdout"),

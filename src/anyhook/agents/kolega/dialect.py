@@ -214,6 +214,7 @@ TURN_EVENTS = ("user_prompt_submit", "post_tool", "post_tool_failure")
 
 COMMAND = Reply(
     read=whole_object,
+    also=(f"{SPECIFIC}.hookEventName",),
     exits={0: "pass", 2: "block"},
     json_reasons=("reason", "message"),
     keys=(

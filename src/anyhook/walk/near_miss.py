@@ -1,0 +1,197 @@
+"""Near misses: an answer that says something its dialect does not read. A refusal in another dialect's words, a key
+that nobody reads, and what is not one of the dialect's own ways to let the action go on. Loaded only for a hook that
+prints a brace. It changes no verdict: that is the posture's business (`judge`)."""
+
+from __future__ import annotations
+
+from anyhook.model import lean_json as json
+from anyhook.model.outcome import BLOCK, Outcome
+from anyhook.model.problem import WARNING, Problem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from anyhook.model.call import Run
+    from anyhook.model.hook import Hook
+    from anyhook.model.json_types import Json
+    from anyhook.tables.rows import Key, Reply
+
+    Path = tuple[str, ...]
+
+SPECIFIC = "hookSpecificOutput"
+REFUSING_WORDS = {
+    "permissionDecision": ("deny",),
+    "behavior": ("deny",),
+    "decision": ("block", "deny"),
+    "action": ("block",),
+    "result": ("block",),
+}
+REFUSING_FLAGS = {"block": True, "blocked": True, "cancel": True, "ok": False, "continue": False}
+"""How agents that are known spell a refusal."""
+VERDICTS = ("verdict", "block", "block_unless", "end_turn_unless")
+"""What keys do that let an action go on or refuse it."""
+
+
+def look_closer(hook: Hook, reply: Reply, event: str, run: Run, outcome: Outcome, spoke: bool) -> Outcome:
+    """The outcome with what was overlooked in the answer. `spoke` says whether its keys counted at all."""
+    kind, value = reply.read(run.stdout)
+    answer = value if kind == "object" and isinstance(value, dict) else None
+    if answer is not None and reply.any_case:
+        answer = {key.lower(): item for key, item in answer.items()}
+    heard = answer is not None and spoke
+    if answer is None:
+        answer = _object_in(run.stdout)
+    problems, messages, doubt = list(outcome.problems), outcome.messages, outcome.doubt
+    failed = outcome.failure is not None
+    if heard and answer is not None and not failed:  # else the failure says it
+        problems += _unread(hook, reply, answer)
+        doubt = doubt or _unclear(reply, event, answer)
+    if outcome.verdict == BLOCK:
+        return outcome.replace(problems=tuple(problems))
+    refusal = next(_refusals(reply if heard or failed else None, event, answer or {}), None)
+    if refusal is None and heard:
+        refusal = _overruled(run.stdout)
+    if refusal is not None and failed and heard and refusal[0] in _documented(reply):
+        refusal = None  # the failure is about just that
+    if refusal is not None:
+        path, item = refusal
+        what = f"`{hook.name}` answered with a refusal that its dialect does not read here: `{'.'.join(path)}` is"
+        what = f"{what} {json.dumps(item)}"
+        problem = Problem("foreign-refusal", what, hook.where(), fix=_own_words(reply, event), severity=WARNING)
+        problems.append(problem)
+        messages = (*messages, f"anyhook: {what}. {problem.fix}")
+        doubt = doubt or f"it answered with a refusal that its dialect does not read: `{'.'.join(path)}`"
+    elif not heard and not doubt and kind in ("text", "nothing") and b"{" in run.stdout:
+        doubt = "its output holds the start of a JSON object, but cannot be read as one"
+    return outcome.replace(problems=tuple(problems), messages=messages, doubt=doubt)
+
+
+def _object_in(stdout: bytes) -> dict[str, Json] | None:
+    """The JSON object in an output that its dialect does not read as one: a line of it, or from the first brace on."""
+    lines = [line for line in stdout.splitlines()[-50:] if line.strip().startswith(b"{")]
+    for candidate in (stdout[stdout.find(b"{") : stdout.rfind(b"}") + 1], *reversed(lines)):
+        value = _parsed(candidate)
+        if value is not None:
+            return value
+    return None
+
+
+def _overruled(stdout: bytes) -> tuple[Path, Json] | None:
+    """A refusal in an earlier line than the one that counts."""
+    lines = [line.strip() for line in stdout.splitlines() if line.strip()]
+    if len(lines) < 2 or _parsed(stdout) is not None:
+        return None
+    for line in lines[-50:-1]:
+        earlier = _parsed(line) if line.startswith(b"{") else None
+        refusal = next(_refusals(None, "", earlier), None) if earlier else None
+        if refusal is not None:
+            return refusal
+    return None
+
+
+def _parsed(text: bytes) -> dict[str, Json] | None:
+    try:
+        value: Json = json.loads(text.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _refusals(reply: Reply | None, event: str, answer: dict[str, Json]) -> Iterator[tuple[Path, Json]]:
+    """The refusals in an answer that its dialect (None where it reads none of it) does not take for one."""
+    inner = answer.get(SPECIFIC, answer.get(SPECIFIC.lower()))
+    for prefix, place in (((), answer), ((SPECIFIC,), inner)):
+        if not isinstance(place, dict):
+            continue
+        for name, value in place.items():
+            nested = value.get("behavior") if name == "decision" and isinstance(value, dict) else None
+            path, item = ((*prefix, name, "behavior"), nested) if nested is not None else ((*prefix, name), value)
+            if _refuses(path[-1], item) and not (reply and _is_read(reply, event, path, item)):
+                yield path, item
+
+
+def _refuses(name: str, value: Json) -> bool:
+    if isinstance(value, bool):
+        return REFUSING_FLAGS.get(name) is value
+    for known, words in REFUSING_WORDS.items():
+        if name in (known, known.lower()):  # a reader that ignores case has made it lower case
+            return isinstance(value, str) and value.lower() in words
+    return False
+
+
+def _is_read(reply: Reply, event: str, path: Path, value: Json) -> bool:
+    for key in reply.keys:
+        if key.path != path or (key.on and event not in key.on):
+            continue
+        if key.does in ("block", "block_unless", "end_turn_unless"):
+            return True
+        word = str(value).lower() if key.any_case else str(value)
+        return any(row[0] == word and (not row[2] or event in row[2]) for row in key.words)
+    return False
+
+
+def _unread(hook: Hook, reply: Reply, answer: dict[str, Json]) -> list[Problem]:
+    if reply.unknown_keys:
+        return []  # the dialect has its own words for it
+    known = _documented(reply)
+    names = sorted({path[0] for path in known})
+    return [
+        Problem("unread-key", f"nobody reads the key `{'.'.join(path)}` of its answer", hook.where(),
+                fix=f"Correct its spelling, or remove it. Keys: {', '.join(names)}.", severity=WARNING)
+        for path in _strangers(answer, known, ())
+    ]  # fmt: skip
+
+
+def _documented(reply: Reply) -> set[Path]:
+    return {key.path for key in reply.keys} | {tuple(path.split(".")) for path in reply.also}
+
+
+def _strangers(answer: dict[str, Json], known: set[Path], prefix: Path) -> Iterator[Path]:
+    for name, value in answer.items():
+        path = (*prefix, name)
+        if path in known:
+            continue
+        if not any(other[: len(path)] == path for other in known):
+            yield path
+        elif isinstance(value, dict):
+            yield from _strangers(value, known, path)
+
+
+def _unclear(reply: Reply, event: str, answer: dict[str, Json]) -> str:
+    """A verdict without a value, or a consent that is not true."""
+    for key in reply.keys:
+        if key.does not in VERDICTS or (key.on and event not in key.on):
+            continue
+        place: Json = answer
+        for step in key.path[:-1]:
+            place = place.get(step) if isinstance(place, dict) else None
+        if not isinstance(place, dict) or key.path[-1] not in place:
+            continue
+        value = place[key.path[-1]]
+        if value is None or (key.does == "block_unless" and value is not True):
+            return f"`{'.'.join(key.path)}` in its output is {json.dumps(value)[:40]}, which is not a clear yes"
+    return ""
+
+
+def _own_words(reply: Reply, event: str) -> str:
+    """How a hook of this dialect refuses."""
+    for key in reply.keys:
+        if not key.on or event in key.on:
+            said = _refusing(key, event)
+            if said is not None:
+                answer: Json = said
+                for step in reversed(key.path):
+                    answer = {step: answer}
+                return f"To refuse, print {json.dumps(answer)} and exit with status 0."
+    statuses = [status for status, meaning in reply.exits.items() if meaning in ("block", "block_if_said")]
+    if statuses:
+        return f"To refuse, print the reason on stderr and exit with status {statuses[0]}."
+    return "A hook of this event cannot refuse in its dialect."
+
+
+def _refusing(key: Key, event: str) -> Json:
+    if key.does in ("block", "block_unless"):
+        return key.does == "block"
+    words = [row[0] for row in key.words if row[1] == BLOCK and (not row[2] or event in row[2])]
+    return words[0] if key.does == "verdict" and words else None

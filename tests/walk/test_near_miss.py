@@ -1,0 +1,179 @@
+"""Answers that nearly say something: what their dialect does not read is reported, and closed where failures block."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from anyhook.model.call import Run
+from anyhook.model.hook import Hook
+from anyhook.tables.registry import dialect
+from anyhook.walk.interpret import interpret
+from anyhook.walk.judge import judge
+
+if TYPE_CHECKING:
+    from anyhook.model.outcome import Outcome
+    from conftest import World
+
+DENY = '{"hookSpecificOutput": {"permissionDecision": "deny"}}'
+FOREIGN = [
+    ("kodik", '{"permissionDecision": "deny"}'),
+    ("kodik", DENY),
+    ("kodik", '{"decision": "deny"}'),
+    ("kodik", '{"blocked": true}'),
+    ("kodik", '{"decision": "block"}\n{"additional_context": "fine"}'),
+    ("claude", '{"decision": "deny"}'),
+    ("claude", '{"permissionDecision": "deny"}'),
+    ("claude", '{"hookSpecificOutput": {"decision": {"behavior": "deny"}}}'),
+    ("claude", '{"ok": false}'),
+    ("claude", 'checking\n{"decision": "block"}'),
+    ("qwen", '{"cancel": true}'),
+    ("codex", '{"blocked": true}'),
+    ("gemini", '{"action": "block"}'),
+    ("copilot", '{"decision": "deny"}'),
+    ("copilot", DENY),
+    ("goose", '{"decision": "deny"}'),
+    ("goose", '{"continue": false}'),
+    ("agenthooks", '{"decision": "block"}'),
+    ("agenthooks", '{"result": "block"}'),
+    ("kode", '{"decision": "block"}'),
+    ("kode", DENY),
+    ("kodelet", '{"block": true}'),
+    ("kodelet", '{"Decision": "DENY"}'),
+    ("kolega", '{"decision": "block"}'),
+    ("kolega", '{"permissionDecision": "deny"}'),
+]
+UNCLEAR = [
+    ("claude", '{"decision": "bloc'),
+    ("claude", 'done: {"decision": "approve"}'),
+    ("claude", '{"decision": "Block"}'),
+    ("claude", '{"decision": true}'),
+    ("claude", '{"decision": null}'),
+    ("claude", '{"hookSpecificOutput": "deny"}'),
+    ("claude", '{"hookSpecificOutput": {"permissionDecision": "denied"}}'),
+    ("claude", '{"decision": "approve"} {}'),
+    ("codex", '{"decision": "block"'),
+    ("codex", "[]"),
+    ("gemini", '{"decision": "no"}'),
+    ("qwen", "{'decision': 'block'}"),
+    ("copilot", '{"permissionDecision": "no"}'),
+    ("copilot", "refused"),
+    ("goose", '{"decision": "refuse"}'),
+    ("goose", 'x {"decision": "block"'),
+    ("kodik", '{"decision": "stop"}'),
+    ("kodik", '{"decision": "block"'),
+    ("kodik", '{"modified_input": []}'),
+    ("agenthooks", '{"decision": "no"}'),
+    ("agenthooks", '["deny"]'),
+    ("agenthooks", '{"decision": ["deny"]}'),
+    ("kode", '{"block": "yes"}'),
+    ("kode", "no"),
+    ("kodelet", '{"blocked": "true"}'),
+    ("kodelet", "\n"),
+    ("kolega", '{"hookSpecificOutput": {"permissionDecision": "no"}}'),
+    ("kolega", "not now"),
+]
+CLEAR = [
+    *((name, "") for name in ("claude", "codex", "gemini", "qwen", "copilot", "goose", "kodik", "agenthooks", "kode")),
+    *((name, "{}") for name in ("claude", "codex", "gemini", "qwen", "copilot", "goose", "kodik", "kode", "kodelet")),
+    *((name, "all good") for name in ("claude", "codex", "gemini", "qwen", "goose", "kodik", "agenthooks")),
+    ("claude", '{"suppressOutput": true, "continue": true}'),
+    ("claude", '{"decision": "approve", "reason": "fine"}'),
+    ("claude", '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow"}}'),
+    ("codex", '{"decision": "approve"}'),
+    ("gemini", '{"decision": "allow", "suppressOutput": true}'),
+    ("copilot", '{"type": "progress", "message": "1"}\n{"permissionDecision": "allow"}'),
+    ("agenthooks", '{"decision": "allow", "log": "seen"}'),
+    ("kodik", 'a log line\n{"decision": "approve"}'),
+    ("kode", '{"block": false}'),
+    ("kodelet", '{"blocked": false}'),
+    ("kolega", '{"hookSpecificOutput": {"permissionDecision": "allow"}}'),
+    ("claude", '{"tyop": 1}'),
+]
+
+
+def judged(name: str, said: str, posture: str, exit_code: int = 0, event: str = "pre_tool") -> Outcome:
+    table = dialect(name)
+    row = table.row_for(event)
+    assert row is not None
+    hook = Hook("h", "guard", name, "user", "f", (), "/", "", row.native, (event,), None, "command", {}, 5.0)
+    run = Run("exited", exit_code, said.encode(), b"", 0, 0.0)
+    return judge(hook, table, row, interpret(hook, table.replies["command"], event, run), posture, {})
+
+
+def codes(outcome: Outcome) -> list[str]:
+    return [problem.code for problem in outcome.problems]
+
+
+@pytest.mark.parametrize(("name", "said"), FOREIGN)
+def test_a_refusal_in_another_dialects_words_is_told_and_closes_under_deny(name: str, said: str) -> None:
+    for posture in ("native", "allow"):
+        outcome = judged(name, said, posture)
+        assert outcome.verdict != "block"
+        assert codes(outcome).count("foreign-refusal") == 1
+        assert any("guard" in message and "refusal" in message for message in outcome.messages)
+    closed = judged(name, said, "deny")
+    assert closed.verdict == "block"
+    assert "foreign-refusal" in codes(closed)
+
+
+@pytest.mark.parametrize(("name", "said"), UNCLEAR)
+def test_what_is_not_a_clear_yes_closes_under_deny(name: str, said: str) -> None:
+    assert judged(name, said, "native").verdict != "block"
+    assert judged(name, said, "allow").verdict != "block"
+    closed = judged(name, said, "deny")
+    assert closed.verdict == "block"
+    assert closed.reason
+    assert closed.problems
+
+
+@pytest.mark.parametrize(("name", "said"), CLEAR)
+def test_a_documented_yes_goes_on_under_deny(name: str, said: str) -> None:
+    outcome = judged(name, said, "deny")
+    assert outcome.verdict in ("none", "allow")
+    assert "foreign-refusal" not in codes(outcome)
+    if "tyop" not in said:
+        assert codes(outcome) == []
+
+
+def test_a_key_that_nobody_reads_is_reported_and_closes_nothing() -> None:
+    outcome = judged("claude", '{"tyop": 1, "hookSpecificOutput": {"permisionDecision": "deny"}}', "deny")
+    assert codes(outcome) == ["unread-key", "unread-key"]
+    assert [problem.what.split("`")[1] for problem in outcome.problems] == [
+        "tyop",
+        "hookSpecificOutput.permisionDecision",
+    ]
+    assert outcome.verdict == "none"
+    assert codes(judged("kode", '{"tyop": 1}', "deny")) == ["unknown-output-key"]
+
+
+def test_a_refusal_that_counts_is_not_foreign_whatever_else_it_says() -> None:
+    outcome = judged("claude", '{"decision": "block", "permissionDecision": "deny", "blocked": true}', "native")
+    assert outcome.verdict == "block"
+    assert "foreign-refusal" not in codes(outcome)
+    assert "foreign-refusal" not in codes(judged("claude", '{"blocked": true}', "native", exit_code=2))
+
+
+def test_the_words_of_another_event_are_foreign() -> None:
+    outcome = judged("claude", DENY, "native", event="user_prompt_submit")
+    assert "foreign-refusal" in codes(outcome)
+    assert judged("claude", DENY, "deny", event="user_prompt_submit").verdict == "block"
+    assert judged("claude", DENY, "deny", event="post_tool").verdict != "block", "not a gate"
+
+
+def test_a_failed_run_that_prints_a_foreign_refusal_is_told() -> None:
+    assert "foreign-refusal" in codes(judged("qwen", '{"blocked": true}', "native", exit_code=1))
+
+
+def test_the_person_and_the_journal_are_told(world: World) -> None:
+    world.hook("kodik", "PreToolUse", f"echo '{DENY}'")
+    decision = world.fire("pre_tool", "--tool", "Bash", "--input", '{"command": "ls"}')
+    assert decision["verdict"] == "none"
+    assert "foreign-refusal" in [problem["code"] for problem in decision["problems"]]
+    assert any("refusal" in message for message in decision["messages"])
+    assert "foreign-refusal" in json.dumps(world.journal())
+    payload = {"session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}, "cwd": str(world.project)}
+    told = world.command("bridge", "claude", "PreToolUse", stdin=json.dumps(payload))
+    assert "refusal" in json.loads(told.stdout)["systemMessage"]
