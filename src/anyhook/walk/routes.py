@@ -147,7 +147,7 @@ class Routes:
         config = self.catalog.config
         if config.off != "deny" and "deny" not in config.hook_off.values():
             return found
-        from anyhook.walk.shut import with_shut
+        from anyhook.walk.off_gates import with_shut
 
         return with_shut(found, self.setup, self.catalog, event)
 

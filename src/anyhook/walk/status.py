@@ -12,7 +12,7 @@ from anyhook.model.record import Record
 from anyhook.state.places import lies_in
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.walk.build import SWITCHED_OFF
-from anyhook.walk.here import never_matches
+from anyhook.walk.can_match import never_matches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from anyhook.model.record import Record
 from anyhook.state.places import state_dir
 from anyhook.state.told import Told
 from anyhook.tables.host_rows import channel_of
-from anyhook.walk.shut import asked_about
+from anyhook.walk.off_gates import asked_about
 from anyhook.walk.status import OFF_STATES, gates
 
 TYPE_CHECKING = False

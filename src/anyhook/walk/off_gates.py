@@ -1,4 +1,4 @@
-"""Shut: what gates that are off close, where their user wants that (`off = "deny"`). It only ever closes."""
+"""Off gates: what a gate that is off closes, where its user wants that (`off = "deny"`). It only ever closes."""
 
 from __future__ import annotations
 

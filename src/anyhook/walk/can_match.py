@@ -1,5 +1,5 @@
-"""Here: whether a hook's matcher can match at all, in any agent or in one. It says no only where that is certain: an
-agent has more tools than its table knows, from its own servers and from others'."""
+"""Can match: whether a hook's matcher can match at all, in any agent or in one. It says no only where that is
+certain: an agent has more tools than its table knows, from its own servers and from others'."""
 
 from __future__ import annotations
 
