@@ -81,3 +81,20 @@ def test_an_engine_is_complete_when_it_is_constructed(world: World) -> None:
     for name in ("catalog", "setup", "session", "context"):
         with pytest.raises(AttributeError):
             setattr(engine, name, None)
+
+
+@pytest.mark.parametrize("step", ["settle", "keep"])
+def test_a_refusal_outlives_a_fault_of_ours(world: World, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    """What a hook refused stays refused, whatever goes wrong with the answer, under the dialects' own posture too."""
+    world.hook("kodik", "PreToolUse", "echo no >&2; exit 2")
+    engine = world.engine()
+    faults = iter([RuntimeError("a fault of ours")])
+    place = {"settle": "anyhook.walk.bridge._tell", "keep": "anyhook.walk.dedupe.Recent.keep"}[step]
+
+    def fail(*_: object) -> None:
+        raise next(faults)
+
+    monkeypatch.setattr(place, fail)
+    answer = engine.bridge("claude", "PreToolUse", CALL)
+    engine.close_sync()
+    assert json.loads(answer.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"

@@ -131,6 +131,7 @@ def looked_at(incoming: Incoming, env: Mapping[str, str], project: str) -> Incom
 def answer_call(context: Context, table: Host, row: HostEvent, payload: bytes | dict[str, Json] | Incoming) -> Answer:
     """Answer one call. Whatever goes wrong is answered by the posture for broken hooks."""
     begun_s, refused = monotonic(), ""
+    decided: list[tuple[Event, Decision]] = []
     try:
         incoming = payload if isinstance(payload, Incoming) else read(table, row, payload, begun_s)
         if not incoming.received.events:
@@ -138,15 +139,18 @@ def answer_call(context: Context, table: Host, row: HostEvent, payload: bytes | 
         if not isinstance(payload, Incoming):
             incoming = looked_at(incoming, context.setup.env, context.setup.project)
         refused = incoming.refusal
-        return bridge(context, incoming)
+        return bridge(context, incoming, decided)
     except Exception as error:  # noqa: BLE001 (whatever it was: the agent gets an answer that it understands)
         from anyhook.walk.bridge_failure import failed
 
-        return failed(table, row, error, context.setup.env, context.on_failure, context.mode, refused)
+        # What a hook refused stays refused, whatever went wrong with the answer.
+        posture = "deny" if any(decision.stops for _, decision in decided) else context.on_failure
+        return failed(table, row, error, context.setup.env, posture, context.mode, refused)
 
 
-def bridge(context: Context, incoming: Incoming) -> Answer:
-    """Ask the hooks about every part of a call, answer as the agent understands it, and write down what happened."""
+def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Decision]]) -> Answer:
+    """Ask the hooks about every part of a call, answer as the agent understands it, and write down what happened.
+    `decided` takes what was decided so far, for a caller that has to answer in our place."""
     row, received = incoming.row, incoming.received
     context = context.replace(deadline_s=incoming.begun_s + row.limit_s - margin_s(row))
     if incoming.refusal and context.config.protect:
@@ -161,7 +165,6 @@ def bridge(context: Context, incoming: Incoming) -> Answer:
         if known is not None:
             return _tell(context, incoming, (Part(received.events[0], known),), known, 0)
     parts: list[Part] = []
-    decided: list[tuple[Event, Decision]] = []
     for event in received.events:
         part = _walk_in_turn(context, event)
         decision = part.decision
