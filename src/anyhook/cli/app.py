@@ -32,6 +32,7 @@ VERBS = {
     "uninstall": ("anyhook.cli.verb_install", "Remove anyhook from an agent's config."),
     "doctor": ("anyhook.cli.verb_doctor", "Check your agents, and what keeps anyhook from working in them."),
     "bridge": ("anyhook.cli.verb_bridge", "Answer an agent that runs its hooks."),
+    "mcp": ("anyhook.cli.verb_mcp", "Run an MCP server behind your hooks."),
     "test": ("anyhook.cli.verb_test", "Run the test cases of your hooks."),
     "record": ("anyhook.cli.verb_record", "Turn recorded events into test cases."),
     "log": ("anyhook.cli.verb_log", "Print the journal of fired events."),
