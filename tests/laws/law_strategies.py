@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from anyhook.model.call import Run
 from anyhook.model.event import EVENTS
 from anyhook.model.hook import Hook
-from anyhook.model.json_bytes import encode
 from anyhook.model.json_types import Json
+from anyhook.model.lean_json import encode
 from anyhook.model.outcome import Failure, Outcome
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.tables.rows import Dialect, EventRow

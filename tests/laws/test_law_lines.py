@@ -23,11 +23,11 @@ from anyhook.journal.search import Wanted
 from anyhook.journal.word_search import TABLE, WordSearch, make_all, query_of, text_of
 from anyhook.model.call import Call, Run
 from anyhook.model.decision import Decision, Report
-from anyhook.model.digest import hasher
 from anyhook.model.event import Event
 from anyhook.model.firing import HookRun
 from anyhook.model.hook import Hook
 from anyhook.model.json_types import Json
+from anyhook.model.lean_json import hasher
 from anyhook.replay.rejudge import Change, Judge, Unjudgeable
 from anyhook.replay.replay import replay_journal
 from examples import examples

@@ -15,8 +15,8 @@ from anyhook.model.call import Run
 from anyhook.model.decision import Decision
 from anyhook.model.event import Event
 from anyhook.model.hook import Hook
-from anyhook.model.json_bytes import encode
 from anyhook.model.json_types import Json
+from anyhook.model.lean_json import encode
 from anyhook.tables.host_rows import EFFECTS
 from anyhook.tables.registry import dialect, host
 from anyhook.tables.rows import Scene

@@ -16,7 +16,7 @@ from anyhook.journal.parallel import parallel_map
 from anyhook.journal.read import read_line
 from anyhook.journal.search import Wanted, open_parts, record_of
 from anyhook.model import lean_json
-from anyhook.model.digest import hasher
+from anyhook.model.lean_json import hasher
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:

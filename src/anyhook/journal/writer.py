@@ -9,7 +9,7 @@ from time import sleep, time, time_ns
 
 from anyhook.journal.chain import MAX_SEAL, START, link_of, sealed
 from anyhook.journal.files import current_path, full_path, full_paths, lines_backwards, number_of, words_path
-from anyhook.model.digest import hasher
+from anyhook.model.lean_json import hasher
 from anyhook.model.record import Record
 from anyhook.state.places import NO_LOCKS, make_private_dir
 
