@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import BadCall
 from anyhook.documents.files import Files
+from anyhook.documents.places import home_of
 from anyhook.model import lean_json
 from anyhook.model.lean_json import every_text, hasher
-from anyhook.model.xdg import home_of
 from anyhook.replay.backtest import Backtest, Subject
 from anyhook.replay.trial import Trial, python_script, sandbox_of, works
 from anyhook.tables.registry import dialect

@@ -14,8 +14,8 @@ from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.console import cell, grid, show
 from anyhook.cli.view.styles import BAD, FAINT, GOOD, WARN
+from anyhook.documents.places import home_of
 from anyhook.install.diagnosis import INERT, NOT_INSTALLED, diagnose
-from anyhook.model.xdg import home_of
 from anyhook.state.plans import read_plan
 from anyhook.tables.host_rows import channel_of
 from anyhook.tables.registry import HOSTS, host

@@ -16,8 +16,8 @@ from anyhook.cli.signals import Unwinding
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.styles import BAD, FAINT, PLAIN, wants_colour
+from anyhook.documents.places import believed_dir
 from anyhook.state.ledger import Ledger
-from anyhook.state.places import believed_dir
 from anyhook.testing.kit.approval import not_approved, standing
 from anyhook.testing.kit.cases import BadCases, find_files, read_cases
 from anyhook.testing.kit.junit import junit

@@ -7,11 +7,11 @@ import os
 from _thread import allocate_lock
 from time import sleep, time, time_ns
 
+from anyhook.documents.places import NO_LOCKS, make_private_dir
 from anyhook.journal.chain import MAX_SEAL, START, link_of, sealed
 from anyhook.journal.files import current_path, full_path, full_paths, lines_backwards, number_of, words_path
 from anyhook.model.lean_json import hasher
 from anyhook.model.record import Record
-from anyhook.state.places import NO_LOCKS, make_private_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

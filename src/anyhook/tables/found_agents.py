@@ -6,14 +6,14 @@ from __future__ import annotations
 import os
 import sys
 
-from anyhook.documents.stamps import stamp
+from anyhook.documents.places import stamp
 from anyhook.tables.installed import BRIDGED, CALLS, DECLARES, GROUP, part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from anyhook.documents.stamps import Stamp
+    from anyhook.documents.places import Stamp
     from anyhook.tables.installed import Row
 
 

@@ -16,15 +16,14 @@ import os
 import sys
 from time import time_ns
 
-from anyhook.documents.stamps import stamp
-from anyhook.model.xdg import base_of
+from anyhook.documents.places import stamp, state_dir, write_private
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from anyhook.documents.stamps import Stamp
+    from anyhook.documents.places import Stamp
 
     Row = tuple[str, int, tuple[str, ...], str, str]
     """Name, what the agent does, the variables it reads, its module, and what is wrong with its tables."""
@@ -44,7 +43,7 @@ def installed(env: Mapping[str, str], path: Sequence[str], known: Sequence[str])
     if not folders:
         return ()
     key = (FORMAT, sys.version_info[:2], tuple(known), tuple(folders))
-    file = f"{base_of(env, 'XDG_STATE_HOME', '.local/state')}/anyhook/agents/{_checksum(':'.join(folders)):08x}"
+    file = f"{state_dir(env)}/agents/{_checksum(':'.join(folders)):08x}"
     kept = _kept(file, key)
     if kept is not None:
         return kept
@@ -87,13 +86,8 @@ def _keep(file: str, key: tuple[object, ...], rows: tuple[Row, ...], seen: Seque
     if time_ns() - max((max(stamped[:2]) for _, stamped in seen if stamped), default=0) < SETTLED_NS:
         return
     kept: Any = (key, rows, tuple(seen))
-    temporary = f"{file}.{os.getpid()}"
     try:
-        os.makedirs(os.path.dirname(file), 0o700, exist_ok=True)
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "wb") as opened:
-            opened.write(marshal.dumps(kept))
-        os.replace(temporary, file)
+        write_private(file, marshal.dumps(kept))
     except OSError:
         return  # it is looked up again the next time
 

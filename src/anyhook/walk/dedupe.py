@@ -3,9 +3,9 @@ answer in their own agent's words."""
 
 from __future__ import annotations
 
+from anyhook.documents.places import state_dir
 from anyhook.model.decision import Decision, Texts
 from anyhook.state.decisions import RecentDecision
-from anyhook.state.places import state_dir
 from anyhook.tables.translate import renamed, restored
 
 TYPE_CHECKING = False
