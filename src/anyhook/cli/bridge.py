@@ -12,7 +12,7 @@ from anyhook.cli.fire import open_engine, quiet, setup_of
 from anyhook.cli.watchdog import Overdue, Watchdog, begun_s
 from anyhook.model.firing import NO_OPINION
 from anyhook.state.plans import read_plan
-from anyhook.tables.installed import BadTable
+from anyhook.tables.registry import BadTable
 from anyhook.walk.bridge import looked_at, margin_s, named, read, with_lost_record
 from anyhook.walk.receive import project_of
 

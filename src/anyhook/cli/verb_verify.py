@@ -17,7 +17,7 @@ from anyhook.journal.verify import verify as check
 from anyhook.model import lean_json
 
 if TYPE_CHECKING:
-    from anyhook.journal.chain import Link
+    from anyhook.journal.writer import Link
 
 
 class VerifyOptions(JsonOptions):
