@@ -23,7 +23,7 @@ from anyhook.tables.rows import Scene
 from anyhook.tables.translate import to_native
 from anyhook.walk.express import express
 from anyhook.walk.interpret import interpret
-from anyhook.walk.judge import judge
+from anyhook.walk.merge import judge
 from anyhook.walk.present import payload
 from anyhook.walk.receive import receive
 from anyhook.walk.settle import settle

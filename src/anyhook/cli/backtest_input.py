@@ -7,8 +7,8 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
-from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import BadCall
+from anyhook.cli.fire import project_of
 from anyhook.documents.files import Files
 from anyhook.documents.places import home_of
 from anyhook.model import lean_json
@@ -20,8 +20,8 @@ from anyhook.tables.translate import to_native
 from anyhook.testing.kit.hook_names import likely
 from anyhook.walk.catalog import Setup, open_catalog
 from anyhook.walk.engine import Engine
-from anyhook.walk.match import match
 from anyhook.walk.present import own_scene, present
+from anyhook.walk.routes import match
 from anyhook.walk.trust import pin
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from anyhook.cli.catalog_input import setup_of
-from anyhook.cli.event_input import event_of
 from anyhook.cli.failure import BadCall
+from anyhook.cli.fire import event_of
 from anyhook.cli.options import FireOptions
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render

@@ -21,7 +21,7 @@ from anyhook.replay.rejudge import Unjudgeable, event_in, is_repeated, run_from
 from anyhook.replay.trial import run_batch, values_of
 from anyhook.tables.translate import REWRITES, completed, to_host, to_native
 from anyhook.walk.interpret import interpret
-from anyhook.walk.judge import judge
+from anyhook.walk.merge import judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
