@@ -111,8 +111,8 @@ def _tell(answer: Answer) -> int:
     return answer.status
 
 
-# -- the watchdog: an agent that has no answer within its time limit ends us and goes on as if nothing had been hooked. So
-# when that time is nearly up, whatever holds us (a network drive that does not answer, a stdin that nobody closes, a
+# -- the watchdog: an agent that has no answer within its time limit ends us and goes on as if nothing had been hooked.
+# So when that time is nearly up, whatever holds us (a network drive that does not answer, a stdin that nobody closes, a
 # pattern that takes long), the agent gets the answer that the posture has for our own failures. It is a thread, because
 # a signal handler of Python waits until the call that hangs has come back.
 

@@ -1,7 +1,7 @@
 """Run: starts the process of a call, waits for it, and tells how it ended. Never reads meaning into what it printed.
 
-And what this process owes the hooks it runs: when it is told to end, they end with it; it adopts their orphans; and what
-a hook in our own process prints stays out of our answer."""
+And what this process owes the hooks it runs: when it is told to end, they end with it; it adopts their orphans; and
+what a hook in our own process prints stays out of our answer."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Judge and merge: what each outcome counts for, and what all of them together ask for.
 
 A failure becomes a block or nothing, by the dialect's rule or the caller's; an effect that the event cannot have is
-dropped, with a problem. Judging never looks at another hook. Merging sorts by the hooks' places in the catalog first, so
-that the order in which they finished cannot matter; no rewrite and no allow lifts a block."""
+dropped, with a problem. Judging never looks at another hook. Merging sorts by the hooks' places in the catalog first,
+so that the order in which they finished cannot matter; no rewrite and no allow lifts a block."""
 
 from __future__ import annotations
 
