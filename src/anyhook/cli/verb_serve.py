@@ -10,7 +10,7 @@ from anyhook.cli.options import Options, option
 from anyhook.cli.ports import bound, port_of
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
-from anyhook.state.places import state_dir
+from anyhook.documents.places import state_dir
 
 
 class ServeOptions(Options):
