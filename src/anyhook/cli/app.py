@@ -33,6 +33,7 @@ VERBS = {
     "doctor": ("anyhook.cli.verb_doctor", "Check your agents, and what keeps anyhook from working in them."),
     "bridge": ("anyhook.cli.verb_bridge", "Answer an agent that runs its hooks."),
     "mcp": ("anyhook.cli.verb_mcp", "Run an MCP server behind your hooks."),
+    "convert": ("anyhook.cli.verb_convert", "Write hooks of one dialect in another, with proof."),
     "ci": ("anyhook.cli.verb_ci", "Fail where a required gate is not on."),
     "test": ("anyhook.cli.verb_test", "Run the test cases of your hooks."),
     "record": ("anyhook.cli.verb_record", "Turn recorded events into test cases."),

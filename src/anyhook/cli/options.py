@@ -32,7 +32,8 @@ class Option(Record):
 
     @property
     def key(self) -> str:
-        return self.flag.lstrip("-").replace("-", "_")
+        name = self.flag.lstrip("-").replace("-", "_")
+        return f"{name}_" if name == "from" else name  # a word of Python's
 
 
 def option(flag: str, about: str, metavar: str, *, choices: tuple[str, ...] = (), short: str = "") -> Any:

@@ -10,8 +10,8 @@ from uuid import uuid4
 
 import click
 
-from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
+from anyhook.cli.fire import project_of
 from anyhook.cli.options import HookOptions, ModeOption, PostureOption, TrustOption, option
 from anyhook.cli.ports import bound, port_of
 from anyhook.cli.verbs import verb
