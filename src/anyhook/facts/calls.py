@@ -277,7 +277,9 @@ def _files(tool: str, words: list[str], given: dict[str, Json], cwd: str, into: 
     for path in named(PATHS):
         if not is_file and "/" not in path:
             continue
-        if any(word in DELETING for word in words) or operation in DELETING:
+        if operation in ("view", "read", "list"):
+            into.read(path, cwd)
+        elif any(word in DELETING for word in words) or operation in DELETING:
             into.delete(path, cwd)
         elif (
             any(word in (*WRITING, *MOVING) for word in words)

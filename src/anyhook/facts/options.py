@@ -59,8 +59,8 @@ def sort_options(words: Sequence[Word], values: str = "", long: Mapping[str, str
                 name = full.get(letter, f"-{letter}")
                 if letter in short:
                     tail = text[place + 1 :]
-                    value = Word(tail, word.source[place + 1 :], word.globs) if tail else left.pop(0) if left else EMPTY
-                    named.append((name, value))
+                    own = Word(tail, word.source[place + 1 :], word.globs)
+                    named.append((name, own if tail else left.pop(0) if left else EMPTY))
                     break
                 named.append((name, EMPTY))
         else:

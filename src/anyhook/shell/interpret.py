@@ -26,6 +26,7 @@ MAX_DEPTH = 12
 MAX_PROGRAMS = 2_000
 BLOCKS = frozenset({"program", "compound_statement", "do_group", "else_clause", "elif_clause", "ERROR"})
 REDIRECTS = ("file_redirect", "herestring_redirect", "heredoc_redirect")
+STATEMENTS = ("pipeline", "command", "list", "redirected_statement", "subshell", "compound_statement")
 HERE_PARTS = ("heredoc_start", "heredoc_body", "heredoc_end", "file_descriptor")
 
 
@@ -123,11 +124,24 @@ class Interpreter(Commands):
         return self._all(node.named_children, stdin)
 
     def _run_if_statement(self, node: Node, stdin: Stream) -> Stream:
+        """Every branch is taken from where the line stood before, and what any of them leaves behind may hold."""
+        branches: list[list[Node]] = [[]]
+        for child in node.named_children:
+            if child.type in ("elif_clause", "else_clause", "case_item"):
+                branches.append([child])
+            else:
+                branches[0].append(child)
         before = self.scope.copy()
-        out = self._all(node.named_children, stdin)
-        self.scope.either(before)
-        self.scope.cwd = self.scope.cwd if before.cwd == self.scope.cwd else None
-        return Stream(None, out.origins)
+        ends: list[Scope] = []
+        origins: tuple[Program, ...] = ()
+        for branch in branches:
+            self.scope.take(before.copy())
+            origins += self._all(branch, stdin).origins
+            ends.append(self.scope.copy())
+        self.scope.take(before)
+        for end in ends:
+            self.scope.either(end)
+        return Stream(None, origins)
 
     _run_while_statement = _run_if_statement
 
@@ -202,11 +216,12 @@ class Interpreter(Commands):
     def _redirected(self, body: Node | None, nodes: Sequence[Node], stdin: Stream) -> Stream:
         redirections, given, after = self._redirections(nodes)
         stdin = given if given is not None else stdin
+        words = [word for node in nodes for word in _words_behind(node)]
         if body is None:
             self._tell(Word("", ""), (), redirections, (), NOTHING, ())
             out = Stream("")
         elif body.type == "command":
-            out = self._command(body, stdin, redirections)
+            out = self._command(body, stdin, redirections, words)
         elif body.type in ("pipeline", "list") and len(body.named_children) > 1:
             out = self._ends_in(body, nodes, stdin)
         else:
@@ -249,14 +264,16 @@ class Interpreter(Commands):
                 more, other, later = self._redirections([child for child in inner if child.type in REDIRECTS])
                 found.extend(more)
                 given = other if other is not None else given
-                after += [*(child for child in inner if child.type not in REDIRECTS and child.type != "word"), *later]
+                after += [*(child for child in inner if child.type in STATEMENTS), *later]
         return tuple(found), given, after
 
     def _file_redirect(self, node: Node) -> list[Redirection]:
+        """The file that is named. (The grammar counts words behind it as well; see `_words_behind`.)"""
         sign = "".join(text_of(child) for child in node.children if not child.is_named or child.type == "ERROR").strip()
-        target = node.named_children[-1] if node.named_children else None
-        if target is None or target.type == "file_descriptor":
+        named = [child for child in node.named_children if child.type not in ("file_descriptor", "ERROR")]
+        if not named:
             return []
+        target = named[0]
         if target.type == "number" and "&" in sign:
             return []
         words = [self.unknowns.word(each) for each in expand.one(target, self.values)]
@@ -280,13 +297,15 @@ class Interpreter(Commands):
         )
 
     def _run_command(self, node: Node, stdin: Stream) -> Stream:
-        return self._command(node, stdin, ())
+        return self._command(node, stdin, (), ())
 
-    def _command(self, node: Node, stdin: Stream, redirections: tuple[Redirection, ...]) -> Stream:
+    def _command(
+        self, node: Node, stdin: Stream, redirections: tuple[Redirection, ...], behind: Sequence[Node]
+    ) -> Stream:
         words: list[Word] = []
         set_: list[tuple[str, str]] = []
         own: list[Node] = []
-        for child in node.named_children:
+        for child in (*node.named_children, *behind):
             if child.type == "variable_assignment":
                 set_.append((text_of(child).partition("=")[0], self._value_of(child)[0]))
             elif child.type in REDIRECTS:
@@ -301,8 +320,6 @@ class Interpreter(Commands):
                 self._assign(name, [value])
             self._tell(Word("", ""), (), redirections, (), NOTHING, ())
             return Stream("")
-        if words[0].known and " " in words[0].text and node.named_children[0].type == "command_name":
-            pass  # a quoted name with blanks is a name
         out = self.command(words, redirections, tuple(set_), stdin)
         self._keep(more, out)
         for each in after:
@@ -339,6 +356,24 @@ class Interpreter(Commands):
             target = self._file_redirect(node.named_children[0])
             self._tell(Word("cat", "cat"), [each.target for each in target], (), (), NOTHING, ())
         return out.text, origins
+
+
+def _words_behind(node: Node) -> list[Node]:
+    """The arguments of a command that stand behind a redirection, which the grammar hangs below that."""
+    if node.type == "file_redirect":
+        named = [child for child in node.named_children if child.type not in ("file_descriptor", "ERROR")]
+        following = node.next_sibling
+        is_stream = following is not None and following.type in REDIRECTS and named and named[-1].type == "number"
+        if is_stream and following is not None and following.start_byte == named[-1].end_byte:
+            named = named[:-1]  # the `0` of `>& a 0>&1`
+        return named[1:]
+    if node.type != "heredoc_redirect":
+        return []
+    return [
+        word
+        for child in node.named_children
+        for word in ([child] if child.type not in (*HERE_PARTS, *REDIRECTS, *STATEMENTS) else _words_behind(child))
+    ]
 
 
 def _leaves(node: Node) -> bool:

@@ -45,6 +45,10 @@ class Scope:
         made.functions, made.files, made.calls = dict(self.functions), self.files, self.calls
         return made
 
+    def take(self, other: Scope) -> None:
+        """Stands where another one stands."""
+        self.cwd, self.variables, self.functions = other.cwd, other.variables, other.functions
+
     def either(self, other: Scope) -> None:
         """Takes over what another branch of the line may have left behind."""
         for name, values in other.variables.items():

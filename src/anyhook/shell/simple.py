@@ -71,7 +71,7 @@ class Commands:
             lines = [each.line for each in inner if each.line is not None]
             self.unknown.append(f"code from {lines[0].source[:80]}")
             self._tell(first, words[1:], redirections, set_, stdin, lines[0].origins)
-            return self._inside(inner, name, stdin, redirections)
+            return Stream(None, lines[0].origins)
         if not inner or any(each.keep for each in inner):
             program = self._tell(first, words[1:], redirections, set_, stdin, ())
         else:
@@ -212,8 +212,8 @@ class Commands:
                 if sign:
                     self.scope.functions[key] = value
         elif name == "printf" and texts[1:2] == ["-v"] and len(texts) > 3:
-            text = output_of(Program("printf", tuple(texts[3:]), tuple(words[3:])), self.scope.cwd, self._file)
-            self._assign(texts[2], [text if text is not None else self.unknowns.sign(f"${texts[2]}")])
+            out = output_of(Program("printf", tuple(texts[3:]), tuple(words[3:])), self.scope.cwd, self._file)
+            self._assign(texts[2], [out if out is not None else self.unknowns.sign(f"${texts[2]}")])
         elif name == "set" and "--" in texts:
             self.scope.variables["@"] = self.scope.variables["*"] = tuple(texts[texts.index("--") + 1 :])
             for place, text in enumerate(texts[texts.index("--") + 1 :], 1):
@@ -325,6 +325,10 @@ class Commands:
 
     def _assign(self, name: str, values: Sequence[str]) -> None:
         self.scope.variables[name] = tuple(plain(value) for value in values)[: expand.MAX_WORDS]
+
+    def _substituted(self, node: Node) -> tuple[str | None, tuple[Program, ...]]:
+        """The output of a substitution."""
+        raise NotImplementedError
 
     def line(self, text: str, scope: Scope, stdin: Stream = NOTHING) -> Stream:
         """Walks through one line."""

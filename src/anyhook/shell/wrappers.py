@@ -168,8 +168,8 @@ def _wrapped(name: str, wrapper: Wrapper, words: Sequence[Word]) -> list[InnerCo
         rest = rest[1:]
     while rest and name in ("env", "sudo", "doas", "cross-env", "systemd-run") and _is_assignment(rest[0]):
         word = rest.pop(0)
-        key, _, value = word.text.partition("=")
-        assigned.append((key, Word(value, word.source.partition("=")[2])))
+        key, _, given = word.text.partition("=")
+        assigned.append((key, Word(given, word.source.partition("=")[2])))
     if line is not None:  # env -S
         return [InnerCommand("env -S", line=_joined([line, *rest]), folder=folder, set=tuple(assigned))]
     if not rest:
