@@ -15,13 +15,13 @@ from anyhook.model import lean_json
 from anyhook.model.lean_json import every_text, hasher
 from anyhook.replay.backtest import Backtest, Subject
 from anyhook.replay.trial import Trial, python_script, sandbox_of, works
+from anyhook.state.plans import Setup
 from anyhook.tables.registry import dialect
 from anyhook.tables.translate import to_native
 from anyhook.testing.kit.hook_names import likely
-from anyhook.walk.catalog import Setup, open_catalog
 from anyhook.walk.engine import Engine
 from anyhook.walk.present import own_scene, present
-from anyhook.walk.routes import match
+from anyhook.walk.routes import match, open_catalog
 from anyhook.walk.trust import pin
 
 if TYPE_CHECKING:

@@ -14,10 +14,9 @@ from anyhook.model.hook import DISABLED, Hook
 from anyhook.model.trace import Trace
 from anyhook.model.words import MODE, ON_FAILURE, checked, listed
 from anyhook.state.plans import Setup
-from anyhook.walk.catalog import Catalog, open_catalog
 from anyhook.walk.context import Context
 from anyhook.walk.interpret import Interpreter
-from anyhook.walk.routes import Routes
+from anyhook.walk.routes import Catalog, Routes, open_catalog
 from anyhook.walk.walk import begin
 
 TYPE_CHECKING = False
@@ -271,7 +270,7 @@ class Engine:
 
         context = self._context
         return [
-            explain(step, event, context.scene(event, step.dialect, step.row), context.routes.where(step.hook), model)
+            explain(step, event, context.scene(event, step.dialect, step.row), model)
             for step in context.routes.steps(event)
             for _, model in [context.asked(step.hook, step.dialect)]
         ]
