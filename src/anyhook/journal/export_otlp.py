@@ -23,8 +23,8 @@ from opentelemetry.trace import (
     set_span_in_context,
 )
 
+from anyhook.journal.journal import parent_of, trace_id
 from anyhook.model.lean_json import hasher
-from anyhook.model.trace import parent_of, trace_id
 from anyhook.model.words import TRACEPARENT
 
 if TYPE_CHECKING:

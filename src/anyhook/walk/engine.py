@@ -4,14 +4,13 @@ event, so that many tasks may use one engine at once."""
 from __future__ import annotations
 
 import os
-from itertools import count
+import sys
 from time import monotonic
 
-from anyhook.journal.journal import Recorder
+from anyhook.journal.journal import Recorder, Trace
 from anyhook.model.event import Event
 from anyhook.model.firing import Part
 from anyhook.model.hook import DISABLED, Hook
-from anyhook.model.trace import Trace
 from anyhook.model.words import MODE, ON_FAILURE, checked, listed
 from anyhook.state.plans import Setup
 from anyhook.walk.context import Context
@@ -70,7 +69,7 @@ class Engine:
             recorder,
             Interpreter(),
             Trace(setup.env),
-            map(f"{nonce}-{{}}".format, count(1)),
+            map(f"{nonce}-{{}}".format, range(1, sys.maxsize)),
             set(),
             [],
             recorder.session,

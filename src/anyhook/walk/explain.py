@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from anyhook.journal.journal import Trace
 from anyhook.model.decision import idle_report
 from anyhook.model.hook import ASKING
 from anyhook.model.lean_json import encode
-from anyhook.model.trace import Trace
 from anyhook.walk.present import payload, present
 from anyhook.walk.routes import match
 
