@@ -12,7 +12,7 @@ from anyhook.cli.fire import project_of
 from anyhook.documents.files import Files
 from anyhook.documents.places import home_of
 from anyhook.model import lean_json
-from anyhook.model.lean_json import every_text, hasher
+from anyhook.model.lean_json import digest, every_text
 from anyhook.replay.backtest import Backtest, Subject
 from anyhook.replay.trial import Trial, python_script, sandbox_of, works
 from anyhook.state.plans import Setup
@@ -100,7 +100,7 @@ def _subject(engine: Engine, hook: Hook, sandbox: str) -> Subject:
         raise BadCall(f"{hook.id}: its event is not known yet; fire it once.")
     item = pin(hook, table, engine.setup.roots(engine.catalog.config.plugins), Files())
     content = lean_json.dumps([item.id, item.definition, dict(item.files), sandbox])
-    return Subject(hook, table, row, hasher()(content.encode()), engine.context.posture_of(hook))
+    return Subject(hook, table, row, digest(content.encode()), engine.context.posture_of(hook))
 
 
 def _pairs(

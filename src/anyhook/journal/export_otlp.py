@@ -24,7 +24,7 @@ from opentelemetry.trace import (
 )
 
 from anyhook.journal.journal import parent_of, trace_id
-from anyhook.model.lean_json import hasher
+from anyhook.model.lean_json import digest
 from anyhook.model.words import TRACEPARENT
 
 if TYPE_CHECKING:
@@ -170,4 +170,4 @@ def _context(value: str) -> str:
 
 
 def _made(*parts: Json) -> int:
-    return int(hasher()(repr(parts).encode())[:16], 16) or 1
+    return int(digest(repr(parts).encode())[:16], 16) or 1

@@ -9,9 +9,9 @@ from time import time_ns
 
 from anyhook.documents.places import state_dir
 from anyhook.journal.record import JournalPolicy, about, head_of, record, record_quiet, secrets_of
-from anyhook.journal.writer import Bounds, JournalWriter, bounds_of
+from anyhook.journal.writer import Bounds, JournalWriter
 from anyhook.model.firing import Firing, Part
-from anyhook.model.lean_json import hasher
+from anyhook.model.lean_json import digest
 from anyhook.model.words import FULL, RECORD, TRACEPARENT
 
 TYPE_CHECKING = False
@@ -123,7 +123,8 @@ class Recorder:
         self.session = session if session is not None else f"session-{urandom(8).hex()}"
         self.mode = mode
         self.policy = JournalPolicy(secrets_of(env), str(settings.get("bodies", FULL)), frozenset(env), {})
-        self.journal: Journal | None = Journal(state_dir(env), bounds_of(settings))
+        bounds = {key: value for key in Bounds.fields if isinstance(value := settings.get(key), int)}
+        self.journal: Journal | None = Journal(state_dir(env), Bounds(**bounds))
         self._recording: Recording | None = None
         self._host, self._project, self._parent = host, project, ""
         if TRACEPARENT in env:
@@ -133,7 +134,8 @@ class Recorder:
 
             self._recording = recording_of(env, self.policy)
         self._waits = not one_shot and self._recording is None
-        self._whos: dict[str, str] = {}
+        self._whos = {mode: about(host, project, mode, self.policy, self._parent)}
+        """Who fires, by mode."""
         self._unwritten: list[tuple[int, Event, Decision]] = []
         """Events that are not in the journal yet, with their times and answers."""
 
@@ -177,7 +179,7 @@ class Recorder:
 
     def head(self, event: Event, mode: str) -> str:
         """The part of an event's line that is known before anything is started."""
-        return head_of(event, self._who(mode), self.session, self.policy)
+        return head_of(event, self._whos.get(mode) or self._who(mode), self.session, self.policy)
 
     def close(self) -> None:
         if self.journal is not None:
@@ -225,7 +227,7 @@ def parent_of(env: Mapping[str, str]) -> str:
 
 def trace_id(session: str) -> str:
     """The trace that the events of a session belong to where the caller is in none."""
-    return hasher()(session.encode("utf-8", "surrogatepass"))[:32]
+    return digest(session.encode("utf-8", "surrogatepass"))[:32]
 
 
 class Trace:
