@@ -13,9 +13,11 @@ except ImportError:
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from anyhook.model.json_types import Json
+
+    _Encoder = Callable[[object, int], tuple[str, ...]]
 
 _BLANKS = " \t\n\r"
 
@@ -80,8 +82,8 @@ try:
     from _json import encode_basestring, encode_basestring_ascii, make_encoder, make_scanner
 
     _scan = make_scanner(_Rules)  # type: ignore[arg-type]  # it takes anything with these attributes
-    _ascii = make_encoder(None, _refuse, encode_basestring_ascii, None, ": ", ", ", False, False, True)
-    _plain = make_encoder(None, _refuse, encode_basestring, None, ": ", ", ", False, False, True)
+    _ascii: _Encoder = make_encoder(None, _refuse, encode_basestring_ascii, None, ": ", ", ", False, False, True)
+    _plain: _Encoder = make_encoder(None, _refuse, encode_basestring, None, ": ", ", ", False, False, True)
 
     def loads(text: str) -> Json:
         """The value of a JSON text; ValueError if it is not JSON, RecursionError if it is nested too deeply."""
