@@ -56,7 +56,7 @@ def _off(context: Context, incoming: Incoming) -> list[OffGuard]:
     """All guards that are off, at the start of a session; later those that would have been asked about this call."""
     setup, catalog = context.setup, context.routes.catalog
     if incoming.received.events[0].name == "session_start":
-        off = [gate for gate in gates(setup, catalog, incoming.table, context.mode) if gate.state in OFF_STATES]
+        off = [gate for gate in gates(setup, catalog, incoming.table) if gate.state in OFF_STATES]
         found = [OffGuard(gate.id, gate.name, gate.why, _command(gate.state)) for gate in off]
     else:
         steps = [step for event in incoming.received.events for step in asked_about(context.routes, event)]
