@@ -48,7 +48,12 @@ def missing_program(hook: Hook, setup: Setup) -> str:
 def inspect(hook: Hook, setup: Setup) -> list[Problem]:
     """Everything that can be told about one hook without starting it."""
     table = dialect(hook.dialect)
-    found = [*_command(hook, table, setup), *_conflict(hook, table, setup), *_callable(hook, setup), *_limit(hook, table)]
+    found = [
+        *_command(hook, table, setup),
+        *_conflict(hook, table, setup),
+        *_callable(hook, setup),
+        *_limit(hook, table),
+    ]
     row = table.row(hook.native_event)
     return found if row is None else [*found, *_matcher(hook, table, row)]
 

@@ -1,4 +1,4 @@
-"""Own modes: hooks that enforce though everything else is in shadow mode, because the user's settings say so for them."""
+"""Own modes: hooks that enforce while everything else is in shadow mode, because their user's settings say so."""
 
 from __future__ import annotations
 
