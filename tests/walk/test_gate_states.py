@@ -123,7 +123,9 @@ def test_markers_of_a_merge_are_broken_in_a_script_and_unreadable_in_a_hook_file
     script = world.write(world.root / "guard.sh", "#!/bin/sh\nexit 0\n", 0o755)
     world.hook(name, pre_tool(name), str(script))
     assert states(world) == ["armed"]
-    texts = {path: path.read_text() for path in world.home.rglob("*") if path.is_file() and world.state not in path.parents}
+    texts = {
+        path: path.read_text() for path in world.home.rglob("*") if path.is_file() and world.state not in path.parents
+    }
     (path,) = [path for path, text in texts.items() if str(script) in text]
     if not texts[path].startswith("#!"):
         path.write_text(f"<<<<<<< HEAD\n{texts[path]}=======\n{texts[path]}>>>>>>> theirs\n")

@@ -27,6 +27,7 @@ from anyhook.adapters.messages import (
     prompt_text,
     user_request,
 )
+from anyhook.adapters.off_warning import warn_once
 from anyhook.adapters.plain_values import jsonable
 from anyhook.adapters.tool_calls import delegated
 from anyhook.model.decision import Decision
@@ -109,6 +110,7 @@ class Hooked(WrapperCapability[Any]):
         super().__post_init__()
         if self.lifecycle is None:
             self.lifecycle = Lifecycle(self.engine)
+        warn_once(self.lifecycle, "pydantic_ai")
 
     # -- one run
 

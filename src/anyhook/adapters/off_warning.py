@@ -1,0 +1,27 @@
+"""Off warning: whoever puts hooks into an agent's loop is told once where guards are off."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from typing import TYPE_CHECKING
+
+from anyhook.walk.tell import off_line
+
+if TYPE_CHECKING:
+    from anyhook.adapters.lifecycle import Lifecycle
+
+
+class GuardOffWarning(UserWarning):
+    """A guard of the project is off."""
+
+
+def warn_once(lifecycle: Lifecycle, framework: str) -> None:
+    """Through `warnings`, and the logger that the framework's users look at."""
+    if lifecycle.warned:
+        return
+    lifecycle.warned = True
+    line = off_line(lifecycle.engine.setup, lifecycle.engine.catalog)
+    if line:
+        warnings.warn(line, GuardOffWarning, stacklevel=4)
+        logging.getLogger(framework).warning("%s", line)
