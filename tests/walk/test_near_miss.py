@@ -13,7 +13,7 @@ from anyhook.model.hook import Hook
 from anyhook.model.outcome import Outcome
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.walk.interpret import interpret
-from anyhook.walk.judge import judge
+from anyhook.walk.merge import judge
 
 if TYPE_CHECKING:
     from conftest import World

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from anyhook.documents.places import home_of
 from anyhook.install.diagnosis import INERT, NOT_INSTALLED, REFUSING, diagnose
 from anyhook.model.record import Record
-from anyhook.model.xdg import home_of
 from anyhook.tables.host_rows import channel_of
 from anyhook.walk.status import SAFE_STATES, protected
 
