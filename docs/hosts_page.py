@@ -86,14 +86,15 @@ that decide whether hooks run there (but no credentials), against a model that a
 harmless command that a hook refuses. **ARMED**: that run's journal has the refusal, the command did not run, and your
 own guards are on in this project, by the same account as `anyhook status`. **INERT**: the agent ran it, or a guard is
 off, with the reason. **REFUSING** (also without `--live`): anyhook cannot be run, so the agent refuses everything.
-**UNKNOWN**: the agent did not get that far, or you have no guard, and why. On Linux the agent has no network during the check; if the system does not allow that, the answer says so. The check does not see hooks
-that only interactive sessions hold back, or settings that an organisation manages outside your home.
+**UNKNOWN**: the agent did not get that far, or you have no guard, and why. On Linux the agent has no network during the
+check; if the system does not allow that, the answer says so. The check does not see hooks that only interactive
+sessions hold back, or settings that an organisation manages outside your home.
 
 ## When anyhook is gone
 
 An entry names anyhook's launcher by its path. If that is removed, most agents pass over the entry and go on unguarded.
 Two refuse every call instead. `anyhook install AGENT --closed` writes an entry that refuses prompts and tools, in the
-agent's own words, where anyhook cannot be run: it is a line of `sh` that needs nothing of anyhook's. A closed entry
+agent's own words, where anyhook cannot be run: it is a line of `sh` that works without anyhook. A closed entry
 stays closed when you install again, and `anyhook uninstall AGENT` removes it. The second column is what was seen with a
 hook whose shell exits with status 127.
 

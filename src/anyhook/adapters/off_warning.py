@@ -1,4 +1,4 @@
-"""Off warning: whoever puts hooks into an agent's loop is told once where guards are off."""
+"""Off warning: one warning for whoever puts hooks into an agent's loop while guards are off."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ class GuardOffWarning(UserWarning):
     """A guard of the project is off."""
 
 
-def warn_once(lifecycle: Lifecycle, framework: str) -> None:
-    """Through `warnings`, and the logger that the framework's users look at."""
+def warned(lifecycle: Lifecycle, framework: str) -> Lifecycle:
+    """The lifecycle, after its one warning: through `warnings`, and the logger that the framework's users look at."""
     if lifecycle.warned:
-        return
+        return lifecycle
     lifecycle.warned = True
     line = off_line(lifecycle.engine.setup, lifecycle.engine.catalog)
     if line:
         warnings.warn(line, GuardOffWarning, stacklevel=4)
         logging.getLogger(framework).warning("%s", line)
+    return lifecycle

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def banner_of(project: str, env: Mapping[str, str]) -> Callable[[], str]:
-    """Makes the line anew whenever it is asked for; "" where all guards are on, and where there is no such folder."""
+    """Makes a new line whenever it is asked; "" where all guards are on, and where there is no such folder."""
 
     def line() -> str:
         try:

@@ -89,7 +89,7 @@ def _json_fix(text: str, at: int, message: str) -> str:
 
 
 def conflict_line(text: str) -> int | None:
-    """The line of a marker that a merge left; None where there is none."""
+    """The line of a marker that a merge left, or None."""
     for sign in ("<<<<<<< ", ">>>>>>> "):
         at = 0 if text.startswith(sign) else text.find("\n" + sign) + 1
         if at or text.startswith(sign):

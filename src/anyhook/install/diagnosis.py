@@ -49,7 +49,7 @@ class Diagnosis(Record):
 
 
 class OurHandler(Record):
-    """One handler of ours in a file of an agent's."""
+    """Our handler for one event, in a file of an agent's."""
 
     path: str
     event: str
@@ -84,8 +84,8 @@ def diagnose(host: Host, home: str, project: str, env: Mapping[str, str]) -> Dia
             try:
                 some = list(_handlers(path, text, host, entry, native))
                 handlers += [handler.replace(dead=_dead(handler, env)) for handler in some]
-            except edit.CannotEdit as why:
-                wrong.append(f"{path} cannot be read, so the agent finds no hooks in it: {why}")
+            except edit.CannotEdit as error:
+                wrong.append(f"{path} cannot be read, so the agent finds no hooks in it: {error}")
     if not found:
         return Diagnosis((), NOT_INSTALLED, f"anyhook install {host.name}")
     closed = any(CLOSED in handler.command for handler in handlers) or any(map(is_closed, found))
@@ -145,7 +145,7 @@ def _text(path: str) -> str | None:
 
 
 def is_closed(path: str) -> bool:
-    """Whether a file holds an entry of ours that refuses where we cannot be run."""
+    """Whether a file holds our entry in the form that refuses where we cannot be run."""
     text = _text(path) or ""
     return CLOSED in text or (MARK in text and MODULE_CLOSED in text)
 
