@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from anyhook.cli.view.render import short_path
+from anyhook.state.plans import Setup
 from anyhook.walk.build import build
-from anyhook.walk.catalog import Setup
 from anyhook.walk.tell import guards_off, sentence
 
 if TYPE_CHECKING:

@@ -21,12 +21,12 @@ from anyhook.cli.view.styles import BAD, GOOD, PLAIN, WARN, wants_colour
 from anyhook.documents.places import home_of
 from anyhook.install.diagnosis import INERT, REFUSING, UNKNOWN, diagnose, version_of
 from anyhook.live.check import ARMED, check
+from anyhook.state.plans import Setup
 from anyhook.tables.host_rows import EFFECTS
 from anyhook.tables.registry import HOSTS, INSTALLABLE, host
 from anyhook.tables.shapes import guess
 from anyhook.walk.agent_status import unguarded
 from anyhook.walk.build import build
-from anyhook.walk.catalog import Setup
 from anyhook.walk.status import SAFE_STATES, gates
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Host
-    from anyhook.walk.catalog import Catalog
+    from anyhook.walk.routes import Catalog
 
 EXAMPLE = "anyhook doctor claude"
 LIMIT_S, MAX_LIMIT_S = 120.0, 3600.0

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from anyhook.install.diagnosis import Diagnosis
     from anyhook.model.json_types import Json
+    from anyhook.state.plans import Setup
     from anyhook.tables.host_rows import Host
-    from anyhook.walk.catalog import Setup
     from anyhook.walk.status import GateStatus
 
     AgentState = Literal["on", "off", "unknown"]

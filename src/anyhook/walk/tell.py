@@ -13,10 +13,11 @@ from anyhook.walk.status import OFF_STATES, gates
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.decision import Decision
+    from anyhook.state.plans import Setup
     from anyhook.tables.host_rows import Host
     from anyhook.walk.bridge import Incoming
-    from anyhook.walk.catalog import Catalog, Setup
     from anyhook.walk.context import Context
+    from anyhook.walk.routes import Catalog
 
 SHOWN = 3
 """How many guards one line names."""
