@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
@@ -18,6 +18,9 @@ from anyhook.model.event import Event
 from anyhook.model.outcome import Outcome
 from anyhook.walk.engine import Engine
 from conftest import World
+
+if TYPE_CHECKING:
+    from anyhook.model.words import Verdict
 
 SERVER = '''
 from pathlib import Path
@@ -121,7 +124,7 @@ def test_a_refused_call_never_reaches_the_server(world: World) -> None:
 
 
 @pytest.mark.parametrize("verdict", ["ask", "block"])
-def test_a_call_that_is_sent_before_the_name_is_known_waits_for_it(world: World, verdict: str) -> None:
+def test_a_call_that_is_sent_before_the_name_is_known_waits_for_it(world: World, verdict: Verdict) -> None:
     engine = world.engine()
     engine.on("pre_tool", lambda event: Outcome(verdict=verdict) if event.get("tool") == "mcp__Notes__remove" else None)
     got, reached = talk(engine, [GREETING, call(2)], {1: GREETED, 2: result(2, "removed")})
@@ -133,7 +136,7 @@ def test_calls_that_hooks_let_pass_are_passed_on_unchanged(world: World) -> None
     listed = {"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {"cursor": "x"}}
     tools = {"jsonrpc": "2.0", "id": 2, "result": {"tools": [], "extra": {"kept": [1, None]}}}
     noted = {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progress": 1}}
-    said = [GREETING, listed, noted, call(3, path="a", deep={"list": [1.5, None]})]
+    said: list[dict[str, Any]] = [GREETING, listed, noted, call(3, path="a", deep={"list": [1.5, None]})]
     got, reached = talk(world.engine(), said, {1: GREETED, 2: tools, 3: result(3, "removed", isError=False)})
     assert reached == said
     assert got == [GREETED, tools, result(3, "removed", isError=False)]

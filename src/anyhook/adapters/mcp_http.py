@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from anyio.abc import TaskGroup, TaskStatus
     from mcp.client._transport import TransportStreams
 
-    Connect = Callable[[TransportStreams], Awaitable[None]]
+    Connect = Callable[[TransportStreams], Awaitable[object]]
 
 log = logging.getLogger(__name__)
 PATH = "/mcp"

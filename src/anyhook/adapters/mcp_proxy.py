@@ -39,7 +39,7 @@ class _McpCall(ToolCall):
     async def asks(self, open_engine: Callable[[], Engine], facts: dict[str, Json]) -> bool:
         """Whether the tool may run, by the hooks as they are now."""
         engine = open_engine()
-        self.hooks = HookedConversation(engine, Lifecycle(engine, facts))
+        self.hooks = HookedConversation(engine, Lifecycle(engine, facts), "anyhook.mcp")
         return await self.hooks.play(self.before())
 
     async def shows(self, script: Script[HookedResult]) -> HookedResult:

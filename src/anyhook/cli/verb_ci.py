@@ -10,9 +10,9 @@ from anyhook.cli.fire import project_of
 from anyhook.cli.options import HookOptions, JsonOptions, TrustOption, repeated
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
+from anyhook.state.plans import Setup
 from anyhook.tables.shapes import guess
 from anyhook.walk.build import build
-from anyhook.walk.catalog import Setup
 from anyhook.walk.status import gates, protected
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from anyhook.cli.fire import project_of
 from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import check_dialects, verb
 from anyhook.cli.view import render
+from anyhook.state.plans import Setup
 from anyhook.tables.registry import dialect
 from anyhook.testing.convert.convert import convert as convert_one
 from anyhook.walk.build import build
-from anyhook.walk.catalog import Setup
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
@@ -52,7 +52,7 @@ def convert(options: ConvertOptions) -> int:
     catalog = build(setup, may_start=False).with_lines()
     hooks = [hook for hook in catalog.hooks if hook.scope == "project"]
     taken: set[str] = set()
-    done = [convert_one(hook, setup, dialect(target), os.path.realpath(out), taken, ()) for hook in hooks]
+    done = [convert_one(hook, setup, dialect(target), os.path.realpath(out), taken) for hook in hooks]
     if options.json:
         listed: list[Json] = [one.as_dict() for one in done]
         render.json_out({"hooks": listed}, indent=2)

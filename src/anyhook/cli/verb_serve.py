@@ -6,6 +6,7 @@ import os
 from secrets import token_urlsafe
 
 from anyhook.cli.failure import BadCall
+from anyhook.cli.off_banner import here
 from anyhook.cli.options import Options, option
 from anyhook.cli.ports import bound, port_of
 from anyhook.cli.verbs import verb
@@ -30,5 +31,5 @@ def serve(options: ServeOptions) -> int:
     with at:
         render.out(f"http://127.0.0.1:{at.getsockname()[1]}/{token}/")
         render.say("Serving the page. Ctrl-C stops it.")
-        server.serve(state_dir(os.environ), token, at)
+        server.serve(state_dir(os.environ), token, at, here())
     return 0

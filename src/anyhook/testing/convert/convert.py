@@ -11,13 +11,13 @@ from anyhook.documents.files import Files
 from anyhook.model.event import Event
 from anyhook.model.hook import ARMED
 from anyhook.model.record import Record
+from anyhook.state.plans import Setup
 from anyhook.tables.registry import dialect
 from anyhook.tables.rows import Scene
 from anyhook.testing.convert.proof import compare
 from anyhook.testing.convert.shim import shim
 from anyhook.testing.scaffold.plan import CannotScaffold, Order
 from anyhook.testing.scaffold.write import write
-from anyhook.walk.catalog import Setup
 from anyhook.walk.routes import match
 from anyhook.walk.trust import fingerprints
 
@@ -59,7 +59,7 @@ class Converted(Record):
         }  # fmt: skip
 
 
-def convert(hook: Hook, setup: Setup, target: Dialect, out: str, taken: set[str], past: Iterable[Event]) -> Converted:
+def convert(hook: Hook, setup: Setup, target: Dialect, out: str, taken: set[str]) -> Converted:
     """One hook, written into a folder and compared with the old one. `taken` are the names given so far."""
     source = dialect(hook.dialect)
     hook = hook.replace(files=tuple(fingerprints(hook, source, setup.roots(()), Files())))
@@ -93,7 +93,7 @@ def convert(hook: Hook, setup: Setup, target: Dialect, out: str, taken: set[str]
         return Converted(hook.id, files, 0, 0, tuple(lost))
     new = new.replace(status=ARMED, native_event=there.native, events=there.canonical)
     into = Setup.of(out, setup.env, (target.name,), "all")
-    found = compare(canonical, (setup, hook), (into, new), past)
+    found = compare(canonical, (setup, hook), (into, new))
     lost += [Loss(what, why) for what, why in found.lost]
     return Converted(hook.id, files, found.same, found.different, tuple(lost))
 

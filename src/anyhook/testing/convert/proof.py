@@ -6,11 +6,14 @@ import re
 import tempfile
 from typing import TYPE_CHECKING
 
+from anyhook.journal.search import Wanted, newest
 from anyhook.model.event import EVENTS, Event
 from anyhook.model.record import Record
+from anyhook.replay.rejudge import event_in, is_repeated
+from anyhook.state.plans import Setup
 from anyhook.state.settings import Settings
-from anyhook.walk.catalog import Catalog, Setup
 from anyhook.walk.engine import Engine
+from anyhook.walk.routes import Catalog
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,7 +30,7 @@ PATHS = ("src/main.py", "README.md", ".env", "/etc/passwd", "migrations/0001.sql
 COMPARED = ("verdict", "reason", "tool_input", "tool_output", "prompt", "context", "end_turn")
 """What two decisions have to share. Messages are for a person, and where they are shown differs."""
 QUOTED = re.compile(r"""'([^'\n]{2,80})'|"([^"\n$`]{2,80})\"""")
-MAX_QUOTED = 8
+MAX_QUOTED, MAX_RECORDED = 8, 100
 
 
 class Verdicts(Record):
@@ -38,13 +41,13 @@ class Verdicts(Record):
     lost: tuple[tuple[str, str], ...]
 
 
-def compare(canonical: str, old: tuple[Setup, Hook], new: tuple[Setup, Hook], recorded: Iterable[Event]) -> Verdicts:
-    """Ask both. Nothing is recorded of it."""
+def compare(canonical: str, old: tuple[Setup, Hook], new: tuple[Setup, Hook]) -> Verdicts:
+    """Ask both about the newest recorded events of the project, and about made-up ones. Nothing is recorded of it."""
     same = different = 0
     lost: dict[str, str] = {}
     with tempfile.TemporaryDirectory(prefix="anyhook-convert-") as folder:
         first, second = (_engine(setup, hook, folder) for setup, hook in (old, new))
-        for event in (*recorded, *events(canonical, _literals(old[1]))):
+        for event in (*recorded(canonical, old[0]), *events(canonical, _literals(old[1]))):
             one, other = _told(first.fire_sync(event)), _told(second.fire_sync(event))
             if one == other:
                 same += 1
@@ -68,6 +71,13 @@ def _told(decision: Decision) -> dict[str, Json]:
     told["reason"] = (decision.reason or "").strip() if decision.verdict in ("block", "ask") else ""
     told["end_turn"] = decision.end_turn and decision.verdict != "block"  # what a block does is the event's own
     return told
+
+
+def recorded(canonical: str, setup: Setup) -> list[Event]:
+    """The newest recorded events of one kind that can be fired again."""
+    wanted = Wanted(project=setup.project, event=canonical)
+    lines = newest(setup.own_dir(), wanted, MAX_RECORDED)
+    return [event_in(line) for line in lines if line.has_data and line.has_bodies and not is_repeated(line)]
 
 
 def events(canonical: str, words: Iterable[str]) -> Iterator[Event]:

@@ -134,8 +134,8 @@ def shim(
     asked, given = _marked(source, old, canonical), _marked(target, new, canonical)
     paths = {value: path for path, value in given.items() if isinstance(value, str)}
     tool_from, tool_to = paths.get("‹tool›"), _path(asked, "‹tool›")
-    inputs = [_inside(given), _inside(asked)]
-    fields = [[paths[value], path] for path, value in asked.items() if _moves(value, paths)]
+    input_from, input_to = _inside(given), _inside(asked)
+    fields = [[paths[str(value)], path] for path, value in asked.items() if _moves(value, paths)]
     fixed: dict[str, Json] = {}
     for path, value in asked.items():
         if not str(value).startswith("‹"):
@@ -149,7 +149,7 @@ def shim(
         "only": [*only] if only is not None else None,
         "ask": target.ask_type,
         "event": new.native,
-        "input": [[*path] for path in inputs] if all(inputs) else None,  # type: ignore[union-attr]
+        "input": [[*input_from], [*input_to]] if input_from and input_to else None,
         "fields": [[[*one], [*other]] for one, other in fields],
         "fixed": fixed,
         "exits": {str(status): meaning for status, meaning in theirs.exits.items()},
