@@ -208,6 +208,7 @@ def pytest_configure(config: pytest.Config) -> None:
     servers.is_cold = bool(config.getoption("cold"))
     for name in ("PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"):
         os.environ.pop(name, None)
+    os.environ["ANYHOOK_WARM"] = "off"  # no test leaves a server behind; those of the server turn it on
     for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGQUIT, signal.SIG_DFL)):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)

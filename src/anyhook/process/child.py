@@ -19,6 +19,7 @@ from anyhook.process.tree import Tree, carries, environment, holds_pipe, program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from subprocess import Popen
 
     from anyhook.model.call import Call
@@ -47,7 +48,7 @@ _pidfd_open = getattr(os, "pidfd_open", None)
 class Here:
     """What this module knows of the process it lives in."""
 
-    __slots__ = ("alive", "is_closed", "is_ours", "marks", "spared")
+    __slots__ = ("alive", "is_closed", "is_ours", "marks", "spared", "tell_duty")
 
     def __init__(self) -> None:
         self.alive: set[Child] = set()
@@ -60,6 +61,8 @@ class Here:
         """Of all calls so far, where the process is ours."""
         self.spared: set[int] = set()
         """Children that do not belong to a hook (see `leave_alone`)."""
+        self.tell_duty: Callable[[], None] | None = None
+        """Called before the first hook may run, in a process that somebody else answers for."""
 
 
 here = Here()
