@@ -15,14 +15,15 @@ from hypothesis import HealthCheck, settings
 
 from anyhook import Engine
 from anyhook.state.ledger import Ledger
+from anyhook.state.plans import Setup
 from anyhook.tables.registry import dialect
 from anyhook.walk.build import read
-from anyhook.walk.catalog import Setup
 from anyhook.walk.trust import pin
 from command import as_text, run, servers
+from warm_box import Door, built
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from anyhook.model.json_types import Json
 
@@ -188,6 +189,20 @@ class World:
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     return World(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def launcher(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The native launcher, built for these tests."""
+    return built(tmp_path_factory.mktemp("bin"))
+
+
+@pytest.fixture
+def door(launcher: Path, world: World) -> Iterator[Door]:
+    """An installation with a warm server of its own, which ends with the test."""
+    found = Door(launcher, world)
+    yield found
+    found.stop()
 
 
 SLOW = (

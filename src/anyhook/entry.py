@@ -20,7 +20,7 @@ def main() -> None:
         if words and words[0].startswith("--warm-"):
             from anyhook.warm.launched import take_mark
 
-            words, then = take_mark(main)
+            words, then = take_mark(_stand_in)
         if debug:
             from anyhook.cli.debug import show_steps
 
@@ -43,6 +43,14 @@ def main() -> None:
     if then is not None:
         then()
     _leave(status)
+
+
+def _stand_in(caller: int) -> None:
+    """In a warm worker: the command for another process."""
+    from anyhook.cli.bridge import Started
+
+    Started.process = str(caller)
+    main()
 
 
 def _is_debugging(words: list[str]) -> bool:
@@ -89,19 +97,17 @@ def _fast(verb: str, words: list[str]) -> int | None:
     at it."""
     from anyhook.cli.failure import BAD_CALL, BadCall
     from anyhook.cli.options import BridgeOptions, FireOptions, parse
-    from anyhook.tables.registry import DIALECTS
-
-    def known(options: FireOptions | BridgeOptions) -> bool:
-        return all(name in DIALECTS for name in options.dialect)
 
     try:
         if verb == "fire":
-            if (fired := parse(words, FireOptions, 1)) is None or not known(fired[1]):
+            fired = parse(words, FireOptions, 1)
+            if fired is None:
                 return None
             from anyhook.cli.fire import fire
 
             return fire(fired[0][0], fired[1])
-        if (bridged := parse(words, BridgeOptions, 2)) is None or not known(bridged[1]):
+        bridged = parse(words, BridgeOptions, 2)
+        if bridged is None:
             return None
         from anyhook.cli.bridge import bridge
 

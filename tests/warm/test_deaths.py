@@ -10,14 +10,16 @@ import signal
 import subprocess
 import threading
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from warm_box import LIMIT_S, PARENT, eventually, lives, servers_of
 
 if TYPE_CHECKING:
-    from conftest import World
     from warm_box import Door
+
+    from conftest import World
 
 PRE_TOOL = ("fire", "pre_tool", "--tool", "Bash", "--input", '{"command": "ls"}')
 BRIDGE = ("bridge", "claude", "PreToolUse")
@@ -51,7 +53,9 @@ def test_a_server_that_dies_before_it_accepts_leaves_the_call_to_the_caller(door
     parents = world.root / "parents"
     world.hook("kodik", "PreToolUse", f"{PARENT} >> {parents}; exit 2")
     server = door.start()
-    everyone = servers_of(door.runtime)
+    os.kill(server, signal.SIGSTOP)
+    eventually(lambda: Path(f"/proc/{server}/stat").read_bytes().rpartition(b")")[2].split()[0] == b"T", "it goes on")
+    everyone = servers_of(door.runtime)  # nobody is added any more
     for pid in everyone:
         os.kill(pid, signal.SIGSTOP)
     with door.popen(*BRIDGE) as call:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,10 +15,12 @@ from warm_box import LIMIT_S, PARENT, eventually, servers_of
 
 from anyhook.warm import place
 from anyhook.warm.place import NoPlace, is_wanted, private_dir, socket_path
+from anyhook.warm.server import PRELOADED
 
 if TYPE_CHECKING:
-    from conftest import World
     from warm_box import Door
+
+    from conftest import World
 
 PRE_TOOL = ("fire", "pre_tool", "--tool", "Bash", "--input", '{"command": "ls"}')
 
@@ -72,13 +75,32 @@ def test_a_wrong_value_is_a_finding(world: World) -> None:
     assert "`warm` must be one of auto, off" in world.command("check").stdout
 
 
+def test_what_is_preloaded_is_there() -> None:
+    assert [name for name in PRELOADED if find_spec(name) is None] == []
+
+
+def test_a_server_that_cannot_start_is_not_tried_with_every_call(door: Door) -> None:
+    folder = Path(private_dir(door.env))
+    door.start()
+    (lock,) = folder.glob("*.lock")
+    door.call("warm", "--stop")
+    lock.write_text("starting")
+    for _ in range(2):
+        assert door.call(*PRE_TOOL).returncode == 0
+    assert servers_of(door.runtime) == set()
+    os.utime(lock, (0, 0))
+    door.call(*PRE_TOOL)
+    eventually(lambda: bool(door.state()["running"]), "it is never tried again")
+
+
 IDLE = """
 import os, sys
 sys.argv = ["anyhook-python"]
 from anyhook.warm import server
 server.TICK_S = 0.02
 {change}
-server.serve(lambda: None, sys.orig_argv[-1] + "/socket", os.open("/dev/null", 0))
+folder = sys.orig_argv[-1]
+server.serve(lambda caller: None, folder + "/socket", os.open(folder + "/lock", os.O_RDWR | os.O_CREAT))
 """
 
 
@@ -121,9 +143,11 @@ def test_a_terminal_has_a_server_of_its_own(door: Door, world: World) -> None:
     door.start()
     call = f"{door.launcher} {' '.join(PRE_TOOL[:4])} </dev/null"
     script = f"{call}; ANYHOOK_WARM=on {call}; {call}; cat {world.root}/parent; {door.launcher} warm --json; exit"
-    shell = pexpect.spawn("/bin/sh", ["-c", script], env=door.env, cwd=str(world.project), timeout=LIMIT_S)
+    shell = pexpect.spawn(
+        "/bin/sh", ["-c", script], encoding="utf-8", env=door.env, cwd=str(world.project), timeout=LIMIT_S
+    )
     shell.expect(pexpect.EOF)
-    shown = shell.before.decode().replace("\r\n", "\n")
+    shown = str(shell.before).replace("\r\n", "\n")
     shell.close()
     assert shown.count("through\n") == 3, shown
     parent = (world.root / "parent").read_text().strip()

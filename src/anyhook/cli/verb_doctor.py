@@ -21,11 +21,13 @@ from anyhook.cli.view.styles import BAD, GOOD, PLAIN, WARN, wants_colour
 from anyhook.documents.places import home_of
 from anyhook.install.diagnosis import INERT, diagnose, version_of
 from anyhook.live.check import check
+from anyhook.state.plans import Setup
 from anyhook.tables.host_rows import EFFECTS
 from anyhook.tables.registry import HOSTS, INSTALLABLE, host
 from anyhook.tables.shapes import guess
 from anyhook.walk.build import build
-from anyhook.walk.catalog import Setup
+from anyhook.warm.client import ask, servers
+from anyhook.warm.place import is_wanted
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -74,6 +76,8 @@ def doctor(agents: tuple[str, ...], options: DoctorOptions) -> int:
     else:
         for name, state in found.items():
             _tell(host(name), state)
+        if not agents:
+            _tell_warm()
     return FINDINGS if any(state.status == INERT for state in found.values()) else DONE
 
 
@@ -167,6 +171,14 @@ def _tell(table: Host, state: AgentState) -> None:
             lines += _row("never", f"{hook}: none of its events happens here")
     for line in lines:
         render.out(line)
+
+
+def _tell_warm() -> None:
+    found = [state for path in servers(os.environ) if (state := ask(path)) is not None]
+    for state in found:
+        render.out(f"The warm server runs (process {state.pid}); `anyhook warm --stop` ends it.")
+    if not found and not is_wanted(os.environ):
+        render.out("The warm server is turned off: every call of an agent starts Python.")
 
 
 def _row(word: str, text: str) -> list[str]:

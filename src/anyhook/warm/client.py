@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING
 
 from anyhook.model.record import Record
-from anyhook.process.child import here
+from anyhook.process.spawn import here
 from anyhook.warm.likeness import read_at_start
 from anyhook.warm.messages import (
     ACCEPTED,
@@ -22,7 +22,7 @@ from anyhook.warm.messages import (
     STATUS,
     STOP,
     Gone,
-    Request,
+    Message,
     receive_number,
     send_request,
 )
@@ -33,10 +33,12 @@ if TYPE_CHECKING:
 
 START_S, ANSWER_S = 20.0, 5.0
 """How long to wait for a server that starts, and for one that says how it is."""
+RETRY_S = 60.0
+"""How long to wait after a server that could not start, before the next one is tried."""
 TOLD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-class WorkerLost(Exception):  # noqa: N818 (it says what is wrong)
+class LostWorker(Exception):  # noqa: N818 (it says what is wrong)
     """The process that ran the hooks was killed."""
 
     def __init__(self) -> None:
@@ -57,6 +59,10 @@ def start_server(env: Mapping[str, str]) -> None:
     nowhere = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        seen = os.fstat(lock)
+        if seen.st_size and time.time() - seen.st_mtime < RETRY_S:
+            return  # the last one has ended before it could serve
+        os.pwrite(lock, b"starting", 0)
         _spawn(path, lock, nowhere)
     except BlockingIOError:
         return
@@ -94,7 +100,7 @@ def _spawn(path: str, lock: int, nowhere: int) -> None:
 
 
 def connect(path: str) -> socket.socket | None:
-    """A connection to a server of this user; None where there is none."""
+    """A connection to a server of this user, or None."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         connection.connect(path)
@@ -127,7 +133,7 @@ def ask(path: str, *, stop: bool = False) -> ServerState | None:
     with connection:
         connection.settimeout(ANSWER_S)
         try:
-            send_request(connection, Request(STOP if stop else STATUS, [], [], []))
+            send_request(connection, Message(STOP if stop else STATUS, [], [], []))
             state = ServerState(*[receive_number(connection) for _ in ServerState.fields])
         except (OSError, Gone):
             return None
@@ -175,7 +181,7 @@ def _served(connection: socket.socket, words: list[str]) -> int | None:
 
     handlers = {number: signal.getsignal(number) for number in TOLD}
     try:
-        send_request(connection, Request(CALL, argv, env, [0, 1, 2, folder]))
+        send_request(connection, Message(CALL, argv, env, [0, 1, 2, folder]))
         while letter := connection.recv(1):
             if letter == ENDED:
                 return receive_number(connection)
@@ -207,7 +213,7 @@ def lose_worker() -> None:
     """From here on this process runs no hook: it answers as it does when it fails itself."""
 
     def refuse() -> None:
-        raise WorkerLost
+        raise LostWorker
 
     here.tell_duty = refuse
 

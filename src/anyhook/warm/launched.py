@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def take_mark(main: Callable[[], None]) -> tuple[list[str], Callable[[], None] | None]:
+def take_mark(stand_in: Callable[[int], None]) -> tuple[list[str], Callable[[], None] | None]:
     """The words of the call itself, and what is to be done when it is answered."""
     mark = sys.argv.pop(1)
     if mark == "--warm-serve":
         from anyhook.warm.server import serve
 
-        serve(main, sys.argv[1], int(sys.argv[2]))
+        serve(stand_in, sys.argv[1], int(sys.argv[2]))
     if mark == "--warm-lost":
         from anyhook.warm.client import lose_worker
 

@@ -26,14 +26,14 @@ class Gone(Exception):  # noqa: N818 (it says what is wrong)
     """The other end is gone, or says what nobody understands."""
 
 
-class Request(Record):
+class Message(Record):
     kind: int
     words: list[bytes]
     env: list[bytes]
     descriptors: list[int]
 
 
-def send_request(connection: socket.socket, request: Request) -> None:
+def send_request(connection: socket.socket, request: Message) -> None:
     body = b"".join([word + b"\0" for word in (*request.words, *request.env)])
     header = HEADER.pack(request.kind, len(request.words), len(request.env), len(body))
     rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", request.descriptors))
@@ -42,7 +42,7 @@ def send_request(connection: socket.socket, request: Request) -> None:
         connection.sendall(body)
 
 
-def receive_request(connection: socket.socket) -> Request:
+def receive_request(connection: socket.socket) -> Message:
     descriptors = array.array("i")
     space = socket.CMSG_SPACE(DESCRIPTORS * descriptors.itemsize)
     data, ancillary, _, _ = connection.recvmsg(65536, space, socket.MSG_CMSG_CLOEXEC)
@@ -61,7 +61,7 @@ def receive_request(connection: socket.socket) -> Request:
     texts = b"".join(parts).split(b"\0")[:-1]
     if missing or len(texts) != words + variables:
         raise Gone("a request that does not hold what it says")
-    return Request(what, texts[:words], texts[words:], list(descriptors))
+    return Message(what, texts[:words], texts[words:], list(descriptors))
 
 
 def receive_number(connection: socket.socket) -> int:

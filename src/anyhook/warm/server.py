@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 PRELOADED = (
     "anyhook.cli.fire", "anyhook.cli.bridge", "anyhook.cli.options", "anyhook.cli.failure", "anyhook.cli.view.render",
-    "anyhook.handlers.http", "anyhook.walk.bridge_failure", "anyhook.walk.catalog", "anyhook.walk.engine",
-    "anyhook.walk.build", "anyhook.walk.dedupe", "anyhook.walk.settle",
-    "_ctypes", "hashlib", "json", "pathlib", "re", "regex", "subprocess", "threading", "tomllib", "yaml",
+    "anyhook.handlers.http", "anyhook.walk.bridge_failure", "anyhook.walk.engine", "anyhook.walk.build",
+    "anyhook.walk.dedupe", "anyhook.walk.settle", "_ctypes", "hashlib", "json", "pathlib", "re", "regex", "subprocess",
+    "threading", "tomllib", "yaml",
 )  # fmt: skip
 SPARE = 3
 """Workers that wait for a call."""
@@ -44,7 +44,7 @@ COUNTERS = struct.Struct("=dII")
 """When the last call came, how many have come, how many workers there are."""
 
 
-class State:
+class Shared:
     """What a worker knows of its server."""
 
     def __init__(self) -> None:
@@ -89,24 +89,30 @@ class State:
         return self.pid, int(monotonic() - self.used_s), self.workers
 
 
-def serve(main: Callable[[], None], path: str, lock: int) -> NoReturn:
-    """`lock` is held as long as this process lives, so that there is one server per socket."""
+def serve(stand_in: Callable[[int], None], path: str, lock: int) -> NoReturn:
+    """`stand_in` runs the command for the process of a number. `lock` is held as long as this process lives, so that
+    there is one server per socket; its file says that a server starts, until it does."""
     for name in PRELOADED:
-        import_module(name)
+        try:
+            import_module(name)
+        except ImportError:
+            continue  # whoever needs it says so
     for agent, parts, _ in registry.AGENTS:
         if parts & registry.DECLARES:
             registry.dialect(agent)
         if parts & ~registry.DECLARES:
             registry.host(agent)
-    state = State()
+    state = Shared()
     gc.collect()
     gc.freeze()  # a worker that collects leaves our pages alone
-    Server(main, path, lock, state).run()
+    Pool(stand_in, path, lock, state).run()
 
 
-class Server:
-    def __init__(self, main: Callable[[], None], path: str, lock: int, state: State) -> None:
-        self._main, self._path, self._lock, self._state = main, path, lock, state
+class Pool:
+    """The workers, and when it is all over."""
+
+    def __init__(self, stand_in: Callable[[int], None], path: str, lock: int, state: Shared) -> None:
+        self._stand_in, self._path, self._lock, self._state = stand_in, path, lock, state
         self._spare: set[int] = set()
         self._busy: set[int] = set()
         self._taken, self._tell_taken = os.pipe()
@@ -119,6 +125,7 @@ class Server:
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._bind()
         self._inode = stamp(path)
+        os.ftruncate(lock, 0)
 
     def _bind(self) -> None:
         """Where the socket of one that died lies, ours takes its place: whoever holds the lock owns the path."""
@@ -154,7 +161,7 @@ class Server:
                 break  # no process available: callers go cold until one is
             if pid == 0:
                 os.close(self._lock)
-                wait_for_call(self._listener, self._tell_taken, self._state, self._main)
+                wait_for_call(self._listener, self._tell_taken, self._state, self._stand_in)
             self._spare.add(pid)
         self._state.count(len(self._spare) + len(self._busy))
 
@@ -182,10 +189,10 @@ class Server:
             return False
         if self._state.likeness.terminal and not os.path.exists(f"/proc/{self._state.likeness.session}"):
             return False
-        return stamp(self._path) == self._inode and self._state.loaded.is_same()
+        return self._inode is not None and stamp(self._path) == self._inode and self._state.loaded.is_same()
 
     def _end(self) -> NoReturn:
-        """Workers that wait end with it, by their own wish; those that serve a call see it through."""
+        """Workers that wait end with it, by their own wish; those that serve a call complete it."""
         if stamp(self._path) == self._inode:
             os.unlink(self._path)
         os._exit(0)

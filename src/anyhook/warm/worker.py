@@ -9,8 +9,8 @@ import signal
 import socket
 import sys
 
-from anyhook.process.child import here
 from anyhook.process.run import prctl
+from anyhook.process.spawn import here
 from anyhook.warm.likeness import Unlike, read_at_start, take_on
 from anyhook.warm.messages import (
     ACCEPTED,
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import NoReturn
 
-    from anyhook.warm.messages import Request
-    from anyhook.warm.server import State
+    from anyhook.warm.messages import Message
+    from anyhook.warm.server import Shared
 
 PATIENCE_S = 15.0
 """How long a caller may take to say what it wants."""
@@ -44,7 +44,7 @@ SIGNAL_OF_EVENT = 10
 NAMES = ("<stdin>", "<stdout>", "<stderr>")
 
 
-def wait_for_call(listener: socket.socket, taken: int, state: State, main: Callable[[], None]) -> NoReturn:
+def wait_for_call(listener: socket.socket, taken: int, state: Shared, stand_in: Callable[[int], None]) -> NoReturn:
     """In a fork of the server, which never returns. `taken` is where the server hears that this worker is busy."""
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGCHLD, signal.SIGTERM):
@@ -69,8 +69,8 @@ def wait_for_call(listener: socket.socket, taken: int, state: State, main: Calla
             _report(request, connection, state)
     except (Unlike, Gone, OSError, ValueError):
         _refuse(connection)
-    main()
-    os._exit(1)  # `main` never returns
+    stand_in(caller)
+    os._exit(1)  # it never returns
 
 
 def _refuse(connection: socket.socket) -> NoReturn:
@@ -91,7 +91,7 @@ def _peer(connection: socket.socket) -> int:
     return int(pid)
 
 
-def _report(request: Request, connection: socket.socket, state: State) -> NoReturn:
+def _report(request: Message, connection: socket.socket, state: Shared) -> NoReturn:
     """What the server has to say of itself, or its end."""
     if request.kind == STOP:
         os.kill(state.pid, signal.SIGTERM)
@@ -100,7 +100,7 @@ def _report(request: Request, connection: socket.socket, state: State) -> NoRetu
     os._exit(0)
 
 
-def _become(request: Request, caller: int, connection: socket.socket, state: State) -> None:
+def _become(request: Message, caller: int, connection: socket.socket, state: Shared) -> None:
     """Everything that a new process gets from whoever starts it. The last step says so to the caller: from then on the
     call is ours, and a caller that is gone by then has its answer from somewhere else."""
     if len(request.descriptors) != DESCRIPTORS:
@@ -132,9 +132,6 @@ def _become(request: Request, caller: int, connection: socket.socket, state: Sta
     is_module = words[0].endswith("__main__.py")  # `python -m anyhook`
     sys.argv = [words[0] if is_module else f"{state.folder}/anyhook", *words[1:]]
     sys.path[0] = os.getcwd() if is_module else state.folder
-    from anyhook.cli import bridge
-
-    bridge.Started.process = str(caller)
     _tell_the_end(connection)
     # From here on whatever ends the caller ends this process, as SIGTERM does.
     fcntl.fcntl(connection, fcntl.F_SETOWN, os.getpid())
@@ -148,7 +145,7 @@ def _open_streams() -> None:
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         old = getattr(sys, name)
         raw = io.FileIO(number, "r" if number == 0 else "w", closefd=False)
-        raw.name = NAMES[number]  # type: ignore[misc]
+        raw.name = NAMES[number]
         buffer = io.BufferedReader(raw) if number == 0 else io.BufferedWriter(raw)
         lines = number == 2 or raw.isatty()
         made = io.TextIOWrapper(buffer, old.encoding, old.errors, "\n", lines)
