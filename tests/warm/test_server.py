@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING
 
 import pexpect
 import pytest
-from warm_box import LIMIT_S, PARENT, eventually, servers_of
 
 from anyhook.warm import place
 from anyhook.warm.place import NoPlace, is_wanted, private_dir, socket_path
 from anyhook.warm.server import PRELOADED
+from warm_box import LIMIT_S, PARENT, eventually, servers_of
 
 if TYPE_CHECKING:
-    from warm_box import Door
-
     from conftest import World
+    from warm_box import Door
 
 PRE_TOOL = ("fire", "pre_tool", "--tool", "Bash", "--input", '{"command": "ls"}')
 
