@@ -59,6 +59,21 @@ CODES = {
         "Reading these hooks failed in an unexpected way, so none of them is used. All other hooks are.",
         "Remove anything unusual from the file, and report the line shown.",
     ),
+    "unread-file": Code(
+        FILE, WARNING, "A hook file of an agent whose hooks anyhook does not read.",
+        "Nothing to do, unless you expected its hooks to run: then declare them in a dialect of `anyhook dialects`.",
+    ),  # fmt: skip
+    "downloaded-code": Code(
+        FILE, WARNING, "A hook runs code as it is downloaded or decoded, so nobody can approve it.",
+        "Keep the code in a file that you have read.",
+    ),  # fmt: skip
+    "hidden-program": Code(
+        FILE, WARNING, "A hook starts a program with a hidden name, or in a shared folder, when a session starts.",
+        "Look at that file.",
+    ),  # fmt: skip
+    "matcher-elsewhere": Code(
+        FILE, WARNING, "A matcher names tools that only other agents have.", "Use this agent's name for the tool."
+    ),  # fmt: skip
     "merge-conflict": Code(FILE, ERROR, "A merge left its markers in a hook's script.", "Resolve the conflict."),
     "not-utf8": Code(FILE, ERROR, "Hook files must be UTF-8, and this one is not.", "Save the file as UTF-8."),
     "invalid-json": Code(

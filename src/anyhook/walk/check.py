@@ -71,14 +71,23 @@ def _look(setup: Setup, loaded: Loaded, with_places: bool) -> Findings:
     for hook in hooks:
         if hook.status == ARMED:
             with Apart(files, hook.source, f"hook `{hook.name}` could not be checked", hook.dialect, hook.scope):
-                problems.extend(inspect(hook, setup))
+                problems.extend([*inspect(hook, setup), *suspicious(hook, setup), *_elsewhere_only(hook)])
     problems.extend(duplicates(hooks))
+    if setup.dialects == DIALECTS:
+        with Apart(files, setup.project, "hook files of other agents could not be looked for"):
+            problems.extend(unread_files(setup))
     seen = _hook_files(loaded)
     if with_places:
         for name in loaded.layers:
             with Apart(files, setup.project, f"misplaced files of {name} could not be looked for", name):
                 problems.extend(misplaced(dialect(name), loaded.roots, seen))
     return Findings(tuple(seen), (*files.problems, *problems))
+
+
+def _elsewhere_only(hook: Hook) -> list[Problem]:
+    why = not_in_its_own(hook)
+    what = f"the matcher {hook.matcher!r} matches no tool of the agent that the hook is written for"
+    return [Problem("matcher-elsewhere", what, hook.where(), why, "Write that name.", WARNING)] if why else []
 
 
 def _hook_files(loaded: Loaded) -> list[str]:
