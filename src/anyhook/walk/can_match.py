@@ -71,7 +71,9 @@ def _right_names(names: frozenset[str], agent: str) -> str:
     ours |= {key for name in DIALECTS for key, row in dialect(name).tools.items() if row.native in names}
     own = dialect(agent).tools if agent in DIALECTS else {}
     right = [own[key].native for key in sorted(ours) if key in own]
-    right = right or [native for native, tool in (host(agent).tools if agent in HOSTS else {}).items() if tool.ours in ours]
+    right = right or [
+        native for native, tool in (host(agent).tools if agent in HOSTS else {}).items() if tool.ours in ours
+    ]
     return f"; there it is {', '.join(f'`{name}`' for name in dict.fromkeys(right))}" if right else ""
 
 

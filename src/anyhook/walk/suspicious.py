@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 LOOKED_AT = 65_536
 """How much of a script is searched."""
 FETCH = r"(?:curl|wget|fetch|aria2c|http|https|xh|iwr|irm|Invoke-WebRequest|Invoke-RestMethod)"
-RUNNER = r"(?:sudo\s+(?:-\S+\s+)*|env\s+|exec\s+|\S*/)*(?:(?:ba|z|da|k|a|fi)?sh|python[\d.]*|node|perl|ruby|php|bun|deno|iex)\b"
+SHELLS = r"(?:(?:ba|z|da|k|a|fi)?sh|python[\d.]*|node|perl|ruby|php|bun|deno|iex)\b"
+RUNNER = rf"(?:sudo\s+(?:-\S+\s+)*|env\s+|exec\s+|\S*/)*{SHELLS}"
 FED = re.compile(
     rf"\b{FETCH}\b[^\n;&]*\|(?:[^\n;&]*\|)*\s*{RUNNER}"
     rf"|{RUNNER}\s+(?:-\S+\s+)*<\(\s*{FETCH}\b"
@@ -38,7 +39,7 @@ def suspicious(hook: Hook, setup: Setup) -> list[Problem]:
     """What to look at in one hook."""
     project, home = hook.project or setup.project, setup.env.get("HOME", "")
     paths = dialect(hook.dialect).names(hook, Files(), project, home) if hook.handler == "command" else ()
-    return [*_fed(hook, paths), *_hidden(hook, paths, project)]
+    return [*_fed(hook, paths), *_hidden(hook, paths, project, home)]
 
 
 def _fed(hook: Hook, paths: tuple[str, ...]) -> Iterator[Problem]:
@@ -58,12 +59,13 @@ def _fed(hook: Hook, paths: tuple[str, ...]) -> Iterator[Problem]:
                 break
 
 
-def _hidden(hook: Hook, paths: tuple[str, ...], project: str) -> Iterator[Problem]:
+def _hidden(hook: Hook, paths: tuple[str, ...], project: str, home: str) -> Iterator[Problem]:
     if not set(STARTS).intersection(hook.events):
         return
     for path in paths:
         name = os.path.basename(path)
-        if name.startswith(".") or "/.git/" in path or path.startswith(SHARED) and not path.startswith(f"{project}/"):
+        shared = path.startswith(SHARED) and not path.startswith((f"{project}/", f"{home}/"))
+        if shared or name.startswith(".") or "/.git/" in path:
             what = f"hook `{hook.name}` starts a hidden program when a session starts: {path}"
             fix = "Look at that file. If it is yours, give it a plain name and keep it with the other hooks."
             yield Problem("hidden-program", what, hook.where(), "", fix, WARNING)
