@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from anyhook.tables.hook_places import HOOK_PLACES
+from anyhook.agents._hook_places import HOOK_PLACES
 from anyhook.tables.registry import DIALECTS, dialect
 from conftest import GROUPED
 

@@ -8,9 +8,9 @@ import os
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from anyhook.agents._hook_places import HOOK_PLACES
 from anyhook.documents.read import MAX_BYTES, head
 from anyhook.model.problem import WARNING, Problem
-from anyhook.tables.hook_places import HOOK_PLACES
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.walk.discover import discover
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 MAX_FILES = 200
 """How many files one place is searched for."""
-CODE = "unread-file"
 OURS = b"anyhook"
 
 
@@ -38,7 +37,7 @@ def unread_files(setup: Setup) -> list[Problem]:
             text = head(path, MAX_BYTES)
             if text and place.word.encode() in text and not (OURS in text and b"bridge" in text):
                 what = f"this hook file belongs to {place.title}; it is not read, so its hooks do not run here"
-                found[path] = Problem(CODE, what, path, place.title, "", WARNING)
+                found[path] = Problem("unread-file", what, path, place.title, "", WARNING)
     return list(found.values())
 
 
@@ -64,7 +63,7 @@ def _paths(patterns: Sequence[str], roots: Roots) -> Iterator[str]:
 
 def summary(problems: Sequence[Problem]) -> str:
     """All of them in one line; "" for none."""
-    unread = [problem for problem in problems if problem.code == CODE]
+    unread = [problem for problem in problems if problem.code == "unread-file"]
     if not unread:
         return ""
     owners = ", ".join(dict.fromkeys(problem.why for problem in unread))
