@@ -1,6 +1,6 @@
 """Secret names: where a text has the name of a secret in it, and whether a whole name is one. It reads names only; what
-stands behind them is `secret_values`' and `redact`'s to judge. And how the tokens of providers begin, as their documents
-say. No regular expressions: see `suspect`."""
+stands behind them is `secret_values`' and `redact`'s to judge. And how the tokens of providers begin, as their
+documents say. No regular expressions: see `suspect`."""
 
 from __future__ import annotations
 
