@@ -31,6 +31,7 @@ VERBS = {
     "install": ("anyhook.cli.verb_install", "Make an agent call anyhook, so that your hooks run in it."),
     "uninstall": ("anyhook.cli.verb_install", "Remove anyhook from an agent's config."),
     "doctor": ("anyhook.cli.verb_doctor", "Check your agents, and what keeps anyhook from working in them."),
+    "warm": ("anyhook.cli.verb_warm", "Show the server that answers agents faster, or stop it."),
     "bridge": ("anyhook.cli.verb_bridge", "Answer an agent that runs its hooks."),
     "mcp": ("anyhook.cli.verb_mcp", "Run an MCP server behind your hooks."),
     "convert": ("anyhook.cli.verb_convert", "Write hooks of one dialect in another, with proof."),
