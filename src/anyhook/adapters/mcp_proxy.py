@@ -136,7 +136,7 @@ class McpProxy:
         )
         try:
             allowed = await call.asks(self._open_engine, self._facts)
-        except Exception as error:  # noqa: BLE001 (no fault of ours opens a gate)
+        except Exception as error:  # noqa: BLE001 (our faults never open a gate)
             allowed, call.refusal = False, f"anyhook could not ask the hooks of {call.tool}: {error}"
         if asked.id not in self._judging:
             return  # the agent has taken it back

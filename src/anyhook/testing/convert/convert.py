@@ -40,7 +40,7 @@ class Loss(Record):
 
 
 class Converted(Record):
-    """What became of one hook."""
+    """The result for one hook."""
 
     id: str
     files: tuple[str, ...] = ()

@@ -1,5 +1,5 @@
 """The script that a converted hook becomes. It calls the hook's own command with the payload that its dialect has,
-and answers as the new dialect reads it; it needs Python and nothing of ours. The tables in it come from the rows of the
+and answers as the new dialect reads it; it needs Python, but not anyhook. The tables in it come from the rows of the
 two dialects."""
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ def _writes(target: Dialect, row: EventRow, reply: Reply, canonical: str) -> dic
 
 
 def _needed(key: Key, heard: list[Key], row: EventRow) -> list[Json]:
-    """What has to stand beside a key: the event's name in an object of its answers, and, where a rewrite comes with it,
+    """What a key needs beside it: the event's name in an object of its answers, and, where a rewrite comes with it,
     the word that lets a call pass."""
     inside = key.path[:-1]
     found: list[Json] = []
