@@ -123,6 +123,8 @@ def sort(hook: Hook) -> tuple[Json, ...]:
     return (hook.spec.get("then") != "rewrite",)
 
 
+SCAFFOLD = Scaffold(shape="rules", scripts={}, tool="Bash")
+
 DIALECT = Dialect(
     name="anyhook",
     title="anyhook rules",
@@ -144,9 +146,12 @@ DIALECT = Dialect(
     match=match,
     launch=launch,
     names=names,
+    scaffold=SCAFFOLD,
     replies={
         "rule": Reply(read=object_or_text, keys=()),
-        "command": Reply(read=object_or_text, keys=(), exits={0: "pass", 2: "block"}, exit_reasons=("stderr", "stdout")),
+        "command": Reply(
+            read=object_or_text, keys=(), exits={0: "pass", 2: "block"}, exit_reasons=("stderr", "stdout")
+        ),
     },
     failing=Failing(blocks=("exit", "timed_out", "signalled", "overflowed", "output")),
     limits=LIMITS,

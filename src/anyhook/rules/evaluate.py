@@ -14,10 +14,8 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.rules.language import Node
-    from anyhook.rules.paths import Places
+    from anyhook.rules.paths import PathPattern, Places
     from anyhook.rules.programs import Words
-
-    Asked = tuple[object, ...]
 
 MAX_TEXT = 200_000
 """How much of a call's texts a pattern is tried against."""
@@ -52,7 +50,7 @@ class RuleCall:
 class Hits:
     """What made a condition hold, for templates and messages."""
 
-    def __init__(self, spared: tuple[object, ...] = ()) -> None:
+    def __init__(self, spared: tuple[PathPattern, ...] = ()) -> None:
         self.paths: list[str] = []
         self.spared = spared
         """Patterns of paths that do not count for this rule."""
@@ -60,73 +58,74 @@ class Hits:
 
 def holds(tree: Node, call: RuleCall, hits: Hits) -> bool:
     """Whether the condition holds."""
-    return ASK[tree[0]](tree, call, hits)  # type: ignore[index]
+    return ASK[tree[0]](tree, call, hits)
 
 
-def _and(tree: Asked, call: RuleCall, hits: Hits) -> bool:
-    for part in tree[1]:  # type: ignore[attr-defined]
-        if not holds(part, call, hits):
-            return False
-    return True
+def _and(tree: Node, call: RuleCall, hits: Hits) -> bool:
+    return all(holds(part, call, hits) for part in tree[1])
 
 
-def _or(tree: Asked, call: RuleCall, hits: Hits) -> bool:
-    for part in tree[1]:  # type: ignore[attr-defined]
-        if holds(part, call, hits):
-            return True
-    return False
+def _or(tree: Node, call: RuleCall, hits: Hits) -> bool:
+    return any(holds(part, call, hits) for part in tree[1])
 
 
-def _not(tree: Asked, call: RuleCall, hits: Hits) -> bool:
-    return not holds(tree[1], call, Hits(hits.spared))  # type: ignore[arg-type]
+def _not(tree: Node, call: RuleCall, hits: Hits) -> bool:
+    return not holds(tree[1], call, Hits(hits.spared))
 
 
-def _runs(tree: Asked, call: RuleCall, _hits: Hits) -> bool:
-    for program in call.facts.runs:
-        if _is_program(tree, program, call):
-            return True
-    return False
+def _runs(tree: Node, call: RuleCall, _hits: Hits) -> bool:
+    return any(_is_program(tree, program, call) for program in call.facts.runs)
 
 
-def _is_program(tree: Asked, program: Program, call: RuleCall) -> bool:
+def _is_program(tree: Node, program: Program, call: RuleCall) -> bool:
     _, names, operands, options, given, missing, saying, producers, through = tree
-    if not any_like(names, program.name):  # type: ignore[arg-type]
+    if not any_like(names, program.name):
         # What it runs through runs as well, but of its words nothing is known.
         alone = not (operands or options or given or saying or producers or through)
-        return alone and any([any_like(names, wrapper.partition(" ")[0]) for wrapper in program.via])  # type: ignore[arg-type]
+        return alone and any(any_like(names, wrapper.partition(" ")[0]) for wrapper in program.via)
     if operands or options or missing:
         words = call.words(program)
-        if operands and not has_operands(words, operands):  # type: ignore[arg-type]
+        if operands and not has_operands(words, operands):
             return False
-        for wanted in options:  # type: ignore[attr-defined]
-            if not any([has_option(program.name, words, each) for each in wanted]):
+        for wanted in options:
+            if not any(has_option(program.name, words, each) for each in wanted):
                 return False
-        for unwanted in missing:  # type: ignore[attr-defined]
+        for unwanted in missing:
             if _has_word(program, words, unwanted):
                 return False
-    if given and not any([any_like(given, word) for word in program.args]):  # type: ignore[arg-type]
+    if given and not any(any_like(given, word) for word in program.args):
         return False
-    if producers and not any([any_like(producers, each) for each in program.stdin_from]):  # type: ignore[arg-type]
+    if producers and not any(any_like(producers, each.name) for each in _sources(program)):
         return False
-    if through and not any([any_like(through, each.partition(" ")[0]) for each in program.via]):  # type: ignore[arg-type]
+    if through and not any(any_like(through, each.partition(" ")[0]) for each in program.via):
         return False
-    return not saying or _found(str(saying), " ".join(program.args), program.stdin_text)
+    return not saying or _found(str(saying), " ".join(program.args), program.stdin or "", program.code or "")
+
+
+def _sources(program: Program) -> list[Program]:
+    """The programs whose output it reads, directly or through others."""
+    found = list(program.stdin_from)
+    for each in found:  # grows while it is walked
+        found.extend(source for source in each.stdin_from if source not in found)
+    return found
 
 
 def _has_word(program: Program, words: Words, wanted: str) -> bool:
     if wanted.startswith("-"):
         return has_option(program.name, words, wanted)
-    return any([like(wanted, word) for word in program.args])
+    return any(like(wanted, word) for word in program.args)
 
 
-def _path(tree: Asked, call: RuleCall, hits: Hits) -> bool:
+def _path(tree: Node, call: RuleCall, hits: Hits) -> bool:
     _, kinds, patterns, every, saying, covers = tree
-    found = [path for kind in kinds for path in getattr(call.facts, kind)]  # type: ignore[attr-defined]
+    found = [path for kind in kinds for path in getattr(call.facts, kind)]
     if not found:
         return False
     places = call.places
-    counted = [path for path in found if not _any_path(hits.spared, path, places, covers=False)] if hits.spared else found
-    hit = [path for path in counted if _any_path(patterns, path, places, bool(covers))] if patterns else counted  # type: ignore[arg-type]
+    counted = (
+        [path for path in found if not _any_path(hits.spared, path, places, covers=False)] if hits.spared else found
+    )
+    hit = [path for path in counted if _any_path(patterns, path, places, bool(covers))] if patterns else counted
     if not hit or (every and len(hit) < len(found)):
         return False
     if saying and not _found(str(saying), *texts_of(call.event.data.get("input"))):
@@ -135,16 +134,13 @@ def _path(tree: Asked, call: RuleCall, hits: Hits) -> bool:
     return True
 
 
-def _any_path(patterns: tuple[object, ...], path: str, places: Places, covers: bool) -> bool:
-    for pattern in patterns:
-        if matches(pattern, path, places, covers):  # type: ignore[arg-type]
-            return True
-    return False
+def _any_path(patterns: tuple[PathPattern, ...], path: str, places: Places, covers: bool) -> bool:
+    return any(matches(pattern, path, places, covers) for pattern in patterns)
 
 
-def _connects(tree: Asked, call: RuleCall, _hits: Hits) -> bool:
+def _connects(tree: Node, call: RuleCall, _hits: Hits) -> bool:
     hosts = [_host(each) for each in call.facts.connects]
-    return bool(hosts) and (not tree[1] or any([any_like(tree[1], host) for host in hosts]))  # type: ignore[arg-type]
+    return bool(hosts) and (not tree[1] or any(any_like(tree[1], host) for host in hosts))
 
 
 def _host(address: str) -> str:
@@ -154,54 +150,53 @@ def _host(address: str) -> str:
     return rest if rest.count(":") != 1 else rest.partition(":")[0]
 
 
-def _secret(tree: Asked, call: RuleCall, _hits: Hits) -> bool:
-    return _says(tree[1], call.facts.secrets)  # type: ignore[arg-type]
+def _secret(tree: Node, call: RuleCall, _hits: Hits) -> bool:
+    return _says(tree[1], call.facts.secrets)
 
 
-def _unknown(tree: Asked, call: RuleCall, _hits: Hits) -> bool:
-    return _says(tree[1], call.facts.unknown)  # type: ignore[arg-type]
+def _unknown(tree: Node, call: RuleCall, _hits: Hits) -> bool:
+    return _says(tree[1], call.facts.unknown)
 
 
 def _says(wanted: tuple[str, ...], texts: tuple[str, ...]) -> bool:
     """Whether one of the texts holds one of the wanted words; without any, whether there is a text at all."""
-    return bool(texts) and (not wanted or any([like(f"*{word}*", text) for word in wanted for text in texts]))
+    return bool(texts) and (not wanted or any(like(f"*{word}*", text) for word in wanted for text in texts))
 
 
-def _event(tree: Asked, call: RuleCall, _hits: Hits) -> bool:
-    return call.event.name in tree[1]  # type: ignore[operator]
+def _event(tree: Node, call: RuleCall, _hits: Hits) -> bool:
+    return call.event.name in tree[1]
 
 
-def _tool(tree: Asked, call: RuleCall, _hits: Hits) -> bool:
+def _tool(tree: Node, call: RuleCall, _hits: Hits) -> bool:
     names = (call.field("tool"), call.event.ours, *call.event.also)
-    return any([bool(name) and any_like(tree[1], name) for name in names])  # type: ignore[arg-type]
+    return any(bool(name) and any_like(tree[1], name) for name in names)
 
 
-def _agent(tree: Asked, call: RuleCall, _hits: Hits) -> bool:
-    return any_like(tree[1], call.agent)  # type: ignore[arg-type]
+def _agent(tree: Node, call: RuleCall, _hits: Hits) -> bool:
+    return any_like(tree[1], call.agent)
 
 
-def _project(tree: Asked, call: RuleCall, _hits: Hits) -> bool:
-    return _any_path(tree[1], call.places.project, call.places, covers=False)  # type: ignore[arg-type]
+def _project(tree: Node, call: RuleCall, _hits: Hits) -> bool:
+    return _any_path(tree[1], call.places.project, call.places, covers=False)
 
 
-def _subagent(tree: Asked, call: RuleCall, _hits: Hits) -> bool:
+def _subagent(tree: Node, call: RuleCall, _hits: Hits) -> bool:
     names = [name for name in (call.field("agent_type"), call.field("agent_name")) if name]
     if not tree[1]:
         return bool(names) or call.field("invoked_by") == "subagent"
-    return any([any_like(tree[1], name) for name in names])  # type: ignore[arg-type]
+    return any(any_like(tree[1], name) for name in names)
 
 
-def _mode(tree: Asked, call: RuleCall, _hits: Hits) -> bool:
-    return any_like(tree[1], call.field("permission_mode"))  # type: ignore[arg-type]
+def _mode(tree: Node, call: RuleCall, _hits: Hits) -> bool:
+    return any_like(tree[1], call.field("permission_mode"))
 
 
-def _failed(_tree: Asked, call: RuleCall, _hits: Hits) -> bool:
+def _failed(_tree: Node, call: RuleCall, _hits: Hits) -> bool:
     return call.event.name == "post_tool_failure" or bool(call.event.data.get("exit_code"))
 
 
-def _matches(tree: Asked, call: RuleCall, _hits: Hits) -> bool:
-    data = call.event.data
-    return _found(str(tree[1]), *[text for key in ("prompt", "message", "input") for text in texts_of(data.get(key))])
+def _matches(tree: Node, call: RuleCall, _hits: Hits) -> bool:
+    return _found(str(tree[1]), *texts_of(dict(call.event.data)))
 
 
 def _found(pattern: str, *texts: str) -> bool:
@@ -209,7 +204,7 @@ def _found(pattern: str, *texts: str) -> bool:
     from anyhook.tables.patterns import compile_pattern
 
     compiled = compile_pattern(f"(?i){pattern}")
-    return any([bool(text) and compiled.search(text[:MAX_TEXT]) for text in texts])
+    return any(bool(text) and compiled.search(text[:MAX_TEXT]) for text in texts)
 
 
 def texts_of(value: Json) -> Iterator[str]:
@@ -225,7 +220,7 @@ def texts_of(value: Json) -> Iterator[str]:
             waiting.extend(each)
 
 
-ASK: dict[str, Callable[[Asked, RuleCall, Hits], bool]] = {
+ASK: dict[str, Callable[[Node, RuleCall, Hits], bool]] = {
     "and": _and,
     "or": _or,
     "not": _not,

@@ -13,8 +13,9 @@ from anyhook.tables.shapes import guess
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Any
 
-    Node = tuple[object, ...]
+    Node = tuple[Any, ...]
     """A word that says what is asked, and its operands."""
 
 PATHS = {
@@ -22,8 +23,9 @@ PATHS = {
     "writes": ("writes",),
     "deletes": ("deletes",),
     "executable": ("makes_executable",),
-    "changes": ("writes", "deletes", "makes_executable"),
-    "touches": ("reads", "writes", "deletes", "makes_executable"),
+    "permits": ("makes_executable", "changes"),
+    "changes": ("writes", "deletes", "makes_executable", "changes"),
+    "touches": ("reads", "writes", "deletes", "makes_executable", "changes"),
 }
 """The fields of the facts that a word asks for paths."""
 NAMED = {
@@ -108,9 +110,9 @@ class _Reading:
             self.depth += 1
             if self.depth > MAX_DEPTH:
                 raise self.wrong("`not` is repeated too often", "Say what is meant once.")
-            tree = ("not", self.negated())
+            inner = self.negated()
             self.depth -= 1
-            return tree
+            return ("not", inner)
         if not self.next_is("("):
             return self.atom()
         opened = self.take()
@@ -227,7 +229,9 @@ class _Reading:
         found = self.words()
         if not found and verb.text not in MAY_STAND_ALONE:
             what = NAMED[verb.text].lower()
-            raise self.wrong(f"`{verb.text}` needs the name of {'an' if what[0] in 'aeiou' else 'a'} {what}", "Name it.")
+            raise self.wrong(
+                f"`{verb.text}` needs the name of {'an' if what[0] in 'aeiou' else 'a'} {what}", "Name it."
+            )
         if verb.text == "project":
             return ("project", tuple(pattern for token in found for pattern in self.path_patterns(token)))
         if verb.text == "event":
@@ -255,10 +259,10 @@ def _events(tree: Node) -> frozenset[str] | None:
     """None where the condition leaves it open; "" stands for the usual event."""
     word = tree[0]
     if word == "event":
-        return frozenset(tree[1])  # type: ignore[arg-type]
+        return frozenset(tree[1])
     if word not in ("and", "or"):
         return None
-    parts: Iterable[Node] = tree[1]  # type: ignore[assignment]
+    parts: Iterable[Node] = tree[1]
     found = [_events(part) for part in parts]
     named = [each for each in found if each is not None]
     if not named:

@@ -18,7 +18,20 @@ SYSTEM = (
     "var", "System", "Library", "Applications", "private",
 )  # fmt: skip
 """Folders at the top of a disk that belong to the system."""
-HARMLESS_DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "stdin", "stdout", "stderr", "fd", "ptmx", "pts")
+HARMLESS_DEVICES = (
+    "null",
+    "zero",
+    "full",
+    "random",
+    "urandom",
+    "tty",
+    "stdin",
+    "stdout",
+    "stderr",
+    "fd",
+    "ptmx",
+    "pts",
+)
 BUILD = (
     "node_modules", "bower_components", "dist", "build", "target", "out", "coverage", "htmlcov", "__pycache__", "venv",
     ".venv", ".tox", ".nox", ".cache", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".next", ".nuxt", ".turbo",
@@ -123,14 +136,19 @@ def _is_system(path: str, places: Places) -> bool:
     parts = _parts(path)
     if _whole(path, "/"):
         return True
-    return parts[0] in SYSTEM and not _is_temp(path, places) and not _inside(path, places.project) and not _inside(path, places.home)
+    return (
+        parts[0] in SYSTEM
+        and not _is_temp(path, places)
+        and not _inside(path, places.project)
+        and not _inside(path, places.home)
+    )
 
 
 def _is_temp(path: str, places: Places) -> bool:
-    """A temporary place. A project that lies in one is none itself."""
+    """A temporary place. A project or a home that lies in one is none itself."""
     if path.startswith("/dev/"):
-        return path.split("/")[2] in HARMLESS_DEVICES or path.startswith("/dev/shm/")
-    if _inside(path, places.project) or _whole(path, places.project):
+        return path.split("/")[2] in HARMLESS_DEVICES or path.startswith("/dev/shm/")  # noqa: S108
+    if any(_inside(path, own) or _whole(path, own) for own in (places.project, places.home or "/")):
         return False
     return any(_inside(path, folder) and path.rstrip("/*") != folder for folder in places.temp)
 
@@ -144,7 +162,10 @@ def _is_git(path: str, _places: Places) -> bool:
 
 
 def _is_build(path: str, places: Places) -> bool:
-    return any(part in BUILD or part.endswith(".egg-info") for part in _parts(path[len(places.project) :] if _inside(path, places.project) else path))
+    return any(
+        part in BUILD or part.endswith(".egg-info")
+        for part in _parts(path[len(places.project) :] if _inside(path, places.project) else path)
+    )
 
 
 def _is_device(path: str, places: Places) -> bool:

@@ -70,7 +70,12 @@ SAME: dict[str, tuple[tuple[str, ...], ...]] = {
     "truncate": (("-s", "--size"),),
     "shred": (("-u", "--remove"),),
 }
-WHOLE = frozenset("find terraform tofu java javac go openssl ffmpeg gcc clang cc vault mvn xcodebuild ant packer nomad consul dscl diskutil".split())  # fmt: skip
+WHOLE = frozenset(
+    {
+        "find", "terraform", "tofu", "java", "javac", "go", "openssl", "ffmpeg", "gcc", "clang", "cc", "vault", "mvn",
+        "xcodebuild", "ant", "packer", "nomad", "consul", "dscl", "diskutil",
+    }
+)  # fmt: skip
 """Programs whose options are whole words after one dash: `-delete` is no bundle of letters."""
 MIN_ABBREVIATED = 5
 """The shortest beginning of a long option that is read as that option, dashes included."""
@@ -156,9 +161,9 @@ def has_option(name: str, words: Words, wanted: str) -> bool:
             given = [found for option, found in words.options if _is(option, spelled) and found is not None]
             if any(like(value, each) for each in given):
                 return True
-        elif any([_is(option, spelled) for option, _ in words.options]):
-            return True
-        elif not spelled.startswith("--") and name not in WHOLE and all([char in words.letters for char in spelled[1:]]):
+        elif any(_is(option, spelled) for option, _ in words.options) or (
+            not spelled.startswith("--") and name not in WHOLE and all(char in words.letters for char in spelled[1:])
+        ):
             return True
     return False
 
@@ -176,9 +181,7 @@ def _is(option: str, wanted: str) -> bool:
 def has_operands(words: Words, wanted: tuple[Alternatives, ...]) -> bool:
     """Whether the first operands are the wanted ones, in order."""
     return any(
-        [
-            len(operands) >= len(wanted)
-            and all([any_like(each, operand) for each, operand in zip(wanted, operands, strict=False)])
-            for operands in words.operands
-        ]
+        len(operands) >= len(wanted)
+        and all(any_like(each, operand) for each, operand in zip(wanted, operands, strict=False))
+        for operands in words.operands
     )

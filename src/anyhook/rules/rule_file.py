@@ -110,7 +110,9 @@ class RuleFile:
         for key in value:
             if key not in known:
                 fix = f"Known keys: {', '.join(known)}.{guess(key, known)}"
-                self.complain("unknown-key", f"{owner} has an unknown key `{key}`; it is ignored", (*place, key), fix, WARNING)
+                self.complain(
+                    "unknown-key", f"{owner} has an unknown key `{key}`; it is ignored", (*place, key), fix, WARNING
+                )
 
     def rules(self, document: dict[str, Json]) -> None:
         self.unknown_keys(document, TOP, (), "the file")
@@ -140,8 +142,9 @@ class RuleFile:
     def rule(self, table: dict[str, Json], names: Names, place: Place) -> None:
         """One rule: a hook for each of its events; a broken one where it cannot be used."""
         key = next((each for each in USUAL if each in table), "")
-        name = table["name"] if isinstance(table.get("name"), str) and table["name"] else str(table.get(key, "rule"))
-        given = {**table, "name": str(name)}
+        named = table.get("name")
+        name = named if isinstance(named, str) and named else str(table.get(key, "rule"))
+        given: dict[str, Json] = {**table, "name": name}
         for relaxed in self.relaxed:
             given = _relaxed(given, relaxed, self.label)
         limit_s = self.limits.default_s
@@ -149,14 +152,12 @@ class RuleFile:
             limit_s = self.limit(given)
             tree = self.condition(given, names, key)
             events = sorted(events_of(tree, USUAL[key]), key=[*EVENTS].index)
-            spec = self.spec(given, tree, names)
-            wrong = ""
+            spec = self.spec(given, tree)
         except RuleError as error:
             at = (*place, error.key) if error.key in table else place
             wrong = f"`{error.key}`: {error.what}" if error.key else error.what
-            events, spec = [USUAL.get(key, "pre_tool")], {"then": "deny"}
             self.complain("invalid-rule", f"rule `{name}` cannot be used: {wrong}", at, error.fix)
-            self.add(given, events, spec, at, limit_s, BROKEN, f"{wrong}. {error.fix}".strip())
+            self.add(given, [USUAL.get(key, "pre_tool")], {"then": "deny"}, at, limit_s, BROKEN, wrong)
             return
         off = given.get("enabled") is False
         why = "`enabled` is false in its file" if off else ""
@@ -170,9 +171,11 @@ class RuleFile:
 
     def condition(self, table: Mapping[str, Json], names: Names, key: str) -> Node:
         """The whole condition: what `when` says, and not what `unless` says, for these agents and tools."""
-        for each, kind in ((*((text, str) for text in TEXTS), *((many, list) for many in LISTS))):
+        for each, kind in (*((text, str) for text in TEXTS), *((many, list) for many in LISTS)):
             if each in table and not isinstance(table[each], kind):
-                raise RuleError(f"it must be {'text' if kind is str else 'a list of texts'}, not {type_name(table[each])}", each)
+                raise RuleError(
+                    f"it must be {'text' if kind is str else 'a list of texts'}, not {type_name(table[each])}", each
+                )
         given = [each for each in USUAL if each in table]
         if len(given) != 1:
             what = f"it has {' and '.join(f'`{each}`' for each in given)}" if given else "it says not when it applies"
@@ -180,23 +183,26 @@ class RuleFile:
         parts = [_parsed(str(table[key]), names, key)]
         for each in _many(table.get("unless")):
             parts.append(("not", _parsed(each, names, "unless")))
-        agents = _list(table, "agents")
+        agents, _ = _list(table, "agents"), _list(table, "tools")
         if agents:
             parts.insert(0, ("agent", agents))
         return parts[0] if len(parts) == 1 else ("and", tuple(parts))
 
-    def spec(self, table: Mapping[str, Json], tree: Node, names: Names) -> dict[str, Json]:
+    def spec(self, table: Mapping[str, Json], tree: Node) -> dict[str, Json]:
         then = str(table.get("then") or ("run" if "run" in table else "deny"))
         if then not in ACTIONS:
-            raise RuleError(f"`{then}` is not an action", "then", f"Actions: {', '.join(ACTIONS)}.{guess(then, ACTIONS)}")
+            raise RuleError(
+                f"`{then}` is not an action", "then", f"Actions: {', '.join(ACTIONS)}.{guess(then, ACTIONS)}"
+            )
         severity = str(table.get("severity", "medium"))
         if severity not in SEVERITIES:
             fix = f"Severities: {', '.join(SEVERITIES)}.{guess(severity, SEVERITIES)}"
             raise RuleError(f"`{severity}` is not a severity", "severity", fix)
         if not isinstance(table.get("enabled", True), bool):
             raise RuleError("it must be true or false", "enabled")
-        spec: dict[str, Json] = {"then": then, "severity": severity}
-        spec["tree"] = tree  # type: ignore[assignment] (plain tuples, as a plan keeps them)
+        condition = next(str(table[key]) for key in USUAL if key in table)
+        spec: dict[str, Json] = {"then": then, "severity": severity, "condition": condition}
+        spec["tree"] = tree  # type: ignore[assignment]  # plain tuples, as a plan keeps them
         spared = tuple(compile_path(str(path)) for path in _list(table, "except"))
         if spared:
             spec["except"] = spared  # type: ignore[assignment]
@@ -251,15 +257,17 @@ def _parsed(text: str, names: Names, key: str) -> Node:
 def _check_action(then: str, spec: Mapping[str, Json]) -> None:
     run, to = spec.get("run"), spec.get("to")
     if then == "run" and run is None:
-        raise RuleError("it has nothing to run", "then", "Add run = \"…\".")
+        raise RuleError("it has nothing to run", "then", 'Add run = "…".')
     if run is not None and then not in RUNNING:
         raise RuleError(f"a command cannot {then}", "run", f"With `run`, `then` is one of {', '.join(RUNNING)}.")
     if (then == "rewrite") != (to is not None):
-        raise RuleError("`rewrite` and `to` belong together", "then", "Write then = \"rewrite\" and to = \"{command} --dry-run\".")
+        raise RuleError(
+            "`rewrite` and `to` belong together", "then", 'Write then = "rewrite" and to = "{command} --dry-run".'
+        )
     if to is not None and not isinstance(to, str) and not (isinstance(to, dict) and to):
         raise RuleError("it must be the new command, or a table of input fields", "to")
     if then in ("warn", "context") and run is None and not spec.get("because"):
-        raise RuleError(f"`{then}` needs a text", "then", "Add because = \"…\".")
+        raise RuleError(f"`{then}` needs a text", "then", 'Add because = "…".')
     templates = [(key, spec[key], key == "run") for key in ("run", "because", "instead", "to") if key in spec]
     for key, text, quoted in templates:
         for each in text.values() if isinstance(text, dict) else [text]:

@@ -27,7 +27,8 @@ def wrong_template(text: str, quoted: bool) -> str:
     """What is wrong with a template; "" where nothing is. `quoted`: its values are quoted for a shell."""
     for at, name in placeholders(text):
         if name not in KNOWN:
-            return f"`{{{name}}}` is not known; there are {', '.join(f'{{{each}}}' for each in KNOWN)}.{guess(name, KNOWN)}"
+            known = ", ".join(f"{{{each}}}" for each in KNOWN)
+            return f"`{{{name}}}` is not known; there are {known}.{guess(name, KNOWN)}"
         if quoted and _inside_quotes(text, at):
             return f"`{{{name}}}` stands inside quotes; it is quoted already, so write it without them"
     return ""

@@ -42,7 +42,9 @@ def tokens(text: str) -> list[Token]:
             found.append(Token(char, at + 1))
             at += 1
         elif char == "/" and found and found[-1].is_word(*BEFORE_PATTERN):
-            end = _closing(text, at, "/", "this pattern is not closed", "End it with `/`; write `\\/` for a slash in it.")
+            end = _closing(
+                text, at, "/", "this pattern is not closed", "End it with `/`; write `\\/` for a slash in it."
+            )
             found.append(Token(text[at + 1 : end].replace("\\/", "/"), at + 1, bare=False))
             at = end + 1
         else:

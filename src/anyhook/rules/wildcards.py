@@ -48,7 +48,7 @@ def is_plain(pattern: str) -> bool:
 
 def like(pattern: str, text: str) -> bool:
     """Whether a name is what the pattern describes; `*` stands for any characters, slashes included."""
-    if pattern == "*" or pattern == text:
+    if pattern in ("*", text):
         return True
     at = place = 0
     star, resumed = -1, 0
@@ -88,7 +88,7 @@ def _one(pattern: str, at: int, char: str) -> int:
 
 
 def any_like(patterns: tuple[str, ...], text: str) -> bool:
-    return any([like(pattern, text) for pattern in patterns])
+    return any(like(pattern, text) for pattern in patterns)
 
 
 def path_like(pattern: tuple[str, ...], path: list[str]) -> bool:
@@ -107,4 +107,4 @@ def path_like(pattern: tuple[str, ...], path: list[str]) -> bool:
             at, place = star + 1, resumed
         else:
             return False
-    return all([part == "**" for part in pattern[at:]])
+    return all(part == "**" for part in pattern[at:])

@@ -211,7 +211,8 @@ class Scaffold(Record):
 
     shape: str
     """`list`: handlers under their event, in one file; `groups`: the same, each with a matcher; `folder`: a folder
-    with a file of fields and a script; `executable`: a script that says its own event."""
+    with a file of fields and a script; `executable`: a script that says its own event; `rules`: an entry that needs no
+    script."""
     scripts: Mapping[str, str]
     """The folder that scripts go to, by scope."""
     tool: str

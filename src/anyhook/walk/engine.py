@@ -268,13 +268,16 @@ class Engine:
     def explain(self, event: Event) -> list[dict[str, Json]]:
         """What firing the event would start, hook by hook, and why it would not start the rest. Starts nothing."""
         from anyhook.walk.explain import explain
+        from anyhook.walk.rules import Rules
 
         context = self._context
-        return [
-            explain(step, event, context.scene(event, step.dialect, step.row), context.routes.where(step.hook), model)
-            for step in context.routes.steps(event)
-            for _, model in [context.asked(step.hook, step.dialect)]
-        ]
+        rules = Rules(context, str(event.data.get("session") or context.session))
+        made: list[dict[str, Json]] = []
+        for step in context.routes.steps(event):
+            scene, where = context.scene(event, step.dialect, step.row), context.routes.where(step.hook)
+            _, model = context.asked(step.hook, step.dialect)
+            made.append(explain(step, event, scene, where, model, rules if "tree" in step.hook.spec else None))
+        return made
 
     # -- in-process hooks
 

@@ -241,7 +241,7 @@ def known(hook: Hook, table: Dialect, row: EventRow, event: Event) -> str | None
         return None  # what a broken hook means is the posture's business
     if hook.status != ARMED:
         return hook.why or hook.status
-    by_content = isinstance(hook.matcher, dict) and "pattern" in hook.matcher
+    by_content = (isinstance(hook.matcher, dict) and "pattern" in hook.matcher) or "tree" in hook.spec
     if by_content and isinstance(hook.matcher, dict):
         hook = hook.replace(matcher={key: value for key, value in hook.matcher.items() if key != "pattern"})
     if event.hosted and not row.in_subagents and event.data.get("invoked_by") == "subagent":

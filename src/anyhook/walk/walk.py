@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from anyhook.tables.rows import EventRow, Scene
     from anyhook.walk.context import Context
     from anyhook.walk.routes import HookStep, Route
+    from anyhook.walk.rules import Rules
 
     Begun = tuple[Call, str, Waitable | Run]
 
@@ -71,6 +72,8 @@ class Walk:
         """Hooks that were started before their turn, by their place in the queue."""
         self.known: dict[int, tuple[str | None, str]] = {}
         """What their matchers said."""
+        self.rules: Rules | None = None
+        """What rules are asked with; None until one is."""
         self.same: dict[int, str] = {}
         """Hooks that are the same as one before them, and that one."""
 
@@ -132,7 +135,12 @@ class Walk:
         if step.hook.status == BROKEN:
             failed = step.hook.why
         elif why is None:
-            why, failed = wanted(step.hook, step.dialect, step.row, self.seen, self.current)
+            if "tree" in step.hook.spec:
+                from anyhook.walk.rules import ask_rule
+
+                why = ask_rule(self, step)
+            else:
+                why, failed = wanted(step.hook, step.dialect, step.row, self.seen, self.current)
         if why:
             self.reports.append(idle_report(self.context.routes.where(step.hook), step.hook, why))
         elif (self.stopped or self.ended) and not (step.dialect.together and self.blocked_in == self.group):
@@ -173,7 +181,11 @@ class Walk:
             answer = self.answers.pop(0) if self.answers else ask(context.routes.callback(hook), self.seen)
             outcome, run = outcome_of(answer), None
             self.report(hook, "ran", verdict=outcome.verdict)
+        elif self.rules is not None and hook.id in self.rules.answers:
+            outcome, run = self.rules.answers[hook.id], None
         else:
+            if self.rules is not None:
+                step = self.rules.with_line(step, self.current)
             call, model, started = self.begun.pop(position) if position in self.begun else self.begin(step, scene)
             self.running = None if isinstance(started, Run) else started
             # Made while the hook runs: this is time that nobody waits for.
@@ -202,6 +214,8 @@ class Walk:
         if run is not None and (outcome.spoke or self.context.routes.shows(hook)):
             broken = run.ending == "not_started"
             self.report(hook, "broken" if broken else "ran", (run.error or "") if broken else "", run, outcome.verdict)
+        elif hook.handler == "rule":
+            self.report(hook, "ran", verdict=outcome.verdict)
         self.take(position, step, outcome, scene.settings.get("chaining") == "upstream")
 
     def begin(self, step: HookStep, scene: Scene) -> Begun:
