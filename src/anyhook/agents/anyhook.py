@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from anyhook.model.event import EVENTS as CANONICAL
 from anyhook.model.hook import Hook, Layer, Source
-from anyhook.rules.rule_file import RuleFile
+from anyhook.rules.rule_file import RuleFile, rule_schema
 from anyhook.rules.wildcards import any_like
 from anyhook.shell.commands import SHELL
 from anyhook.shell.named import named_files
@@ -140,6 +140,7 @@ DIALECT = Dialect(
         Misplaced("{config}/anyhook/config.toml", "~/.config/anyhook/hooks.toml", "[[rule]]"),
     ),
     load=load,
+    schema=rule_schema,
     layering="concatenate",
     events=EVENTS,
     base=(Field("event", native_name), Field("session", session), Field("project", project)),

@@ -25,6 +25,7 @@ VERBS = {
     "new": ("anyhook.cli.verb_new", "Write a working hook."),
     "enable": ("anyhook.cli.verb_switch", "Turn a hook on."),
     "disable": ("anyhook.cli.verb_switch", "Turn a hook off without deleting it."),
+    "schema": ("anyhook.cli.verb_schema", "Print the JSON Schema of a dialect's hook file."),
     "dialects": ("anyhook.cli.verb_dialects", "Show what each dialect's hooks can do."),
     "conform": ("anyhook.cli.verb_conform", "Run the conformance vectors."),
     "agent": ("anyhook.cli.verb_agent", "Run our own coding agent; its loop fires every event."),

@@ -34,9 +34,9 @@ ACTIONS = ("deny", "ask", "warn", "context", "rewrite", "run")
 RUNNING = ("run", "deny", "context")
 """Actions that a command may carry out or decide."""
 SEVERITIES = ("low", "medium", "high", "critical")
-TEXTS = ("name", *USUAL, "unless", "then", "because", "instead", "run", "severity")
+TEXTS_OF_A_RULE = ("name", *USUAL, "unless", "then", "because", "instead", "run", "severity")
 LISTS = ("agents", "tools", "except")
-KEYS = (*TEXTS, *LISTS, "to", "timeout", "enabled")
+KEYS = (*TEXTS_OF_A_RULE, *LISTS, "to", "timeout", "enabled")
 RELAXED = ("rule", "then", "unless", "except", "enabled")
 TOP = ("rule", "relax", "use", "words", "paths", "pack", "$schema")
 PACKS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "guard", "packs")
@@ -171,7 +171,7 @@ class RuleFile:
 
     def condition(self, table: Mapping[str, Json], names: Names, key: str) -> Node:
         """The whole condition: what `when` says, and not what `unless` says, for these agents and tools."""
-        for each, kind in (*((text, str) for text in TEXTS), *((many, list) for many in LISTS)):
+        for each, kind in (*((text, str) for text in TEXTS_OF_A_RULE), *((many, list) for many in LISTS)):
             if each in table and not isinstance(table[each], kind):
                 raise RuleError(
                     f"it must be {'text' if kind is str else 'a list of texts'}, not {type_name(table[each])}", each
@@ -307,3 +307,30 @@ def _short(name: str) -> str:
 
 def _plain(tree: object) -> Json:
     return [_plain(each) for each in tree] if isinstance(tree, tuple) else tree  # type: ignore[return-value]
+
+
+def rule_schema() -> dict[str, Json]:
+    """A rule file as JSON Schema."""
+    from anyhook.tables.schema import NUMBER, TEXT, TEXTS, table
+
+    keys: dict[str, Json] = {
+        **dict.fromkeys(TEXTS_OF_A_RULE, TEXT),
+        **dict.fromkeys(LISTS, TEXTS),
+        "then": {"enum": list(ACTIONS)},
+        "severity": {"enum": list(SEVERITIES)},
+        "to": {"anyOf": [TEXT, {"type": "object", "minProperties": 1}]},
+        "timeout": NUMBER,
+        "enabled": {"type": "boolean"},
+    }
+    rule = {**table(keys, []), "oneOf": [{"required": [key]} for key in USUAL]}
+    relaxed = {key: TEXT if key == "rule" else keys[key] for key in RELAXED}
+    top: dict[str, Json] = {
+        "rule": {"type": "array", "items": rule},
+        "relax": {"type": "array", "items": table(relaxed, ["rule"])},
+        "use": TEXTS,
+        "words": {"type": "object", "additionalProperties": TEXT},
+        "paths": {"type": "object", "additionalProperties": TEXTS},
+        "pack": {"type": "object"},
+        "$schema": TEXT,
+    }
+    return table(top, [])

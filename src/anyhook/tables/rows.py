@@ -316,6 +316,8 @@ class Dialect(Record):
     """Whether a block after a tool replaces its output by the error text."""
     first_action_wins: bool = False
     """Whether follow-ups are dropped once a hook replaces the history or calls a recipe."""
+    schema: Callable[[], dict[str, Json]] | None = None
+    """What its hook file looks like, as JSON Schema, where `shape` does not say it."""
     shape: EntryShape | None = None
     """What its declarations look like, where they are entries of a file."""
     variables: tuple[str, ...] = ()

@@ -16,6 +16,7 @@ from anyhook.model.hook import ARMED, Hook, Source
 from anyhook.model.record import Record
 from anyhook.tables.cells import everything
 from anyhook.tables.patterns import check_pattern
+from anyhook.tables.schema import schema_of
 from anyhook.testing.scaffold.answers import EFFECTS
 from anyhook.testing.scaffold.script import MARK, Lang, Script, text
 
@@ -180,7 +181,12 @@ def _rule(order: Order, scaffold: Scaffold, source: Source) -> Plan:
     if order.tool:
         entry["tools"] = [*order.tool.split("|")]
     kept = "" if order.row.block in EFFECTS else os.path.join(order.roots.project, log)
-    return Plan(source, "", "", (_appended(source.path, ("rule",), entry, scaffold.top),), kept, ())
+    schema = source.path.removesuffix(".toml") + ".schema.json"
+    first = f"#:schema ./{os.path.basename(schema)}\n"
+    pieces = [_appended(source.path, ("rule",), entry, scaffold.top, first)]
+    if pieces[0].old is None and not os.path.lexists(schema):
+        pieces.insert(0, Piece(schema, json.dumps(schema_of(order.dialect), indent=2) + "\n"))
+    return Plan(source, "", "", tuple(pieces), kept, ())
 
 
 def _look_around(order: Order, source: Source, folder: str, file: str) -> list[str]:
@@ -240,8 +246,10 @@ def _declaration(order: Order, scaffold: Scaffold, source: Source, command: str)
     return _appended(path, ("hooks", order.row.native), handler, scaffold.top)
 
 
-def _appended(path: str, place: tuple[str, ...], entry: dict[str, Json], top: Mapping[str, Json]) -> Piece:
-    """A file with one entry more."""
+def _appended(
+    path: str, place: tuple[str, ...], entry: dict[str, Json], top: Mapping[str, Json], first: str = ""
+) -> Piece:
+    """A file with one entry more; `first` is what a new file begins with."""
     old: bytes | None = None
     try:
         old = read_bytes(path)
@@ -255,7 +263,7 @@ def _appended(path: str, place: tuple[str, ...], entry: dict[str, Json], top: Ma
     syntax = syntax_of(path, content)
     try:
         _check_document(content, syntax)
-        new = edit.append(content or _begun(syntax, top), syntax, place, entry)
+        new = edit.append(content or first or _begun(syntax, top), syntax, place, entry)
     except (edit.CannotEdit, Unreadable) as error:
         by_hand = edit.append(_begun(syntax, top), syntax, place, entry)
         raise CannotScaffold(
