@@ -113,7 +113,10 @@ def from_plan(plan: CatalogPlan) -> Catalog:
     hooks = [Hook(*values) for values in plan.hooks]  # type: ignore[arg-type]
     problems = [Problem(*values) for values in plan.problems]  # type: ignore[arg-type]
     gone = tuple(Hook(*values) for values in plan.gone)  # type: ignore[arg-type]
-    return Catalog(hooks, problems, Settings(*plan.config), plan.stamps, gone=gone)  # type: ignore[arg-type]
+    config = Settings(*plan.config)  # type: ignore[arg-type]
+    if config.hook_until:
+        config = config.at(time_ns() / 1e9)
+    return Catalog(hooks, problems, config, plan.stamps, gone=gone)
 
 
 def _values(thing: Record) -> tuple[object, ...]:
