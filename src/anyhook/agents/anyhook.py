@@ -8,8 +8,8 @@ from anyhook.model.hook import Hook, Layer, Source
 from anyhook.rules.rule_file import RuleFile, rule_schema
 from anyhook.rules.wildcards import any_like
 from anyhook.shell.commands import SHELL
+from anyhook.shell.loose import words_read
 from anyhook.shell.named import named_files
-from anyhook.shell.read import words_read
 from anyhook.tables.cells import native_name, project, session
 from anyhook.tables.inprocess import BLOCKS
 from anyhook.tables.readers import object_or_text

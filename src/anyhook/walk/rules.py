@@ -44,12 +44,9 @@ class Rules:
         return known
 
     def _facts(self, event: Event) -> Facts:
-        from anyhook.facts.facts import facts_of
+        from anyhook.facts.calls import facts_of_event
 
-        given, home = event.data.get("input"), self.env.get("HOME", "")
-        agent = self.host if event.hosted else None
-        tool, fields = str(event.data.get("tool") or ""), given if isinstance(given, dict) else {}
-        return facts_of(tool, fields, cwd=self.project, home=home, project=self.project, agent=agent)
+        return facts_of_event(event, cwd=self.project, home=self.env.get("HOME", ""), variables=self.env)
 
     def wanted(self, step: HookStep, event: Event) -> str:
         """Why a rule does not apply; "" where it does, and where asking it failed: what that means is the posture's
