@@ -6,7 +6,7 @@ import re
 
 from anyhook.facts.effects import EFFECTS, TEXT_ONLY, Effect
 from anyhook.facts.git import changed_paths, operation_of, remotes
-from anyhook.facts.options import Options, sort_options
+from anyhook.facts.options import SortedOptions, sort_options
 from anyhook.facts.paths import STREAMS, resolve
 from anyhook.shell.program import Word
 from anyhook.shell.wrappers import search_roots
@@ -99,7 +99,7 @@ def by_table(program: Program, effect: Effect, into: Collector, words: Sequence[
                 into.delete(word, cwd)
 
 
-def _has_prefix(options: Options, names: tuple[str, ...]) -> bool:
+def _has_prefix(options: SortedOptions, names: tuple[str, ...]) -> bool:
     return options.has(*names) or any(value.text == names[0] for _, value in options.named)
 
 

@@ -304,7 +304,7 @@ def _default(
 
 
 def _edited(value: str, rest: str) -> str | None:
-    """`%`, `#`, `/`, `:`, `^` and `,`; None where it is none of them."""
+    """`%`, `#`, `/`, `:`, `^` and `,`; None for anything else."""
     if not rest:
         return value
     if UNKNOWNS.search(value):

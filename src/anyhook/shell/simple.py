@@ -116,7 +116,7 @@ class Commands:
         return self._text(inner.line, stdin)
 
     def _text(self, word: Word, stdin: Stream) -> Stream:
-        """A shell line that stands in a word, as far as it can be read."""
+        """A shell line in a word, as far as it can be read."""
         if not word.known:
             self.unknown.append(f"code from {word.source[:80]}")
         return self.line(word.text.replace(UNKNOWN, "$__unknown__"), self.scope, stdin)

@@ -20,7 +20,7 @@ class Wrapper(Record):
     values: str = ""
     """Its short options that take a value, and its long ones after a blank."""
     skip: int = 0
-    """How many words stand between its options and the program."""
+    """How many words come between its options and the program."""
     folder: tuple[str, ...] = ()
     """Options by which it changes the folder."""
     line: tuple[str, ...] = ()

@@ -30,7 +30,7 @@ STATEMENTS = ("pipeline", "command", "list", "redirected_statement", "subshell",
 HERE_PARTS = ("heredoc_start", "heredoc_body", "heredoc_end", "file_descriptor")
 
 
-class Interpreter(Commands):
+class LineReader(Commands):
     """Reads one line. It lives as long as that."""
 
     def line(self, text: str, scope: Scope, stdin: Stream = NOTHING) -> Stream:
