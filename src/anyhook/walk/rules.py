@@ -86,6 +86,7 @@ class Rules:
             "path": paths[0] if paths else "",
             "paths": " ".join(paths),
             "project": self.project,
+            "folder": hook.source.rpartition("/")[0],
             "session": self.session,
             "event": event.name,
             "agent": self.host,

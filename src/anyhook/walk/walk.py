@@ -134,13 +134,12 @@ class Walk:
         why, failed = self.known.get(position) or (step.why, "")
         if step.hook.status == BROKEN:
             failed = step.hook.why
-        elif why is None:
-            if "tree" in step.hook.spec:
-                from anyhook.walk.rules import ask_rule
+        elif why is None and "tree" in step.hook.spec:
+            from anyhook.walk.rules import ask_rule
 
-                why = ask_rule(self, step)
-            else:
-                why, failed = wanted(step.hook, step.dialect, step.row, self.seen, self.current)
+            why = ask_rule(self, step)
+        elif why is None:
+            why, failed = wanted(step.hook, step.dialect, step.row, self.seen, self.current)
         if why:
             self.reports.append(idle_report(step.hook, why))
         elif (self.stopped or self.ended) and not (step.dialect.together and self.blocked_in == self.group):
