@@ -14,10 +14,10 @@ from anyhook.model.event import GATES
 from anyhook.model.firing import Firing, HookRun, Part
 from anyhook.model.hook import BROKEN, BUILTIN, Hook
 from anyhook.model.outcome import BLOCK, SILENT, STOPPING, Failure, Outcome
-from anyhook.model.problem import WARNING, Problem
+from anyhook.model.problem import Problem
 from anyhook.tables.translate import completed, rewritten, to_host, to_native
 from anyhook.walk.interpret import read_again
-from anyhook.walk.merge import Judged, judge, merge, posture_of
+from anyhook.walk.merge import Judged, judge, let_go, merge, posture_of
 from anyhook.walk.present import aim, own_scene, present, scene_of, stdin_of
 from anyhook.walk.routes import match
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.model.words import HookStatus, Verdict
-    from anyhook.tables.rows import EventRow, Scene
+    from anyhook.tables.rows import Scene
     from anyhook.walk.context import Context
     from anyhook.walk.routes import HookStep, Route
     from anyhook.walk.rules import Rules
@@ -213,7 +213,7 @@ class Walk:
                 outcome = completed(outcome, self.seen, table)
         outcome = judge(hook, table, row, outcome, posture, scene.settings)
         if outcome.verdict == BLOCK and table.name in context.exhausted:
-            outcome = _let_go(hook, row, outcome)
+            outcome = let_go(hook, row, outcome)
         if run is not None and (outcome.spoke or hook.scope != BUILTIN or context.routes.shows(hook)):
             broken = run.ending == "not_started"
             self.report(hook, "broken" if broken else "ran", (run.error or "") if broken else "", run, outcome.verdict)
@@ -308,7 +308,7 @@ class Walk:
         problem = Problem("gate-off", f"`{hook.name}` is off, so what it guards is refused", hook.where(), hook.why)
         outcome = outcome.replace(problems=(*outcome.problems, problem))
         if step.dialect.name in self.context.exhausted:
-            outcome = _let_go(hook, step.row, outcome)
+            outcome = let_go(hook, step.row, outcome)
         self.report(hook, "untrusted" if not hook.trusted else "broken", hook.why or why, verdict=outcome.verdict)
         self.take(position, step, outcome, upstream=False)
 
@@ -393,16 +393,3 @@ def begin(context: Context, event: Event) -> Walk | Part:
     if not answers and not any(acts(context, step, event) for step in route.builtins):
         return Part(event, quiet)
     return Walk(context, event, route, answers or [None] * len(route.callbacks))
-
-
-def _let_go(hook: Hook, row: EventRow, outcome: Outcome) -> Outcome:
-    """The block of a hook that has kept the agent working as often as its dialect allows."""
-    problem = Problem(
-        "bound-reached",
-        f"`{hook.name}` has kept the agent working {row.bound} times in this turn; its block is ignored",
-        hook.where(),
-        outcome.reason or "",
-        "Let the hook accept what the agent can reach, or the agent ends its turn without it.",
-        WARNING,
-    )
-    return outcome.replace(verdict="none", reason=None, context=(), problems=(*outcome.problems, problem))
