@@ -26,7 +26,7 @@ OF_A_HOOK: dict[str, tuple[str, ...]] = {"on_failure": ON_FAILURE, "off": OFF, "
 
 SETTINGS = {
     "plugins": "plugins", "on_failure": "on_failure", "mode": "mode", "protect": "protect", "dialect": "[dialect.NAME]",
-    "off": "off", "hooks": '[hooks."ID"]', "models": "[models]", "providers": "[providers.NAME]",
+    "off": "off", "require": "require", "hooks": '[hooks."ID"]', "models": "[models]", "providers": "[providers.NAME]",
     "journal": "[journal]", "agent": "[agent]", "warm": "warm",
 }  # fmt: skip
 """Every key of the file, and how it is written there."""
@@ -58,6 +58,8 @@ class Settings(Record):
     """Hook id → whether its decisions count."""
     hook_until: dict[str, int] = {}  # noqa: RUF012 (never changed)
     """Hook id → the second, since 1970, up to which that holds."""
+    require: tuple[str, ...] = ()
+    """Gates that `anyhook ci` wants on, by id."""
 
     def at(self, now_s: float) -> Settings:
         """The same without modes whose time is over."""
@@ -113,6 +115,7 @@ def read_settings(path: str, files: Files, home: str) -> Settings:
         hooks["off"],
         hooks["mode"],
         {hook: int(until) for hook, until in hooks["until"].items()},
+        _required(document.get("require", []), warn),
     )
     return read.at(time()) if read.hook_until else read
 
@@ -133,6 +136,13 @@ def _journal(value: Json, warn: _Warn) -> dict[str, Json]:
         else:
             found[key] = chosen
     return found
+
+
+def _required(value: Json, warn: _Warn) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(gate, str) and gate for gate in value):
+        warn("require", "must be a list of ids of gates", 'Write require = ["ID"].')
+        return ()
+    return tuple(_texts(value))
 
 
 def _texts(value: Json) -> list[str]:
