@@ -120,6 +120,11 @@ class RecordedCall(Record):
         return text(self.raw.get("trace")) or ""
 
     @property
+    def again(self) -> bool:
+        """Whether it was asked a second time, about the final form of the call."""
+        return self.raw.get("again") is True
+
+    @property
     def cause(self) -> str:
         """Why it failed; "" where it did not."""
         return text(self.raw.get("failed") or "") or ""

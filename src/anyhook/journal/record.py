@@ -214,6 +214,7 @@ def record(
 def _call_and_run(started: HookRun, policy: JournalPolicy) -> str:
     run, failed = started.run, started.cause
     text = started.text or call_text(started.hook, started.call, started.posture, policy, started.model)
+    text += ', "again": true' if started.again else ""
     if run is None:
         return f'{text}, {clean({"failed": failed or None}, policy)[1:-1]}, "run": null}}'
 

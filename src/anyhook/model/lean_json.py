@@ -131,3 +131,11 @@ def loads_any(text: str) -> Json:
         from anyhook.model.deep_json import read
 
         return read(text)
+
+
+def same(one: Json, other: Json) -> bool:
+    """Whether two values are equal, however deep they are."""
+    try:
+        return bool(one == other)
+    except RecursionError:
+        return dumps(one) == dumps(other)

@@ -15,6 +15,7 @@ from anyhook.model.record import Record
 from anyhook.model.words import ENDINGS
 from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
 from anyhook.tables.translate import completed, rewritten, to_host, to_native
+from anyhook.walk.final_form import NO_REWRITE, final_form, with_second
 from anyhook.walk.interpret import interpret
 from anyhook.walk.judge import judge
 from anyhook.walk.merge import Judged, merge
@@ -129,8 +130,25 @@ class Judge:
         return merge(str(line.event), self.entries(line, calls), enforced=line.mode != "shadow")
 
     def entries(self, line: JournalLine, calls: Sequence[RecordedCall]) -> list[Judged]:
-        """What each of the calls asked for, as far as its turn came."""
-        event = seen = current = event_in(line)
+        """What each of the calls asked for, as far as its turn came. Those that were asked again count once, with the
+        stricter of their answers."""
+        event = event_in(line)
+        entries = self._asked(event, [call for call in calls if not call.again])
+        again = [call for call in calls if call.again]
+        if not again:
+            return entries
+        for second in self._asked(final_form(event, entries) or event, again):
+            found = next((place for place, first in enumerate(entries) if first.hook.id == second.hook.id), None)
+            answer = second.outcome.replace(**NO_REWRITE)
+            if found is None:
+                entries.append(second.replace(position=-1, outcome=answer))
+            else:
+                entries[found] = with_second(entries[found], answer)
+        return entries
+
+    def _asked(self, event: Event, calls: Sequence[RecordedCall]) -> list[Judged]:
+        """What each of the calls asked for, about one form of the event."""
+        seen = current = event
         name = event.name
         entries: list[Judged] = []
         group = ended = blocked_in = ""
@@ -147,7 +165,7 @@ class Judge:
             outcome = judge(hook, table, row, completed(read, seen, table), posture, settings)
             upstream = settings.get("chaining") == "upstream"
             plain = to_host(outcome, event, table)
-            entries.append(Judged(position, hook, table, row, plain, upstream))
+            entries.append(Judged(position, hook, table, row, plain, upstream, seen))
             current, seen = rewritten(current, seen, outcome, plain, () if upstream else table.chains)
             if outcome.verdict == BLOCK:
                 ended = blocked_in = table.name
@@ -196,7 +214,7 @@ def _key(line: JournalLine, calls: Sequence[RecordedCall]) -> tuple[Json, ...] |
             raise Unjudgeable("its payloads were not kept")
         if len(run.stdout) + len(run.stderr) > REMEMBERED_CHARACTERS:
             return None
-        key += (*_identity(call), call.posture, run.ending, run.exit_code, run.stdout, run.stderr, run.error)
+        key += (*_identity(call), call.again, call.posture, run.ending, run.exit_code, run.stdout, run.stderr, run.error)
     return tuple(key)
 
 

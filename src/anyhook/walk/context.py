@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from anyhook.model.hook import ASKING
 from anyhook.model.record import Record
+from anyhook.model.words import ASKED_AGAIN
 from anyhook.tables.rows import Scene
 
 TYPE_CHECKING = False
@@ -53,6 +54,8 @@ class Context(Record):
     """The time, by the monotonic clock, by which the host wants its answer: no hook runs beyond it."""
     exhausted: frozenset[str] = frozenset()
     """Dialects that have kept the agent working as often as they may; their blocks count no more in this turn."""
+    asked_again: bool = False
+    """Whether hooks are asked a second time, about the final form of a call."""
     model: AnyModel | None = None
     """For every handler that asks one; without it, the user's settings name one for each role."""
     spare_model: AnyModel | None = None
@@ -65,7 +68,8 @@ class Context(Record):
         setup = self.setup
         session = str(event.data.get("session") or self.session)
         settings = self.config.dialects.get(table.name, {})
-        return Scene(event, row.native, setup.project, session, setup.env, settings, self.one_shot)
+        env = {**setup.env, ASKED_AGAIN: "1"} if self.asked_again and not table.closed_env else setup.env
+        return Scene(event, row.native, setup.project, session, env, settings, self.one_shot)
 
     def posture_of(self, hook: Hook) -> str:
         return self.posture or self.config.hooks.get(hook.id) or self.on_failure

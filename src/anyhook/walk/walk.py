@@ -83,6 +83,10 @@ class Walk:
                     yield from self.step(position, steps)
                 except Exception as error:  # noqa: BLE001 (one hook's failure, even ours, does not affect others)
                     self.fail(position, step, error)
+            if self.current is not self.event:
+                from anyhook.walk.final_form import judge_final_form
+
+                yield from judge_final_form(self)
         except GeneratorExit:  # the caller was cancelled: what happened until then is still written down
             self.waiting.clear()
             self.end_begun(steps)
@@ -301,7 +305,7 @@ class Walk:
         if outcome.problems:
             outcome = outcome.replace(problems=self.context.unheard(outcome.problems))
         plain = to_host(outcome, self.event, step.dialect)
-        self.entries.append(Judged(position, step.hook, step.dialect, step.row, plain, upstream))
+        self.entries.append(Judged(position, step.hook, step.dialect, step.row, plain, upstream, self.seen))
         chains = () if upstream else step.dialect.chains
         self.current, self.seen = rewritten(self.current, self.seen, outcome, plain, chains)
         if outcome.verdict == BLOCK:
