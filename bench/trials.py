@@ -8,7 +8,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from anyhook.model.digest import hasher
+from anyhook.model.lean_json import hasher
 from anyhook.replay.trial import EVERY, Trial, run_batch, values_of
 from bench.past import GUARD
 from bench.promises import Place, Row

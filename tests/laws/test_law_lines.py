@@ -13,7 +13,6 @@ from unittest.mock import patch
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from anyhook.journal.chain import START, sealed
 from anyhook.journal.files import full_path
 from anyhook.journal.line_parts import parts_of
 from anyhook.journal.read import read_line
@@ -21,13 +20,14 @@ from anyhook.journal.record import JournalPolicy, about, head_of, record
 from anyhook.journal.runs import columns_of, runs_of
 from anyhook.journal.search import Wanted
 from anyhook.journal.word_search import TABLE, WordSearch, make_all, query_of, text_of
+from anyhook.journal.writer import START, sealed
 from anyhook.model.call import Call, Run
 from anyhook.model.decision import Decision, Report
-from anyhook.model.digest import hasher
 from anyhook.model.event import Event
 from anyhook.model.firing import HookRun
 from anyhook.model.hook import Hook
 from anyhook.model.json_types import Json
+from anyhook.model.lean_json import hasher
 from anyhook.replay.rejudge import Change, Judge, Unjudgeable
 from anyhook.replay.replay import replay_journal
 from examples import examples

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from anyhook.cli.event_input import project_of
+from anyhook.cli.fire import project_of
 from anyhook.walk.build import build
 from anyhook.walk.catalog import Catalog, Setup
 

@@ -15,10 +15,10 @@ from anyhook.cli.view import render
 from anyhook.cli.view.console import show
 from anyhook.cli.view.progress import progress
 from anyhook.cli.view.stats_table import stats_table
+from anyhook.documents.places import state_dir
 from anyhook.journal.files import UnreadableJournal
 from anyhook.journal.run_index import index_path, known_runs
 from anyhook.journal.stats import figures
-from anyhook.state.places import state_dir
 
 if TYPE_CHECKING:
     from anyhook.journal.search import Wanted

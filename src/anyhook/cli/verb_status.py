@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
+from anyhook.cli.fire import project_of
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.console import cell, grid, show
 from anyhook.cli.view.styles import BAD, FAINT, GOOD, WARN
+from anyhook.documents.places import home_of
 from anyhook.install.diagnosis import INERT, NOT_INSTALLED, diagnose
-from anyhook.model.xdg import home_of
 from anyhook.state.plans import read_plan
 from anyhook.tables.host_rows import channel_of
 from anyhook.tables.registry import HOSTS, host

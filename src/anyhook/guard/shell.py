@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import os
 
+from anyhook.documents.places import home_of, real_path
 from anyhook.model.record import Record
-from anyhook.model.xdg import home_of
 from anyhook.shell.commands import SHELLS
 from anyhook.shell.read import UNKNOWN, steps
-from anyhook.state.places import real_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

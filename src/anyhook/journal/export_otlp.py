@@ -23,7 +23,7 @@ from opentelemetry.trace import (
     set_span_in_context,
 )
 
-from anyhook.model.digest import hasher
+from anyhook.model.lean_json import hasher
 from anyhook.model.trace import parent_of, trace_id
 from anyhook.model.words import TRACEPARENT
 

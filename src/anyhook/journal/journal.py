@@ -7,11 +7,11 @@ from _thread import allocate_lock
 from os import urandom
 from time import time_ns
 
+from anyhook.documents.places import state_dir
 from anyhook.journal.record import JournalPolicy, about, head_of, record, record_quiet, secrets_of
 from anyhook.journal.writer import Bounds, JournalWriter, bounds_of
 from anyhook.model.firing import Firing, Part
 from anyhook.model.words import FULL, RECORD, TRACEPARENT
-from anyhook.state.places import state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -136,7 +136,7 @@ def body(value: Json, policy: JournalPolicy) -> Json:
         return clipped(value)
     if policy.bodies != HASHED or value is None:
         return None
-    from anyhook.model.digest import hasher
+    from anyhook.model.lean_json import hasher
 
     text = json.dumps(value).encode()
     return {"blake2b": hasher()(text), "bytes": len(text)}

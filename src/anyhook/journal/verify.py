@@ -10,19 +10,19 @@ from itertools import pairwise
 from time import sleep
 from typing import TYPE_CHECKING
 
-from anyhook.journal.chain import MAX_SEAL, START, follows, link_of
 from anyhook.journal.files import end_of_lines, lines_of, open_all, whole_lines
 from anyhook.journal.parallel import parallel_map
 from anyhook.journal.read import read_line
 from anyhook.journal.search import Wanted, open_parts, record_of
+from anyhook.journal.writer import MAX_SEAL, START, follows, link_of
 from anyhook.model import lean_json
-from anyhook.model.digest import hasher
+from anyhook.model.lean_json import hasher
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from anyhook.journal.chain import Link
+    from anyhook.journal.writer import Link
     from anyhook.model.json_types import Json
 
 WRITE_S = 0.05

@@ -7,19 +7,27 @@ import os
 from _thread import allocate_lock
 from time import sleep, time, time_ns
 
-from anyhook.journal.chain import MAX_SEAL, START, link_of, sealed
-from anyhook.journal.files import current_path, full_path, full_paths, lines_backwards, number_of, words_path
-from anyhook.model.digest import hasher
+from anyhook.documents.places import NO_LOCKS, make_private_dir
+from anyhook.journal.files import CURRENT, full_path, full_paths, lines_backwards, words_path
+from anyhook.model.lean_json import hasher
 from anyhook.model.record import Record
-from anyhook.state.places import NO_LOCKS, make_private_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from anyhook.journal.chain import Link
     from anyhook.model.json_types import Json
 
+    Link = tuple[int, bytes]
+    """Number and hash of a record; the next one's hash is over this one's."""
+
+START: Link = (0, b"0" * 64)
+"""What the first record of all follows."""
+MAX_SEAL = 128
+"""No seal is longer than this many bytes."""
+_NUMBER, _HASH, _END = b', "n": ', b', "hash": "', b'"}\n'
+_HASHED = len(_HASH) + 64 + len(_END)
+"""How many bytes at the end of a line its hash does not cover."""
 LOCK_S = 5.0
 """How long to wait for the lock. Nobody holds it for more than a moment, unless that process was stopped."""
 MAX_PAUSE = 0.002
@@ -66,7 +74,7 @@ class JournalWriter:
 
     def __init__(self, state_dir: str, bounds: Bounds) -> None:
         self.state_dir, self.bounds = state_dir, bounds
-        self.path = current_path(state_dir)
+        self.path = f"{state_dir}/{CURRENT}"
         self._full_at = bounds.file_bytes
         self._descriptor = -1
         self._fork = 0
@@ -195,8 +203,8 @@ class JournalWriter:
 
     def _is_old(self) -> bool:
         """Whether the first record is so old that a file of its own is due, to be deleted in time."""
-        at = number_of(os.pread(self._descriptor, 64, 0), b"at")
-        return at is not None and time_ns() - at > self.bounds.keep_days * DAY_S * 1_000_000_000 // 4
+        at = os.pread(self._descriptor, 64, 0).partition(b'"at": ')[2].partition(b",")[0]
+        return at.isdigit() and time_ns() - int(at) > self.bounds.keep_days * DAY_S * 1_000_000_000 // 4
 
     # -- the chain
 
@@ -280,3 +288,34 @@ def _delete_old(state_dir: str, bounds: Bounds) -> None:
                 os.unlink(words_path(path))
         except OSError:
             continue  # somebody else was faster, or may and we may not; or nobody has made that index
+
+
+# -- the chain: every line ends with its number and a hash over itself and the hash before it, so that an edited,
+# missing or moved line shows
+
+
+def sealed(lines: Iterable[bytes], last: Link, digest: Callable[[bytes], str]) -> tuple[list[bytes], Link]:
+    """The lines, each with its seal, and the last link. A line is a JSON object and its line break."""
+    number, before = last
+    made: list[bytes] = []
+    for line in lines:
+        number += 1
+        body, numbered = line[:-2], b"%b%d" % (_NUMBER, number)
+        before = digest(b"".join((before, body, numbered))).encode()
+        made.append(b"".join((body, numbered, _HASH, before, _END)))
+    return made, (number, before)
+
+
+def link_of(line: bytes) -> Link | None:
+    """The seal of a line, or of the end of one, or None."""
+    if not line.endswith(_END) or line[-_HASHED : 64 - _HASHED + len(_HASH) - 64] != _HASH:
+        return None
+    found = line[-len(_END) - 64 : -len(_END)]
+    start = line.rfind(_NUMBER, -MAX_SEAL)
+    digits = line[start + len(_NUMBER) : -_HASHED] if start >= 0 else b""
+    return (int(digits), found) if digits.isdigit() else None
+
+
+def follows(line: bytes, before: bytes, digest: Callable[[bytes], str]) -> bool:
+    """Whether a sealed line is as it was written, after the record with that hash."""
+    return digest(before + line[:-_HASHED]).encode() == line[-len(_END) - 64 : -len(_END)]

@@ -1,12 +1,14 @@
 """JSON without the `json` package: the same C scanner and encoder, minus the import of `re`, which costs as much
 as half an interpreter start and would be spent before the first hook is looked up. If the C parts are not
-available, `json` is used."""
+available, `json` is used. And the bytes that a hook reads, and the hash of bytes, without `hashlib`."""
 
 from __future__ import annotations
 
+from io import BytesIO
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from anyhook.model.json_types import Json
 
@@ -139,3 +141,67 @@ def same(one: Json, other: Json) -> bool:
         return bool(one == other)
     except RecursionError:
         return dumps(one) == dumps(other)
+
+
+def hasher() -> Callable[[bytes], str]:
+    """One hash for everything that is proven or compared by one, BLAKE2b with 256 bits: the function from bytes to
+    hexadecimal digits. The C module itself, since `hashlib` loads a whole library of
+    others with it; and when it is asked for, not before."""
+    try:
+        from _blake2 import blake2b
+    except ImportError:
+        from hashlib import blake2b
+
+    def digest(data: bytes) -> str:
+        return blake2b(data, digest_size=32).hexdigest()
+
+    return digest
+
+
+LONG = 65_536
+ESCAPES = ((b"\\", b"\\\\"), (b'"', b'\\"'), (b"\n", b"\\n"), (b"\t", b"\\t"), (b"\r", b"\\r"))
+"""What texts often hold and JSON escapes. The backslash comes first, or it would escape the others' escapes."""
+RARE = tuple(chr(code) for code in range(32) if chr(code) not in "\n\t\r")
+
+
+def encode(value: Json, *, long: bool = False) -> bytes:
+    """JSON with a space after each colon and comma (hooks search the text), as UTF-8 wherever it can be. `long` where
+    there may be long texts in it."""
+    try:
+        if not long:
+            return dumps(value, ensure_ascii=False).encode()
+        made = BytesIO()
+        _write(made, value)
+        return made.getvalue()
+    except UnicodeEncodeError:
+        return dumps(value).encode()
+    except RecursionError:  # of the pieces
+        return encode(value)
+
+
+def _write(made: BytesIO, value: Json) -> None:
+    """The same JSON, long texts piece by piece: what is made of a piece stays in the processor's cache, while a copy of
+    a whole one costs as much as looking through it for what has to be escaped."""
+    if isinstance(value, dict):
+        before = "{"
+        for key, item in value.items():
+            made.write(f"{before}{dumps({key: 0}, False)[1:-2]}".encode())
+            _write(made, item)
+            before = ", "
+        made.write(b"}" if value else b"{}")
+    elif isinstance(value, str) and len(value) > LONG:
+        made.write(b'"')
+        for start in range(0, len(value), LONG):
+            made.write(_escaped(value[start : start + LONG]))
+        made.write(b'"')
+    else:
+        made.write(dumps(value, ensure_ascii=False).encode())
+
+
+def _escaped(text: str) -> bytes:
+    if any(sign in text for sign in RARE):
+        return dumps(text, ensure_ascii=False)[1:-1].encode()
+    made = text.encode()
+    for sign, escaped in ESCAPES:
+        made = made.replace(sign, escaped)
+    return made

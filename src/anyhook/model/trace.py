@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from itertools import count
 
-from anyhook.model.digest import hasher
+from anyhook.model.lean_json import hasher
 from anyhook.model.words import TRACEPARENT
 
 TYPE_CHECKING = False

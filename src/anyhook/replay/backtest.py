@@ -13,15 +13,15 @@ from anyhook.journal.runs import Durations
 from anyhook.journal.search import Wanted, newest, search
 from anyhook.model import lean_json
 from anyhook.model.call import Run
-from anyhook.model.digest import hasher
 from anyhook.model.event import EVENTS, Event
+from anyhook.model.lean_json import hasher
 from anyhook.model.outcome import ASK, BLOCK, STOPPING
 from anyhook.model.record import Record
 from anyhook.replay.rejudge import Unjudgeable, event_in, is_repeated, run_from
 from anyhook.replay.trial import run_batch, values_of
 from anyhook.tables.translate import REWRITES, completed, to_host, to_native
 from anyhook.walk.interpret import interpret
-from anyhook.walk.judge import judge
+from anyhook.walk.merge import judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

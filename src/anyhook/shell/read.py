@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import os
 
+from anyhook.documents.places import home_of
 from anyhook.model.record import Record
-from anyhook.model.xdg import home_of
 from anyhook.shell.commands import SHELLS
 
 TYPE_CHECKING = False

@@ -8,13 +8,13 @@ import os
 
 from anyhook.documents.budget import Budget, TooLarge
 from anyhook.documents.files import Files
+from anyhook.documents.places import NOWHERE, config_file, lies_in, state_dir, upward
 from anyhook.model.call import Call
 from anyhook.model.hook import ARMED, BROKEN, DISABLED, Hook, Layer
 from anyhook.model.problem import WARNING
 from anyhook.model.record import Record
 from anyhook.state.hook_types import HookTypes
 from anyhook.state.ledger import Ledger
-from anyhook.state.places import NOWHERE, config_file, lies_in, state_dir, upward
 from anyhook.state.settings import Settings, read_settings
 from anyhook.state.switches import Switches
 from anyhook.tables.isolation import FAILED, Apart, one_file

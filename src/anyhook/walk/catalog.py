@@ -17,7 +17,7 @@ __all__ = ["Catalog", "Setup", "from_plan", "load_catalog", "open_catalog", "to_
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.documents.stamps import Stamp
+    from anyhook.documents.places import Stamp
 
 
 class Catalog(Record):

@@ -96,8 +96,8 @@ class Context(Record):
 
     def start_in_background(self, hook: Hook, call: Call) -> None:
         """Start a hook that nobody waits for."""
+        from anyhook.documents.places import state_dir
         from anyhook.handlers import background
-        from anyhook.state.places import state_dir
 
         bodies = self.recorder.policy.bodies
         if self.one_shot:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from anyhook.model.decision import idle_report
 from anyhook.model.hook import ASKING
-from anyhook.model.json_bytes import encode
+from anyhook.model.lean_json import encode
 from anyhook.model.trace import Trace
-from anyhook.walk.match import match
 from anyhook.walk.present import payload, present
+from anyhook.walk.routes import match
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

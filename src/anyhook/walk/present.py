@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anyhook.model.call import Call
-from anyhook.model.json_bytes import LONG, encode
+from anyhook.model.lean_json import LONG, encode
 from anyhook.model.words import RUN_VARIABLE
 
 TYPE_CHECKING = False

@@ -9,9 +9,9 @@ from anyhook.model.hook import ARMED, BROKEN, CHANGED, UNTRUSTED, Hook
 from anyhook.model.problem import WARNING, Problem
 from anyhook.model.record import Record
 from anyhook.model.words import RUN_VARIABLE
+from anyhook.tables.patterns import BadPattern, PatternTimeout
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.tables.translate import spellings, to_native
-from anyhook.walk.match import match
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from anyhook.walk.catalog import Catalog, Setup
 
     Callback = Callable[[Event], Outcome | None]
+    from anyhook.model.event import Event
+    from anyhook.model.hook import Hook
 
 IN_PROCESS = ("callable", "builtin")
 """Handlers that are called at once, without anything to start or to wait for."""
@@ -246,3 +248,18 @@ def known(hook: Hook, table: Dialect, row: EventRow, event: Event) -> str | None
         return "not for sub-agents"
     why, failed = wanted(hook, table, row, to_native(event, table), event)
     return why or (None if by_content or failed else "")
+
+
+def match(hook: Hook, dialect: Dialect, row: EventRow, event: Event) -> tuple[str | None, str]:
+    """None for a match, else the reason; and, where the matcher itself failed, how: then nobody knows, and the posture
+    for broken hooks has to say what follows."""
+    try:
+        return dialect.match(hook, event, row), ""
+    except PatternTimeout:
+        return None, f"its matcher {hook.matcher!r} took too long on this event"
+    except BadPattern as error:
+        return None, f"its matcher {hook.matcher!r} is not a valid pattern: {error.what}"
+    except Exception as error:  # noqa: BLE001 (whatever it is, it is this hook's failure and nobody else's)
+        from anyhook.tables.isolation import told
+
+        return None, f"its matcher could not be tried on this event ({told(error)})"

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import os
 
+from anyhook.documents.places import lies_in
 from anyhook.model.hook import ASKING, BROKEN, CHANGED, DISABLED, UNTRUSTED
 from anyhook.model.outcome import STOPPING
 from anyhook.model.problem import ERROR, WARNING
 from anyhook.model.record import Record
-from anyhook.state.places import lies_in
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.walk.build import SWITCHED_OFF
 from anyhook.walk.can_match import never_matches

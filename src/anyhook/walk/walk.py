@@ -16,8 +16,7 @@ from anyhook.model.hook import BROKEN, Hook
 from anyhook.model.outcome import BLOCK, STOPPING, Failure, Outcome
 from anyhook.model.problem import WARNING, Problem
 from anyhook.tables.translate import completed, rewritten, to_host, to_native
-from anyhook.walk.judge import judge
-from anyhook.walk.merge import Judged, merge
+from anyhook.walk.merge import Judged, judge, merge
 from anyhook.walk.present import aim, own_scene, present, stdin_of
 from anyhook.walk.routes import wanted
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from anyhook.cli.event_input import event_of
 from anyhook.cli.failure import BadCall
+from anyhook.cli.fire import event_of
 from anyhook.cli.options import EventOptions
 from anyhook.cli.verb_explain import lines
 from anyhook.model.problem import ERROR

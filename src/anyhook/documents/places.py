@@ -1,18 +1,30 @@
-"""Where anyhook's own files are, and how small ones are read and written: as a whole, for their owner only."""
+"""Where the user's files and our own are, how a file is known again without being read, and how small files are read
+and written: as a whole, for their owner only."""
 
 from __future__ import annotations
 
 import os
 
-from anyhook.documents.write import replace_file
 from anyhook.model import lean_json
-from anyhook.model.xdg import base_of, home_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from anyhook.model.json_types import Json
+
+
+def home_of(env: Mapping[str, str]) -> str:
+    """The home directory. Relative values are ignored, as the XDG specification asks: they would let the current
+    folder, which may be a cloned project, stand in for the user's."""
+    home = env.get("HOME", "")
+    return home if home.startswith("/") else "/"
+
+
+def base_of(env: Mapping[str, str], variable: str, fallback: str) -> str:
+    """One of the user's base directories."""
+    value = env.get(variable, "")
+    return value if value.startswith("/") else f"{home_of(env).rstrip('/')}/{fallback}"
 
 
 def state_dir(env: Mapping[str, str]) -> str:
@@ -79,6 +91,49 @@ def real_path(path: str) -> str:
 def config_file(env: Mapping[str, str]) -> str:
     """The user's settings."""
     return base_of(env, "XDG_CONFIG_HOME", ".config") + "/anyhook/config.toml"
+
+
+Stamp = tuple[int, int, int, int, int]
+"""Modification and change time, size, inode and mode."""
+
+
+def stamp(path: str) -> Stamp | None:
+    """A path's identity without reading it: two different contents have two different stamps. None for a path that is
+    not there."""
+    try:
+        seen = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return (seen.st_mtime_ns, seen.st_ctime_ns, seen.st_size, seen.st_ino, seen.st_mode)
+
+
+PRIVATE = 0o600
+
+
+def replace_file(path: str, data: bytes, mode: int = PRIVATE) -> None:
+    """Puts a file in the place of the one that may be there. A link is replaced, not followed."""
+    temporary = write_beside(path, data, mode)
+    try:
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def write_beside(path: str, data: bytes, mode: int = PRIVATE) -> str:
+    """Writes a file of another name into the same folder, to be moved or linked to its place; its path."""
+    folder, name = os.path.split(path)
+    temporary = f"{folder}/.{name}.{os.getpid()}.{os.urandom(4).hex()}"
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            if mode != PRIVATE:
+                os.fchmod(file.fileno(), mode)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    return temporary
 
 
 def make_private_dir(folder: str) -> None:
