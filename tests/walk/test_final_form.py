@@ -205,7 +205,7 @@ def test_a_prompt_is_judged_in_its_final_form(world: World) -> None:
 
 def test_what_has_happened_is_not_asked_about_again(world: World) -> None:
     world.hook("kolega", "PostToolUse", "cat >> seen")
-    rewrites = {"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": "other"}}
+    rewrites: Json = {"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": "other"}}
     world.hook("claude", "PostToolUse", prints(rewrites))
     world.engine().fire_sync(Event.post_tool("Bash", {"command": "ls"}, "files"))
     assert (world.project / "seen").read_text().count("tool_name") == 1

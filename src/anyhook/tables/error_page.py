@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from anyhook.model.codes import CODES, GROUPS
+from anyhook.model.code import GROUPS
+from anyhook.model.codes import CODES
 from anyhook.tables.cell_names import CAUSES
 from anyhook.tables.registry import DIALECTS, dialect
 

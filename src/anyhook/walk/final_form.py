@@ -112,11 +112,11 @@ def _unseen(walk: Walk, final: Event) -> tuple[list[int], list[str]]:
             continue
         entry = answered.get(place)
         if entry is not None:
-            if _has_seen(entry, final) or _has_made(entry, final):
-                continue
-        elif step.why is not None or hook.id not in unmatched:
-            continue
-        elif wanted(hook, table, step.row, to_native(final, table), final)[0]:
+            concerned = not (_has_seen(entry, final) or _has_made(entry, final))
+        else:  # a matcher that looks at the content may want the final form only
+            concerned = step.why is None and hook.id in unmatched
+            concerned = concerned and not wanted(hook, table, step.row, to_native(final, table), final)[0]
+        if not concerned:
             continue
         others = any(
             other.position > place and other.dialect is not table and _rewrites(other) for other in walk.entries
@@ -151,12 +151,11 @@ def _take_in(walk: Walk, second: SecondWalk) -> None:
             walk.entries.append(entry.replace(position=place))
         else:
             walk.entries[index] = with_second(walk.entries[index], entry.outcome)
-    for report in second.reports:
-        index = next(index for index, first in enumerate(walk.reports) if first.id == report.id)
+    for later in second.reports:
+        index = next(index for index, report in enumerate(walk.reports) if report.id == later.id)
         first = walk.reports[index]
-        if first.status == "ran" and STRENGTH[report.verdict] <= STRENGTH[first.verdict]:
-            report = first
-        walk.reports[index] = report.replace(why=AGAIN) if report.status == "ran" else report
+        told = first if first.status == "ran" and STRENGTH[later.verdict] <= STRENGTH[first.verdict] else later
+        walk.reports[index] = told.replace(why=AGAIN) if told.status == "ran" else told
     walk.runs += [run.replace(again=True) for run in second.runs]
     if second.stopped:
         walk.stopped, walk.blocker = True, second.blocker
