@@ -54,7 +54,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     world = World(root / "world")
     for table, native in DIALECTS.items():
         for number in range(EACH):
-            world.hook(table, native, f"exit 0 # {number}", name=f"n{number}")
+            world.hook(table, native, f"exit 0 # {table} {number}", name=f"n{number}")
     return world.engine()
 
 

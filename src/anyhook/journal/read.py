@@ -120,6 +120,13 @@ class RecordedCall(Record):
         return text(self.raw.get("trace")) or ""
 
     @property
+    def also(self) -> tuple[tuple[str, str], ...]:
+        """Dialect and native event of other declarations that read its answer."""
+        named = self.raw.get("also")
+        pairs = named if isinstance(named, list) else []
+        return tuple((str(pair[0]), str(pair[1])) for pair in pairs if isinstance(pair, list) and len(pair) == 2)
+
+    @property
     def again(self) -> bool:
         """Whether it was asked a second time, about the final form of the call."""
         return self.raw.get("again") is True

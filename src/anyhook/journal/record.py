@@ -214,6 +214,8 @@ def record(
 def _call_and_run(started: HookRun, policy: JournalPolicy) -> str:
     run, failed = started.run, started.cause
     text = started.text or call_text(started.hook, started.call, started.posture, policy, started.model)
+    if started.also:
+        text += f', "also": {json.dumps([[*names] for names in started.also])}'
     text += ', "again": true' if started.again else ""
     if run is None:
         return f'{text}, {clean({"failed": failed or None}, policy)[1:-1]}, "run": null}}'

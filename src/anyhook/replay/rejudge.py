@@ -6,6 +6,7 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from anyhook.journal.read import RecordedCall
 from anyhook.journal.record import ASKED_FOR, NO_BODIES, clipped
 from anyhook.model.call import Run
 from anyhook.model.event import GATES, Event
@@ -19,13 +20,15 @@ from anyhook.walk.final_form import NO_REWRITE, final_form, with_second
 from anyhook.walk.interpret import interpret
 from anyhook.walk.merge import Judged, judge, merge
 from anyhook.walk.receive import recalled
+from anyhook.walk.same_hook import in_words_of, strictest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from anyhook.journal.read import JournalLine, RecordedCall, RecordedDecision, RecordedRun
+    from anyhook.journal.read import JournalLine, RecordedDecision, RecordedRun
     from anyhook.model.decision import Decision
     from anyhook.model.json_types import Json
+    from anyhook.model.outcome import Outcome
     from anyhook.tables.rows import Dialect, EventRow
 
 MAX_REMEMBERED = 5_000
@@ -162,6 +165,8 @@ class Judge:
             posture = self.posture or call.posture
             read = interpret(hook, table.replies[hook.handler], name, run_from(call.run))
             outcome = judge(hook, table, row, completed(read, seen, table), posture, settings)
+            if call.also:
+                row, outcome = self._read_by_all(call, event, (row, outcome), current)
             upstream = settings.get("chaining") == "upstream"
             plain = to_host(outcome, event, table)
             entries.append(Judged(position, hook, table, row, plain, upstream, seen))
@@ -172,6 +177,23 @@ class Judge:
             elif hook.scope == "builtin" and outcome.recipe is not None:
                 ended = table.name
         return entries
+
+    def _read_by_all(
+        self, call: RecordedCall, event: Event, first: tuple[EventRow, Outcome], current: Event
+    ) -> tuple[EventRow, Outcome]:
+        """The strictest reading of a program's answer by those who declare it."""
+        readings = [first]
+        for name, native in call.also:
+            raw: dict[str, Json] = {**call.raw, "dialect": name, "native": native}
+            hook, table, row = self.hook(RecordedCall(raw), event.name)
+            read = completed(
+                interpret(hook, table.replies[hook.handler], event.name, run_from(call.run)),
+                to_native(current, table),
+                table,
+            )
+            judged = judge(hook, table, row, read, self.posture or call.posture, self.settings.get(name, {}))
+            readings.append((row, in_words_of(dialect(call.dialect), judged, table, event)))
+        return strictest(readings)
 
     def hook(self, call: RecordedCall, event: str) -> tuple[Hook, Dialect, EventRow]:
         key = (*_identity(call), event)
@@ -213,7 +235,7 @@ def _key(line: JournalLine, calls: Sequence[RecordedCall]) -> tuple[Json, ...] |
             raise Unjudgeable("its payloads were not kept")
         if len(run.stdout) + len(run.stderr) > REMEMBERED_CHARACTERS:
             return None
-        key += (*_identity(call), call.again, call.posture)
+        key += (*_identity(call), call.again, call.also, call.posture)
         key += (run.ending, run.exit_code, run.stdout, run.stderr, run.error)
     return tuple(key)
 

@@ -268,13 +268,16 @@ class Engine:
     def explain(self, event: Event) -> list[dict[str, Json]]:
         """What firing the event would start, hook by hook, and why it would not start the rest. Starts nothing."""
         from anyhook.walk.explain import explain
+        from anyhook.walk.same_hook import explained
 
         context = self._context
-        return [
+        records = [
             explain(step, event, context.scene(event, step.dialect, step.row), context.routes.where(step.hook), model)
             for step in context.routes.steps(event)
             for _, model in [context.asked(step.hook, step.dialect)]
         ]
+        explained(records, context.routes.find(event).declared_again)
+        return records
 
     # -- in-process hooks
 

@@ -35,8 +35,14 @@ class SecondWalk(Walk):
     """Gates on their way to the final form. They may refuse it; a rewrite of theirs is not taken."""
 
     def __init__(self, walk: Walk, final: Event, places: Sequence[int]) -> None:
-        steps = tuple(walk.route.steps[place] for place in places)
-        super().__init__(walk.context.replace(asked_again=True), final, walk.route.replace(steps=steps))
+        route, index = walk.route, {place: index for index, place in enumerate(places)}
+        declared = {
+            index[place]: tuple(index[other] for other in others if other in index)
+            for place, others in route.declared_again.items()
+            if place in index
+        }
+        route = route.replace(steps=tuple(route.steps[place] for place in places), declared_again=declared)
+        super().__init__(walk.context.replace(asked_again=True), final, route)
         self.places, self.head = places, walk.head
         self.wanted: dict[int, Outcome] = {}
         """What they would have rewritten, by their place in the queue."""
@@ -105,12 +111,13 @@ def _unseen(walk: Walk, final: Event) -> tuple[list[int], list[str]]:
     answered = {entry.position: entry for entry in walk.entries}
     unmatched = {report.id for report in walk.reports if report.status == "unmatched"}
     again: list[int] = []
-    unseen: list[str] = []
+    unseen: list[int] = []
     for place, step in enumerate(walk.route.steps):
         hook, table = step.hook, step.dialect
         if step.row.block not in STOPPING or hook.scope == "builtin" or hook.background:
             continue
-        entry = answered.get(place)
+        asked = walk.read_with.get(place, place)
+        entry = answered.get(asked)
         if entry is not None:
             concerned = not (_has_seen(entry, final) or _has_made(entry, final))
         else:  # a matcher that looks at the content may want the final form only
@@ -119,13 +126,14 @@ def _unseen(walk: Walk, final: Event) -> tuple[list[int], list[str]]:
         if not concerned:
             continue
         others = any(
-            other.position > place and other.dialect is not table and _rewrites(other) for other in walk.entries
+            other.position > asked and other.dialect is not table and _rewrites(other) for other in walk.entries
         )
-        if others:
-            again.append(place)
-        else:
-            unseen.append(hook.id)
-    return again, unseen
+        (again if others else unseen).append(place)
+    # What one declaration of a program is asked, all of them are: it runs once for all.
+    asked_for = {walk.read_with.get(place, place) for place in again}
+    shared = {place for pair in walk.read_with.items() if pair[1] in asked_for for place in pair}
+    again = sorted({*again, *shared})
+    return again, [walk.route.steps[place].hook.id for place in unseen if place not in again]
 
 
 def _has_seen(entry: Judged, final: Event) -> bool:

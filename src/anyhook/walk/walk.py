@@ -73,6 +73,8 @@ class Walk:
         """What their matchers said."""
         self.same: dict[int, str] = {}
         """Hooks that are the same as one before them, and that one."""
+        self.read_with: dict[int, int] = {}
+        """Of these, those of other dialects, by the place of the one that ran for them."""
 
     def walk(self) -> Generator[Waitable, Run, None]:
         steps = self.route.steps
@@ -203,6 +205,10 @@ class Walk:
         outcome = judge(hook, table, row, outcome, posture, scene.settings)
         if outcome.verdict == BLOCK and table.name in context.exhausted:
             outcome = _let_go(hook, row, outcome)
+        if run is not None and position in self.route.declared_again:
+            from anyhook.walk.same_hook import read_by_all
+
+            step, outcome = read_by_all(self, position, step, call, run, outcome)
         if run is not None and (outcome.spoke or self.context.routes.shows(hook)):
             broken = run.ending == "not_started"
             self.report(hook, "broken" if broken else "ran", (run.error or "") if broken else "", run, outcome.verdict)
@@ -240,7 +246,7 @@ class Walk:
             hook, why, failed = step.hook, step.why, ""
             if step.dialect is not table:
                 break
-            if hook.status == BROKEN or step.shut:
+            if hook.status == BROKEN or step.shut or position in self.same:
                 continue
             if why is None:
                 why, failed = wanted(hook, table, step.row, self.seen, self.current)
