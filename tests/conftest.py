@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, settings
 
 from anyhook import Engine
 from anyhook.state.ledger import Ledger
+from anyhook.state.plans import Setup
 from anyhook.tables.registry import dialect
 from anyhook.walk.build import read
-from anyhook.walk.catalog import Setup
 from anyhook.walk.trust import pin
 from command import as_text, run, servers
 

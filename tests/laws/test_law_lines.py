@@ -27,7 +27,6 @@ from anyhook.model.event import Event
 from anyhook.model.firing import HookRun
 from anyhook.model.hook import Hook
 from anyhook.model.json_types import Json
-from anyhook.model.lean_json import hasher
 from anyhook.replay.rejudge import Change, Judge, Unjudgeable
 from anyhook.replay.replay import replay_journal
 from examples import examples
@@ -104,7 +103,7 @@ def lines(draw: st.DrawFn) -> bytes:
 
 @st.composite
 def journals(draw: st.DrawFn) -> list[bytes]:
-    return sealed(draw(st.lists(lines(), max_size=6)), START, hasher())[0]
+    return sealed(draw(st.lists(lines(), max_size=6)), START)[0]
 
 
 @examples(80)
@@ -128,7 +127,7 @@ def test_a_line_of_everyday_needs_no_parsing() -> None:
     report = Report("x:user:E:it", "it", "x", "user", "/f:1", "ran")
     head = head_of(Event.pre_tool("Bash", {"a": ["b"]}), about("fire", "/p", "enforce", policy), "s", policy)
     line = record(head, Decision("pre_tool", hooks=(report,)), runs, policy)
-    parts = parts_of(sealed([line], START, hasher())[0][0])
+    parts = parts_of(sealed([line], START)[0][0])
     assert parts is not None
     _, who, tool, calls, _, _ = parts
     assert (tool, [float(call[-1]) for call in calls]) == (b'"Bash"', [0.25, 0.25])
@@ -144,7 +143,7 @@ words = st.lists(
 @given(st.lists(lines(), max_size=4), st.sampled_from([None, "deny"]))
 def test_replaying_all_is_judging_each(unsealed: list[bytes], posture: str | None) -> None:
     """Every line stands there twice: what is said again is judged by its bytes."""
-    journal, _ = sealed([*unsealed, *unsealed], START, hasher())
+    journal, _ = sealed([*unsealed, *unsealed], START)
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "journal.jsonl").write_bytes(b"".join(journal))
         found = replay_journal(folder, Wanted(), {}, posture, lambda _done, _all: None)

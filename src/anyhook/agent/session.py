@@ -31,9 +31,10 @@ from anyhook.handlers.model_client import words_of
 from anyhook.process.leftovers import VARIABLE as LEFTOVERS
 from anyhook.process.leftovers import end_commands, end_leftovers, now_s
 from anyhook.state.conversations import Conversation, Conversations
+from anyhook.state.plans import Setup
 from anyhook.state.settings import Settings, read_settings
-from anyhook.walk.catalog import Catalog, Setup
 from anyhook.walk.engine import Engine
+from anyhook.walk.routes import Catalog
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterable, Callable, Mapping, Sequence

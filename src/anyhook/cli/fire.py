@@ -65,8 +65,8 @@ def open_engine(
     setup: Setup, plan: CatalogPlan | None, options: RunOptions, session: str | None = None, serves: Host | None = None
 ) -> Engine:
     """The engine of a process that ends with the answer."""
-    from anyhook.walk.catalog import load_catalog
     from anyhook.walk.engine import Engine
+    from anyhook.walk.routes import load_catalog
 
     return Engine(
         setup,

@@ -21,11 +21,11 @@ from anyhook.cli.view.styles import BAD, GOOD, PLAIN, WARN, wants_colour
 from anyhook.documents.places import home_of
 from anyhook.install.diagnosis import INERT, diagnose, version_of
 from anyhook.live.check import check
+from anyhook.state.plans import Setup
 from anyhook.tables.host_rows import EFFECTS
 from anyhook.tables.registry import HOSTS, INSTALLABLE, host
 from anyhook.tables.shapes import guess
 from anyhook.walk.build import build
-from anyhook.walk.catalog import Setup
 
 if TYPE_CHECKING:
     from types import FrameType

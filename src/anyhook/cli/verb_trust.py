@@ -20,12 +20,13 @@ from anyhook.documents.places import NOWHERE, believed_dir, state_dir, upward
 from anyhook.model.record import Record
 from anyhook.process.run import OnDuty
 from anyhook.state.ledger import Ledger
+from anyhook.state.plans import Setup
 from anyhook.state.repository import place_of
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.testing.kit.approval import CASES, review_cases
 from anyhook.walk.build import Loaded, build, open_ledger, within_budget
-from anyhook.walk.catalog import Catalog, Setup
 from anyhook.walk.review import APPROVED, REMOVED, contents, differences, folders_of, review
+from anyhook.walk.routes import Catalog
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -6,11 +6,18 @@ from __future__ import annotations
 
 from io import BytesIO
 
+try:  # the C module itself: `hashlib` loads a whole library of others with it
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from anyhook.model.json_types import Json
+
+    _Encoder = Callable[[object, int], tuple[str, ...]]
 
 _BLANKS = " \t\n\r"
 
@@ -75,8 +82,8 @@ try:
     from _json import encode_basestring, encode_basestring_ascii, make_encoder, make_scanner
 
     _scan = make_scanner(_Rules)  # type: ignore[arg-type]  # it takes anything with these attributes
-    _ascii = make_encoder(None, _refuse, encode_basestring_ascii, None, ": ", ", ", False, False, True)
-    _plain = make_encoder(None, _refuse, encode_basestring, None, ": ", ", ", False, False, True)
+    _ascii: _Encoder = make_encoder(None, _refuse, encode_basestring_ascii, None, ": ", ", ", False, False, True)
+    _plain: _Encoder = make_encoder(None, _refuse, encode_basestring, None, ": ", ", ", False, False, True)
 
     def loads(text: str) -> Json:
         """The value of a JSON text; ValueError if it is not JSON, RecursionError if it is nested too deeply."""
@@ -97,11 +104,10 @@ try:
         found: Json = value
         return found
 
-    def leaf(value: object, ensure_ascii: bool) -> str:
-        """The same for what is nested no deeper than the encoder can go."""
-        return "".join((_ascii if ensure_ascii else _plain)(value, 0))
-
-    if loads('{"a": [1, null]}') != {"a": [1, None]} or leaf({"a": [1.5, "\\"]}, True) != '{"a": [1.5, "\\\\"]}':
+    if (
+        loads('{"a": [1, null]}') != {"a": [1, None]}
+        or "".join(_ascii({"a": [1.5, "\\"]}, 0)) != '{"a": [1.5, "\\\\"]}'
+    ):
         raise ImportError("the C parts of json behave differently here")
 except (ImportError, TypeError):
     import json
@@ -110,14 +116,22 @@ except (ImportError, TypeError):
         value: Json = json.loads(text, parse_constant=_Rules.parse_constant, parse_float=_finite)
         return value
 
-    def leaf(value: object, ensure_ascii: bool) -> str:
-        return json.dumps(value, ensure_ascii=ensure_ascii)
+    def _ascii(value: object, _level: int) -> tuple[str, ...]:
+        return (json.dumps(value),)
+
+    def _plain(value: object, _level: int) -> tuple[str, ...]:
+        return (json.dumps(value, ensure_ascii=False),)
+
+
+def leaf(value: object, ensure_ascii: bool) -> str:
+    """As `dumps`, for what is nested no deeper than the encoder can go."""
+    return "".join((_ascii if ensure_ascii else _plain)(value, 0))
 
 
 def dumps(value: Json, ensure_ascii: bool = True) -> str:
     """The JSON text of a value, with a space after each colon and comma, however deep it is nested."""
     try:
-        return leaf(value, ensure_ascii)
+        return "".join((_ascii if ensure_ascii else _plain)(value, 0))
     except (RecursionError, TypeError):  # too deep, or with `Digits` in it
         from anyhook.model.deep_json import write
 
@@ -143,19 +157,9 @@ def same(one: Json, other: Json) -> bool:
         return dumps(one) == dumps(other)
 
 
-def hasher() -> Callable[[bytes], str]:
-    """One hash for everything that is proven or compared by one, BLAKE2b with 256 bits: the function from bytes to
-    hexadecimal digits. The C module itself, since `hashlib` loads a whole library of
-    others with it; and when it is asked for, not before."""
-    try:
-        from _blake2 import blake2b
-    except ImportError:
-        from hashlib import blake2b
-
-    def digest(data: bytes) -> str:
-        return blake2b(data, digest_size=32).hexdigest()
-
-    return digest
+def digest(data: bytes) -> str:
+    """One hash for everything that is proven or compared by one, in hexadecimal digits: BLAKE2b with 256 bits."""
+    return blake2b(data, digest_size=32).hexdigest()
 
 
 LONG = 65_536

@@ -13,7 +13,8 @@ from _signal import SIGHUP, SIGINT, SIGTERM, signal  # type: ignore[import-not-f
 from time import monotonic
 
 from anyhook.model.call import Run
-from anyhook.process.child import Child, here
+from anyhook.process.child import Child
+from anyhook.process.spawn import here
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,7 +93,15 @@ def adopt_orphans() -> bool:
     close descriptors.
     """
     here.is_ours = True
-    _close_inherited()
+    try:
+        inherited = [int(name) for name in os.listdir("/dev/fd") if name not in ("0", "1", "2")]
+    except OSError:
+        inherited = []
+    for descriptor in inherited:  # no hook gets one that this process was started with
+        try:
+            os.set_inheritable(descriptor, False)
+        except OSError:
+            continue  # the listing's own is closed by now
     _watch_children()
     if sys.platform != "linux":
         return False
@@ -105,20 +114,6 @@ def adopt_orphans() -> bool:
 def leave_alone(pid: int) -> None:
     """A child of this process that was started elsewhere and does not belong to a hook."""
     here.spared.add(pid)
-
-
-def _close_inherited() -> None:
-    """No hook gets a descriptor that this process was started with."""
-    try:
-        names = os.listdir("/dev/fd")
-    except OSError:
-        return
-    for name in names:
-        try:
-            if int(name) > 2:
-                os.set_inheritable(int(name), False)
-        except OSError:
-            continue  # the listing's own descriptor is closed by now
 
 
 def _watch_children() -> None:

@@ -124,24 +124,23 @@ class BadTable(ValueError):  # noqa: N818 (it says what is wrong)
 
 def part(module: str, name: str) -> Any:
     """One part of an agent; None where it has no such part. An agent's module that is not there is an error."""
-    found = _value(module, name)
-    if found is None and hasattr(sys.modules[module], "__path__"):
-        try:
-            found = _value(f"{module}.{name.lower()}", name)
-        except ModuleNotFoundError as error:
-            if error.name != f"{module}.{name.lower()}":
-                raise
+    for place in (module, f"{module}.{name.lower()}"):
+        loaded = sys.modules.get(place)
+        if loaded is None or name not in loaded.__dict__:  # another thread may be in the middle of it
+            try:
+                __import__(place)  # importlib is a package, and its import is not free
+            except ModuleNotFoundError as error:
+                if place == module or error.name != place:
+                    raise
+                return None
+            loaded = sys.modules[place]
+        found = loaded.__dict__.get(name)
         if found is not None:
-            setattr(sys.modules[module], name, found)
-    return found
-
-
-def _value(module: str, name: str) -> Any:
-    loaded = sys.modules.get(module)
-    if loaded is None or name not in loaded.__dict__:  # another thread may be in the middle of it
-        __import__(module)  # importlib is a package, and its import is not free
-        loaded = sys.modules[module]
-    return loaded.__dict__.get(name)
+            setattr(sys.modules[module], name, found)  # one look is enough the next time
+            return found
+        if not hasattr(loaded, "__path__"):
+            return None
+    return None
 
 
 BASE_VARIABLES = ("HOME", "PATH", "XDG_CONFIG_HOME", "XDG_STATE_HOME")

@@ -13,12 +13,11 @@ if TYPE_CHECKING:
 
     from anyhook.handlers import Waitable
     from anyhook.handlers.model_client import AnyModel
-    from anyhook.journal.journal import Recorder
+    from anyhook.journal.journal import Recorder, Trace
     from anyhook.model.call import Call
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook
     from anyhook.model.problem import Problem
-    from anyhook.model.trace import Trace
     from anyhook.state.plans import Setup
     from anyhook.state.settings import Settings
     from anyhook.tables.rows import Dialect, EventRow

@@ -4,20 +4,18 @@ event, so that many tasks may use one engine at once."""
 from __future__ import annotations
 
 import os
-from itertools import count
+import sys
 from time import monotonic
 
-from anyhook.journal.journal import Recorder
+from anyhook.journal.journal import Recorder, Trace
 from anyhook.model.event import Event
 from anyhook.model.firing import Part
 from anyhook.model.hook import DISABLED, Hook
-from anyhook.model.trace import Trace
 from anyhook.model.words import MODE, ON_FAILURE, checked, listed
 from anyhook.state.plans import Setup
-from anyhook.walk.catalog import Catalog, open_catalog
 from anyhook.walk.context import Context
 from anyhook.walk.interpret import Interpreter
-from anyhook.walk.routes import Routes
+from anyhook.walk.routes import Catalog, Routes, open_catalog
 from anyhook.walk.walk import begin
 
 TYPE_CHECKING = False
@@ -71,7 +69,7 @@ class Engine:
             recorder,
             Interpreter(),
             Trace(setup.env),
-            map(f"{nonce}-{{}}".format, count(1)),
+            map(f"{nonce}-{{}}".format, range(1, sys.maxsize)),
             set(),
             [],
             recorder.session,
@@ -272,7 +270,7 @@ class Engine:
 
         context = self._context
         records = [
-            explain(step, event, context.scene(event, step.dialect, step.row), context.routes.where(step.hook), model)
+            explain(step, event, context.scene(event, step.dialect, step.row), model)
             for step in context.routes.steps(event)
             for _, model in [context.asked(step.hook, step.dialect)]
         ]

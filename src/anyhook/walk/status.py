@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
     from anyhook.model.words import GateState
+    from anyhook.state.plans import Setup
     from anyhook.tables.host_rows import Host
-    from anyhook.walk.catalog import Catalog, Setup
+    from anyhook.walk.routes import Catalog
 
 OFF_STATES = ("waiting", "changed", "broken", "unreadable")
 """What the setting `off` is about."""

@@ -12,7 +12,7 @@ from anyhook.model.call import Call, Run
 from anyhook.model.decision import Report, idle_report
 from anyhook.model.event import GATES
 from anyhook.model.firing import Firing, HookRun, Part
-from anyhook.model.hook import BROKEN, Hook
+from anyhook.model.hook import BROKEN, BUILTIN, Hook
 from anyhook.model.outcome import BLOCK, STOPPING, Failure, Outcome
 from anyhook.model.problem import WARNING, Problem
 from anyhook.tables.translate import completed, rewritten, to_host, to_native
@@ -140,7 +140,7 @@ class Walk:
         elif why is None:
             why, failed = wanted(step.hook, step.dialect, step.row, self.seen, self.current)
         if why:
-            self.reports.append(idle_report(self.context.routes.where(step.hook), step.hook, why))
+            self.reports.append(idle_report(step.hook, why))
         elif (self.stopped or self.ended) and not (step.dialect.together and self.blocked_in == self.group):
             self.report(step.hook, "skipped", f"{self.blocker} came first")
         elif position in self.same:
@@ -209,7 +209,7 @@ class Walk:
             from anyhook.walk.same_hook import read_by_all
 
             step, outcome = read_by_all(self, position, step, call, run, outcome)
-        if run is not None and (outcome.spoke or self.context.routes.shows(hook)):
+        if run is not None and (outcome.spoke or hook.scope != BUILTIN or context.routes.shows(hook)):
             broken = run.ending == "not_started"
             self.report(hook, "broken" if broken else "ran", (run.error or "") if broken else "", run, outcome.verdict)
         self.take(position, step, outcome, scene.settings.get("chaining") == "upstream")
@@ -317,7 +317,7 @@ class Walk:
             if not self.ended:
                 self.ended, self.blocker, self.blocked_in = True, f"a block by {step.hook.id}", step.dialect.name
             self.stopped = self.stopped or (self.event.name in GATES and step.row.block in STOPPING)
-        elif step.hook.scope == "builtin" and outcome.recipe is not None:
+        elif step.hook.scope == BUILTIN and outcome.recipe is not None:
             self.ended, self.blocker = True, step.hook.id
 
     def later(self, step: HookStep) -> None:
@@ -334,8 +334,7 @@ class Walk:
     def report(
         self, hook: Hook, status: HookStatus, why: str = "", run: Run | None = None, verdict: Verdict = "none"
     ) -> None:
-        where = self.context.routes.where(hook)
-        start = (hook.id, hook.name, hook.dialect, hook.scope, where, status, why)
+        start = (hook.id, hook.name, hook.dialect, hook.scope, hook.where(), status, why)
         if run is None:
             self.reports.append(Report(*start, verdict=verdict))
             return

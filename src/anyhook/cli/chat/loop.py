@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from anyhook.agent.session import TurnResult
     from anyhook.cli.verb_agent import AgentOptions
     from anyhook.model.json_types import Json
-    from anyhook.walk.catalog import Setup
+    from anyhook.state.plans import Setup
 
 T = TypeVar("T")
 USER_EXIT, RESUME = "user_exit", "resume"
