@@ -102,8 +102,7 @@ class RecordedCall(Record):
 
     @property
     def argv(self) -> tuple[str, ...] | None:
-        argv = self.raw.get("argv")
-        return tuple(map(str, argv)) if isinstance(argv, list) else None
+        return tuple(map(str, argv)) if isinstance(argv := self.raw.get("argv"), list) else None
 
     @property
     def cwd(self) -> str | None:
@@ -111,8 +110,7 @@ class RecordedCall(Record):
 
     @property
     def limit_s(self) -> float | None:
-        limit = self.raw.get("limit_s")
-        return limit if isinstance(limit, (int, float)) else None
+        return limit if isinstance(limit := self.raw.get("limit_s"), (int, float)) else None
 
     @property
     def trace(self) -> str:
@@ -123,8 +121,7 @@ class RecordedCall(Record):
     def also(self) -> tuple[tuple[str, str], ...]:
         """Dialect and native event of other declarations that read its answer."""
         named = self.raw.get("also")
-        pairs = named if isinstance(named, list) else []
-        return tuple((str(pair[0]), str(pair[1])) for pair in pairs if isinstance(pair, list) and len(pair) == 2)
+        return tuple((str(dialect), str(native)) for dialect, native in named) if isinstance(named, list) else ()
 
     @property
     def again(self) -> bool:

@@ -235,7 +235,7 @@ def _key(line: JournalLine, calls: Sequence[RecordedCall]) -> tuple[Json, ...] |
             raise Unjudgeable("its payloads were not kept")
         if len(run.stdout) + len(run.stderr) > REMEMBERED_CHARACTERS:
             return None
-        key += (*_identity(call), call.again, call.also, call.posture)
+        key += (*_identity(call), call.again, repr(call.also), call.posture)
         key += (run.ending, run.exit_code, run.stdout, run.stderr, run.error)
     return tuple(key)
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 import os
 
 from anyhook.model.hook import ARMED
-from anyhook.model.outcome import STRENGTH
+from anyhook.model.outcome import EFFECTS, STRENGTH
 from anyhook.shell.commands import SHELLS, expand_home
 from anyhook.tables.rows import Scene
 from anyhook.tables.translate import REWRITES, completed, to_host, to_native
-from anyhook.walk.merge import EFFECTS, judge
+from anyhook.walk.merge import judge
 from anyhook.walk.never_ran import as_it_was
 from anyhook.walk.present import own_scene
 from anyhook.walk.routes import wanted
