@@ -8,8 +8,8 @@ from anyhook.agents.claude.files import find
 from anyhook.agents.claude.files import load as load_source
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.shell.commands import SHELL, check_text
+from anyhook.shell.loose import words_read
 from anyhook.shell.named import named_files
-from anyhook.shell.read import words_read
 from anyhook.tables.cells import MATCH_ALL, is_plain, named_or_found, native_name, project, session
 from anyhook.tables.hosted import no_transcript, not_in_a_stop_hook
 from anyhook.tables.patterns import BadPattern, compile_pattern
