@@ -121,7 +121,8 @@ class RecordedCall(Record):
     def also(self) -> tuple[tuple[str, str], ...]:
         """Dialect and native event of other declarations that read its answer."""
         named = self.raw.get("also")
-        return tuple((str(dialect), str(native)) for dialect, native in named) if isinstance(named, list) else ()
+        pairs = [pair for pair in named if isinstance(pair, list)] if isinstance(named, list) else []
+        return tuple((str(pair[0]), str(pair[1])) for pair in pairs)
 
     @property
     def again(self) -> bool:
