@@ -9,7 +9,7 @@ from anyhook.model.outcome import ALLOW, BLOCK, STOPPING, STRENGTH, Outcome
 from anyhook.model.problem import WARNING, Problem
 from anyhook.tables.translate import REWRITES, to_host, to_native
 from anyhook.walk.merge import merge
-from anyhook.walk.routes import wanted
+from anyhook.walk.routes import match
 from anyhook.walk.walk import Walk
 
 TYPE_CHECKING = False
@@ -122,7 +122,7 @@ def _unseen(walk: Walk, final: Event) -> tuple[list[int], list[str]]:
             concerned = not (_has_seen(entry, final) or _has_made(entry, final))
         else:  # a matcher that looks at the content may want the final form only
             concerned = step.why is None and hook.id in unmatched
-            concerned = concerned and not wanted(hook, table, step.row, to_native(final, table), final)[0]
+            concerned = concerned and not match(hook, table, step.row, to_native(final, table), final)[0]
         if not concerned:
             continue
         others = any(

@@ -10,10 +10,11 @@ from anyhook.model.outcome import EFFECTS, STRENGTH
 from anyhook.shell.commands import SHELLS, expand_home
 from anyhook.tables.rows import Scene
 from anyhook.tables.translate import REWRITES, completed, to_host, to_native
-from anyhook.walk.merge import judge
+from anyhook.walk.interpret import interpret
+from anyhook.walk.merge import judge, posture_of
 from anyhook.walk.never_ran import as_it_was
 from anyhook.walk.present import own_scene
-from anyhook.walk.routes import wanted
+from anyhook.walk.routes import match
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,35 +110,45 @@ def read_by_all(
     walk: Walk, place: int, step: HookStep, call: Call, run: Run, outcome: Outcome
 ) -> tuple[HookStep, Outcome]:
     """The strictest reading of a run, in the words of the dialect that ran it, and what a refusal means by it. The
-    other declarations that match are done with."""
-    context, event = walk.context, walk.event
-    shadowed = context.config.hook_mode
+    other declarations that match are done with. One that cannot read it runs by itself."""
+    shadowed = walk.context.config.hook_mode
     readings = [] if shadowed.get(step.hook.id) == "shadow" else [(step.row, outcome)]
     speaker = step.hook if readings else None
     also: list[tuple[str, str]] = []
     for other in walk.route.declared_again[place]:
         again = walk.route.steps[other]
-        hook, table = again.hook, again.dialect
-        seen = to_native(walk.current, table)
-        why, failed = ("", "") if again.why == "" else wanted(hook, table, again.row, seen, walk.current)
-        if other in walk.same or why or failed:
+        try:
+            judged = None if other in walk.same else _read(walk, again, step.dialect, call, run)
+        except Exception:  # noqa: BLE001 (whatever it is, it must not cost the first reading)
+            judged = None
+        if judged is None:
             continue
         walk.same[other], walk.read_with[other] = step.hook.id, place
-        if shadowed.get(hook.id) == "shadow" or table.name in context.exhausted:
-            continue
-        speaker = speaker or hook
-        also.append((table.name, again.row.native))
-        settings = context.config.dialects.get(table.name, {})
-        kept = as_it_was(call, table.replies["command"], event.name, run)
-        read = completed(context.interpreter.read(hook, table.replies["command"], event.name, kept), seen, table)
-        judged = judge(hook, table, again.row, read, context.posture_of(hook), settings)
-        readings.append((again.row, in_words_of(step.dialect, judged, table, event)))
+        if shadowed.get(again.hook.id) != "shadow" and again.dialect.name not in walk.context.exhausted:
+            speaker = speaker or again.hook
+            also.append((again.dialect.name, again.row.native))
+            readings.append((again.row, judged))
     if also:
         walk.runs[-1] = walk.runs[-1].replace(also=tuple(also))
     if speaker is None:
         return step, outcome
     row, outcome = strictest(readings)
     return step.replace(hook=speaker, row=row), outcome
+
+
+def _read(walk: Walk, again: HookStep, table: Dialect, call: Call, run: Run) -> Outcome | None:
+    """What another declaration reads in the run, in a table's words; None where it does not want the event."""
+    context, event, hook = walk.context, walk.event, again.hook
+    seen = to_native(walk.current, again.dialect)
+    why, failed = ("", "") if again.why == "" else match(hook, again.dialect, again.row, seen, walk.current)
+    if why or failed:
+        return None
+    reply = again.dialect.replies[hook.handler]
+    read = interpret(hook, reply, event.name, as_it_was(call, reply, event.name, run))
+    settings = context.config.dialects.get(again.dialect.name, {})
+    whole = completed(read, seen, again.dialect)
+    judged = judge(hook, again.dialect, again.row, whole, posture_of(context, hook), settings)
+    return in_words_of(table, judged, again.dialect, event)
 
 
 def in_words_of(table: Dialect, outcome: Outcome, read_by: Dialect, event: Event) -> Outcome:
