@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from anyhook.model.code import GROUPS
-from anyhook.model.codes import CODES, CORRECTED
+from anyhook.model.codes import CODES, CORRECTED, GROUPS
 from anyhook.model.problem import ERROR, WARNING
 from anyhook.tables.cell_names import CAUSES
 from anyhook.tables.error_page import own_ids, page

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from anyhook.model.code import GROUPS
-from anyhook.model.codes import CODES
+from anyhook.model.codes import CODES, GROUPS
 from anyhook.tables.cell_names import CAUSES
 from anyhook.tables.registry import DIALECTS, dialect
 
