@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
 from warm_box import LIMIT_S, PARENT, eventually, lives, servers_of
 
 if TYPE_CHECKING:
-    from warm_box import Door
-
     from conftest import World
+    from warm_box import Door
 
 PRE_TOOL = ("fire", "pre_tool", "--tool", "Bash", "--input", '{"command": "ls"}')
 BRIDGE = ("bridge", "claude", "PreToolUse")

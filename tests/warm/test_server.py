@@ -152,4 +152,5 @@ def test_a_terminal_has_a_server_of_its_own(door: Door, world: World) -> None:
     parent = (world.root / "parent").read_text().strip()
     assert f'"pid": {parent}' in shown, "its own server served the last call"
     assert parent not in [str(pid) for pid in servers_of(door.runtime) if os.getsid(pid) == pid]
-    assert door.call("warm", "--stop").stdout.count(b"Stopped") == 2
+    assert b"Stopped" in door.call("warm", "--stop").stdout  # that of the terminal may have ended with it
+    eventually(lambda: servers_of(door.runtime) == set(), "a server is left")
