@@ -122,7 +122,8 @@ class Walk:
 
     def record(self) -> Decision:
         """The last step of an event that a program fires: record the result."""
-        assert (part := self.part) is not None  # noqa: S101 (the walk has ended, or was closed)
+        part = self.part
+        assert part is not None  # noqa: S101 (the walk has ended, or was closed)
         return self.context.recorder.write(Firing((part,), part.decision, self.context.mode))
 
     def record_cancelled(self) -> None:
@@ -175,10 +176,8 @@ class Walk:
             self.give_up(position, step, why, (f"anyhook: hook `{step.hook.name}` could not be asked: {told(error)}",))
 
     def run(self, position: int, step: HookStep) -> Generator[Waitable, Run, None]:
-        hook, table, row = step.hook, step.dialect, step.row
-        context = self.context
-        posture = posture_of(context, hook)
-        scene = scene_of(context, self.seen, table, row)
+        hook, table, row, context = step.hook, step.dialect, step.row, self.context
+        posture, scene = posture_of(context, hook), scene_of(context, self.seen, table, row)
         if context.trace_step is not None:
             context.trace_step("run", hook.id)
         if hook.handler == "callable":
@@ -186,7 +185,6 @@ class Walk:
 
             answer = self.answers.pop(0) if self.answers else ask(context.routes.callback(hook), self.seen)
             outcome, run = outcome_of(answer), None
-            self.report(hook, "ran", verdict=outcome.verdict)
         elif self.rules is not None and hook.id in self.rules.answers:
             outcome, run = self.rules.answers[hook.id], None
         else:
@@ -211,8 +209,8 @@ class Walk:
                 run = as_it_was(call, table.replies[hook.handler], self.event.name, run)
             had = hook.replace(limit_s=call.limit_s) if run.ending == "timed_out" else hook  # a host may have had less
             outcome = read_again(context.interpreted, had, table.replies[hook.handler], self.event.name, run)
-            cause = outcome.failure.cause if outcome.failure else ""
-            self.runs.append(HookRun(hook, call, posture, model, run, cause, outcome, text))
+            failed = outcome.failure
+            self.runs.append(HookRun(hook, call, posture, model, run, failed.cause if failed else "", outcome, text))
             if outcome.tool_input is not None:
                 outcome = completed(outcome, self.seen, table)
         outcome = judge(hook, table, row, outcome, posture, scene.settings)
@@ -225,7 +223,7 @@ class Walk:
         if run is not None and (outcome.spoke or hook.scope != BUILTIN or context.routes.shows(hook)):
             broken = run.ending == "not_started"
             self.report(hook, "broken" if broken else "ran", (run.error or "") if broken else "", run, outcome.verdict)
-        elif hook.handler == "rule":
+        elif run is None:
             self.report(hook, "ran", verdict=outcome.verdict)
         self.take(position, step, outcome, scene.settings.get("chaining") == "upstream")
 
