@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+Trouble = tuple[int, dict[str, str]]
+"""A status, and the error that its body tells; 200 for a stream that breaks."""
 COMMAND = json.dumps({"command": "echo ran >> ran.txt"})
 ANSWER = "All said."
 
@@ -21,6 +23,8 @@ class Provider(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.requests: list[dict[str, Any]] = []
         self.broken = False
+        self.trouble: list[Trouble] = []
+        """What the next requests get instead of an answer."""
 
     @property
     def url(self) -> str:
@@ -39,6 +43,12 @@ class _Handler(BaseHTTPRequestHandler):
         if self.server.broken:
             self.send_error(400, "out of order")
             return
+        if self.server.trouble:
+            self.fail(self.server.trouble.pop(0))
+            return
+        if not body.get("stream"):
+            self.whole()
+            return
         told = any(message["role"] == "assistant" for message in body["messages"])
         events = _chat(told) if self.path.endswith("/chat/completions") else _messages(told)
         self.send_response(200)
@@ -46,6 +56,39 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         for event in events:
             self.wfile.write(event.encode())
+
+    def whole(self) -> None:
+        """A text that is not a stream, as recipes ask for it."""
+        choice = {"index": 0, "message": {"role": "assistant", "content": ANSWER}, "finish_reason": "stop"}
+        chat = {"id": "it", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+        message = {
+            "id": "it", "type": "message", "role": "assistant", "model": "m", "stop_reason": "end_turn",
+            "content": [{"type": "text", "text": ANSWER}], "usage": {"input_tokens": 7, "output_tokens": 1},
+        }  # fmt: skip
+        answer = json.dumps(chat if self.path.endswith("/chat/completions") else message).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def fail(self, trouble: Trouble) -> None:
+        status, error = trouble
+        if status == 200:  # a stream that breaks in the middle
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.send_header("Content-Length", "100000")
+            self.end_headers()
+            events = _chat(True) if self.path.endswith("/chat/completions") else _messages(True)
+            self.wfile.write(next(events).encode())
+            return
+        body = json.dumps({"type": "error", "error": error}).encode()
+        self.send_response(status)
+        for name, value in (("Content-Type", "application/json"), ("Retry-After", "0"), ("x-should-retry", "false")):
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
 
 
 def _chat(told: bool) -> Iterator[str]:

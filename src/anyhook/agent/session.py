@@ -5,18 +5,20 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field, replace
+from itertools import count
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import pydantic_ai
 from pydantic_ai import Agent, ModelRequestNode, UsageLimits
 from pydantic_ai.capabilities import ProcessEventStream
-from pydantic_ai.exceptions import AgentRunError, ModelConnectionError, UserError
-from pydantic_ai.messages import ModelMessagesTypeAdapter, repair_messages
+from pydantic_ai.exceptions import AgentRunError, ModelContextWindowExceededError, UserError
+from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelRequest, ModelResponse, repair_messages
 
 from anyhook.adapters.lifecycle import Lifecycle
 from anyhook.adapters.messages import final_text, from_plain
 from anyhook.adapters.pydantic_ai import Hooked, Refused, TurnsExhausted
+from anyhook.agent import trouble
 from anyhook.agent.failure import BadSetup, Failed
 from anyhook.agent.models import SCRIPT, model_name, open_model, spoken_name
 from anyhook.agent.options import CONTEXT_WINDOW, SessionOptions
@@ -27,7 +29,6 @@ from anyhook.agent.tools import exit_code, tools
 from anyhook.documents.files import Files
 from anyhook.documents.places import config_file, home_of, state_dir
 from anyhook.handlers.key_variables import key_names
-from anyhook.handlers.model_client import words_of
 from anyhook.process.leftovers import VARIABLE as LEFTOVERS
 from anyhook.process.leftovers import end_commands, end_leftovers, now_s
 from anyhook.state.conversations import Conversation, Conversations
@@ -207,32 +208,70 @@ class Session:
     # -- turns
 
     async def turn(self, prompt: str) -> TurnResult:
-        """One prompt, and all that follows from it; what was said is kept, however it ends."""
-        limits = UsageLimits(request_limit=None)
+        """One prompt, and all that follows from it; what was said is kept, however it ends. Where the model is in
+        trouble that passes, or the conversation is too long for it, it is asked again."""
         self._kept_s = None
         began_s = now_s()
-        try:
-            async with self.agent.iter(prompt, message_history=self.history, usage_limits=limits) as run:
-                try:
-                    async for node in run:
-                        self._keep(run, node)
-                finally:
-                    # A turn may end between a tool call and its result, and the next one goes on from there.
-                    self.history = repair_messages(run.all_messages())
-            text = run.result.output if run.result is not None else ""
-        except Refused as refused:
-            return TurnResult("", REFUSED, str(refused))
-        except TurnsExhausted as exhausted:
-            return TurnResult(final_text(self.history), MAX_TURNS, str(exhausted))
-        except asyncio.CancelledError:
-            await asyncio.to_thread(end_commands, self.id, began_s)
-            raise
-        except Exception as error:  # noqa: BLE001 (whatever a model, a tool or a provider's client raises ends the turn)
-            return TurnResult(final_text(self.history), ERROR, self._told(error))
-        finally:
-            self.save()
+        asked: str | None = prompt
+        compacted = False
+        for attempt in count():
+            try:
+                return await self._asked(asked)
+            except Refused as refused:
+                return TurnResult("", REFUSED, str(refused))
+            except TurnsExhausted as exhausted:
+                return TurnResult(final_text(self.history), MAX_TURNS, str(exhausted))
+            except asyncio.CancelledError:
+                await asyncio.to_thread(end_commands, self.id, began_s)
+                raise
+            except ModelContextWindowExceededError as error:
+                if compacted or not await self._make_room():
+                    return TurnResult(final_text(self.history), ERROR, self._told(error))
+                compacted = True
+            except Exception as error:  # noqa: BLE001 (whatever a model, a tool or a provider's client raises)
+                wait_s = trouble.wait_s(error, attempt) if self.history else None
+                if wait_s is None:
+                    return TurnResult(final_text(self.history), ERROR, self._told(error))
+                self._drop_unfinished()
+                self.tell(trouble.retry_line(error, attempt, wait_s))
+                await asyncio.sleep(wait_s)
+            finally:
+                self.save()
+            asked = None  # the prompt is in the history, and its hooks have seen it
+        raise AssertionError("the last attempt returns")
+
+    async def _asked(self, prompt: str | None) -> TurnResult:
+        """The model's answer to a prompt, or to what the history ends with."""
+        limits = UsageLimits(request_limit=None)
+        async with self.agent.iter(prompt, message_history=self.history, usage_limits=limits) as run:
+            try:
+                async for node in run:
+                    self._keep(run, node)
+            finally:
+                # A turn may end between a tool call and its result, and the next one goes on from there.
+                self.history = repair_messages(run.all_messages())
+        text = run.result.output if run.result is not None else ""
         cut = self.lifecycle.cut_short
         return TurnResult(text, BLOCKED, cut.reason or "") if cut is not None else TurnResult(text)
+
+    def _drop_unfinished(self) -> None:
+        """Forget the beginning of an answer that broke off."""
+        if isinstance(self.history[-1], ModelResponse):
+            self.history.pop()
+
+    async def _make_room(self) -> bool:
+        """Compact what was said before the last request; whether there is room now."""
+        self._drop_unfinished()
+        *said, last = self.history
+        if not said or not isinstance(last, ModelRequest):
+            return False
+        self.tell("The conversation is too long for the model. It is compacted, and the model is asked again.")
+        text = await self.hooked.compact(said, self.model, "auto", self.options.arguments)
+        if not text and len(said) > 1:  # too long even for its summary: then the later half of it
+            text = await self._recipe(COMPACT, self.options.arguments, said[len(said) // 2 :], self.model)
+        if text:
+            self.history = [*from_plain([{"role": "user", "content": text}]), last]
+        return bool(text)
 
     async def compact(self, trigger: str = "manual") -> TurnResult:
         """Compact the conversation, unless a hook keeps it as it is."""
@@ -276,9 +315,7 @@ class Session:
             self._unkept = True
 
     def _told(self, error: Exception) -> str:
-        if isinstance(error, ModelConnectionError):  # whose own words are "Connection error."
-            return f"{self.model.model_name} at {self.model.base_url}: {words_of(error)}"
-        return told(error)
+        return trouble.sentence(error, self.model.model_name, self.model.base_url) or told(error)
 
     # -- recipes
 

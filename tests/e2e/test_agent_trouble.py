@@ -1,0 +1,71 @@
+"""A model in trouble: it is asked again where that helps, and a sentence tells of the rest."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from agent_box import traces
+from test_agent_wire import to
+from wire_server import ANSWER, Trouble, provider
+
+from conftest import World
+
+MODELS = ["openai-chat:m", "anthropic:m"]
+LIMITED: Trouble = (429, {"type": "rate_limit_error", "message": "too fast"})
+FAILED: Trouble = (500, {"type": "api_error", "message": "internal"})
+OVERLOADED: Trouble = (529, {"type": "overloaded_error", "message": "Overloaded"})
+BROKEN: Trouble = (200, {})
+TOO_LONG: Trouble = (
+    400,
+    {
+        "type": "invalid_request_error",
+        "code": "context_length_exceeded",
+        "message": "prompt is too long: 250000 tokens > 200000 maximum",
+    },
+)
+KEY: Trouble = (401, {"type": "authentication_error", "message": "invalid x-api-key"})
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("trouble", [LIMITED, FAILED, OVERLOADED, BROKEN])
+def test_trouble_that_passes(world: World, model: str, trouble: Trouble) -> None:
+    world.hook("kodik", "UserPromptSubmit", "echo x >> prompts.txt")
+    with provider() as server:
+        server.trouble = [trouble]
+        to(world, server)
+        done = world.command("agent", "run", "Go.", "--model", model, "--permission", "auto", "--json")
+    report = json.loads(done.stdout)
+    assert (done.returncode, report["text"], report["turns"], traces(world)) == (0, ANSWER, 2, 1), done.stderr
+    assert "Trying again in" in done.stderr
+    assert "(1 of 4)" in done.stderr
+    assert (world.project / "prompts.txt").read_text() == "x\n"  # its hooks are asked once
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_conversation_that_is_too_long_is_compacted(world: World, model: str) -> None:
+    world.hook("kodik", "PreCompact", "echo compacting >> compactions.txt")
+    with provider() as server:
+        to(world, server)
+        words = ("agent", "run", "Go.", "--model", model, "--permission", "auto", "--json")
+        first = json.loads(world.command(*words).stdout)
+        server.trouble = [TOO_LONG]
+        done = world.command(*words, "--resume", first["session"])
+    report = json.loads(done.stdout)
+    assert (done.returncode, report["text"]) == (0, ANSWER), done.stderr
+    assert "compacted" in done.stderr
+    assert (world.project / "compactions.txt").read_text() == "compacting\n"
+    refused, after = [request["messages"] for request in server.requests if request.get("stream")][2:4]
+    assert len(after) < len(refused)
+    assert ANSWER in json.dumps(after)  # the summary is what the model was told
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_trouble_that_stays_is_told_in_a_sentence(world: World, model: str) -> None:
+    with provider() as server:
+        server.trouble = [KEY]
+        to(world, server)
+        done = world.command("agent", "run", "Go.", "--model", model)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: m: the provider does not accept the key (invalid x-api-key).")
+    assert "{" not in done.stderr
