@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from anyhook.agent.failure import BadSetup
 from anyhook.agent.session import ERROR, INTERRUPTED, REFUSED, Session, TurnResult
+from anyhook.agent.tools import TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from anyhook.adapters.lifecycle import Announcer
     from anyhook.adapters.tool_calls import ToolRecord
     from anyhook.agent.options import SessionOptions
+    from anyhook.agent.stream_json import StreamJson
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
@@ -36,6 +38,7 @@ class Headless:
         keep: bool = True,
         called: Callable[[ToolRecord], None] = lambda record: None,
         announce: Announcer | None = None,
+        stream: StreamJson | None = None,
     ) -> None:
         """`keep` is whether there will be a report: a long session has many events. `called` gets each tool call
         once it is over, `announce` each event before its hooks run."""
@@ -45,7 +48,10 @@ class Headless:
         self.watch, self.say, self.called = watch, say, called
         self.ended_by = ""
         self.doing: asyncio.Future[Any]
+        self.stream = stream
         self.session = Session(options, observe=self._event, log=self._call, tell=say, announce=announce)
+        if stream is not None:
+            self.session.said = stream.said
 
     def _event(self, event: Event, decision: Decision) -> None:
         if self.keep:
@@ -61,6 +67,8 @@ class Headless:
 
     async def run(self, prompt: str) -> TurnResult:
         self.session.open()
+        if self.stream is not None:
+            self.stream.begins(self.session, TOOLS)
         self.doing = work = asyncio.ensure_future(self._work(prompt))
         self._listen()
         try:
@@ -77,6 +85,8 @@ class Headless:
             await end
         except asyncio.CancelledError:  # told once more: then hooks of the end are not waited for either
             turn = TurnResult(turn.text, INTERRUPTED, "the session was ended before its last hooks were through")
+        if self.stream is not None:
+            self.stream.ends(self.session, turn)
         return turn
 
     def _listen(self) -> None:

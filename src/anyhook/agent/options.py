@@ -33,5 +33,7 @@ class SessionOptions:
     plugin_dirs: tuple[str, ...] = ()
     state_dir: str | None = None
     web_fetch: bool = False
+    max_cost: float | None = None
+    """In US dollars."""
     mode: str | None = None
     """None where the user's settings decide."""

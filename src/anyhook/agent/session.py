@@ -25,6 +25,7 @@ from anyhook.agent.options import CONTEXT_WINDOW, SessionOptions
 from anyhook.agent.permission import Permission
 from anyhook.agent.recipes import COMPACT, cook, folders, recipe_text
 from anyhook.agent.settings import read_agent_settings
+from anyhook.agent.spent import Spent
 from anyhook.agent.tools import exit_code, tools
 from anyhook.documents.files import Files
 from anyhook.documents.places import config_file, home_of, state_dir
@@ -84,6 +85,9 @@ class Session:
     announce: Announcer | None = None
     stream: Callable[[AgentStreamEvent], None] | None = None
     """Called with the model's words and tool calls as they come; without it the model is asked for whole answers."""
+    said: Callable[[Session, Sequence[ModelMessage]], None] = lambda session, messages: None
+    """Called with the whole conversation whenever something was added to it."""
+    spent: Spent = field(default_factory=Spent)
     history: list[ModelMessage] = field(default_factory=list)
     earlier_turns: int = 0
     """Answers of the model in the session so far, as it was kept."""
@@ -179,12 +183,12 @@ class Session:
 
     # -- how the session starts and ends
 
-    async def start(self) -> TurnResult:
+    async def start(self, source: str = "") -> TurnResult:
         """The session starts, unless a hook refuses. Guards that are off are told first."""
         off = off_line(self.engine.setup, self.engine.catalog)
         if off:
             self.tell(off)
-        decision = await self.lifecycle.begin("resume" if self.resumed else "startup")
+        decision = await self.lifecycle.begin(source or ("resume" if self.resumed else "startup"))
         if decision.stops and decision.effect == "abort":
             return TurnResult("", REFUSED, decision.reason or "")
         return TurnResult()
@@ -245,14 +249,29 @@ class Session:
         limits = UsageLimits(request_limit=None)
         async with self.agent.iter(prompt, message_history=self.history, usage_limits=limits) as run:
             try:
+                counted = len(self.history)
                 async for node in run:
                     self._keep(run, node)
+                    messages = run.all_messages()
+                    self.spent.add(messages[counted:])
+                    counted = len(messages)
+                    self.said(self, messages)
+                    self._check_cost()
             finally:
                 # A turn may end between a tool call and its result, and the next one goes on from there.
                 self.history = repair_messages(run.all_messages())
         text = run.result.output if run.result is not None else ""
         cut = self.lifecycle.cut_short
         return TurnResult(text, BLOCKED, cut.reason or "") if cut is not None else TurnResult(text)
+
+    def _check_cost(self) -> None:
+        most, cost = self.options.max_cost, self.spent.cost
+        if most is None:
+            return
+        if cost is None:
+            raise Failed(f"--max-cost: the price of {self.model.model_name} is not known. Leave the option out.")
+        if cost > most:
+            raise Failed(f"the run has cost ${cost:.4f}, more than --max-cost {most:g}")
 
     def _drop_unfinished(self) -> None:
         """Forget the beginning of an answer that broke off."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 FILES = ("read_file", "write_file", "edit_file", "list_files", "grep")
 SHELL = "shell"
 SHELL_LIMIT_S = 120.0
+TOOLS = (SHELL, *FILES, "delegate_task")
 RETRIES = 5
 """How often in a row a model may get one file tool's input wrong before the run fails."""
 EXIT_CODE = re.compile(r"\n\[exit code: (-?\d+)\]")

@@ -54,6 +54,13 @@ class AgentOptions(ModeOption, TrustOption, ProjectJsonOptions):
     no_hooks: bool = switch("--no-hooks", "Run no hooks, not even built-in ones.")
     trust_hooks: bool = switch("--trust-hooks", "Approve the project's hooks as they are now, then run.")
     web_fetch: bool = switch("--web-fetch", "Let the agent fetch pages, as the setting `web_fetch` does.")
+    output_format: str | None = option(
+        "--output-format",
+        "What `run` prints: text (the default), json (as --json), or stream-json, a line for each message.",
+        "FORMAT",
+        choices=("text", "json", "stream-json"),
+    )
+    max_cost: str | None = option("--max-cost", "End the run once it has cost more than this, in US dollars.", "USD")
     debug: bool = switch("--debug", "Show every hook that runs.")
 
 
@@ -119,6 +126,9 @@ def session_options(call: AgentOptions) -> SessionOptions:
         raise BadCall("--resume: the id of a session is missing. `--follow` continues the latest.")
     if call.resume and call.follow:
         raise BadCall("--resume and --follow cannot be combined. Use one of them.")
+    cost = call.max_cost
+    if cost is not None and not cost.replace(".", "", 1).isdigit():
+        raise BadCall(f"--max-cost {cost}: must be an amount in US dollars, such as 0.50.")
     return SessionOptions(
         project=os.path.realpath(project_of(call.project, call.plugin_dir)),
         env=dict(os.environ),
@@ -135,6 +145,7 @@ def session_options(call: AgentOptions) -> SessionOptions:
         plugin_dirs=call.plugin_dir,
         state_dir=call.state_dir or None,
         web_fetch=call.web_fetch,
+        max_cost=float(cost) if cost is not None else None,
         mode=call.mode or None,
     )
 
@@ -145,15 +156,21 @@ def _run(prompt: str, options: SessionOptions, call: AgentOptions) -> int:
 
         from anyhook.agent.failure import BadSetup, Failed
         from anyhook.agent.headless import STATUS, Headless
+        from anyhook.agent.stream_json import StreamJson
         from anyhook.cli.view.status_line import StatusLine
-    talk = Talk(call.debug, StatusLine(sys.stderr, {} if call.json else options.env))
-    headless = Headless(options, talk.show, talk.event, keep=call.json, called=talk.call, announce=talk.status.begins)
+    as_json, streams = call.json or call.output_format == "json", call.output_format == "stream-json"
+    talk = Talk(call.debug, StatusLine(sys.stderr, {} if as_json else options.env))
+    answer = AnswerOnly()
+    stream = StreamJson(lambda line: answer.line(lean_json.dumps(line))) if streams else None
+    headless = Headless(
+        options, talk.show, talk.event, keep=as_json, called=talk.call, announce=talk.status.begins, stream=stream
+    )
 
     async def watched() -> TurnResult:
         async with talk.status.shown():
             return await headless.run(prompt)
 
-    with AnswerOnly():
+    with answer:
         try:
             turn = asyncio.run(watched())
         except BadSetup as error:
@@ -163,9 +180,9 @@ def _run(prompt: str, options: SessionOptions, call: AgentOptions) -> int:
             return FAILED
     if turn.why:
         render.say(f"{turn.stop}: {turn.why}")
-    if call.json:
+    if as_json:
         render.json_out(headless.report(turn))
-    elif turn.text:
+    elif turn.text and not streams:
         render.out(turn.text)
     return STATUS[turn.stop]
 

@@ -198,13 +198,20 @@ def fill_streams() -> None:
 class AnswerOnly:
     """stdout is for the answer alone; whatever else is written there meanwhile goes to stderr."""
 
+    stdout = -1
+
     def __enter__(self) -> None:
-        self.stdout = -1
         try:
             self.stdout = os.dup(1)
             os.dup2(2, 1)
         except OSError:
             return  # one of them was closed from the start
+
+    def line(self, text: str) -> None:
+        """Part of the answer, before all of it is known."""
+        left = f"{text}\n".encode("utf-8", "surrogateescape")
+        while left and self.stdout >= 0:
+            left = left[os.write(self.stdout, left) :]
 
     def __exit__(self, *_: object) -> None:
         try:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from anyhook.agent.history import past_sessions
 from anyhook.agent.recipes import folders, recipe_names, recipe_text
 from anyhook.agent.session import BLOCKED, DONE
+from anyhook.agent.tools import TOOLS
 from anyhook.cli.chat import approval
 from anyhook.cli.chat.new_hook import create_hook
 from anyhook.cli.chat.screen import INDENT, Screen, tilde
@@ -72,7 +73,7 @@ async def _help(chat: Chat, _rest: str) -> None:
     rows += [(f"/{name} [K=V]… [TEXT]", "Run this recipe.") for name in _recipes(chat)]
     rows += [
         ("Alt-Enter", "Break the line."),
-        ("Up, Down, Ctrl-R", "PastSession prompts."),
+        ("Up, Down, Ctrl-R", "Past prompts."),
         ("Ctrl-C", "Stop the turn."),
         ("Ctrl-D", "The same as /exit."),
     ]
@@ -151,6 +152,29 @@ async def _resume(chat: Chat, rest: str) -> None:
         chat.screen.line(f"{rest}: {'several sessions begin so' if chosen else 'there is no such session'}.", BAD)
 
 
+async def _clear(chat: Chat, _rest: str) -> None:
+    await chat.resume(None, reason="clear")
+
+
+async def _model(chat: Chat, rest: str) -> None:
+    session = _session(chat)
+    if not rest:
+        chat.screen.line(f"{session.model_name}. /model PROVIDER:NAME uses another one.", indent=INDENT)
+        return
+    session.save()
+    await chat.resume(session.id, model=rest)
+
+
+async def _cost(chat: Chat, _rest: str) -> None:
+    chat.screen.line(_session(chat).spent.line(), indent=INDENT)
+
+
+async def _tools(chat: Chat, _rest: str) -> None:
+    more = ["web_fetch"] if _session(chat).settings.web_fetch else []
+    for name in (*TOOLS, *more):
+        chat.screen.line(name, indent=INDENT)
+
+
 async def _create_hook(chat: Chat, rest: str) -> None:
     await create_hook(chat, rest)
 
@@ -161,6 +185,10 @@ COMMANDS = {
     "trust": SlashCommand("", "Show what the project's hooks would run, and approve it.", _trust),
     "create-hook": SlashCommand("DESCRIPTION", "Let the model write a hook.", _create_hook),
     "compact": SlashCommand("", "Replace the conversation with a summary of it.", _compact),
+    "clear": SlashCommand("", "Start a new session, with an empty conversation.", _clear),
+    "model": SlashCommand("[NAME]", "Show the model, or go on with another one.", _model),
+    "tools": SlashCommand("", "List the agent's tools.", _tools),
+    "cost": SlashCommand("", "Show what the session has used, and what it cost.", _cost),
     "resume": SlashCommand("[ID]", "Continue another session of this project.", _resume),
     "exit": SlashCommand("", "End the session.", _exit),
 }

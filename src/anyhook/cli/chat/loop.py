@@ -8,20 +8,22 @@ import dataclasses
 import signal
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from anyhook.adapters.messages import final_text
+from anyhook.adapters.messages import final_text, last_size
 from anyhook.agent.failure import BadSetup
 from anyhook.agent.headless import SIGNALS, STATUS
+from anyhook.agent.options import CONTEXT_WINDOW
 from anyhook.agent.permission import ALWAYS, NO, ONCE
 from anyhook.agent.recipes import COMPACT
 from anyhook.agent.session import BLOCKED, DONE, INTERRUPTED, REFUSED, Session
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.chat import approval, commands
 from anyhook.cli.chat.activity import Activity
+from anyhook.cli.chat.diff import edit_lines
 from anyhook.cli.chat.keyboard import ENDED, Keyboard
 from anyhook.cli.chat.keyboard import INTERRUPTED as CTRL_C
 from anyhook.cli.chat.screen import INDENT, Screen, call_line, tilde
 from anyhook.cli.failure import BadCall
-from anyhook.cli.view.styles import BAD, FAINT, WARN, wants_colour
+from anyhook.cli.view.styles import BAD, FAINT, PLAIN, WARN, wants_colour
 from anyhook.documents.places import state_dir
 from anyhook.model.hook import ARMED, CHANGED, UNTRUSTED
 
@@ -128,11 +130,11 @@ class Chat:
             stream=self.screen.stream,
         )
 
-    async def start(self) -> int | None:
+    async def start(self, source: str = "") -> int | None:
         """Greet, and start the session; the exit status where it does not start."""
         assert self.session is not None  # noqa: S101 (it was opened)
         self._greet(self.session)
-        turn = await self.work(self.session.start())
+        turn = await self.work(self.session.start(source))
         if turn is None:
             self.ended_by = "interrupted"
             return STATUS[INTERRUPTED]
@@ -153,13 +155,15 @@ class Chat:
         self.screen.line("/help lists commands, Ctrl-C stops a turn, Ctrl-D ends the session", FAINT)
         self.screen.reminder(final_text(session.history))
 
-    async def resume(self, identity: str) -> None:
-        """Leave this session, and resume another. If that fails, this one continues."""
-        after = self.make(dataclasses.replace(self.options, resume=identity, follow=False, recipe=None))
+    async def resume(self, identity: str | None, model: str | None = None, reason: str = RESUME) -> None:
+        """Leave this session, and resume another, or start a new one without an identity. If that fails, this one
+        continues."""
+        options = dataclasses.replace(self.options, resume=identity, follow=False, recipe=None)
+        after = self.make(dataclasses.replace(options, model=model) if model else options)
         after.open()
-        await self._end(RESUME)
-        self.session = after
-        if await self.start() is not None:
+        await self._end(reason)
+        self.session, self.options = after, dataclasses.replace(self.options, model=model or self.options.model)
+        if await self.start(reason) is not None:
             self.leaving = True
 
     async def _end(self, reason: str) -> None:
@@ -201,6 +205,8 @@ class Chat:
             self.screen.line(f"A hook ended the turn: {ended.why or 'it gave no reason'}", WARN)
         elif ended.stop != DONE:
             self.screen.line(f"{ended.stop}: {ended.why}", BAD)
+        if self.session is not None:
+            self.screen.line(usage_line(self.session), FAINT)
 
     async def work(self, work: Coroutine[Any, Any, T]) -> T | None:
         """Something that Ctrl-C stops; None where it did."""
@@ -227,7 +233,8 @@ class Chat:
     async def ask(self, tool: str, given: dict[str, Json], reason: str, lasting: bool) -> str:
         """A person's answer to whether a tool may run."""
         self.screen.line(f"{INDENT}{reason}:", WARN)
-        self.screen.line(call_line(tool, given), indent=INDENT * 2)
+        for text, style in edit_lines(tool, given, self.options.project) or [(call_line(tool, given), PLAIN)]:
+            self.screen.line(text, style, INDENT * 2)
         always = ", [a]lways in this session" if lasting else ""
         known = {"y": ONCE, "yes": ONCE, "n": NO, "no": NO, "": NO, ENDED: NO}
         if lasting:
@@ -246,3 +253,10 @@ class Chat:
     async def confirmed(self, question: str) -> bool:
         """A yes to a question; everything else is a no."""
         return await self.keyboard.answer(f"{question} [y/N]") in ("y", "yes")
+
+
+def usage_line(session: Session) -> str:
+    """What the session has used, and how full the model's context is."""
+    most = session.model.context_window or CONTEXT_WINDOW
+    full = last_size(session.history) / most
+    return f"{session.spent.line()}; {full:.0%} of the context is full"

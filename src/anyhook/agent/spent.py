@@ -1,0 +1,41 @@
+"""What a session has used: tokens, and money as far as the price of the model is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pydantic_ai.messages import ModelResponse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pydantic_ai.messages import ModelMessage
+
+
+@dataclass
+class Spent:
+    """Sums over the answers of a model."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = 0.0
+    """In US dollars; None where the price of one answer is not known."""
+
+    def add(self, messages: Sequence[ModelMessage]) -> None:
+        for message in messages:
+            if not isinstance(message, ModelResponse):
+                continue
+            self.input_tokens += message.usage.input_tokens
+            self.output_tokens += message.usage.output_tokens
+            try:
+                price = float(message.cost().total_price)
+            except (LookupError, ValueError, AssertionError):
+                self.cost = None
+            else:
+                self.cost = self.cost + price if self.cost is not None else None
+
+    def line(self) -> str:
+        """For people."""
+        tokens = f"{self.input_tokens:,} tokens in, {self.output_tokens:,} out"
+        return f"{tokens}, {f'${self.cost:.4f}' if self.cost is not None else 'price not known'}"

@@ -1,0 +1,54 @@
+"""An edit as a diff, before a person lets it happen and after it happened: the path first, then the lines."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from typing import TYPE_CHECKING
+
+from anyhook.cli.view.styles import BAD, BOLD, FAINT, GOOD, PLAIN
+from anyhook.cli.view.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from anyhook.model.json_types import Json
+
+MAX_LINES = 60
+"""How much of a diff is shown."""
+MAX_BYTES = 1_000_000
+"""Of a larger file only the path is shown."""
+
+
+def edit_lines(tool: str, given: Mapping[str, Json], project: str) -> list[tuple[str, str]]:
+    """The lines of an edit with their styles; [] for a call that is none."""
+    path = given.get("path")
+    if not isinstance(path, str) or tool not in ("write_file", "edit_file"):
+        return []
+    old, new = ("", given.get("content")) if tool == "write_file" else (given.get("old_text"), given.get("new_text"))
+    if tool == "write_file":
+        old = _text(os.path.join(project, path))
+    if not isinstance(old, str) or not isinstance(new, str):
+        return []
+    found = list(difflib.unified_diff(old.splitlines(), new.splitlines(), n=2, lineterm=""))[2:]
+    lines = [(visible(line), _style(line)) for line in found[:MAX_LINES]]
+    if len(found) > MAX_LINES:
+        lines.append((f"… {len(found) - MAX_LINES} more lines", FAINT))
+    return [(visible(path), BOLD), *lines]
+
+
+def _text(path: str) -> str | None:
+    """What is there now; None where that cannot be shown."""
+    try:
+        if os.path.getsize(path) > MAX_BYTES:
+            return None
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _style(line: str) -> str:
+    return {"+": GOOD, "-": BAD, "@": FAINT}.get(line[:1], PLAIN)
