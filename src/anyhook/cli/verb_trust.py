@@ -25,8 +25,9 @@ from anyhook.state.repository import place_of
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.testing.kit.approval import CASES, review_cases
 from anyhook.walk.build import Loaded, build, open_ledger, within_budget
-from anyhook.walk.review import APPROVED, REMOVED, contents, differences, folders_of, review
+from anyhook.walk.review import APPROVED, REMOVED, contents, differences, review
 from anyhook.walk.routes import Catalog
+from anyhook.walk.trust import folders_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
