@@ -326,7 +326,9 @@ def tried(agent: str, name: str, apply: Callable[[Scene], None]) -> Cell:
         asked = any(json.loads(line).get("event") == "pre_tool" and WORD in line for line in lines)
     told = IN_SESSION if "OFF: " in heard else BY_STATUS if not status["protected"] or _off(status, agent) else ""
     cell = Cell(RAN if ran else REFUSED, told, status["protected"], status["agents"][agent]["state"], doctor["status"])
-    cell.wrong = list(judged(cell, name, asked, status["agents"][agent]["why"] or doctor["reason"]))
+    why = status["agents"][agent]["why"] or doctor["reason"]
+    unconfirmed = "INERT" if "user" in table.confirms else ""
+    cell.wrong = list(judged(cell, name, asked, why.replace(folder, ""), unconfirmed))
     return cell
 
 
@@ -334,8 +336,9 @@ def _off(status: dict[str, Any], agent: str) -> bool:
     return bool(status["agents"][agent]["state"] == "off")
 
 
-def judged(cell: Cell, name: str, asked: bool, why: str) -> Iterator[str]:
-    """What must not be."""
+def judged(cell: Cell, name: str, asked: bool, why: str, unconfirmed: str) -> Iterator[str]:
+    """What must not be. `unconfirmed` is what `doctor` says of an agent that wants our entry confirmed first: that run
+    is without the words by which the agent is driven here."""
     claims = cell.protected and cell.state == "on"
     if cell.call == RAN:
         if cell.doctor == "ARMED":
@@ -346,8 +349,10 @@ def judged(cell: Cell, name: str, asked: bool, why: str) -> Iterator[str]:
             yield "the call ran, and nobody was told"
     if name in HARMLESS and (cell.call != REFUSED or not cell.protected):
         yield f"the guard should hold ({why})"
-    if name.startswith("launcher gone, closed") and (cell.call, cell.doctor) != (REFUSED, "REFUSING"):
-        yield f"a closed entry should refuse, and doctor should say REFUSING ({why})"
+    if name == "launcher gone, closed" and cell.call != REFUSED:
+        yield f"a closed entry should refuse ({why})"
+    if name.startswith("launcher gone") and cell.call == REFUSED and cell.doctor not in ("REFUSING", unconfirmed):
+        yield f"doctor should say REFUSING ({why})"
 
 
 def load() -> dict[str, Any]:
