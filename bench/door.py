@@ -102,9 +102,8 @@ def _first(place: Place, cold: Mapping[str, str], warm: Mapping[str, str], round
     usual, first = list[float](), list[float]()
     for number in range(rounds + 1):
         times = [_call(argv, env, place, 1_000_000 + number) for env in (cold, warm)]
-        state = {"running": False}
-        while not state["running"]:
-            state = _state(warm)
+        while not _state(warm)["running"]:
+            time.sleep(0.05)
         subprocess.run([LAUNCHER, "warm", "--stop"], env=warm, check=True, capture_output=True)
         if number:
             usual.append(times[0])
