@@ -183,8 +183,8 @@ class Walk:
         if hook.handler == "callable":
             from anyhook.walk.callables import ask, outcome_of
 
-            run, callback = None, context.routes.callback(hook)
-            outcome = outcome_of(self.answers.pop(0) if self.answers else ask(callback, self.seen))
+            answer = self.answers.pop(0) if self.answers else ask(context.routes.callback(hook), self.seen)
+            outcome, run = outcome_of(answer), None
         elif self.rules is not None and hook.id in self.rules.answers:
             outcome, run = self.rules.answers[hook.id], None
         else:
@@ -192,7 +192,7 @@ class Walk:
                 step = self.rules.with_line(step, self.current)
             call, model, started = self.begun.pop(position) if position in self.begun else self.begin(step, scene)
             self.running = None if isinstance(started, Run) else started
-            self.head = self.head or context.recorder.head(self.event, context.mode)  # while it runs: nobody waits
+            self.head = self.head or context.recorder.head(self.event, context.mode)  # while the hook runs
             text = call_text(hook, call, posture, context.recorder.policy, model)
             try:
                 run = started if isinstance(started, Run) else (yield started)
@@ -208,8 +208,8 @@ class Walk:
                 run = as_it_was(call, table.replies[hook.handler], self.event.name, run)
             had = hook.replace(limit_s=call.limit_s) if run.ending == "timed_out" else hook  # a host may have had less
             outcome = read_again(context.interpreted, had, table.replies[hook.handler], self.event.name, run)
-            cause = outcome.failure.cause if outcome.failure else ""
-            self.runs.append(HookRun(hook, call, posture, model, run, cause, outcome, text))
+            failed = outcome.failure
+            self.runs.append(HookRun(hook, call, posture, model, run, failed.cause if failed else "", outcome, text))
             if outcome.tool_input is not None:
                 outcome = completed(outcome, self.seen, table)
         outcome = judge(hook, table, row, outcome, posture, scene.settings)
