@@ -14,6 +14,7 @@ from anyhook.state.plans import SETTLED_NS, Setup, plan_path
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from anyhook.documents.places import Stamp
 
@@ -66,7 +67,8 @@ def keep_status(
         return
     key = _key(setup, words)
     try:
-        write_private(_path(setup.own_dir(), key), marshal.dumps((key, dict(stamps), printed)))
+        kept: Any = (key, dict(stamps), printed)
+        write_private(_path(setup.own_dir(), key), marshal.dumps(kept))
     except (OSError, ValueError):
         return  # the next one works it out again
 
