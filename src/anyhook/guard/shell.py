@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from anyhook.shell.steps import CommandStep
 
-DECIDING = ("trust", "install", "uninstall", "enable", "disable")
+DECIDING = ("trust", "install", "uninstall", "enable", "disable", "shadow", "enforce", "allow-once")
 """Our verbs that only a person may use,"""
 LOOKING = {"trust": "--list", "install": "--dry-run", "uninstall": "--dry-run"}
 """but for these options, with which they only show something."""

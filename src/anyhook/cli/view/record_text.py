@@ -75,11 +75,13 @@ def _page(line: JournalLine) -> list[str]:
     decision = line.decision
     calls = {call.hook: call for call in line.calls}
     hooks, requests = decision.hooks if decision is not None else (), requests_of(line)
-    lines.append("hooks" if hooks else "no hook was considered")
+    lines.append("hooks" if hooks or (decision is not None and decision.unmet) else "no hook was considered")
     for hook in hooks:
         lines.extend(_hook_lines(hook, calls.pop(hook.id, None), requests.get(hook.id)))
     for identity, call in calls.items():  # a product's own hook that had nothing to say
         lines.extend([f"  · {identity}  ran", *_call_lines(call)])
+    if decision is not None and decision.unmet:
+        lines.append(f"  - {decision.unmet} {'rule did' if decision.unmet == 1 else 'rules did'} not apply")
     host = "the program that fired" if line.host in OURS else str(line.host)
     return [*lines, *(_decision_lines(decision, host) if decision is not None else ["decision  None"])]
 
