@@ -32,7 +32,7 @@ def test_shadow_report_and_enforce(world: World) -> None:
     done = world.command("shadow", "no ls", "--for", "7d")
     assert done.returncode == 0, done.stderr
     decision = call(world, "ls -b")
-    assert (decision["verdict"], [row["verdict"] for row in decision["hooks"]]) == ("none", ["block", "none"])  # type: ignore[attr-defined, index]
+    assert (decision["verdict"], [row["verdict"] for row in decision["hooks"]]) == ("none", ["block", "none"])  # type: ignore[attr-defined]
     assert call(world, "cat x")["verdict"] == "none"
     gates = {gate["id"]: gate["state"] for gate in json.loads(world.command("status", "--json").stdout)["gates"]}
     assert gates[ID] == "shadow"
