@@ -119,3 +119,18 @@ def test_ask_is_never_weaker(world: World) -> None:
     done = world.command("bridge", mute, shown.calls, stdin=json.dumps(dict(shown.payload)))
     assert "Sure?" in done.stdout + done.stderr
     assert "cannot be asked here" in done.stdout + done.stderr
+
+
+def test_rules_see_what_rules_made_of_a_call(world: World) -> None:
+    rewrite = '[[rule]]\nwhen = "runs cp"\nthen = "rewrite"\nto = "{command} -v"\n'
+    rules(world, f'[[rule]]\nwhen = "runs zzz"\n{rewrite}')
+    decision = call(world, "cp a b")
+    assert (decision["tool_input"], decision["problems"]) == ({"command": "cp a b -v"}, [])
+
+
+def test_rules_see_what_other_hooks_made_of_a_call(world: World) -> None:
+    rules(world, '[[rule]]\nname = "no rm"\nwhen = "runs rm"\n')
+    answer = json.dumps({"replace_tool_input": {"command": "rm x"}})
+    world.hook("kode", "tool_call_pre", f"echo '{answer}'")
+    decision = call(world, "ls")
+    assert (decision["verdict"], decision["hook"]) == ("block", "anyhook:user:pre_tool:no-rm")

@@ -29,7 +29,7 @@ class ShadowOptions(ProjectJsonOptions):
 def shadow(hook: str, options: ShadowOptions) -> int:
     """Let a hook or a rule run without its decisions counting. HOOK is its id, its name if no other hook has it, or a
     pattern of ids such as 'anyhook:user:git:*'. `anyhook report` shows what it would have stopped."""
-    until, span = None, vars(options)["for"]  # a keyword cannot be an attribute's name
+    until, span = None, options.for_
     if span is not None:
         try:
             seconds = seconds_of(span)
