@@ -26,7 +26,12 @@ def main() -> None:
         status = _tell("interrupted\n", 130)
     except Exception as error:  # noqa: BLE001 (the last resort: a person gets a sentence, whatever went wrong)
         status = _give_up(error, debug)
-    _leave(status)
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError, AttributeError):
+        pass
+    os._exit(status)  # at once: taking the interpreter apart costs more than some hooks
 
 
 def _is_debugging(words: list[str]) -> bool:
@@ -93,13 +98,3 @@ def _fast(verb: str, words: list[str]) -> int | None:
 
         render.say(f"anyhook {verb}: {error}")
         return BAD_CALL
-
-
-def _leave(status: int) -> None:
-    """Leave at once: taking the interpreter apart costs more than some hooks."""
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except (OSError, ValueError, AttributeError):
-        pass
-    os._exit(status)

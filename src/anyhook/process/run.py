@@ -38,7 +38,7 @@ def start(call: Call, stdin: Callable[[], bytes] | None = None) -> Child | Run:
                 other.alone = False
     program: str | None = None
     try:
-        program = _find(call)
+        program = call.argv[0] if call.argv and "/" in call.argv[0] else _find(call)
         if program:
             child.launch(program)
         if child.pid:
@@ -164,11 +164,9 @@ def _why(call: Call, program: str | None, error: Exception | None) -> str:
 
 
 def _find(call: Call) -> str | None:
-    """What to execute, relative to the call's directory: a bare name is looked up on the PATH of the call's own
+    """What a bare name stands for, relative to the call's directory: it is looked up on the PATH of the call's own
     environment, as execvp would; None where it is not there."""
     name = call.argv[0] if call.argv else ""
-    if "/" in name:
-        return name
     for folder in call.env.get("PATH", os.defpath).split(":") if name else ():
         path = f"{folder or '.'}/{name}"
         place = os.path.join(call.cwd, path)
