@@ -10,7 +10,9 @@ import sys
 def main() -> None:
     words = sys.argv[1:]
     status: int | None = None
-    debug = _is_debugging(words)
+    own = words[: words.index("--")] if "--" in words else words
+    # The agent has a `--debug` of its own: it shows hooks in the words of the documents that describe it.
+    debug = os.environ.get("ANYHOOK_DEBUG", "0") not in ("", "0") or ("--debug" in own and words[0] != "agent")
     try:
         if debug:
             from anyhook.cli.debug import show_steps
@@ -32,18 +34,6 @@ def main() -> None:
     except (OSError, ValueError, AttributeError):
         pass
     os._exit(status)  # at once: taking the interpreter apart costs more than some hooks
-
-
-def _is_debugging(words: list[str]) -> bool:
-    """Whether the call asks to see the steps, and the traceback of a failure. The agent has a `--debug` of its own:
-    it shows hooks in the words of the documents that describe it."""
-    if os.environ.get("ANYHOOK_DEBUG", "0") not in ("", "0"):
-        return True
-    return (
-        words[:1] != ["agent"]
-        and "--debug" in words
-        and "--debug" in words[: words.index("--") if "--" in words else None]
-    )
 
 
 def _give_up(error: Exception, debug: bool) -> int:

@@ -66,11 +66,11 @@ def open_engine(
 ) -> Engine:
     """The engine of a process that ends with the answer."""
     from anyhook.walk.engine import Engine
-    from anyhook.walk.routes import load_catalog
+    from anyhook.walk.routes import from_plan, made_catalog
 
     return Engine(
         setup,
-        load_catalog(setup, plan),
+        (from_plan(plan) if plan is not None else None) or made_catalog(setup),
         on_failure=options.on_failure,
         mode=options.mode,
         session=session,

@@ -18,7 +18,7 @@ from anyhook.process.spawn import here
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from types import FrameType
 
     from anyhook.model.call import Call
@@ -196,6 +196,9 @@ def fill_streams() -> None:
 class AnswerOnly:
     """stdout is for the answer alone; whatever else is written there meanwhile goes to stderr."""
 
+    handlers: Mapping[int, object] = {}
+    """What signals meant before."""
+
     def __enter__(self) -> None:
         self.stdout = -1
         try:
@@ -212,6 +215,8 @@ class AnswerOnly:
         if self.stdout >= 0:
             os.dup2(self.stdout, 1)
             os.close(self.stdout)
+        for number, handler in self.handlers.items():
+            signal(number, handler)
 
 
 class OnDuty(AnswerOnly):
@@ -222,11 +227,6 @@ class OnDuty(AnswerOnly):
         adopt_orphans()
         self.handlers = {number: signal(number, _end) for number in (SIGINT, SIGTERM, SIGHUP)}
         super().__enter__()
-
-    def __exit__(self, *_: object) -> None:
-        super().__exit__()
-        for number, handler in self.handlers.items():
-            signal(number, handler)
 
 
 class Unwinding:
