@@ -6,6 +6,10 @@ from __future__ import annotations
 import os
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 def main() -> None:
     words = sys.argv[1:]
@@ -13,13 +17,23 @@ def main() -> None:
     own = words[: words.index("--")] if "--" in words else words
     # The agent has a `--debug` of its own: it shows hooks in the words of the documents that describe it.
     debug = os.environ.get("ANYHOOK_DEBUG", "0") not in ("", "0") or ("--debug" in own and words[0] != "agent")
+    then: Callable[[], None] | None = None
     try:
+        if words and words[0].startswith("--warm-"):
+            from anyhook.warm.launched import take_mark
+
+            words, then = take_mark(_stand_in)
         if debug:
             from anyhook.cli.debug import show_steps
 
             show_steps()
         if words[:1] == ["fire"] or words[:1] == ["bridge"]:
-            status = _fast(words[0], words[1:])
+            if os.environ.get("ANYHOOK_WARM") == "on" and then is None and not debug:
+                from anyhook.warm.client import call
+
+                status = call(words, os.environ)
+            if status is None:
+                status = _fast(words[0], words[1:])
         if status is None:
             from anyhook.cli.app import run
 
@@ -28,12 +42,22 @@ def main() -> None:
         status = _tell("interrupted\n", 130)
     except Exception as error:  # noqa: BLE001 (the last resort: a person gets a sentence, whatever went wrong)
         status = _give_up(error, debug)
+    if then is not None:
+        then()
     try:
         sys.stdout.flush()
         sys.stderr.flush()
     except (OSError, ValueError, AttributeError):
         pass
     os._exit(status)  # at once: taking the interpreter apart costs more than some hooks
+
+
+def _stand_in(caller: int) -> None:
+    """In a warm worker: the command for another process."""
+    from anyhook.cli.bridge import Started
+
+    Started.process = str(caller)
+    main()
 
 
 def _give_up(error: Exception, debug: bool) -> int:

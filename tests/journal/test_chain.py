@@ -330,11 +330,11 @@ def test_old_files_go(tmp_path: Path) -> None:
     path = written(tmp_path, 1)
     old = time.time() - 40 * day
     path.write_bytes(path.read_bytes().replace(b'"at": ', b'"at": %d, "was": ' % int(old * 1e9)))
-    assert Journal(str(tmp_path), Bounds(keep_days=90)).append(line(2))
+    assert Journal(str(tmp_path), Bounds(keep_days=90)).put(line(2))
     (full,) = full_paths(str(tmp_path))  # a quarter of the time is over: a file of its own
     os.utime(full, (old - 60 * day, old - 60 * day))
     (tmp_path / "journal.jsonl").write_bytes(
         (tmp_path / "journal.jsonl").read_bytes().replace(b'"at": ', b'"at": %d, "was": ' % int(old * 1e9))
     )
-    assert Journal(str(tmp_path), Bounds(keep_days=90)).append(line(3))
+    assert Journal(str(tmp_path), Bounds(keep_days=90)).put(line(3))
     assert full not in full_paths(str(tmp_path))
