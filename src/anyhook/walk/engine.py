@@ -275,13 +275,16 @@ class Engine:
     def explain(self, event: Event) -> list[dict[str, Json]]:
         """What firing the event would start, hook by hook, and why it would not start the rest. Starts nothing."""
         from anyhook.walk.explain import explain
+        from anyhook.walk.rules import Rules
 
         context = self._context
-        return [
-            explain(step, event, scene_of(context, event, step.dialect, step.row), model)
-            for step in context.routes.steps(event)
-            for _, model in [context.asked(step.hook, step.dialect)]
-        ]
+        rules = Rules(context, str(event.data.get("session") or context.session))
+        made: list[dict[str, Json]] = []
+        for step in context.routes.steps(event):
+            scene = scene_of(context, event, step.dialect, step.row)
+            _, model = context.asked(step.hook, step.dialect)
+            made.append(explain(step, event, scene, model, rules if "tree" in step.hook.spec else None))
+        return made
 
     # -- in-process hooks
 

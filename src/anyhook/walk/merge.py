@@ -256,3 +256,16 @@ def _lost(ordered: list[Judged], winner: Judged | None) -> list[Problem]:
         for entry in ordered
         if entry is not winner and (_acts(entry) or (entry.outcome.follow_ups and _outdone(entry, winner)))
     ]
+
+
+def let_go(hook: Hook, row: EventRow, outcome: Outcome) -> Outcome:
+    """The block of a hook that has kept the agent working as often as its dialect allows."""
+    problem = Problem(
+        "bound-reached",
+        f"`{hook.name}` has kept the agent working {row.bound} times in this turn; its block is ignored",
+        hook.where(),
+        outcome.reason or "",
+        "Let the hook accept what the agent can reach, or the agent ends its turn without it.",
+        WARNING,
+    )
+    return outcome.replace(verdict="none", reason=None, context=(), problems=(*outcome.problems, problem))

@@ -14,10 +14,10 @@ from anyhook.model.event import GATES
 from anyhook.model.firing import Firing, HookRun, Part
 from anyhook.model.hook import BROKEN, BUILTIN, Hook
 from anyhook.model.outcome import BLOCK, SILENT, STOPPING, Failure, Outcome
-from anyhook.model.problem import WARNING, Problem
+from anyhook.model.problem import Problem
 from anyhook.tables.translate import completed, rewritten, to_host, to_native
 from anyhook.walk.interpret import read_again
-from anyhook.walk.merge import Judged, judge, merge, posture_of
+from anyhook.walk.merge import Judged, judge, let_go, merge, posture_of
 from anyhook.walk.present import aim, own_scene, present, scene_of, stdin_of
 from anyhook.walk.routes import match
 
@@ -30,9 +30,10 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.model.words import HookStatus, Verdict
-    from anyhook.tables.rows import EventRow, Scene
+    from anyhook.tables.rows import Scene
     from anyhook.walk.context import Context
     from anyhook.walk.routes import HookStep, Route
+    from anyhook.walk.rules import Rules
 
     Begun = tuple[Call, str, Waitable | Run]
 
@@ -72,6 +73,8 @@ class Walk:
         """Hooks that were started before their turn, by their place in the queue."""
         self.known: dict[int, tuple[str | None, str]] = {}
         """What their matchers said."""
+        self.rules: Rules | None = None
+        """What rules are asked with; None until one is."""
         self.same: dict[int, str] = {}
         """Hooks that are the same as one before them, and that one."""
 
@@ -134,6 +137,10 @@ class Walk:
         why, failed = self.known.get(position) or (step.why, "")
         if step.hook.status == BROKEN:
             failed = step.hook.why
+        elif why is None and "tree" in step.hook.spec:
+            from anyhook.walk.rules import ask_rule
+
+            why = ask_rule(self, step)
         elif why is None:
             why, failed = match(step.hook, step.dialect, step.row, self.seen, self.current)
         if why:
@@ -176,7 +183,11 @@ class Walk:
             answer = self.answers.pop(0) if self.answers else ask(context.routes.callback(hook), self.seen)
             outcome, run = outcome_of(answer), None
             self.report(hook, "ran", verdict=outcome.verdict)
+        elif self.rules is not None and hook.id in self.rules.answers:
+            outcome, run = self.rules.answers[hook.id], None
         else:
+            if self.rules is not None:
+                step = self.rules.with_line(step, self.current)
             call, model, started = self.begun.pop(position) if position in self.begun else self.begin(step, scene)
             self.running = None if isinstance(started, Run) else started
             # Made while the hook runs: this is time that nobody waits for.
@@ -202,10 +213,12 @@ class Walk:
                 outcome = completed(outcome, self.seen, table)
         outcome = judge(hook, table, row, outcome, posture, scene.settings)
         if outcome.verdict == BLOCK and table.name in context.exhausted:
-            outcome = _let_go(hook, row, outcome)
+            outcome = let_go(hook, row, outcome)
         if run is not None and (outcome.spoke or hook.scope != BUILTIN or context.routes.shows(hook)):
             broken = run.ending == "not_started"
             self.report(hook, "broken" if broken else "ran", (run.error or "") if broken else "", run, outcome.verdict)
+        elif hook.handler == "rule":
+            self.report(hook, "ran", verdict=outcome.verdict)
         self.take(position, step, outcome, scene.settings.get("chaining") == "upstream")
 
     def begin(self, step: HookStep, scene: Scene) -> Begun:
@@ -295,7 +308,7 @@ class Walk:
         problem = Problem("gate-off", f"`{hook.name}` is off, so what it guards is refused", hook.where(), hook.why)
         outcome = outcome.replace(problems=(*outcome.problems, problem))
         if step.dialect.name in self.context.exhausted:
-            outcome = _let_go(hook, step.row, outcome)
+            outcome = let_go(hook, step.row, outcome)
         self.report(hook, "untrusted" if not hook.trusted else "broken", hook.why or why, verdict=outcome.verdict)
         self.take(position, step, outcome, upstream=False)
 
@@ -380,16 +393,3 @@ def begin(context: Context, event: Event) -> Walk | Part:
     if not answers and not any(acts(context, step, event) for step in route.builtins):
         return Part(event, quiet)
     return Walk(context, event, route, answers or [None] * len(route.callbacks))
-
-
-def _let_go(hook: Hook, row: EventRow, outcome: Outcome) -> Outcome:
-    """The block of a hook that has kept the agent working as often as its dialect allows."""
-    problem = Problem(
-        "bound-reached",
-        f"`{hook.name}` has kept the agent working {row.bound} times in this turn; its block is ignored",
-        hook.where(),
-        outcome.reason or "",
-        "Let the hook accept what the agent can reach, or the agent ends its turn without it.",
-        WARNING,
-    )
-    return outcome.replace(verdict="none", reason=None, context=(), problems=(*outcome.problems, problem))
