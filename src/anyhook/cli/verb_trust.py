@@ -28,7 +28,7 @@ from anyhook.walk.catalog import Catalog, Setup
 from anyhook.walk.review import APPROVED, REMOVED, contents, differences, folders_of, review
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
@@ -221,6 +221,20 @@ def approve_one(found: ProjectReview, identity: str, written: dict[str, bytes]) 
     except OSError as error:
         raise _unwritable(found.ledger, error) from None
     return True
+
+
+def approve_some(found: ProjectReview, identities: Sequence[str]) -> int:
+    """Approve some hooks more, whose content their user has just said yes to; how many."""
+    entries = [entry for entry in found.entries if entry.item.id in identities and entry.item.pinnable]
+    for project in dict.fromkeys(found.project_of(entry) for entry in entries):
+        mine = [entry for entry in entries if found.project_of(entry) == project]
+        new = {entry.item.id for entry in mine}
+        kept = [item for key, item in found.ledger.items(project).items() if key not in new]
+        try:
+            found.ledger.approve(project, [*kept, *(entry.item for entry in mine)], contents(mine))
+        except OSError as error:
+            raise _unwritable(found.ledger, error) from None
+    return len(entries)
 
 
 def refuse_own_ledger(setup: Setup) -> None:
