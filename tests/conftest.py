@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, settings
 
 from anyhook import Engine
 from anyhook.state.ledger import Ledger
+from anyhook.state.plans import Setup
 from anyhook.tables.registry import dialect
 from anyhook.walk.build import read
-from anyhook.walk.catalog import Setup
 from anyhook.walk.trust import pin
 from command import as_text, run, servers
 
@@ -79,7 +79,13 @@ class World:
     def hook(self, table: str, native: str, script: str, scope: str = "user", name: str = "it", **more: Json) -> None:
         """Declare one command hook that runs a shell script."""
         base = self.home if scope == "user" else self.project
-        if table == "kode":
+        if table == "anyhook":
+            path = base / ("config/anyhook" if scope == "user" else ".anyhook") / "hooks.toml"
+            rule = {"name": name, "when": f"event {native}", "then": "deny", "run": script, **more}
+            lines = [f"{key} = {json.dumps(value)}" for key, value in rule.items()]
+            before = path.read_text() if path.exists() else ""
+            self.write(path, before + "\n".join(["[[rule]]", *lines, "", ""]))
+        elif table == "kode":
             path = base / ("config/kode" if scope == "user" else ".kode") / "config.yaml"
             self.declare(path, native, {"exec": ["/bin/sh", "-c", script], **more})
         elif table in GROUPED:

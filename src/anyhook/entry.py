@@ -73,19 +73,17 @@ def _fast(verb: str, words: list[str]) -> int | None:
     at it."""
     from anyhook.cli.failure import BAD_CALL, BadCall
     from anyhook.cli.options import BridgeOptions, FireOptions, parse
-    from anyhook.tables.registry import DIALECTS
-
-    def known(options: FireOptions | BridgeOptions) -> bool:
-        return all(name in DIALECTS for name in options.dialect)
 
     try:
         if verb == "fire":
-            if (fired := parse(words, FireOptions, 1)) is None or not known(fired[1]):
+            fired = parse(words, FireOptions, 1)
+            if fired is None:
                 return None
             from anyhook.cli.fire import fire
 
             return fire(fired[0][0], fired[1])
-        if (bridged := parse(words, BridgeOptions, 2)) is None or not known(bridged[1]):
+        bridged = parse(words, BridgeOptions, 2)
+        if bridged is None:
             return None
         from anyhook.cli.bridge import bridge
 

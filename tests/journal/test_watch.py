@@ -172,8 +172,8 @@ def test_rows_are_bounded_and_files_may_be_rotated(box: Box, monkeypatch: pytest
     """Records come into many files while they are watched; the list keeps the newest, paused or not."""
     monkeypatch.setattr(terminal, "KEPT", 30)
     monkeypatch.setattr(terminal, "SLACK", 10)
-    monkeypatch.setattr(Bounds, "file_bytes", 4_000)
     writer = JournalWriter(str(box.world.state), Bounds())
+    monkeypatch.setattr(writer, "_full_at", 4_000)
 
     def write(start: int, end: int) -> None:
         for number in range(start, end):

@@ -11,7 +11,7 @@ from anyhook.model.call import Run
 from anyhook.model.hook import Hook
 from anyhook.tables.registry import dialect
 from anyhook.walk.interpret import interpret
-from anyhook.walk.judge import judge
+from anyhook.walk.merge import judge
 
 if TYPE_CHECKING:
     from anyhook.model.outcome import Outcome

@@ -25,16 +25,16 @@ from anyhook.agent.recipes import COMPACT, cook, folders, recipe_text
 from anyhook.agent.settings import read_agent_settings
 from anyhook.agent.tools import exit_code, tools
 from anyhook.documents.files import Files
+from anyhook.documents.places import config_file, home_of, state_dir
 from anyhook.handlers.key_variables import key_names
 from anyhook.handlers.model_client import words_of
-from anyhook.model.xdg import home_of
 from anyhook.process.leftovers import VARIABLE as LEFTOVERS
 from anyhook.process.leftovers import end_commands, end_leftovers, now_s
 from anyhook.state.conversations import Conversation, Conversations
-from anyhook.state.places import config_file, state_dir
+from anyhook.state.plans import Setup
 from anyhook.state.settings import Settings, read_settings
-from anyhook.walk.catalog import Catalog, Setup
 from anyhook.walk.engine import Engine
+from anyhook.walk.routes import Catalog
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterable, Callable, Mapping, Sequence

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 
 from anyhook.model.hook import Hook, Layer, Source
-from anyhook.tables.cells import local_time, native_name, project, session
+from anyhook.tables.cells import local_time, native_name, project, session, tool_and_content
 from anyhook.tables.folders import FolderShape, load_folders
-from anyhook.tables.matchers import tool_and_content
 from anyhook.tables.readers import object_or_text
 from anyhook.tables.rows import (
     Dialect,
@@ -97,6 +96,12 @@ def find(roots: Roots) -> list[Source]:
 
 def load(source: Source, files: Files) -> Layer:
     return load_folders(source, files, SHAPE)
+
+
+def schema() -> dict[str, Json]:
+    from anyhook.tables.schema import folder_schema
+
+    return folder_schema(SHAPE)
 
 
 def claim(path: str, document: Json) -> tuple[str, int]:
@@ -217,6 +222,7 @@ DIALECT = Dialect(
         Misplaced("{home}/.config/agents/hooks/*/HOOK.md", "$XDG_CONFIG_HOME/agents/hooks/<name>/HOOK.md"),
     ),
     load=load,
+    schema=schema,
     layering="later_name_wins",
     events=EVENTS,
     base=(

@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
+from anyhook.cli.fire import project_of
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.console import wrapped
 from anyhook.cli.view.styles import BAD, GOOD, PLAIN, WARN, wants_colour
+from anyhook.documents.places import home_of
 from anyhook.install.diagnosis import INERT, diagnose, version_of
 from anyhook.live.check import check
-from anyhook.model.xdg import home_of
+from anyhook.state.plans import Setup
 from anyhook.tables.host_rows import EFFECTS
 from anyhook.tables.registry import HOSTS, INSTALLABLE, host
 from anyhook.tables.shapes import guess
 from anyhook.walk.build import build
-from anyhook.walk.catalog import Setup
 
 if TYPE_CHECKING:
     from types import FrameType

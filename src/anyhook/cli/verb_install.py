@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import DONE, BadCall
+from anyhook.cli.fire import project_of
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
+from anyhook.documents.places import home_of, state_dir
 from anyhook.install.changes import CannotChange, FileChange, places, to_install, to_uninstall, write
-from anyhook.model.xdg import home_of
 from anyhook.state.installs import Installs
-from anyhook.state.places import state_dir
 from anyhook.tables.registry import HOSTS, host
 from anyhook.tables.shapes import guess
 

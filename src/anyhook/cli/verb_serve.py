@@ -11,7 +11,7 @@ from anyhook.cli.failure import BadCall
 from anyhook.cli.options import Options, option
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
-from anyhook.state.places import state_dir
+from anyhook.documents.places import state_dir
 
 if TYPE_CHECKING:
     import socket

@@ -7,27 +7,27 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
+from anyhook.cli.fire import project_of
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.console import cell, grid, show
 from anyhook.cli.view.styles import BAD, FAINT, GOOD, WARN
+from anyhook.documents.places import home_of
 from anyhook.install.diagnosis import INERT, NOT_INSTALLED, diagnose
-from anyhook.model.xdg import home_of
-from anyhook.state.plans import read_plan
+from anyhook.state.plans import Setup, read_plan
 from anyhook.tables.host_rows import channel_of
 from anyhook.tables.registry import HOSTS, host
 from anyhook.tables.shapes import guess
 from anyhook.walk.build import build
-from anyhook.walk.catalog import Setup, from_plan
+from anyhook.walk.routes import from_plan
 from anyhook.walk.status import OFF_STATES, SAFE_STATES, gates, protected
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Host
-    from anyhook.walk.catalog import Catalog
+    from anyhook.walk.routes import Catalog
     from anyhook.walk.status import GateStatus
 
 STYLES = {"armed": GOOD, "native": GOOD, "unmatched": FAINT, "disabled": FAINT, "shadow": WARN, "uncovered": WARN}

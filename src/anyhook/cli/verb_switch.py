@@ -11,14 +11,14 @@ from anyhook.cli.failure import BadCall
 from anyhook.cli.options import ProjectJsonOptions
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
+from anyhook.documents.places import NOWHERE
 from anyhook.model.hook import DISABLED, Hook
-from anyhook.state.places import NOWHERE
 from anyhook.state.switches import USER, Switches
 from anyhook.tables.registry import dialect
 from anyhook.tables.shapes import guess
 
 
-def _find(name: str, hooks: list[Hook]) -> Hook:
+def find_hook(name: str, hooks: list[Hook]) -> Hook:
     """The hook of this id, or the only one of this name."""
     found = [hook for hook in hooks if hook.id == name] or [hook for hook in hooks if hook.name == name]
     if not found:
@@ -31,7 +31,7 @@ def _find(name: str, hooks: list[Hook]) -> Hook:
 
 
 def _turn(name: str, options: ProjectJsonOptions, on: bool) -> int:
-    hook = _find(name, catalog_of(options).hooks)
+    hook = find_hook(name, catalog_of(options).hooks)
     word = "enabled" if on else "disabled"
     if (hook.status == DISABLED) != on:
         render.say(f"{hook.id} is {word} already.")

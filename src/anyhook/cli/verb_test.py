@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import BadCall
+from anyhook.cli.fire import project_of
 from anyhook.cli.journal_input import count_of
 from anyhook.cli.options import JsonOptions, option, switch
-from anyhook.cli.signals import Unwinding
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.styles import BAD, FAINT, PLAIN, wants_colour
+from anyhook.documents.places import believed_dir
+from anyhook.process.run import Unwinding
 from anyhook.state.ledger import Ledger
-from anyhook.state.places import believed_dir
 from anyhook.testing.kit.approval import not_approved, standing
 from anyhook.testing.kit.cases import BadCases, find_files, read_cases
 from anyhook.testing.kit.junit import junit

@@ -11,7 +11,7 @@ from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_query import wanted_by
 from anyhook.cli.options import Options
 from anyhook.cli.verbs import verb
-from anyhook.state.places import state_dir
+from anyhook.documents.places import state_dir
 
 INSTEAD = "`anyhook log --follow` prints the same line by line."
 

@@ -7,8 +7,8 @@ import os
 from typing import TYPE_CHECKING
 
 from anyhook.documents.edit import CannotEdit
+from anyhook.documents.places import replace_file
 from anyhook.documents.read import Unreadable, read_bytes
-from anyhook.documents.write import replace_file
 from anyhook.install.entries import is_own_text, own_text, with_ours, without_ours
 from anyhook.model.record import Record
 

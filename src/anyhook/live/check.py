@@ -9,13 +9,13 @@ import shlex
 import tempfile
 
 from anyhook.agents._probe import PROBE_HOOK, probe_hook
+from anyhook.documents.places import home_of
 from anyhook.install.changes import places
 from anyhook.live.drive import drive
 from anyhook.live.script import Step
 from anyhook.live.stage import Stage, fill
 from anyhook.model import lean_json
 from anyhook.model.record import Record
-from anyhook.model.xdg import home_of
 from anyhook.tables import registry
 
 TYPE_CHECKING = False

@@ -144,6 +144,15 @@ CODES = {
     "invalid-matcher": Code(
         ENTRY, ERROR, "The matcher is not a valid pattern, so the hook cannot run.", "Correct the pattern."
     ),
+    "invalid-rule": Code(
+        ENTRY,
+        ERROR,
+        "anyhook cannot read this rule, so what it guards is not guarded.",
+        "Correct the rule; the message says where.",
+    ),
+    "unknown-pack": Code(
+        ENTRY, ERROR, "The file uses a pack of rules that is not there.", "Correct the name, or remove it from `use`."
+    ),
     "matcher-never-matches": Code(
         ENTRY,
         WARNING,

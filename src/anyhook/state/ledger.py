@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from anyhook.documents.files import UNPINNED
+from anyhook.documents.places import write_private
 from anyhook.model.problem import Problem
 from anyhook.model.record import Record
 from anyhook.state.locks import locked
-from anyhook.state.places import write_private
 from anyhook.state.repository import Place, place_of
 
 if TYPE_CHECKING:

@@ -3,6 +3,8 @@ no say."""
 
 from __future__ import annotations
 
+from time import time
+
 from anyhook.model.problem import WARNING
 from anyhook.model.record import Record
 from anyhook.model.words import BODIES, MODE, OFF, ON_FAILURE
@@ -54,6 +56,13 @@ class Settings(Record):
     """The same by hook id, or by the path of a file that cannot be read."""
     hook_mode: dict[str, str] = {}  # noqa: RUF012 (never changed)
     """Hook id → whether its decisions count."""
+    hook_until: dict[str, int] = {}  # noqa: RUF012 (never changed)
+    """Hook id → the second, since 1970, up to which that holds."""
+
+    def at(self, now_s: float) -> Settings:
+        """The same without modes whose time is over."""
+        over = [hook for hook, until_s in self.hook_until.items() if until_s <= now_s]
+        return self.replace(hook_mode={hook: mode for hook, mode in self.hook_mode.items() if hook not in over})
 
 
 def read_settings(path: str, files: Files, home: str) -> Settings:
@@ -88,7 +97,7 @@ def read_settings(path: str, files: Files, home: str) -> Settings:
     for key in document:
         if key not in SETTINGS:
             warn(key, "is not a setting", f"Settings: {', '.join(SETTINGS.values())}.")
-    return Settings(
+    read = Settings(
         tuple(plugins),
         str(posture),
         _dialects(document.get("dialect"), warn),
@@ -101,7 +110,9 @@ def read_settings(path: str, files: Files, home: str) -> Settings:
         str(off),
         hooks["off"],
         hooks["mode"],
+        {hook: int(until) for hook, until in hooks["until"].items()},
     )
+    return read.at(time()) if read.hook_until else read
 
 
 def _journal(value: Json, warn: _Warn) -> dict[str, Json]:
@@ -150,20 +161,32 @@ def _dialects(value: Json, warn: _Warn) -> dict[str, dict[str, str]]:
 
 def _hooks(value: Json, warn: _Warn) -> dict[str, dict[str, str]]:
     """Setting → hook id → value."""
-    found: dict[str, dict[str, str]] = {key: {} for key in OF_A_HOOK}
+    found: dict[str, dict[str, str]] = {key: {} for key in (*OF_A_HOOK, "until")}
     known = "; ".join(f"{key} = {' | '.join(words)}" for key, words in OF_A_HOOK.items())
     for hook, settings in value.items() if isinstance(value, dict) else ():
         if not isinstance(settings, dict) or not settings:
             warn(f"hooks.{hook}", f"needs one of {', '.join(OF_A_HOOK)}", f"Settings: {known}.")
             continue
         for key, chosen in settings.items():
-            if key not in OF_A_HOOK or chosen not in OF_A_HOOK[key]:
+            if key == "until" and (until_s := _seconds(chosen)) is not None:
+                found[key][hook] = str(until_s)
+            elif key not in OF_A_HOOK or chosen not in OF_A_HOOK[key]:
                 warn(
                     f"hooks.{hook}.{key}", "is not a setting of a hook, or not one of its values", f"Settings: {known}."
                 )
             else:
                 found[key][hook] = str(chosen)
     return found
+
+
+def _seconds(value: Json) -> int | None:
+    """A time as ISO 8601 has it, in seconds since 1970; None for anything else."""
+    from datetime import datetime
+
+    try:
+        return int(datetime.fromisoformat(str(value)).timestamp())
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def _models(value: Json, warn: _Warn) -> dict[str, str]:

@@ -21,7 +21,7 @@ CHAINS = ("input", "prompt", "output")
 OUR_TOOLS = (
     "shell", "read_file", "write_file", "edit_file", "list_files", "grep", "delegate_task", "web_fetch",
 )  # fmt: skip
-SCAFFOLDS = ("list", "groups", "folder", "executable")
+SCAFFOLDS = ("list", "groups", "folder", "executable", "rules")
 STYLES = ("groups", "list", "tables", "scripts", "module")
 CAUSES = {
     "timed_out": "the hook was still running at its time limit",

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from time import monotonic
 
+from anyhook.documents.places import state_dir
 from anyhook.guard.guard import NAME, guard, refusal
 from anyhook.model import lean_json
 from anyhook.model.event import GATES
 from anyhook.model.firing import NO_OPINION, Answer, Firing, Part
 from anyhook.model.hook import BROKEN, CHANGED, UNTRUSTED
 from anyhook.model.record import Record
-from anyhook.state.places import state_dir
 from anyhook.state.turns import Turn
 from anyhook.tables.registry import HOSTS, dialect, host
 from anyhook.walk.express import express

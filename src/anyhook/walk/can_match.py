@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from anyhook.model.hook import Hook
+    from anyhook.state.plans import Setup
     from anyhook.tables.host_rows import Host
-    from anyhook.walk.catalog import Setup
 
 NEVER = "matcher-never-matches"
 

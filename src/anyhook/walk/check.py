@@ -7,21 +7,22 @@ import os
 from itertools import islice
 
 from anyhook.documents.files import Files
+from anyhook.documents.places import state_dir
 from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.model.codes import CORRECTED
 from anyhook.model.hook import ARMED, Hook, Source
 from anyhook.model.problem import ERROR, Problem
 from anyhook.model.record import Record
 from anyhook.state.hook_types import HookTypes
-from anyhook.state.places import state_dir
+from anyhook.state.plans import Setup
 from anyhook.state.settings import Settings
 from anyhook.tables.isolation import Apart
 from anyhook.tables.registry import dialect
 from anyhook.walk.build import Loaded, joined, with_types, within_budget
-from anyhook.walk.catalog import Catalog, Setup
 from anyhook.walk.discover import discover
 from anyhook.walk.inspect import duplicates, inspect, misplaced
 from anyhook.walk.load import load
+from anyhook.walk.routes import Catalog
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

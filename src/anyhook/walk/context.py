@@ -12,12 +12,11 @@ if TYPE_CHECKING:
 
     from anyhook.handlers import Waitable
     from anyhook.handlers.model_client import AnyModel
-    from anyhook.journal.journal import Recorder
+    from anyhook.journal.journal import Recorder, Trace
     from anyhook.model.call import Call
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook
     from anyhook.model.problem import Problem
-    from anyhook.model.trace import Trace
     from anyhook.state.plans import Setup
     from anyhook.state.settings import Settings
     from anyhook.tables.rows import Dialect, EventRow
@@ -92,8 +91,8 @@ class Context(Record):
 
     def start_in_background(self, hook: Hook, call: Call) -> None:
         """Start a hook that nobody waits for."""
+        from anyhook.documents.places import state_dir
         from anyhook.handlers import background
-        from anyhook.state.places import state_dir
 
         bodies = self.recorder.policy.bodies
         if self.one_shot:

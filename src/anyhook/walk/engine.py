@@ -4,20 +4,18 @@ event, so that many tasks may use one engine at once."""
 from __future__ import annotations
 
 import os
-from itertools import count
+import sys
 from time import monotonic
 
-from anyhook.journal.journal import Recorder
+from anyhook.journal.journal import Recorder, Trace
 from anyhook.model.event import Event
 from anyhook.model.firing import Part
 from anyhook.model.hook import DISABLED, Hook
-from anyhook.model.trace import Trace
 from anyhook.model.words import MODE, ON_FAILURE, checked, listed
 from anyhook.state.plans import Setup
-from anyhook.walk.catalog import Catalog, open_catalog
 from anyhook.walk.context import Context
 from anyhook.walk.interpret import Interpreter
-from anyhook.walk.routes import Routes
+from anyhook.walk.routes import Catalog, Routes, open_catalog
 from anyhook.walk.walk import begin
 
 TYPE_CHECKING = False
@@ -71,7 +69,7 @@ class Engine:
             recorder,
             Interpreter(),
             Trace(setup.env),
-            map(f"{nonce}-{{}}".format, count(1)),
+            map(f"{nonce}-{{}}".format, range(1, sys.maxsize)),
             set(),
             [],
             recorder.session,
@@ -268,13 +266,16 @@ class Engine:
     def explain(self, event: Event) -> list[dict[str, Json]]:
         """What firing the event would start, hook by hook, and why it would not start the rest. Starts nothing."""
         from anyhook.walk.explain import explain
+        from anyhook.walk.rules import Rules
 
         context = self._context
-        return [
-            explain(step, event, context.scene(event, step.dialect, step.row), context.routes.where(step.hook), model)
-            for step in context.routes.steps(event)
-            for _, model in [context.asked(step.hook, step.dialect)]
-        ]
+        rules = Rules(context, str(event.data.get("session") or context.session))
+        made: list[dict[str, Json]] = []
+        for step in context.routes.steps(event):
+            scene = context.scene(event, step.dialect, step.row)
+            _, model = context.asked(step.hook, step.dialect)
+            made.append(explain(step, event, scene, model, rules if "tree" in step.hook.spec else None))
+        return made
 
     # -- in-process hooks
 

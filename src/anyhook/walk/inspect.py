@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.model.words import Severity
+    from anyhook.state.plans import Setup
     from anyhook.tables.rows import Dialect, EventRow, Launch, Roots
-    from anyhook.walk.catalog import Setup
 
 TARGET_VALUES = {"source": ("startup", "resume", "clear", "compact"), "trigger": ("manual", "auto")}
 """What hosts are known to give for targets that users do not name themselves."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from anyhook.model.call import Call
-from anyhook.model.json_bytes import LONG, encode
+from anyhook.model.lean_json import LONG, encode
 from anyhook.model.words import RUN_VARIABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from anyhook.journal.journal import Trace
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
-    from anyhook.model.trace import Trace
     from anyhook.tables.rows import Dialect, EventRow, Scene
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import os
 
+from anyhook.documents.places import lies_in
 from anyhook.model.hook import ASKING, BROKEN, CHANGED, DISABLED, UNTRUSTED
 from anyhook.model.outcome import STOPPING
 from anyhook.model.problem import ERROR, WARNING
 from anyhook.model.record import Record
-from anyhook.state.places import lies_in
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.walk.build import SWITCHED_OFF
 from anyhook.walk.can_match import never_matches
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
     from anyhook.model.words import GateState
+    from anyhook.state.plans import Setup
     from anyhook.tables.host_rows import Host
-    from anyhook.walk.catalog import Catalog, Setup
+    from anyhook.walk.routes import Catalog
 
 OFF_STATES = ("waiting", "changed", "broken", "unreadable")
 """What the setting `off` is about."""

@@ -3,8 +3,8 @@ changes nothing about what happens."""
 
 from __future__ import annotations
 
+from anyhook.documents.places import state_dir
 from anyhook.model.record import Record
-from anyhook.state.places import state_dir
 from anyhook.state.told import Told
 from anyhook.tables.host_rows import channel_of
 from anyhook.walk.off_gates import asked_about

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
+from anyhook.documents.places import lies_in
 from anyhook.model.hook import CHANGED, DISABLED, UNTRUSTED, Hook, Layer
 from anyhook.shell.named import named_files, on_project_path, within
 from anyhook.state.ledger import Item
-from anyhook.state.places import lies_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,12 +12,11 @@ from anyhook.model.call import Call, Run
 from anyhook.model.decision import Report, idle_report
 from anyhook.model.event import GATES
 from anyhook.model.firing import Firing, HookRun, Part
-from anyhook.model.hook import BROKEN, Hook
+from anyhook.model.hook import BROKEN, BUILTIN, Hook
 from anyhook.model.outcome import BLOCK, STOPPING, Failure, Outcome
 from anyhook.model.problem import WARNING, Problem
 from anyhook.tables.translate import completed, rewritten, to_host, to_native
-from anyhook.walk.judge import judge
-from anyhook.walk.merge import Judged, merge
+from anyhook.walk.merge import Judged, judge, merge
 from anyhook.walk.present import aim, own_scene, present, stdin_of
 from anyhook.walk.routes import wanted
 
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from anyhook.tables.rows import EventRow, Scene
     from anyhook.walk.context import Context
     from anyhook.walk.routes import HookStep, Route
+    from anyhook.walk.rules import Rules
 
     Begun = tuple[Call, str, Waitable | Run]
 
@@ -72,6 +72,8 @@ class Walk:
         """Hooks that were started before their turn, by their place in the queue."""
         self.known: dict[int, tuple[str | None, str]] = {}
         """What their matchers said."""
+        self.rules: Rules | None = None
+        """What rules are asked with; None until one is."""
         self.same: dict[int, str] = {}
         """Hooks that are the same as one before them, and that one."""
 
@@ -133,9 +135,14 @@ class Walk:
         if step.hook.status == BROKEN:
             failed = step.hook.why
         elif why is None:
-            why, failed = wanted(step.hook, step.dialect, step.row, self.seen, self.current)
+            if "tree" in step.hook.spec:
+                from anyhook.walk.rules import ask_rule
+
+                why = ask_rule(self, step)
+            else:
+                why, failed = wanted(step.hook, step.dialect, step.row, self.seen, self.current)
         if why:
-            self.reports.append(idle_report(self.context.routes.where(step.hook), step.hook, why))
+            self.reports.append(idle_report(step.hook, why))
         elif (self.stopped or self.ended) and not (step.dialect.together and self.blocked_in == self.group):
             self.report(step.hook, "skipped", f"{self.blocker} came first")
         elif position in self.same:
@@ -174,7 +181,11 @@ class Walk:
             answer = self.answers.pop(0) if self.answers else ask(context.routes.callback(hook), self.seen)
             outcome, run = outcome_of(answer), None
             self.report(hook, "ran", verdict=outcome.verdict)
+        elif self.rules is not None and hook.id in self.rules.answers:
+            outcome, run = self.rules.answers[hook.id], None
         else:
+            if self.rules is not None:
+                step = self.rules.with_line(step, self.current)
             call, model, started = self.begun.pop(position) if position in self.begun else self.begin(step, scene)
             self.running = None if isinstance(started, Run) else started
             # Made while the hook runs: this is time that nobody waits for.
@@ -200,9 +211,11 @@ class Walk:
         outcome = judge(hook, table, row, outcome, posture, scene.settings)
         if outcome.verdict == BLOCK and table.name in context.exhausted:
             outcome = _let_go(hook, row, outcome)
-        if run is not None and (outcome.spoke or self.context.routes.shows(hook)):
+        if run is not None and (outcome.spoke or hook.scope != BUILTIN or context.routes.shows(hook)):
             broken = run.ending == "not_started"
             self.report(hook, "broken" if broken else "ran", (run.error or "") if broken else "", run, outcome.verdict)
+        elif hook.handler == "rule":
+            self.report(hook, "ran", verdict=outcome.verdict)
         self.take(position, step, outcome, scene.settings.get("chaining") == "upstream")
 
     def begin(self, step: HookStep, scene: Scene) -> Begun:
@@ -308,7 +321,7 @@ class Walk:
             if not self.ended:
                 self.ended, self.blocker, self.blocked_in = True, f"a block by {step.hook.id}", step.dialect.name
             self.stopped = self.stopped or (self.event.name in GATES and step.row.block in STOPPING)
-        elif step.hook.scope == "builtin" and outcome.recipe is not None:
+        elif step.hook.scope == BUILTIN and outcome.recipe is not None:
             self.ended, self.blocker = True, step.hook.id
 
     def later(self, step: HookStep) -> None:
@@ -325,8 +338,7 @@ class Walk:
     def report(
         self, hook: Hook, status: HookStatus, why: str = "", run: Run | None = None, verdict: Verdict = "none"
     ) -> None:
-        where = self.context.routes.where(hook)
-        start = (hook.id, hook.name, hook.dialect, hook.scope, where, status, why)
+        start = (hook.id, hook.name, hook.dialect, hook.scope, hook.where(), status, why)
         if run is None:
             self.reports.append(Report(*start, verdict=verdict))
             return

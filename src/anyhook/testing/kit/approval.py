@@ -7,17 +7,17 @@ import os
 from typing import TYPE_CHECKING
 
 from anyhook.documents.files import Files, Print
+from anyhook.documents.places import NOWHERE, believed_dir
 from anyhook.model.problem import WARNING, Problem
 from anyhook.model.record import Record
 from anyhook.shell.named import named_files, on_project_path, within
 from anyhook.state.ledger import Item, Ledger
-from anyhook.state.places import NOWHERE, believed_dir
+from anyhook.state.plans import Setup
 from anyhook.tables.registry import dialect
 from anyhook.testing.kit import is_case_file
 from anyhook.testing.kit.cases import BadCases, read_cases
 from anyhook.testing.kit.sandbox import LEFT_OUT, NoSandbox, project_for
 from anyhook.walk.build import read
-from anyhook.walk.catalog import Setup
 from anyhook.walk.review import APPROVED, CHANGED, NEW, REMOVED, Reviewed
 from anyhook.walk.trust import fingerprints, with_interpreters
 
