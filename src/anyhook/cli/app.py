@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 # Verb → (module, one line of help). A verb's module is loaded when it is called.
 VERBS = {
+    "setup": ("anyhook.cli.verb_setup", "Find your agents, turn the guards on, install, and prove it."),
+    "add": ("anyhook.cli.verb_add", "Turn guards on, or take rules from elsewhere."),
+    "remove": ("anyhook.cli.verb_add", "Turn guards or other rules off again."),
+    "guards": ("anyhook.cli.verb_guards", "Show the packs of rules, and which are on."),
     "fire": ("anyhook.cli.verb_fire", "Run the hooks of one event, as an agent would."),
     "list": ("anyhook.cli.verb_list", "List every hook, in the order they run."),
     "status": ("anyhook.cli.verb_status", "Show whether the guards of this project are on."),

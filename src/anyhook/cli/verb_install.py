@@ -67,7 +67,8 @@ def uninstall(agent: str, options: InstallOptions) -> int:
     return _carry_out(agent, options, False)
 
 
-def _carry_out(agent: str, options: InstallOptions, install: bool) -> int:
+def apply(agent: str, options: InstallOptions, install: bool) -> tuple[list[FileChange], list[str]]:
+    """Make the changes, or only find them; with the copies of the old files."""
     table, entry = _named(agent)
     scope = options.scope or SCOPES[0]
     project = os.path.realpath(project_of(options.project))
@@ -85,6 +86,13 @@ def _carry_out(agent: str, options: InstallOptions, install: bool) -> int:
         raise BadCall(str(why)) from None
     except OSError as error:
         raise BadCall(f"{state} cannot be written ({error.strerror}). Check HOME and its permissions.") from None
+    return changes, backups
+
+
+def _carry_out(agent: str, options: InstallOptions, install: bool) -> int:
+    table, _ = _named(agent)
+    scope = options.scope or SCOPES[0]
+    changes, backups = apply(agent, options, install)
     needed = [change for change in changes if change.needed]
     notes = [f"{table.title}: {table.confirm}"] if install else []
     if install and scope == "project" and not _on_path():
