@@ -35,6 +35,7 @@ from anyhook.state.plans import Setup
 from anyhook.state.settings import Settings, read_settings
 from anyhook.walk.engine import Engine
 from anyhook.walk.routes import Catalog
+from anyhook.walk.tell import off_line
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterable, Callable, Mapping, Sequence
@@ -118,6 +119,7 @@ class Session:
         if earlier is not None:
             self.history = repair_messages(ModelMessagesTypeAdapter.validate_python(earlier.messages))
         self.lifecycle = Lifecycle(self.engine, _facts(options, self.model_name), self.observe, self.announce)
+        self.lifecycle.warned = True  # `start` tells it
         if earlier is not None:
             self.lifecycle.waiting.extend(earlier.waiting)
             self.earlier_turns = earlier.turns
@@ -177,7 +179,10 @@ class Session:
     # -- how the session starts and ends
 
     async def start(self) -> TurnResult:
-        """The session starts, unless a hook refuses."""
+        """The session starts, unless a hook refuses. Guards that are off are told first."""
+        off = off_line(self.engine.setup, self.engine.catalog)
+        if off:
+            self.tell(off)
         decision = await self.lifecycle.begin("resume" if self.resumed else "startup")
         if decision.stops and decision.effect == "abort":
             return TurnResult("", REFUSED, decision.reason or "")

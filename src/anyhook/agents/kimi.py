@@ -72,6 +72,8 @@ HOST = Host(
         {"event": "{event}", "command": "{command}", "timeout": "{seconds}"},
     ),
     program="kimi",
+    confirms=(),
+    without_us="open",  # exit 127 was seen to be passed over, 2026-11
     confirm="nothing to confirm: it reads its user config alone.",
     gaps=("context after a tool", "rewritten input and output", "asking the user"),
 )

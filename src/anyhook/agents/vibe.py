@@ -65,6 +65,7 @@ HOST = Host(
         {"name": "anyhook-{event}", "type": "{event}", "command": "{command}", "timeout": "{seconds}"},
     ),
     program="vibe",
+    without_us="open",  # exit 127 was seen to be passed over, 2026-11
     confirm="Project hooks run once the folder is trusted (`--trust`).",
     gaps=("sessions", "prompts", "asking the user"),
 )

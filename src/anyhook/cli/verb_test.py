@@ -143,7 +143,7 @@ def _approving(files: dict[str, list[Case]], given: str | None) -> dict[str, str
 
 def check_approved(project: str) -> None:
     """Only approved hooks run. If there are none, no case can succeed."""
-    if has_hooks(project) and not Ledger(believed_dir(os.environ, project)).approves_hooks(project):
+    if has_hooks(project) and not Ledger(believed_dir(os.environ, project)).knows_hooks(project):
         raise BadCall(
             f"cases run the hooks of {project}, and you never approved any of them. Look at them: anyhook trust "
             f"--project {project}. To run the cases all the same: --trust all"

@@ -59,6 +59,7 @@ CODES = {
         "Reading these hooks failed in an unexpected way, so none of them is used. All other hooks are.",
         "Remove anything unusual from the file, and report the line shown.",
     ),
+    "merge-conflict": Code(FILE, ERROR, "A merge left its markers in a hook's script.", "Resolve the conflict."),
     "not-utf8": Code(FILE, ERROR, "Hook files must be UTF-8, and this one is not.", "Save the file as UTF-8."),
     "invalid-json": Code(
         FILE,

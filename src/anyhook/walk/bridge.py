@@ -156,6 +156,10 @@ def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Deci
     if incoming.refusal and context.config.protect:
         env, project = context.setup.env, context.setup.project
         context.routes.ensure("pre_tool", lambda event: guard(event, env, project), NAME)
+    if context.mode == "shadow" and context.config.hook_mode:
+        from anyhook.walk.own_modes import with_own_modes
+
+        context = with_own_modes(context, received.events)
     recent = None
     if received.events[0].data.get("session"):  # else nobody can tell one call from another
         from anyhook.walk.dedupe import Recent

@@ -58,7 +58,11 @@ class Engine:
         config = catalog.config
         if serves is not None:
             catalog, host = catalog.replace(hooks=_left_to(serves, catalog.hooks)), serves.name
-        self._catalog, self._serves = catalog, serves
+        self._catalog, self._serves, self._mode = catalog, serves, mode
+        if mode == "shadow" and config.hook_mode:
+            from anyhook.walk.own_modes import only_shadow
+
+            config = only_shadow(config)
         mode = mode or config.mode
         recorder = Recorder(setup.env, setup.project, host, session or None, mode, config.journal, one_shot=one_shot)
         nonce = os.urandom(6).hex()
@@ -217,6 +221,10 @@ class Engine:
             context = self._other(switches)._context
         checked("on_failure", on_failure, ON_FAILURE)
         checked("mode", mode, MODE)
+        if mode == "shadow":
+            from anyhook.walk.own_modes import only_shadow
+
+            context = context.replace(config=only_shadow(context.config))
         return context.replace(posture=on_failure, mode=mode or context.mode, exhausted=exhausted), event
 
     def _other(self, switches: FireSwitches) -> Engine:
@@ -230,7 +238,7 @@ class Engine:
                 dialects=listed(switches.get("dialects", chosen), switches.get("dialect", ())),
                 trust=switches.get("trust", setup.trust),
                 on_failure=context.on_failure,
-                mode=context.mode,
+                mode=self._mode,
                 plugin_dirs=listed(switches.get("plugin_dirs", setup.plugin_dirs), switches.get("plugin_dir", ())),
                 state_dir=switches.get("state_dir", setup.state_dir),
                 session=context.session,
@@ -252,7 +260,7 @@ class Engine:
                 context.setup,
                 self._catalog,
                 on_failure=context.on_failure,
-                mode=context.mode,
+                mode=self._mode,
                 session=context.session,
                 model=context.model,
                 spare_model=context.spare_model,

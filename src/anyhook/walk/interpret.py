@@ -3,6 +3,7 @@ recorded run can be read again without starting anything."""
 
 from __future__ import annotations
 
+from anyhook.model.hook import ASKING
 from anyhook.model.outcome import BLOCK, SILENT, Failure, Outcome
 from anyhook.model.problem import WARNING, Problem
 from anyhook.model.words import VERDICTS
@@ -45,7 +46,7 @@ def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
     if reply.stderr_speaks and not run.stdout.strip() and reply.read(run.stderr)[0] == "object":
         run = run.replace(stdout=run.stderr, stderr=b"")
     meaning = reply.exits.get(code, reply.otherwise)
-    if not run.stdout and meaning == "pass":
+    if not run.stdout and meaning == "pass" and hook.handler not in ASKING:  # a model that says nothing says no yes
         return SILENT
     outcome = _read(hook, reply, event, run, code, meaning)
     if b"{" not in run.stdout:

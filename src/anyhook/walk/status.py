@@ -131,7 +131,7 @@ def _of_hook(hook: Hook, setup: Setup, catalog: Catalog, host: Host | None, mode
     if why:
         return _gate(hook, "broken", why, CHECK)
     if host is not None:
-        if hook.scope in host.reads.get(hook.dialect, ()):
+        if hook.scope in host.reads.get(hook.dialect, ()) and not hook.project:
             return _gate(hook, "native", f"{host.title} runs it itself")
         asked = {event for row in host.events if row.installed for event in row.canonical}
         if hook.events and asked.isdisjoint(hook.events):
@@ -141,8 +141,8 @@ def _of_hook(hook: Hook, setup: Setup, catalog: Catalog, host: Host | None, mode
     if why:
         return _gate(hook, "unmatched", why)
     config = catalog.config
-    own = config.hook_mode.get(hook.id) == "shadow"
-    if own or (mode or config.mode) == "shadow":
+    own = config.hook_mode.get(hook.id)
+    if "shadow" in (mode, own) or (own is None and (mode or config.mode) == "shadow"):
         where = f'[hooks."{hook.id}"]' if own else "the settings"
         why = f"its decisions do not count: `mode` is `shadow` in {where}"
         return _gate(hook, "shadow", why, 'Write mode = "enforce" there.')

@@ -369,6 +369,10 @@ class Walk:
 def begin(context: Context, event: Event) -> Walk | Part:
     """The walk of one event; if it reaches no hook, the finished result."""
     route = context.routes.find(event)
+    if context.mode == "shadow" and context.config.hook_mode:
+        from anyhook.walk.own_modes import with_own_modes
+
+        context = with_own_modes(context, (event,))
     quiet, inside = route.quiet, inside_hook.get()
     if inside and (quiet is None or route.speaks):
         return Part(event, context.routes.inside(event, route.steps, "an in-process hook fired it"))
