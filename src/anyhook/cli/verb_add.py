@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
+from anyhook.cli.fire import project_of
 from anyhook.cli.options import JsonOptions, ProjectOptions, option, switch
 from anyhook.cli.verb_trust import approve_some, look, refuse_own_ledger
 from anyhook.cli.verbs import verb
@@ -191,5 +191,5 @@ def _report(names: list[str], path: str, approved: int, options: AddOptions, pac
         render.out(f"Approved: {approved} rules of this project.")
     render.say("They count in every agent that calls anyhook: `anyhook install AGENT`, or `anyhook setup` for all.")
     what = GUARD if len(names) > 1 else names[0]
-    render.say(f"Try it:   anyhook fire pre_tool --tool Bash --input '{{\"command\": \"git push --force\"}}'")
+    render.say("Try it:   anyhook fire pre_tool --tool Bash --input '{\"command\": \"git push --force\"}'")
     render.say(f"Undo it:  anyhook remove {what}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import DONE, BadCall
+from anyhook.cli.fire import project_of
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
@@ -15,7 +15,7 @@ from anyhook.install import packages
 from anyhook.install.changes import CannotChange
 from anyhook.install.used_packs import rule_file, used_in
 from anyhook.walk.build import build
-from anyhook.walk.catalog import Setup
+from anyhook.state.plans import Setup
 
 if TYPE_CHECKING:
     from anyhook.guard.pack_list import Pack

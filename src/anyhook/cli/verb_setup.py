@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
+from anyhook.cli.fire import project_of
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verb_install import InstallOptions, apply
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
+from anyhook.documents.places import home_of
 from anyhook.guard.pack_list import GUARD, GUARDS, read_pack
 from anyhook.install.changes import CannotChange
 from anyhook.install.diagnosis import INERT, NOT_INSTALLED, diagnose
@@ -23,7 +24,6 @@ from anyhook.install.used_packs import change_used, rule_file, used_in
 from anyhook.live.check import ARMED, check
 from anyhook.model.event import Event
 from anyhook.model.record import Record
-from anyhook.model.xdg import home_of
 from anyhook.tables.registry import HOSTS, INSTALLABLE, host
 from anyhook.tables.shapes import guess
 from anyhook.walk.engine import Engine

@@ -14,7 +14,7 @@ import tomllib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from anyhook.documents.write import replace_file
+from anyhook.documents.places import replace_file
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:

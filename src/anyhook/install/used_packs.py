@@ -6,10 +6,9 @@ import os
 from typing import TYPE_CHECKING
 
 from anyhook.documents import edit
+from anyhook.documents.places import base_of, replace_file
 from anyhook.documents.read import MAX_FOREIGN_BYTES, Unreadable, read_bytes
-from anyhook.documents.write import replace_file
 from anyhook.install.changes import CannotChange
-from anyhook.model.xdg import base_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
