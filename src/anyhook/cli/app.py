@@ -53,6 +53,25 @@ VERBS = {
     "completion": ("anyhook.cli.verb_completion", "Print a shell's completion script."),
 }
 
+# What help shows together; a verb that stands nowhere here comes last.
+GROUPS = {
+    "Begin": ("setup", "add", "remove", "guards", "install", "uninstall", "doctor", "status"),
+    "Hooks and rules": (
+        "new",
+        "check",
+        "list",
+        "trust",
+        "enable",
+        "disable",
+        "shadow",
+        "enforce",
+        "report",
+        "allow-once",
+    ),
+    "Try it": ("fire", "explain", "facts", "test", "record", "backtest", "replay", "agent"),
+    "What happened": ("log", "watch", "serve", "stats", "verify", "export", "import"),
+}
+
 
 class Verbs(click.Group):
     """A group that imports a verb only when it is called."""
@@ -71,8 +90,11 @@ class Verbs(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Verbs"):
-            formatter.write_dl([(name, text) for name, (_, text) in VERBS.items()])
+        grouped = [name for names in GROUPS.values() for name in names]
+        rest = tuple(name for name in VERBS if name not in grouped)
+        for title, names in {**GROUPS, "More": rest}.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, VERBS[name][1]) for name in names if name in VERBS])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -86,18 +108,27 @@ class Verbs(click.Group):
 
 EPILOG = """\b
 Try:
-  anyhook new guard --dialect kodik --event PreToolUse    write a hook
-  anyhook trust                                           look at the project's hooks and approve them
-  anyhook fire PreToolUse --tool Bash --input '{"command": "ls"}'
+  anyhook setup                find your agents, turn the guards on, install, prove
+  anyhook add guard            turn the guards on
+  anyhook fire pre_tool --tool Bash --input '{"command": "git push --force"}'
 """
 
 
 @click.group(
-    cls=Verbs, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120}
+    cls=Verbs,
+    epilog=EPILOG,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
 )
 @click.version_option(__version__, prog_name="anyhook")
-def app() -> None:
+@click.pass_context
+def app(ctx: click.Context) -> int | None:
     """One runtime for the lifecycle hooks of AI coding agents."""
+    if ctx.invoked_subcommand is not None:
+        return None
+    from anyhook.cli.greeting import greet
+
+    return greet()
 
 
 def run(words: Sequence[str]) -> int:

@@ -12,7 +12,7 @@ import click
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
 from anyhook.cli.fire import project_of
 from anyhook.cli.options import JsonOptions, ProjectOptions, option, switch
-from anyhook.cli.verb_trust import approve_some, look, refuse_own_ledger
+from anyhook.cli.verb_trust import approve_some, forget_removed, look, refuse_own_ledger
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.guard.pack_list import GUARD, NAMES, members, read_pack
@@ -37,7 +37,9 @@ class AddOptions(JsonOptions):
 
 
 class RemoveOptions(JsonOptions):
-    scope: str | None = option("--scope", "From the user's or the project's rules; default: both.", "SCOPE", choices=SCOPES)
+    scope: str | None = option(
+        "--scope", "From the user's or the project's rules; default: both.", "SCOPE", choices=SCOPES
+    )
     project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
 
 
@@ -88,6 +90,8 @@ def remove(name: str, options: RemoveOptions) -> int:
                 changed.append(path)
             if mine:
                 packages.drop(path, name)
+            if scope == "project" and path in changed:
+                forget_removed(look(ProjectOptions(project=project, dialect=("anyhook",))))
         except (CannotChange, BadPackage) as why:
             raise BadCall(str(why)) from None
         except OSError as error:
@@ -183,7 +187,12 @@ def _approve(path: str, project: str, options: AddOptions) -> int:
 
 def _report(names: list[str], path: str, approved: int, options: AddOptions, package: Package | None = None) -> None:
     if options.json:
-        said: dict[str, Json] = {"added": [*names], "scope": options.scope or SCOPES[0], "file": path, "approved": approved}
+        said: dict[str, Json] = {
+            "added": [*names],
+            "scope": options.scope or SCOPES[0],
+            "file": path,
+            "approved": approved,
+        }
         render.json_out({**said, "revision": package.revision} if package else said)
         return
     render.out(f"On: {', '.join(names)}. They are in {render.short_path(path)}.")
@@ -191,5 +200,5 @@ def _report(names: list[str], path: str, approved: int, options: AddOptions, pac
         render.out(f"Approved: {approved} rules of this project.")
     render.say("They count in every agent that calls anyhook: `anyhook install AGENT`, or `anyhook setup` for all.")
     what = GUARD if len(names) > 1 else names[0]
-    render.say("Try it:   anyhook fire pre_tool --tool Bash --input '{\"command\": \"git push --force\"}'")
+    render.say('Try it:   anyhook fire pre_tool --tool Bash --input \'{"command": "git push --force"}\'')
     render.say(f"Undo it:  anyhook remove {what}")

@@ -14,8 +14,8 @@ from anyhook.guard.pack_list import GUARDS, NAMES, path_of, read_pack
 from anyhook.install import packages
 from anyhook.install.changes import CannotChange
 from anyhook.install.used_packs import rule_file, used_in
-from anyhook.walk.build import build
 from anyhook.state.plans import Setup
+from anyhook.walk.build import build
 
 if TYPE_CHECKING:
     from anyhook.guard.pack_list import Pack
@@ -34,8 +34,8 @@ class GuardsOptions(JsonOptions):
 def guards(options: GuardsOptions) -> int:
     """Show the packs of rules: which are on, for whom, and what each refuses.
 
-    `anyhook add NAME` turns one on. A single rule is switched off or relaxed for a path with [[relax]] in hooks.toml, and
-    only watched with `anyhook shadow ID`.
+    `anyhook add NAME` turns one on. A single rule is switched off or relaxed for a path with [[relax]] in hooks.toml,
+    and only watched with `anyhook shadow ID`.
     """
     setup = Setup.of(project_of(options.project), dict(os.environ))
     try:
@@ -48,9 +48,10 @@ def guards(options: GuardsOptions) -> int:
     if options.json:
         listed: list[Json] = [_as_dict(pack, used, hooks) for pack in packs]
         found: list[Json] = [
-            {"name": name, "scope": scope, "source": pin.get("source"), "revision": pin.get("revision"), "changed": _changed(scope, name, pin, setup)}
-            for scope in SCOPES for name, pin in pinned[scope].items()
-        ]  # fmt: skip
+            {"name": name, "scope": scope, **_pin(pin), "changed": _changed(scope, name, pin, setup)}
+            for scope in SCOPES
+            for name, pin in pinned[scope].items()
+        ]
         render.json_out({"packs": listed, "packages": found}, indent=2)
         return DONE
     for pack in packs:
@@ -59,7 +60,9 @@ def guards(options: GuardsOptions) -> int:
         render.out(f"{state:<19} {pack.name:<15} {len(pack.rules):>3} rules  {pack.description}")
         if options.rules:
             for rule in _rules(pack, hooks):
-                render.out(f"    {rule['state']:<10} {rule['then']:<5} {rule['severity']:<8} {rule['name']}: {rule['because']}")
+                render.out(
+                    f"    {rule['state']:<10} {rule['then']:<5} {rule['severity']:<8} {rule['name']}: {rule['because']}"
+                )
     for scope in SCOPES:
         for name, pin in pinned[scope].items():
             changed = "  CHANGED since it was added" if _changed(scope, name, pin, setup) else ""
@@ -68,6 +71,10 @@ def guards(options: GuardsOptions) -> int:
     if not any(name in each for each in used.values() for name in GUARDS):
         render.say("No guard is on. `anyhook add guard` turns them all on.")
     return DONE
+
+
+def _pin(pin: dict[str, Json]) -> dict[str, Json]:
+    return {"source": pin.get("source"), "revision": pin.get("revision")}
 
 
 def _changed(scope: str, name: str, pin: dict[str, Json], setup: Setup) -> bool:

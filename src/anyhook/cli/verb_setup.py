@@ -1,5 +1,5 @@
-"""`anyhook setup`: from nothing to a refused command, in one call: finds the agents on this machine, turns the guards on,
-installs, proves, and says how to undo it."""
+"""`anyhook setup`: from nothing to a refused command, in one call. It finds the agents on this machine, turns the guards
+on, installs, proves, and says how to undo it."""
 
 from __future__ import annotations
 
@@ -56,6 +56,10 @@ class AgentSetup(Record):
     status: str = ""
     reason: str = ""
 
+    def as_dict(self) -> dict[str, Json]:
+        known: dict[str, Json] = {"agent": self.name, "found": self.found, "installed": self.installed}
+        return {**known, "status": self.status, "reason": self.reason}
+
 
 @verb("setup", SetupOptions, "anyhook setup --dry-run", [click.Argument(["agents"], nargs=-1)])
 def setup(agents: tuple[str, ...], options: SetupOptions) -> int:
@@ -97,9 +101,8 @@ def setup(agents: tuple[str, ...], options: SetupOptions) -> int:
 
 def _look(table: Host, project: str) -> AgentSetup:
     seen = diagnose(table, home_of(os.environ), project, os.environ)
-    return AgentSetup(
-        table.name, table.title, shutil.which(table.program) is not None, seen.status != NOT_INSTALLED, seen.status, seen.reason
-    )  # fmt: skip
+    found, installed = shutil.which(table.program) is not None, seen.status != NOT_INSTALLED
+    return AgentSetup(table.name, table.title, found, installed, seen.status, seen.reason)
 
 
 def _checked(agent: AgentSetup, project: str, live: bool) -> AgentSetup:
@@ -144,16 +147,18 @@ def _plan(path: str, fresh: Sequence[str], chosen: Sequence[AgentSetup], wanted:
 
 
 def _finish(
-    options: SetupOptions, path: str, fresh: Sequence[str], agents: Sequence[AgentSetup], proof: dict[str, str], done: bool
-) -> int:  # fmt: skip
+    options: SetupOptions,
+    path: str,
+    fresh: Sequence[str],
+    agents: Sequence[AgentSetup],
+    proof: dict[str, str],
+    done: bool,
+) -> int:
     refused = proof.get("verdict") in ("block", "ask")
     dead = [agent for agent in agents if agent.status == INERT]
     undo = [*(f"anyhook uninstall {agent.name}" for agent in agents if agent.installed), f"anyhook remove {GUARD}"]
     if options.json:
-        listed: list[Json] = [
-            {"agent": agent.name, "found": agent.found, "installed": agent.installed, "status": agent.status, "reason": agent.reason}
-            for agent in agents
-        ]  # fmt: skip
+        listed: list[Json] = [agent.as_dict() for agent in agents]
         said: dict[str, Json] = {"dry_run": not done, "file": path, "guards": [*fresh], "agents": listed}
         render.json_out({**said, "proof": {**proof}, "undo": [*undo] if done else []}, indent=2)
     elif done:

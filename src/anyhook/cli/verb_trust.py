@@ -224,6 +224,18 @@ def approve_one(found: ProjectReview, identity: str, written: dict[str, bytes]) 
     return True
 
 
+def forget_removed(found: ProjectReview) -> None:
+    """Withdraw the approval of hooks that a person has just removed, so that they are not missed."""
+    for project in found.projects:
+        gone = {e.item.id for e in found.entries if e.status == REMOVED and found.project_of(e) == project}
+        if gone:
+            kept = [item for key, item in found.ledger.items(project).items() if key not in gone]
+            try:
+                found.ledger.approve(project, kept, {})
+            except OSError as error:
+                raise _unwritable(found.ledger, error) from None
+
+
 def approve_some(found: ProjectReview, identities: Sequence[str]) -> int:
     """Approve some hooks more, whose content their user has just said yes to; how many."""
     entries = [entry for entry in found.entries if entry.item.id in identities and entry.item.pinnable]

@@ -1,5 +1,5 @@
-"""Packages of rules from elsewhere: a folder, or a git repository at a revision. They are copied beside the rule file that
-uses them and pinned in `anyhook.lock`: where they came from, the revision, and the bytes of every file. Nothing of a
+"""Packages of rules from elsewhere: a folder, or a git repository at a revision. They are copied beside the rule file
+that uses them and pinned in `anyhook.lock`: where they came from, the revision, and the bytes of every file. Nothing of a
 package runs while it is fetched or shown."""
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Package(Record):
 
 def is_package(what: str) -> bool:
     """Whether a word names a place rather than a pack."""
-    return "/" in what or what.startswith(".") or what.startswith("git@") or os.path.isdir(what)
+    return "/" in what or what.startswith((".", "git@")) or os.path.isdir(what)
 
 
 def fetch(what: str) -> Package:
@@ -106,7 +106,12 @@ def _checkout(address: str, revision: str) -> Iterator[tuple[str, str]]:
 def _git(*words: str) -> str:
     try:
         done = subprocess.run(
-            ["git", *words], capture_output=True, text=True, timeout=GIT_LIMIT_S, env={**os.environ, **QUIET_GIT}
+            ["git", *words],
+            capture_output=True,
+            text=True,
+            timeout=GIT_LIMIT_S,
+            env={**os.environ, **QUIET_GIT},
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BadPackage(f"git could not fetch it: {error}") from None
@@ -184,6 +189,8 @@ def drop_files(rule_file: str, name: str) -> None:
     folder = _folder(rule_file, name)
     if os.path.isdir(folder):
         shutil.rmtree(folder)
+        if not os.listdir(os.path.dirname(folder)):
+            os.rmdir(os.path.dirname(folder))
 
 
 def _write_lock(rule_file: str, packages: Mapping[str, Any]) -> None:

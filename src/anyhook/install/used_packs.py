@@ -47,7 +47,10 @@ def change_used(path: str, add: Sequence[str] = (), remove: Sequence[str] = ()) 
     """Adds packs to a file, which is made if it is not there, and takes others out. Whether anything changed."""
     text = _text(path)
     before = _used(path, text) if text is not None else []
-    after: list[Json] = [*(name for name in before if name not in remove), *(name for name in add if name not in before)]
+    after: list[Json] = [
+        *(name for name in before if name not in remove),
+        *(name for name in add if name not in before),
+    ]
     if after == before:
         return False
     try:

@@ -1,5 +1,5 @@
-"""Reads the corpora. A line is a command; a line that begins with `|` goes on with the one before it. Three in ten, chosen by
-the hash of the command, are kept aside: rules are not tuned to them."""
+"""Reads the corpora. A line is a command; a line that begins with `|` goes on with the one before it. Three in ten,
+chosen by the hash of the command, are kept aside: rules are not tuned to them."""
 
 from __future__ import annotations
 
