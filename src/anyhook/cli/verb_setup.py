@@ -1,5 +1,5 @@
-"""`anyhook setup`: from nothing to a refused command, in one call. It finds the agents on this machine, turns the guards
-on, installs, proves, and says how to undo it."""
+"""`anyhook setup`: from nothing to a refused command, in one call. It finds the agents on this machine, turns the
+guards on, installs, proves, and says how to undo it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """How many destructive commands the guards refuse, and how many harmless ones pass: of the commands that rules are
-tuned to, and of those kept aside. `python tests/guards/corpus/measure.py [--misses] [--category NAME]`; misses are shown
-of the tuned part only, so that nobody tunes to the rest."""
+tuned to, and of those kept aside. `python tests/guards/corpus/measure.py [--misses] [--category NAME]`; misses are
+shown of the tuned part only, so that nobody tunes to the rest."""
 
 from __future__ import annotations
 
