@@ -25,6 +25,7 @@ VERBS = {
     "new": ("anyhook.cli.verb_new", "Write a working hook."),
     "enable": ("anyhook.cli.verb_switch", "Turn a hook on."),
     "disable": ("anyhook.cli.verb_switch", "Turn a hook off without deleting it."),
+    "facts": ("anyhook.cli.verb_facts", "Show what a tool call would do, as rules see it."),
     "dialects": ("anyhook.cli.verb_dialects", "Show what each dialect's hooks can do."),
     "conform": ("anyhook.cli.verb_conform", "Run the conformance vectors."),
     "agent": ("anyhook.cli.verb_agent", "Run our own coding agent; its loop fires every event."),

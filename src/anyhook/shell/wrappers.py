@@ -106,7 +106,8 @@ WRAPPERS = {
     "tsocks": PLAIN, "ccache": PLAIN, "distcc": PLAIN, "valgrind": PLAIN, "gdb": Wrapper("xp", verbs=("--args",)),
     "xvfb-run": Wrapper("nesw"),
     "start-stop-daemon": Wrapper("xpunc exec pidfile user name chuid startas", skip=0),
-    "screen": Wrapper("SLshtTce"), "tmux": Wrapper("tnscxyF", verbs=TMUX_VERBS, joined=True), "ld-linux-x86-64.so.2": PLAIN, "ld-linux.so.2": PLAIN,
+    "screen": Wrapper("SLshtTce"), "tmux": Wrapper("tnscxyF", verbs=TMUX_VERBS, joined=True),
+    "ld-linux-x86-64.so.2": PLAIN, "ld-linux.so.2": PLAIN,
     "sshpass": Wrapper("pfd"), "retry": Wrapper("dtm"), "chronic": PLAIN, "sem": Wrapper("j"), "ts-node-dev": PLAIN,
 }  # fmt: skip
 FED_SHELLS = ("ssh", "su", "sudo", "at", "batch", "mosh", "chroot", "adb")
