@@ -33,6 +33,7 @@ VERBS = {
     "enforce": ("anyhook.cli.verb_shadow", "Let the decisions of a hook or a rule count."),
     "report": ("anyhook.cli.verb_report", "Say what a hook or a rule stopped, or would have stopped."),
     "schema": ("anyhook.cli.verb_schema", "Print the JSON Schema of a dialect's hook file."),
+    "facts": ("anyhook.cli.verb_facts", "Show what a tool call would do, as rules see it."),
     "dialects": ("anyhook.cli.verb_dialects", "Show what each dialect's hooks can do."),
     "conform": ("anyhook.cli.verb_conform", "Run the conformance vectors."),
     "agent": ("anyhook.cli.verb_agent", "Run our own coding agent; its loop fires every event."),

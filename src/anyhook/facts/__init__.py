@@ -1,1 +1,1 @@
-"""Facts: what a tool call would do, in words that mean the same in every agent."""
+"""Facts: what a tool call would do, the same for every agent."""

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from anyhook.facts.options import Options
+    from anyhook.facts.options import SortedOptions
     from anyhook.shell.program import Program, Word
 
 GLOBAL_VALUES = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--super-prefix", "--config-env")
@@ -75,7 +75,7 @@ VALUES = {
 }  # fmt: skip
 
 
-def operation_of(program: Program) -> tuple[GitOperation, Options] | None:
+def operation_of(program: Program) -> tuple[GitOperation, SortedOptions] | None:
     """What a call of git does; None where it names no sub-command."""
     left = list(program.words)
     folder = program.cwd or ""

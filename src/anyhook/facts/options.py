@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-class Options(Record):
+class SortedOptions(Record):
     """The words of one program, sorted."""
 
     named: tuple[tuple[str, Word], ...]
@@ -31,7 +31,7 @@ class Options(Record):
         return frozenset(name for name, _ in self.named)
 
 
-def sort_options(words: Sequence[Word], values: str = "", long: Mapping[str, str] | None = None) -> Options:
+def sort_options(words: Sequence[Word], values: str = "", long: Mapping[str, str] | None = None) -> SortedOptions:
     """The options among these words. `values` are the short options that take a value, and the long ones after a blank;
     `long` gives the long name of short ones."""
     short, _, names = values.partition(" ")
@@ -44,7 +44,7 @@ def sort_options(words: Sequence[Word], values: str = "", long: Mapping[str, str
         word = left.pop(0)
         text = word.text
         if text == "--":
-            return Options(tuple(named), (*rest, *left), tuple(left))
+            return SortedOptions(tuple(named), (*rest, *left), tuple(left))
         if text.startswith("--"):
             name, sign, value = text.partition("=")
             if sign:
@@ -65,7 +65,7 @@ def sort_options(words: Sequence[Word], values: str = "", long: Mapping[str, str
                 named.append((name, EMPTY))
         else:
             rest.append(word)
-    return Options(tuple(named), tuple(rest))
+    return SortedOptions(tuple(named), tuple(rest))
 
 
 EMPTY = Word("", "")

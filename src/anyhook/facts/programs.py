@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 from anyhook.facts.effects import EFFECTS, TEXT_ONLY, Effect
 from anyhook.facts.git import changed_paths, operation_of, remotes
-from anyhook.facts.options import Options, sort_options
+from anyhook.facts.options import SortedOptions, sort_options
 from anyhook.facts.paths import STREAMS, resolve
 from anyhook.shell.program import Word
-from anyhook.shell.wrappers import search_roots
+from anyhook.shell.wrappers import found_files, search_roots
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +25,25 @@ URL = re.compile(
 REMOTE = re.compile(r"(?:[\w.-]+@)?([\w.-]{2,}|\[[0-9a-f:]+\]):(?!\\)")
 """`host:path` and `user@host:path`."""
 MAKES_EXECUTABLE = re.compile(r"[ugoa]*[+=][rwst]*[xX]|\+x|[0-7]?[0-7]*[1357][0-7]*")
+LISTERS = frozenset(
+    {
+        "ls",
+        "dir",
+        "vdir",
+        "exa",
+        "eza",
+        "lsd",
+        "tree",
+        "du",
+        "stat",
+        "file",
+        "realpath",
+        "readlink",
+        "lsattr",
+        "getfacl",
+    }
+)
+"""Programs that read names and sizes, and not what is in a file."""
 WRITES_DEVICE = re.compile(r"mkfs(\..+)?|mke2fs|newfs(_\w+)?|mkntfs|mkdosfs|mkfs_\w+")
 
 
@@ -69,14 +89,15 @@ def by_table(program: Program, effect: Effect, into: Collector, words: Sequence[
         return
     targets = options.values(*effect.target)
     writes = effect.writes
-    if targets:
-        writes = ""
-        for word in targets:
-            into.write(word, cwd)
     sources = rest if targets else rest[:-1]
+    if effect.target and not idle:
+        writes = ""
+        for word in _copied(targets or rest[-1:], sources, cwd, bool(targets)):
+            if not _is_address(word, into):
+                into.write(word, cwd)
     for word in _picked(effect.reads, rest, sources):
         if not _is_address(word, into):
-            into.read(word, cwd)
+            into.read(word, cwd, program.name in LISTERS)
     for word in options.values(*effect.read_by):
         into.read(word, cwd)
     if idle:
@@ -99,7 +120,20 @@ def by_table(program: Program, effect: Effect, into: Collector, words: Sequence[
                 into.delete(word, cwd)
 
 
-def _has_prefix(options: Options, names: tuple[str, ...]) -> bool:
+def _copied(targets: Sequence[Word], sources: Sequence[Word], cwd: str | None, is_folder: bool) -> Iterable[Word]:
+    """What a copy writes: the target, or a file of the same name in it where it is a folder."""
+    for target in targets:
+        ends = target.text.endswith(("/", "/.", "/..")) or target.text in (".", "..")
+        if is_folder or ends or len(sources) > 1 or (target.known and os.path.isdir(resolve(target, cwd))):
+            for source in sources:
+                text, shown = (each.rstrip("/").rpartition("/")[2] for each in (source.text, source.source))
+                base = Word(target.text.rstrip("/") or "/", target.source.rstrip("/") or "/")
+                yield Word(f"{base.text.rstrip('/')}/{text}", f"{base.source.rstrip('/')}/{shown}", source.globs)
+        else:
+            yield target
+
+
+def _has_prefix(options: SortedOptions, names: tuple[str, ...]) -> bool:
     return options.has(*names) or any(value.text == names[0] for _, value in options.named)
 
 
@@ -127,7 +161,7 @@ def _network(word: Word, into: Collector) -> bool:
     """`/dev/tcp/host/port`, which shells open as a connection."""
     found = re.match(r"/dev/(?:tcp|udp)/([^/]+)(?:/(.*))?", word.source)
     if found:
-        into.connect(f"{found[1]}:{found[2]}" if found[2] else found[1])
+        into.connect(f"tcp://{found[1]}:{found[2]}" if found[2] else found[1])
     return found is not None
 
 
@@ -207,26 +241,13 @@ def _find(program: Program, into: Collector) -> None:
         return
     roots = search_roots((Word("find", "find"), *program.words))
     texts = [word.text for word in program.words]
+    for found in found_files((Word("find", "find"), *program.words)) if "-delete" in texts else ():
+        into.delete(found, program.cwd)
     for root in roots:
-        into.read(root, program.cwd)
-        if "-delete" in texts:
-            into.delete(
-                Word(
-                    f"{root.text.rstrip('/')}/{_pattern(program)}",
-                    f"{root.source.rstrip('/')}/{_pattern(program)}",
-                    True,
-                ),
-                program.cwd,
-            )
+        into.read(root, program.cwd, lists=True)
     for place, text in enumerate(texts[:-1]):
         if text in ("-fprint", "-fprintf", "-fls", "-fprint0"):
             into.write(program.words[place + 1], program.cwd)
-
-
-def _pattern(program: Program) -> str:
-    texts = [word.text for word in program.words]
-    names = [texts[place + 1] for place, text in enumerate(texts[:-1]) if text in ("-name", "-iname")]
-    return f"**/{names[0]}" if len(names) == 1 and "!" not in texts and "-not" not in texts else "**"
 
 
 def _chmod(program: Program, into: Collector) -> None:
@@ -340,6 +361,56 @@ def _apply_patch(program: Program, into: Collector) -> None:
         into.unknown.append("path from a patch that is not in the line")
 
 
+def _in_place(program: Program, into: Collector) -> None:
+    """`perl -pi -e … FILE` and the same in ruby."""
+    options = sort_options(program.words, "eEIMmFxlr" if program.name == "perl" else "eIrFCKW")
+    if not program.remote and options.has("-i"):
+        for word in options.rest:
+            into.write(word, program.cwd)
+
+
+CLOUD = {
+    "aws": (("s3", "cp"), ("s3", "mv"), ("s3", "sync")), "gsutil": (("cp",), ("mv",), ("rsync",)),
+    "gcloud": (("storage", "cp"), ("storage", "mv"), ("storage", "rsync")),
+    "rclone": (("copy",), ("sync",), ("move",), ("copyto",), ("moveto",)), "docker": (("cp",),), "podman": (("cp",),),
+    "kubectl": (("cp",),), "oc": (("cp",),), "s3cmd": (("put",), ("get",), ("sync",)), "mc": (("cp",), ("mirror",)),
+}  # fmt: skip
+"""Programs that copy between here and elsewhere, and their words for it."""
+
+
+def _cloud(program: Program, into: Collector) -> None:
+    options = sort_options(
+        program.words, "nc profile region endpoint-url exclude include namespace container acl f config"
+    )
+    rest = list(options.rest)
+    for words in CLOUD[program.name]:
+        place = next(
+            (at for at in range(len(rest)) if tuple(word.text for word in rest[at : at + len(words)]) == words), -1
+        )
+        if place >= 0 and not program.remote:
+            operands = rest[place + len(words) :]
+            for word in operands[:-1]:
+                if not _is_address(word, into):
+                    into.read(word, program.cwd)
+            for word in operands[-1:]:
+                if not _is_address(word, into):
+                    into.write(word, program.cwd)
+            return
+    for word in program.words:
+        for url in URL.findall(word.source):
+            into.connect(url)
+
+
+def _az(program: Program, into: Collector) -> None:
+    options = sort_options(
+        program.words, "fnctgs file source destination name container-name account-name resource-group"
+    )
+    if any(word.text in ("upload", "upload-batch") for word in options.rest) and not program.remote:
+        for word in options.values("-f", "--file", "-s", "--source"):
+            into.read(word, program.cwd)
+        into.connect("blob.core.windows.net")
+
+
 def _environment(program: Program, into: Collector) -> None:
     if not [word for word in program.words if not word.text.startswith("-")]:
         into.secrets.append("environment")
@@ -350,5 +421,6 @@ SPECIAL = {
     "bfs": _find, "chmod": _chmod, "curl": _curl, "wget": _wget, "socat": _socat,
     "awk": _awk, "gawk": _awk, "mawk": _awk, "nawk": _awk, "sed": _sed, "gsed": _sed, "unzip": _unzip,
     "patch": _patch, "apply_patch": _apply_patch, "applypatch": _apply_patch,
+    "perl": _in_place, "ruby": _in_place, **dict.fromkeys(CLOUD, _cloud), "az": _az,
     "env": _environment, "printenv": _environment, "set": _environment, "export": _environment, "declare": _environment,
 }  # fmt: skip

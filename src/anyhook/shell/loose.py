@@ -27,7 +27,7 @@ def loose_words(command: str) -> list[str]:
 
 
 def loose_commands(text: str) -> list[list[str]]:
-    """What stands between the operators of a text, as commands: for what no grammar understands."""
+    """The parts between the operators of a text, as commands: for what no grammar understands."""
     found: list[list[str]] = [[]]
     for line in text.splitlines():
         for word in loose_words(line):

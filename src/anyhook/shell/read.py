@@ -5,9 +5,9 @@ and no file is looked at."""
 from __future__ import annotations
 
 from anyhook.shell.expand import STRANGE
-from anyhook.shell.interpret import Interpreter
 from anyhook.shell.program import ShellLine
 from anyhook.shell.scope import Scope
+from anyhook.shell.statements import LineReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def read_line(line: str, cwd: str | None, home: str, variables: Mapping[str, str
     scope = Scope(
         cwd, {"HOME": (home,), "IFS": (" ",), **{name: (value,) for name, value in (variables or {}).items()}}
     )
-    reader = Interpreter(home)
+    reader = LineReader(home)
     try:
         reader.line(text[:MAX_LINE], scope)
     except RecursionError:
