@@ -9,6 +9,7 @@ import pytest
 from guard_corpus import Judge
 
 from anyhook.guard.pack_list import FOLDER, GUARDS, HELPERS, NAMES, members, read_pack
+from anyhook.model.json_types import Json
 
 CASES = Path(__file__).parent / "cases"
 
@@ -66,8 +67,8 @@ def test_helpers_load() -> None:
 def test_a_rule_is_switched_off_asked_or_relaxed_for_a_path() -> None:
     command = "rm -rf src"
     assert Judge({"use": ["files"]}).refusals(command) == ["files/delete source folders"]
-    off = {"use": ["files"], "relax": [{"rule": "files/delete source folders", "enabled": False}]}
+    off: dict[str, Json] = {"use": ["files"], "relax": [{"rule": "files/delete source folders", "enabled": False}]}
     assert [rule.status for rule in Judge(off).rules if rule.name == "delete source folders"] == ["disabled"]
-    spared = {"use": ["files"], "relax": [{"rule": "files/*", "except": ["./src"]}]}
+    spared: dict[str, Json] = {"use": ["files"], "relax": [{"rule": "files/*", "except": ["./src"]}]}
     assert Judge(spared).refusals(command) == []
     assert Judge(spared).refusals("rm -rf tests") == ["files/delete source folders"]

@@ -26,7 +26,7 @@ def greet() -> int:
     catalog = build(setup, may_start=False)
     render.out(f"anyhook {__version__}: one runtime for the hooks of coding agents")
     render.out(f"  guards  {summary(gates(setup, catalog))}")
-    calling, found, dead = [], [], []
+    calling, found, dead = list[str](), list[str](), list[str]()
     for name in INSTALLABLE:
         table = host(name)
         seen = diagnose(table, home_of(os.environ), setup.project, os.environ)

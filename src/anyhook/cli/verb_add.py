@@ -159,8 +159,8 @@ def _show(package: Package, before: dict[str, bytes]) -> None:
 
 
 def _differences(path: str, old: bytes, new: bytes) -> list[str]:
-    lines = [data.decode("utf-8", "replace").splitlines() for data in (old, new)]
-    return list(difflib.unified_diff(*lines, f"a/{path}", f"b/{path}", lineterm=""))
+    before, after = (data.decode("utf-8", "replace").splitlines() for data in (old, new))
+    return list(difflib.unified_diff(before, after, f"a/{path}", f"b/{path}", lineterm=""))
 
 
 def _agreed(question: str, options: AddOptions) -> bool:
