@@ -196,7 +196,7 @@ def test_setup_does_it_all_and_says_how_to_undo_it(world: World) -> None:
     ("steps", "following"),
     [
         ((), "anyhook setup"),
-        ((("add", "guard", "--yes"),), "anyhook install claude"),
+        ((("add", "guard", "--yes"),), "anyhook install AGENT"),
         ((("setup", "claude", "--yes"),), "anyhook doctor --live"),
     ],
 )

@@ -55,5 +55,5 @@ def _next(setup: Setup, calling: list[str], found: list[str], dead: list[str]) -
     if not set(used) & set(GUARDS):
         return "anyhook setup" if found or not calling else "anyhook add guard"
     if found or not calling:
-        return f"anyhook install {(found or ['claude'])[0]}"
+        return f"anyhook install {found[0] if found else 'AGENT'}"
     return "anyhook doctor --live   (runs your agents once, and checks that a refusal holds)"

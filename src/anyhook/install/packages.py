@@ -1,6 +1,6 @@
 """Packages of rules from elsewhere: a folder, or a git repository at a revision. They are copied beside the rule file
-that uses them and pinned in `anyhook.lock`: where they came from, the revision, and the bytes of every file. Nothing of
-a package runs while it is fetched or shown."""
+that uses them and pinned in `anyhook.lock`: where they came from, the revision, and the bytes of every file. No part
+of a package runs while it is fetched or shown."""
 
 from __future__ import annotations
 

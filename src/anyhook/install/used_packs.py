@@ -62,7 +62,7 @@ def change_used(path: str, add: Sequence[str] = (), remove: Sequence[str] = ()) 
             made = edit.remove(text, "toml", ("use",))
     except edit.CannotEdit as error:
         raise CannotChange(f"{path}: {error}") from None
-    if not after and made.strip() == HEADER.strip():  # nothing of the person's is left in it
+    if not after and made.strip() == HEADER.strip():  # only what we wrote is left
         os.unlink(path)
     else:
         os.makedirs(os.path.dirname(path), exist_ok=True)
