@@ -81,7 +81,7 @@ def _is_program(tree: Node, program: Program, call: RuleCall) -> bool:
     _, names, operands, options, given, missing, saying, producers, through = tree
     if not any_like(names, program.name):
         # What it runs through runs as well, but of its words nothing is known.
-        alone = not (operands or options or given or saying or producers or through)
+        alone = not (operands or options or given or missing or saying or producers or through)
         return alone and any(any_like(names, wrapper.partition(" ")[0]) for wrapper in program.via)
     if operands or options or missing:
         words = call.words(program)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from anyhook.model.event import EVENTS
 from anyhook.model.record import Record
 from anyhook.rules.paths import CLASSES, compile_path
-from anyhook.rules.tokens import KEYWORDS, BadCondition, Token, tokens
+from anyhook.rules.tokens import KEYWORDS, BadCondition, Token, choices, tokens
 from anyhook.rules.wildcards import alternatives
 from anyhook.tables.shapes import guess
 
@@ -148,17 +148,26 @@ class _Reading:
         return found
 
     def expanded(self, token: Token) -> list[Token]:
+        """The words that a word stands for: `$name` alone may be several, as one of several alternatives it is one."""
+        parts = token.pattern.split("|")
+        names = [part for part in parts if part.startswith("$") and part[1:].replace("-", "_").isidentifier()]
         known = self.names.words
-        if not token.bare or not token.text.startswith("$") or not token.text[1:].replace("-", "_").isidentifier():
-            return [token]
-        if token.text[1:] not in known:
-            fix = f"Define it under [words], or quote it.{guess(token.text[1:], known)}"
-            raise BadCondition(f"`{token.text}` is not defined in this file", token.column, fix)
-        return [part.replace(column=token.column) for part in tokens(known[token.text[1:]])]
+        for name in names:
+            if name[1:] not in known:
+                fix = f"Define it under [words], or quote it.{guess(name[1:], known)}"
+                raise BadCondition(f"`{name}` is not defined in this file", token.column, fix)
+        if names and len(parts) == 1:
+            return [part.replace(column=token.column) for part in tokens(known[names[0][1:]])]
+        for name in names:
+            if len(known[name[1:]].split()) != 1:
+                fix = f"Write `{name}` as a word of its own."
+                raise BadCondition(f"`{name}` is several words, and cannot be an alternative", token.column, fix)
+        made = "|".join(known[part[1:]] if part in names else part for part in parts)
+        return [token.replace(pattern=made)]
 
     def many(self, ends: tuple[str, ...], after: Token, what: str) -> tuple[str, ...]:
         """At least one word, alternatives counted."""
-        found = tuple(each for token in self.words(*ends) for each in _choices(token))
+        found = tuple(each for token in self.words(*ends) for each in choices(token))
         if not found:
             raise self.wrong(f"`{after.text}` needs {what}", f"Write it after `{after.text}`.")
         return found
@@ -181,8 +190,8 @@ class _Reading:
         if not found:
             raise self.wrong("`runs` needs a program", "Write its name, as `runs git push`.")
         name, *rest = found
-        operands = tuple(_choices(token) for token in rest if not token.text.startswith("-"))
-        options = tuple(_choices(token) for token in rest if token.text.startswith("-"))
+        operands = tuple(choices(token) for token in rest if not token.text.startswith("-"))
+        options = tuple(choices(token) for token in rest if token.text.startswith("-"))
         parts: dict[str, object] = {}
         while self.next_is(*PARTS):
             part = self.take()
@@ -193,7 +202,7 @@ class _Reading:
             else:
                 parts[part.text] = self.many(PARTS, part, "a word")
         return (
-            runs.text, _choices(name), operands, options, parts.get("with", ()), parts.get("without", ()),
+            runs.text, choices(name), operands, options, parts.get("with", ()), parts.get("without", ()),
             parts.get("saying", ""), parts.get("from", ()), parts.get("via", ()),
         )  # fmt: skip
 
@@ -213,7 +222,7 @@ class _Reading:
 
     def path_patterns(self, token: Token) -> list[object]:
         made: list[object] = []
-        for word in _choices(token):
+        for word in choices(token):
             name = word[1:]
             if word.startswith("@") and name in self.names.paths:
                 made += [compile_path(each) for path in self.names.paths[name] for each in alternatives(path)]
@@ -235,12 +244,8 @@ class _Reading:
         if verb.text == "project":
             return ("project", tuple(pattern for token in found for pattern in self.path_patterns(token)))
         if verb.text == "event":
-            return ("event", tuple(_event(each, token) for token in found for each in _choices(token)))
-        return (verb.text, tuple(each for token in found for each in _choices(token)))
-
-
-def _choices(token: Token) -> tuple[str, ...]:
-    return alternatives(token.text) if token.bare else (token.text,)
+            return ("event", tuple(_event(each, token) for token in found for each in choices(token)))
+        return (verb.text, tuple(each for token in found for each in choices(token)))
 
 
 def _event(name: str, token: Token) -> str:

@@ -86,7 +86,7 @@ def matches(pattern: PathPattern, path: str, places: Places, covers: bool) -> bo
 
 
 def _covered(pattern: tuple[str, ...], path: list[str]) -> bool:
-    """Whether all that the pattern names lies inside this folder (or inside what `folder/*` stands for)."""
+    """Whether all that the pattern names is in this folder (or in what `folder/*` stands for)."""
     while path and path[-1] in ("*", "**", ".*"):
         path = path[:-1]
     fixed = 0
@@ -145,7 +145,7 @@ def _is_system(path: str, places: Places) -> bool:
 
 
 def _is_temp(path: str, places: Places) -> bool:
-    """A temporary place. A project or a home that lies in one is none itself."""
+    """A temporary place. A project or a home in one does not count as temporary."""
     if path.startswith("/dev/"):
         return path.split("/")[2] in HARMLESS_DEVICES or path.startswith("/dev/shm/")  # noqa: S108
     if any(_inside(path, own) or _whole(path, own) for own in (places.project, places.home or "/")):

@@ -76,7 +76,7 @@ WHOLE = frozenset(
         "xcodebuild", "ant", "packer", "nomad", "consul", "dscl", "diskutil",
     }
 )  # fmt: skip
-"""Programs whose options are whole words after one dash: `-delete` is no bundle of letters."""
+"""Programs whose options are whole words after one dash: `-delete` does not bundle letters."""
 MIN_ABBREVIATED = 5
 """The shortest beginning of a long option that is read as that option, dashes included."""
 
@@ -89,7 +89,7 @@ class Words(Record):
     letters: str
     """The letters of all bundles."""
     operands: tuple[tuple[str, ...], ...]
-    """The words that are no options; two readings where nobody knows which options take a value."""
+    """The words that are not options; two readings where nobody knows which options take a value."""
 
 
 def sort_words(name: str, args: Sequence[str]) -> Words:

@@ -82,7 +82,7 @@ class RuleFile:
         return numbered(self.hooks)
 
     def pack(self, name: str, place: Place) -> None:
-        """The rules of a pack: one of ours by its name, any other by its path from this file's folder."""
+        """The rules of a pack: a shipped one by its name, any other by its path from this file's folder."""
         shipped = "/" not in name
         folder = PACKS if shipped else os.path.dirname(self.source.path)
         path = os.path.normpath(os.path.join(folder, f"{name}.toml" if shipped else name))
@@ -172,7 +172,7 @@ class RuleFile:
     def condition(self, table: Mapping[str, Json], names: Names, key: str) -> Node:
         """The whole condition: what `when` says, and not what `unless` says, for these agents and tools."""
         for each, kind in (*((text, str) for text in TEXTS_OF_A_RULE), *((many, list) for many in LISTS)):
-            if each in table and not isinstance(table[each], kind):
+            if each in table and not isinstance(table[each], (kind, list) if each == "unless" else kind):
                 raise RuleError(
                     f"it must be {'text' if kind is str else 'a list of texts'}, not {type_name(table[each])}", each
                 )
@@ -181,8 +181,7 @@ class RuleFile:
             what = f"it has {' and '.join(f'`{each}`' for each in given)}" if given else "it says not when it applies"
             raise RuleError(what, given[1] if given else "", "Write one of when, before, after.")
         parts = [_parsed(str(table[key]), names, key)]
-        for each in _many(table.get("unless")):
-            parts.append(("not", _parsed(each, names, "unless")))
+        parts += [("not", _parsed(other, names, "unless")) for other in _list(table, "unless")]
         agents, _ = _list(table, "agents"), _list(table, "tools")
         if agents:
             parts.insert(0, ("agent", agents))
@@ -322,7 +321,8 @@ def rule_schema() -> dict[str, Json]:
         "timeout": NUMBER,
         "enabled": {"type": "boolean"},
     }
-    rule = {**table(keys, []), "oneOf": [{"required": [key]} for key in USUAL]}
+    rule = table(keys, [])
+    rule["oneOf"] = [{"required": [key]} for key in USUAL]
     relaxed = {key: TEXT if key == "rule" else keys[key] for key in RELAXED}
     top: dict[str, Json] = {
         "rule": {"type": "array", "items": rule},

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-KNOWN = ("path", "paths", "command", "tool", "project", "session", "prompt", "message", "event", "agent")
+KNOWN = ("path", "paths", "command", "tool", "project", "folder", "session", "prompt", "message", "event", "agent")
 
 
 def placeholders(text: str) -> Iterator[tuple[int, str]]:
@@ -30,7 +30,7 @@ def wrong_template(text: str, quoted: bool) -> str:
             known = ", ".join(f"{{{each}}}" for each in KNOWN)
             return f"`{{{name}}}` is not known; there are {known}.{guess(name, KNOWN)}"
         if quoted and _inside_quotes(text, at):
-            return f"`{{{name}}}` stands inside quotes; it is quoted already, so write it without them"
+            return f"`{{{name}}}` is inside quotes; it is quoted already, so write it without them"
     return ""
 
 

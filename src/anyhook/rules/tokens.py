@@ -4,7 +4,14 @@ about what the words mean."""
 from __future__ import annotations
 
 from anyhook.model.record import Record
+from anyhook.rules.wildcards import alternatives
 
+SIGNS = "*?[]|{},$@"
+QUOTED = {ord(sign): 0xE000 + place for place, sign in enumerate(SIGNS)}
+"""Signs that mean something in a word, and what replaces them where they are quoted."""
+PLAIN = {
+    code: SIGNS[code - 0xE000] if sign not in map(ord, "*?[") else f"[{chr(sign)}]" for sign, code in QUOTED.items()
+}
 KEYWORDS = ("and", "or", "not", "unless")
 BEFORE_PATTERN = ("saying", "matches")
 """After these a word that begins with a slash is a pattern up to the closing slash."""
@@ -24,7 +31,9 @@ class Token(Record):
     text: str
     column: int
     bare: bool = True
-    """Whether it stands without quotes: only then it may be a keyword, a bracket or alternatives."""
+    """Whether it stands without quotes: only then it may be a keyword or a bracket."""
+    pattern: str = ""
+    """The same with `QUOTED` in place of signs that stand for themselves, because they are quoted."""
 
     def is_word(self, *words: str) -> bool:
         return self.bare and self.text in words
@@ -64,20 +73,27 @@ def _closing(text: str, at: int, quote: str, what: str, fix: str) -> int:
 
 def _word(text: str, at: int) -> tuple[Token, int]:
     """One word, with whatever part of it is quoted."""
-    start, made, bare, open_brackets = at, "", True, 0
+    start, made, pattern, bare, open_brackets = at, "", "", True, 0
     while at < len(text) and not text[at].isspace():
         char = text[at]
         if char in "'\"":
             end = _closing(text, at, char, "this quote is not closed", f"End it with {char}.")
             made += text[at + 1 : end]
+            pattern += text[at + 1 : end].translate(QUOTED)
             at, bare = end + 1, False
             continue
         if char == "(":
             open_brackets += 1
         elif char == ")":
-            if not open_brackets:  # it closes a group, and is no part of the word
+            if not open_brackets:  # it closes a group, and the word ends before it
                 break
             open_brackets -= 1
         made += char
+        pattern += char
         at += 1
-    return Token(made, start + 1, bare), at
+    return Token(made, start + 1, bare, pattern), at
+
+
+def choices(token: Token) -> tuple[str, ...]:
+    """The alternatives that a word stands for; quoted signs stand for themselves."""
+    return tuple(each.translate(PLAIN) for each in alternatives(token.pattern))

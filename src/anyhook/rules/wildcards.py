@@ -18,7 +18,7 @@ def alternatives(word: str) -> tuple[str, ...]:
 
 
 def _split(word: str, sign: str) -> list[str]:
-    """At the signs that stand outside braces and brackets."""
+    """At the signs that are not in braces or brackets."""
     parts, depth = [""], 0
     for char in word:
         depth += (char in "{[") - (char in "}]")

@@ -52,7 +52,7 @@ class Rules:
         """Why a rule does not apply; "" where it does, and where asking it failed: what that means is the posture's
         business, and never that the rule is left out."""
         hook = step.hook
-        why, failed = match(hook, step.dialect, step.row, event)
+        why, failed = match(hook, step.dialect, step.row, event, event)
         if why:
             return why
         try:
@@ -86,6 +86,7 @@ class Rules:
             "path": paths[0] if paths else "",
             "paths": " ".join(paths),
             "project": self.project,
+            "folder": hook.source.rpartition("/")[0],
             "session": self.session,
             "event": event.name,
             "agent": self.host,

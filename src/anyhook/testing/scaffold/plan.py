@@ -143,6 +143,8 @@ def plan(order: Order, written: str = "") -> Plan:
     if source is None:
         raise CannotScaffold(f"{order.dialect.name} has no hooks of the scope {order.scope}.")
     if scaffold.shape == "rules":
+        if written:
+            raise CannotScaffold(f"hooks of {order.dialect.name} are rules without a script. Choose another dialect.")
         return _rule(order, scaffold, source)
     ending = "" if scaffold.shape == "executable" else ENDINGS[order.lang]
     file = f"run{ending}" if scaffold.shape == "folder" else f"{order.name}{ending}"
