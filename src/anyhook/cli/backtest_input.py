@@ -20,7 +20,8 @@ from anyhook.tables.registry import dialect
 from anyhook.tables.translate import to_native
 from anyhook.testing.kit.hook_names import likely
 from anyhook.walk.engine import Engine
-from anyhook.walk.present import own_scene, present
+from anyhook.walk.merge import posture_of
+from anyhook.walk.present import own_scene, present, scene_of
 from anyhook.walk.routes import match, open_catalog
 from anyhook.walk.trust import pin
 
@@ -100,7 +101,7 @@ def _subject(engine: Engine, hook: Hook, sandbox: str) -> Subject:
         raise BadCall(f"{hook.id}: its event is not known yet; fire it once.")
     item = pin(hook, table, engine.setup.roots(engine.catalog.config.plugins), Files())
     content = lean_json.dumps([item.id, item.definition, dict(item.files), sandbox])
-    return Subject(hook, table, row, digest(content.encode()), engine.context.posture_of(hook))
+    return Subject(hook, table, row, digest(content.encode()), posture_of(engine.context, hook))
 
 
 def _pairs(
@@ -112,7 +113,7 @@ def _pairs(
             continue
         seen = to_native(event, step.dialect)
         if step.why is None:
-            why, _ = match(step.hook, step.dialect, step.row, seen)
+            why, _ = match(step.hook, step.dialect, step.row, seen, event)
             if why:
                 continue
 
@@ -124,7 +125,7 @@ def _pairs(
 
 def _trial(engine: Engine, subject: Subject, event: Event, key: str) -> Trial:
     hook, table = subject.hook, subject.dialect
-    scene = engine.context.scene(event, table, subject.row)
+    scene = scene_of(engine.context, event, table, subject.row)
     call, missing = present(hook, table, subject.row, scene, "backtest")
     scene = own_scene(hook, scene)
     interpreter, task = "", ()  # type: tuple[str, tuple[object, ...]]

@@ -180,7 +180,7 @@ def dialect(name: str) -> Dialect:
     try:
         if name in _WRONG:
             raise BadTable(_WRONG[name])
-        found: Dialect | None = part(module_of(name), "DIALECT")
+        found: Dialect | None = part(_MODULES.get(name) or f"anyhook.agents.{name}", "DIALECT")
         if found is None:
             raise BadTable(f"`{module_of(name)}` has no DIALECT")
     except Exception as error:  # noqa: BLE001 (a mistake in one agent's table takes no other agent down)

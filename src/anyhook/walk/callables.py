@@ -6,6 +6,7 @@ from __future__ import annotations
 from anyhook.handlers import inside_hook
 from anyhook.model.hook import Hook
 from anyhook.model.outcome import SILENT, STRENGTH, Failure, Outcome
+from anyhook.walk.present import scene_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def first_answers(callbacks: tuple[Callback, ...], event: Event) -> list[object]
 
 def acts(context: Context, step: HookStep, event: Event) -> bool:
     """Whether something that a product brings along has anything to say."""
-    return bool(step.dialect.builtin(step.hook.name).act(context.scene(event, step.dialect, step.row)))
+    return bool(step.dialect.builtin(step.hook.name).act(scene_of(context, event, step.dialect, step.row)))
 
 
 def ask(callback: Callback, event: Event) -> object:

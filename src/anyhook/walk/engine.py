@@ -11,10 +11,10 @@ from anyhook.journal.journal import Recorder, Trace
 from anyhook.model.event import Event
 from anyhook.model.firing import Part
 from anyhook.model.hook import DISABLED, Hook
-from anyhook.model.words import MODE, ON_FAILURE, checked, listed
+from anyhook.model.words import MODE, ON_FAILURE, TRUST, checked, listed
 from anyhook.state.plans import Setup
 from anyhook.walk.context import Context
-from anyhook.walk.interpret import Interpreter
+from anyhook.walk.present import scene_of
 from anyhook.walk.routes import Catalog, Routes, open_catalog
 from anyhook.walk.walk import begin
 
@@ -71,7 +71,7 @@ class Engine:
             config,
             Routes(setup, catalog, enforced=mode != "shadow"),
             recorder,
-            Interpreter(),
+            {},
             Trace(setup.env),
             map(f"{nonce}-{{}}".format, range(1, sys.maxsize)),
             set(),
@@ -111,6 +111,7 @@ class Engine:
         switch."""
         given = dict(os.environ if env is None else env)
         chosen, folders = listed(dialects, dialect), listed(plugin_dirs, plugin_dir)
+        checked("trust", trust, TRUST)
         setup = Setup.of(os.fspath(project), given, chosen, trust, folders, state_dir)
         checked("on_failure", on_failure, ON_FAILURE)
         checked("mode", mode, MODE)
@@ -277,7 +278,7 @@ class Engine:
 
         context = self._context
         return [
-            explain(step, event, context.scene(event, step.dialect, step.row), model)
+            explain(step, event, scene_of(context, event, step.dialect, step.row), model)
             for step in context.routes.steps(event)
             for _, model in [context.asked(step.hook, step.dialect)]
         ]

@@ -6,8 +6,10 @@ so that the order in which they finished cannot matter; no rewrite and no allow 
 
 from __future__ import annotations
 
+from _operator import attrgetter  # `operator` is this, from one more file
+
 from anyhook.model.decision import Decision, Texts
-from anyhook.model.outcome import BLOCK, EFFECTS, NONE, STOPPING, STRENGTH, Failure, Outcome
+from anyhook.model.outcome import BLOCK, EFFECTS, NONE, SILENT, STOPPING, STRENGTH, Failure, Outcome
 from anyhook.model.problem import ERROR, WARNING, Problem
 from anyhook.model.record import Record
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.model.words import Cause, Effect
     from anyhook.tables.rows import Dialect, EventRow
+    from anyhook.walk.context import Context
 
 GATING = STOPPING - {"keep_working"}
 """What a hook that cannot be started stops, where its dialect fails closed: never the end of the agent's work."""
@@ -51,6 +54,11 @@ HANDLER_FIXES = {"prompt": ASKED_FIXES, "agent": ASKED_FIXES, "http": POSTED_FIX
 
 
 # -- judge
+
+
+def posture_of(context: Context, hook: Hook) -> str:
+    """What it means where this hook breaks."""
+    return context.posture or context.config.hooks.get(hook.id) or context.on_failure
 
 
 def judge(
@@ -153,7 +161,9 @@ def merge(
     enforced: bool = True,
 ) -> Decision:
     """What all of them together ask for. `hooks` and `problems` are what else is known of the event."""
-    ordered = sorted(entries, key=_position)
+    ordered = sorted(entries, key=attrgetter("position"))
+    if all(entry.outcome is SILENT for entry in ordered):
+        return Decision(event, enforced=enforced, hooks=hooks, problems=problems)
     verdict, prompt, end_turn = NONE, None, False
     effect: Effect | None = None
     voice: Judged | None = None
@@ -192,10 +202,6 @@ def merge(
         hooks=hooks,
         problems=(*found, *_lost(ordered, winner)),
     )
-
-
-def _position(entry: Judged) -> int:
-    return entry.position
 
 
 def _weight(effect: Effect | None) -> int:

@@ -299,17 +299,6 @@ class Routes:
         return self._callbacks[hook.id][1]
 
 
-def wanted(hook: Hook, table: Dialect, row: EventRow, native: Event, event: Event) -> tuple[str | None, str]:
-    """What `match` says of the first spelling that matches, else of the last."""
-    why: str | None = None
-    failed = ""
-    for spelled in spellings(native, event):
-        why, failed = match(hook, table, row, spelled)
-        if not why:
-            break
-    return why, failed
-
-
 def known(hook: Hook, table: Dialect, row: EventRow, event: Event) -> str | None:
     """Why a hook does not run, as far as that depends on the event's target only; see `HookStep.why`."""
     if hook.status == BROKEN and hook.native_event:
@@ -321,20 +310,30 @@ def known(hook: Hook, table: Dialect, row: EventRow, event: Event) -> str | None
         hook = hook.replace(matcher={key: value for key, value in hook.matcher.items() if key != "pattern"})
     if event.hosted and not row.in_subagents and event.data.get("invoked_by") == "subagent":
         return "not for sub-agents"
-    why, failed = wanted(hook, table, row, to_native(event, table), event)
+    native = to_native(event, table) if event.hosted else event
+    why, failed = match(hook, table, row, native, event)
     return why or (None if by_content or failed else "")
 
 
-def match(hook: Hook, dialect: Dialect, row: EventRow, event: Event) -> tuple[str | None, str]:
-    """None for a match, else the reason; and, where the matcher itself failed, how: then nobody knows, and the posture
-    for broken hooks has to say what follows."""
-    try:
-        return dialect.match(hook, event, row), ""
-    except PatternTimeout:
-        return None, f"its matcher {hook.matcher!r} took too long on this event"
-    except BadPattern as error:
-        return None, f"its matcher {hook.matcher!r} is not a valid pattern: {error.what}"
-    except Exception as error:  # noqa: BLE001 (whatever it is, it is this hook's failure and nobody else's)
-        from anyhook.tables.isolation import told
+def match(
+    hook: Hook, dialect: Dialect, row: EventRow, native: Event, event: Event | None = None
+) -> tuple[str | None, str]:
+    """Whether a hook wants an event, and if not, why not: None for a match, else the reason; and, where the matcher
+    itself failed, how: then nobody knows, and the posture for broken hooks has to say what follows. `event` is the same
+    in its host's words: its spellings count as well, the first that matches, else the last."""
+    why: str | None = None
+    failed = ""
+    for spelled in spellings(native, event) if event is not None and event.hosted else (native,):
+        try:
+            why, failed = dialect.match(hook, spelled, row), ""
+        except PatternTimeout:
+            why, failed = None, f"its matcher {hook.matcher!r} took too long on this event"
+        except BadPattern as error:
+            why, failed = None, f"its matcher {hook.matcher!r} is not a valid pattern: {error.what}"
+        except Exception as error:  # noqa: BLE001 (whatever it is, it is this hook's failure and nobody else's)
+            from anyhook.tables.isolation import told
 
-        return None, f"its matcher could not be tried on this event ({told(error)})"
+            why, failed = None, f"its matcher could not be tried on this event ({told(error)})"
+        if not why:
+            break
+    return why, failed

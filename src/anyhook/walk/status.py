@@ -127,7 +127,7 @@ def _of_hook(hook: Hook, setup: Setup, catalog: Catalog, host: Host | None, mode
         return _gate(hook, "waiting", hook.why, TRUST)
     if hook.status == CHANGED:
         return _gate(hook, "changed", hook.why, TRUST)
-    why = hook.why if hook.status == BROKEN else _cannot_start(hook, setup, catalog)
+    why = hook.why if hook.status == BROKEN else cannot_start(hook, setup, catalog)
     if why:
         return _gate(hook, "broken", why, CHECK)
     if host is not None:
@@ -149,7 +149,7 @@ def _of_hook(hook: Hook, setup: Setup, catalog: Catalog, host: Host | None, mode
     return _gate(hook, "armed")
 
 
-def _cannot_start(hook: Hook, setup: Setup, catalog: Catalog) -> str:
+def cannot_start(hook: Hook, setup: Setup, catalog: Catalog) -> str:
     """What keeps a hook from running, as far as that can be seen."""
     from anyhook.tables.isolation import told
     from anyhook.walk.inspect import inspect, missing_program

@@ -119,15 +119,10 @@ def _prints(cases: Sequence[Case], project: str, env: Mapping[str, str]) -> dict
     paths = [case.env.get("PATH") or "" for case in cases] + [env.get("PATH", "")]
     for each in dict.fromkeys(paths):
         waiting += on_project_path([*words], each.replace("{project}", project), project, files)
-    found = with_interpreters([path for path in waiting if not _is_device(path)], roots, files)
+    found = with_interpreters(waiting, roots, files)
     for folder in dict.fromkeys(os.path.join(project, name) for case in cases for name in case.plugin_dirs):
         found.update(_plugin_prints(project, folder, env))
     return {path: seen for path, seen in found.items() if not within(path, NO_HOME)}
-
-
-def _is_device(path: str) -> bool:
-    """`/dev/null` and its like hold nothing that could be changed behind an approval's back."""
-    return within(os.path.realpath(path), "/dev") or within(os.path.realpath(path), "/proc")
 
 
 def _plugin_prints(project: str, folder: str, env: Mapping[str, str]) -> dict[str, Print]:
