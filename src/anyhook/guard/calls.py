@@ -7,12 +7,14 @@ import os
 import re
 
 from anyhook.documents.places import home_of
+from anyhook.facts.by_table import LISTERS
 from anyhook.facts.calls import facts_of
 from anyhook.facts.code import OTHERS, PYTHON, look_at_code
 from anyhook.facts.collect import Collector
 from anyhook.facts.effects import EFFECTS
 from anyhook.facts.paths import resolve
-from anyhook.facts.programs import LISTERS, SPECIAL, look_at
+from anyhook.facts.programs import look_at
+from anyhook.facts.special import SPECIAL
 from anyhook.guard.own_programs import decides
 from anyhook.guard.protected import Protected, hit, protected
 from anyhook.guard.settings_change import breaks
@@ -121,7 +123,7 @@ def _changed(program: Program, own: Facts, held: Protected) -> str | None:
             return f"`{name}` would write to {path}, {_what(found, held)}."
     if name in LINKERS:
         for path in own.reads:
-            if found := hit(path, held) or (path != held.above and _holds(path, held)):
+            if found := hit(path, held) or _holds(path, held):
                 return f"`{name}` would give {path} a second name, {_what(found, held)}."
     return None
 
@@ -137,7 +139,7 @@ def _copied_over(program: Program, path: str, held: Protected) -> str:
 
 
 def _holds(folder: str, held: Protected) -> str:
-    if held.above.startswith(f"{folder}/"):
+    if f"{held.above}/".startswith(f"{folder}/"):
         return ""
     return next((own for own in held.all() if own.startswith(f"{folder}/") and os.path.lexists(own)), "")
 
