@@ -41,8 +41,8 @@ MAX_NUMBER = 20
 )
 def explain(event: str, options: FireOptions) -> int:
     """Show which hooks an event would run: in what order, with what argv, environment, directory, stdin and time limit.
-    Also shows which hooks would not run, and why, and what the call would do, as `anyhook facts` does. With the number of a record (see `anyhook log`), or with `last`, it
-    shows what that event did. Starts nothing."""
+    Also shows which hooks would not run, and why, and what a tool call would do (see `anyhook facts`). With the number
+    of a record (see `anyhook log`), or with `last`, it shows what that event did. Starts nothing."""
     if event.isdecimal() or event == "last":
         return _recorded(event, options)
     setup = setup_of(options, options.trust)

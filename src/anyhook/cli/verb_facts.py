@@ -26,8 +26,9 @@ EXAMPLE = """anyhook facts --tool Bash --input '{"command": "sudo rm -r build &&
 
 @verb("facts", FactsOptions, EXAMPLE)
 def facts(options: FactsOptions) -> int:
-    """Show what a tool call would do, as rules see it: the programs it runs (also through sudo, xargs or a pipe), the
-    paths it reads, writes and deletes, where it connects to, and what cannot be known before it runs. Starts nothing."""
+    """Show what a tool call would do, as rules see it: the programs it runs (also through sudo, xargs or a pipe),
+    the paths it reads, writes and deletes, where it connects to, and what cannot be known before it runs. Starts
+    nothing."""
     if options.agent is not None and options.agent not in HOSTS:
         raise BadCall(f"there is no agent `{options.agent}`.{guess(options.agent, HOSTS)} Agents: {', '.join(HOSTS)}.")
     event, _ = event_of("pre_tool", EventOptions(tool=options.tool or "Bash", input=options.input or "{}"))

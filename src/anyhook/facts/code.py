@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from anyhook.facts.programs import URL
+from anyhook.facts.by_table import URL
 from anyhook.facts.python_code import PythonCode
 
 TYPE_CHECKING = False

@@ -116,6 +116,8 @@ XARGS = Wrapper("InPLdEsa max-args max-procs max-lines delimiter eof max-chars a
 PARALLEL = Wrapper("jnNLSaId jobs joblog delay timeout retries tmpdir results colsep arg-file")
 COMPOSE = ("docker-compose", "podman-compose")
 EXECS = ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch")
+FILTERS = ("-newer", "-mtime", "-mmin", "-size", "-user", "-perm", "-empty", "-regex", "-path", "-links", "-inum")
+"""Tests of `find` that no pattern says."""
 GIT_LINES = {"rebase": ("-x", "--exec"), "filter-branch": (
     "--tree-filter", "--index-filter", "--msg-filter", "--env-filter", "--commit-filter", "--parent-filter",
     "--tag-name-filter", "--setup",
@@ -126,10 +128,7 @@ def inner_commands(name: str, words: Sequence[Word], stdin: Sequence[Word], scri
     """What a command runs in its turn; nothing for one that runs nothing else. `script` is its input, where that is
     known."""
     if name in FED_SHELLS and script is not None and not _wrapped(name, WRAPPERS.get(name, PLAIN), words):
-        wrapper = WRAPPERS.get(name, PLAIN)
-        rest = _past_options(words[1:], wrapper.values)[0]
-        label = " ".join([name, *(word.source for word in rest[:1])])
-        return [InnerCommand(label, line=script, remote=wrapper.remote, keep=True)]
+        return [_fed(name, WRAPPERS.get(name, PLAIN), words, script)]
     if name in SHELLS:
         return _shell(name, words)
     if name in ("xargs", "parallel"):
@@ -138,12 +137,17 @@ def inner_commands(name: str, words: Sequence[Word], stdin: Sequence[Word], scri
         return list(_found(name, words))
     if name == "git":
         return list(_by_git(words))
-    wrapper = WRAPPERS.get(name)
-    if wrapper is None and name in COMPOSE:
-        wrapper = WRAPPERS["docker"]
+    wrapper = WRAPPERS.get("docker" if name in COMPOSE else name)
     if wrapper is None or (name == "command" and words[1:] and words[1].text in ("-v", "-V")):
         return []
     return _wrapped(name, wrapper, words)
+
+
+def _fed(name: str, wrapper: Wrapper, words: Sequence[Word], script: Word) -> InnerCommand:
+    """What a program runs that takes its input for a shell line."""
+    rest = _past_options(words[1:], wrapper.values)[0]
+    label = " ".join([name, *(word.source for word in rest[:1])])
+    return InnerCommand(label, line=script, remote=wrapper.remote, keep=True)
 
 
 def _wrapped(name: str, wrapper: Wrapper, words: Sequence[Word]) -> list[InnerCommand]:
@@ -355,7 +359,9 @@ def producers_words(producers: Sequence[Program]) -> list[Word]:
         return [Word("\0", "$(stdin)")]
     for program in reversed(producers):
         if program.name in ("find", "gfind"):
-            return found_files((Word("find", "find"), *program.words), tuple(producers))
+            found = found_files((Word("find", "find"), *program.words), tuple(producers))
+            tests = [word.text for word in program.words if word.text in FILTERS]
+            return [*found, Word("\0", f"$(find {tests[0]})", False, tuple(producers))] if tests else found
         if program.name == "ls":
             named = [word for word in program.words if not word.text.startswith("-")] or [Word(".", ".")]
             return [Word(f"{each.text.rstrip('/')}/*", f"{each.source.rstrip('/')}/*", True) for each in named]
