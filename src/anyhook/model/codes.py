@@ -247,6 +247,12 @@ CODES = {
     "cannot-block": Code(
         ANSWER, WARNING, "This event cannot be blocked.", "Move the hook to an event that can be blocked."
     ),
+    "rewrite-conflict": Code(
+        ANSWER, WARNING, "Two hooks want different values for one field.",
+        "Let one hook rewrite it, or let the second build on what the first made of it."),
+    "unseen-form": Code(
+        ANSWER, WARNING, "The gate answered before the call was rewritten, or failed on its final form.",
+        "Let one hook do both, or declare the gate for another agent too: gates of other dialects are asked again."),
     "action-lost": Code(
         ANSWER,
         WARNING,

@@ -276,6 +276,7 @@ class Engine:
         """What firing the event would start, hook by hook, and why it would not start the rest. Starts nothing."""
         from anyhook.walk.explain import explain
         from anyhook.walk.rules import Rules
+        from anyhook.walk.same_hook import explained
 
         context = self._context
         rules = Rules(context, str(event.data.get("session") or context.session))
@@ -284,6 +285,7 @@ class Engine:
             scene = scene_of(context, event, step.dialect, step.row)
             _, model = context.asked(step.hook, step.dialect)
             made.append(explain(step, event, scene, model, rules if "tree" in step.hook.spec else None))
+        explained(made, context.routes.find(event).declared_again)
         return made
 
     # -- in-process hooks

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from anyhook.model.decision import Report
+    from anyhook.model.event import Event
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.model.words import Cause, Effect
@@ -151,6 +152,8 @@ class Judged(Record):
     outcome: Outcome
     upstream: bool = False
     """Whether the last answer of this dialect counts alone, rewritten or not."""
+    seen: Event | None = None
+    """What it was asked about, in its dialect's words; None where nobody will ask."""
 
 
 def merge(

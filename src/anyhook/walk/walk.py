@@ -76,7 +76,8 @@ class Walk:
         self.rules: Rules | None = None
         """What rules are asked with; None until one is."""
         self.same: dict[int, str] = {}
-        """Hooks that are the same as one before them, and that one."""
+        self.read_with: dict[int, int] = {}
+        """Hooks that are the same as one before them, and that one; its place, where another dialect ran it."""
 
     def walk(self) -> Generator[Waitable, Run, None]:
         steps = self.route.steps
@@ -86,6 +87,10 @@ class Walk:
                     yield from self.step(position, steps)
                 except Exception as error:  # noqa: BLE001 (one hook's failure, even ours, does not affect others)
                     self.fail(position, step, error)
+            if self.current is not self.event:
+                from anyhook.walk.final_form import judge_final_form
+
+                yield from judge_final_form(self)
         except GeneratorExit:  # the caller was cancelled: what happened until then is still written down
             self.waiting.clear()
             self.end_begun(steps)
@@ -171,10 +176,8 @@ class Walk:
             self.give_up(position, step, why, (f"anyhook: hook `{step.hook.name}` could not be asked: {told(error)}",))
 
     def run(self, position: int, step: HookStep) -> Generator[Waitable, Run, None]:
-        hook, table, row = step.hook, step.dialect, step.row
-        context = self.context
-        posture = posture_of(context, hook)
-        scene = scene_of(context, self.seen, table, row)
+        hook, table, row, context = step.hook, step.dialect, step.row, self.context
+        posture, scene = posture_of(context, hook), scene_of(context, self.seen, table, row)
         if context.trace_step is not None:
             context.trace_step("run", hook.id)
         if hook.handler == "callable":
@@ -182,7 +185,6 @@ class Walk:
 
             answer = self.answers.pop(0) if self.answers else ask(context.routes.callback(hook), self.seen)
             outcome, run = outcome_of(answer), None
-            self.report(hook, "ran", verdict=outcome.verdict)
         elif self.rules is not None and hook.id in self.rules.answers:
             outcome, run = self.rules.answers[hook.id], None
         else:
@@ -207,17 +209,21 @@ class Walk:
                 run = as_it_was(call, table.replies[hook.handler], self.event.name, run)
             had = hook.replace(limit_s=call.limit_s) if run.ending == "timed_out" else hook  # a host may have had less
             outcome = read_again(context.interpreted, had, table.replies[hook.handler], self.event.name, run)
-            cause = outcome.failure.cause if outcome.failure else ""
-            self.runs.append(HookRun(hook, call, posture, model, run, cause, outcome, text))
+            failed = outcome.failure
+            self.runs.append(HookRun(hook, call, posture, model, run, failed.cause if failed else "", outcome, text))
             if outcome.tool_input is not None:
                 outcome = completed(outcome, self.seen, table)
         outcome = judge(hook, table, row, outcome, posture, scene.settings)
         if outcome.verdict == BLOCK and table.name in context.exhausted:
             outcome = let_go(hook, row, outcome)
+        if run is not None and position in self.route.declared_again:
+            from anyhook.walk.same_hook import read_by_all
+
+            step, outcome = read_by_all(self, position, step, call, run, outcome)
         if run is not None and (outcome.spoke or hook.scope != BUILTIN or context.routes.shows(hook)):
             broken = run.ending == "not_started"
             self.report(hook, "broken" if broken else "ran", (run.error or "") if broken else "", run, outcome.verdict)
-        elif hook.handler == "rule":
+        elif run is None:
             self.report(hook, "ran", verdict=outcome.verdict)
         self.take(position, step, outcome, scene.settings.get("chaining") == "upstream")
 
@@ -255,7 +261,7 @@ class Walk:
             hook, why, failed = step.hook, step.why, ""
             if step.dialect is not table:
                 break
-            if hook.status == BROKEN or step.shut:
+            if hook.status == BROKEN or step.shut or position in self.same:
                 continue
             if why is None:
                 why, failed = match(hook, table, step.row, self.seen, self.current)
@@ -318,12 +324,12 @@ class Walk:
             outcome = Outcome(problems=outcome.problems)  # what it asked for is in its report
         if outcome.problems:
             outcome = outcome.replace(problems=self.context.unheard(outcome.problems))
-        plain = outcome
+        plain, seen = outcome, self.seen
         if outcome is not SILENT:
             plain = to_host(outcome, self.event, step.dialect)
             chains = () if upstream else step.dialect.chains
-            self.current, self.seen = rewritten(self.current, self.seen, outcome, plain, chains)
-        self.entries.append(Judged(position, step.hook, step.dialect, step.row, plain, upstream))
+            self.current, self.seen = rewritten(self.current, seen, outcome, plain, chains)
+        self.entries.append(Judged(position, step.hook, step.dialect, step.row, plain, upstream, seen))
         if outcome.verdict == BLOCK:
             if not self.ended:
                 self.ended, self.blocker, self.blocked_in = True, f"a block by {step.hook.id}", step.dialect.name
@@ -363,11 +369,8 @@ class Walk:
     def start_background(self) -> None:
         for hook, call in self.waiting:
             if self.stopped:
-                places = [index for index, report in enumerate(self.reports) if report.id == hook.id]
-                for place in places:
-                    self.reports[place] = self.reports[place].replace(
-                        status="skipped", why=f"{self.blocker} came first"
-                    )
+                skipped = {"status": "skipped", "why": f"{self.blocker} came first"}
+                self.reports = [one.replace(**skipped) if one.id == hook.id else one for one in self.reports]
             else:
                 self.runs.append(HookRun(hook, call, posture_of(self.context, hook)))
                 self.context.start_in_background(hook, call)
