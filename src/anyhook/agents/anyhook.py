@@ -3,6 +3,7 @@ process is started for them; a rule that says `run` starts its command."""
 
 from __future__ import annotations
 
+from anyhook.documents.managed import SCOPE, believed, managed_dir
 from anyhook.model.event import EVENTS as CANONICAL
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.rules.rule_file import RuleFile, rule_schema
@@ -69,13 +70,17 @@ FILE, FOLDER = "hooks.toml", ".anyhook"
 
 def find(roots: Roots) -> list[Source]:
     user = roots.xdg("XDG_CONFIG_HOME", ".config") + "/anyhook"
+    managed = managed_dir(roots.env)
     return [
+        Source("anyhook", SCOPE, f"{managed}/{FILE}", managed),
         Source("anyhook", "user", f"{user}/{FILE}", user),
         Source("anyhook", "project", f"{roots.project}/{FOLDER}/{FILE}", roots.project),
     ]
 
 
 def load(source: Source, files: Files) -> Layer:
+    if source.scope == SCOPE and not believed(source.path, files):
+        return Layer(source, ())
     document = files.document(source.path, "toml")
     if document is None:
         return Layer(source, ())
@@ -128,7 +133,11 @@ SCAFFOLD = Scaffold(shape="rules", scripts={}, tool="Bash")
 DIALECT = Dialect(
     name="anyhook",
     title="anyhook rules",
-    files=(("user", "~/.config/anyhook/hooks.toml"), ("project", ".anyhook/hooks.toml")),
+    files=(
+        ("managed", "/etc/anyhook/hooks.toml"),
+        ("user", "~/.config/anyhook/hooks.toml"),
+        ("project", ".anyhook/hooks.toml"),
+    ),
     find=find,
     claim=claim,
     misplaced=(

@@ -28,8 +28,9 @@ class CiOptions(JsonOptions, HookOptions, TrustOption):
 def ci(options: CiOptions) -> int:
     """Fail where a required gate is not on, for use in CI.
 
-    Without --require, every gate has to be on, and there has to be one. A fresh checkout has no approvals: run
-    `anyhook trust --yes` before, or pass `--trust all`. Starts nothing.
+    Required are the gates that --require names and those of `require` in the settings. Where neither names any, every
+    gate has to be on, and there has to be one. A fresh checkout has no approvals: run `anyhook trust --yes` before, or
+    pass `--trust all`. Starts nothing.
 
     \b
     Exit status: 0 every required gate is on, 1 one is not, 3 bad call.
@@ -38,7 +39,8 @@ def ci(options: CiOptions) -> int:
     setup = Setup.of(project, dict(os.environ), options.dialect, options.trust or "ask", options.plugin_dir)
     catalog = build(setup, may_start=False).with_lines()
     found = gates(setup, catalog)
-    missing = _missing(found, options.require) if options.require else _not_on(found)
+    required = tuple(dict.fromkeys((*options.require, *catalog.config.require)))
+    missing = _missing(found, required) if required else _not_on(found)
     if options.json:
         gates_: list[Json] = [gate.as_dict() for gate in found]
         render.json_out({"passed": not missing, "missing": [*missing], "gates": gates_}, indent=2)
@@ -46,7 +48,7 @@ def ci(options: CiOptions) -> int:
         for line in missing:
             render.say(f"anyhook ci: {line}")
         if not missing:
-            on = len(options.require) or sum(gate.state == "armed" for gate in found)
+            on = len(required) or sum(gate.state == "armed" for gate in found)
             render.out(f"{on} required gate{'' if on == 1 else 's'} on")
     return FINDINGS if missing else DONE
 

@@ -48,6 +48,11 @@ def enforce(hook: str, options: ProjectJsonOptions) -> int:
 def _set(name: str, options: ProjectJsonOptions, mode: str, until: str | None) -> int:
     hooks = catalog_of(options).hooks
     found = [hook for hook in hooks if like(name, hook.id)] if not is_plain(name) else [find_hook(name, hooks)]
+    kept = [hook for hook in found if hook.scope == "managed"]
+    if kept:
+        raise BadCall(
+            f"{kept[0].id} is the organisation's ({kept[0].source}); it always counts. Only root can change it."
+        )
     if not found:
         raise BadCall(f"no hook has an id like `{name}`. `anyhook list` shows them all.")
     try:

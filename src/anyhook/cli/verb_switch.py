@@ -33,6 +33,8 @@ def find_hook(name: str, hooks: list[Hook]) -> Hook:
 def _turn(name: str, options: ProjectJsonOptions, on: bool) -> int:
     hook = find_hook(name, catalog_of(options).hooks)
     word = "enabled" if on else "disabled"
+    if hook.scope == "managed":
+        raise BadCall(f"{hook.id} is the organisation's ({hook.source}); only root can change it.")
     if (hook.status == DISABLED) != on:
         render.say(f"{hook.id} is {word} already.")
     elif dialect(hook.dialect).off_suffix and hook.scope != "builtin":

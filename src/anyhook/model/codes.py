@@ -265,6 +265,12 @@ CODES = {
         "anyhook's config has an unknown setting, or a setting with an invalid value.",
         "Correct or remove it.",
     ),
+    "managed-not-root": Code(
+        OWN,
+        ERROR,
+        "A file of the organisation's settings or rules could have been written by somebody other than root.",
+        "Give the file and its folder to root, and let nobody else write them.",
+    ),
     "unknown-field": Code(
         OWN, WARNING, "No dialect has a payload field with this name.", "Correct its spelling, or leave it out."
     ),

@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-SCOPES = ("user", "project", "plugin")
+SCOPES = ("managed", "user", "project", "plugin")
 BLOCKS = ("abort", "deny_tool", "end_turn", "keep_working", "deny_permission", "skip", "feedback", "advisory")
 VERDICTS = ("block", "allow", "ask", "none")
 LAYERINGS = ("concatenate", "replace_lists", "later_name_wins", "earlier_name_wins")

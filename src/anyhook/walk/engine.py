@@ -62,7 +62,7 @@ class Engine:
         if mode == "shadow" and config.hook_mode:
             from anyhook.walk.own_modes import only_shadow
 
-            config = only_shadow(config)
+            config = only_shadow(config, catalog.hooks)
         mode = mode or config.mode
         recorder = Recorder(setup.env, setup.project, host, session or None, mode, config.journal, one_shot=one_shot)
         nonce = os.urandom(6).hex()
@@ -225,7 +225,7 @@ class Engine:
         if mode == "shadow":
             from anyhook.walk.own_modes import only_shadow
 
-            context = context.replace(config=only_shadow(context.config))
+            context = context.replace(config=only_shadow(context.config, self._catalog.hooks))
         return context.replace(posture=on_failure, mode=mode or context.mode, exhausted=exhausted), event
 
     def _other(self, switches: FireSwitches) -> Engine:

@@ -192,8 +192,7 @@ class Walk:
                 step = self.rules.with_line(step, self.current)
             call, model, started = self.begun.pop(position) if position in self.begun else self.begin(step, scene)
             self.running = None if isinstance(started, Run) else started
-            # Made while the hook runs: this is time that nobody waits for.
-            self.head = self.head or context.recorder.head(self.event, context.mode)
+            self.head = self.head or context.recorder.head(self.event, context.mode)  # while the hook runs
             text = call_text(hook, call, posture, context.recorder.policy, model)
             try:
                 run = started if isinstance(started, Run) else (yield started)
