@@ -202,11 +202,6 @@ class RecordedDecision(Record):
         return tuple(map(_hook, objects(self.raw.get("hooks"))))
 
     @property
-    def unmet(self) -> int:
-        """How many rules were asked and did not apply."""
-        return whole_number(self.raw.get("unmet")) or 0
-
-    @property
     def problems(self) -> tuple[RecordedProblem, ...]:
         return tuple(
             RecordedProblem(*[text(each.get(field)) for field in RecordedProblem.fields])
