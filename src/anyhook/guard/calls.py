@@ -60,7 +60,8 @@ def refused(
     home = home_of(env)
     variables = {name: value for name, value in env.items() if name.isidentifier() and value.startswith("/")}
     folder = str(event.data.get("cwd") or "") or project
-    for cwd in dict.fromkeys((folder, project)):
+    # The agent's shell may be elsewhere than its payload says, so paths are looked at without a folder as well.
+    for cwd in dict.fromkeys((folder, project, None)):
         facts = facts_of(tool, given, cwd=cwd, home=home, project=project, variables=variables)
         why = _of_programs(facts, held, home) if facts.runs else _of_tool(tool, given, facts, held)
         if why:
