@@ -121,11 +121,17 @@ class Overdue(Exception):  # noqa: N818 (it says what is wrong)
     """The agent's time was nearly up and there was no decision."""
 
 
+class Started:
+    """The process whose start counts; a warm worker stands in for another one."""
+
+    process = "self"
+
+
 def begun_s() -> float:
     """When this process was started, by the monotonic clock; now, where the system does not say. Python had to be
     loaded before anything here could look at a clock, and the agent's clock ran meanwhile."""
     try:
-        descriptor = os.open("/proc/self/stat", os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(f"/proc/{Started.process}/stat", os.O_RDONLY | os.O_CLOEXEC)
         try:
             line = os.read(descriptor, 4096)
         finally:

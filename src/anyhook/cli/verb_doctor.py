@@ -28,6 +28,8 @@ from anyhook.tables.shapes import guess
 from anyhook.walk.agent_status import unguarded
 from anyhook.walk.build import build
 from anyhook.walk.status import SAFE_STATES, gates
+from anyhook.warm.client import ask, servers
+from anyhook.warm.place import is_wanted
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -84,6 +86,8 @@ def doctor(agents: tuple[str, ...], options: DoctorOptions) -> int:
     else:
         for name, state in found.items():
             _tell(host(name), state)
+        if not agents:
+            _tell_warm()
     return FINDINGS if any(state.status in (INERT, REFUSING) for state in found.values()) else DONE
 
 
@@ -192,6 +196,14 @@ def _tell(table: Host, state: AgentState) -> None:
             lines += _row("never", f"{hook}: none of its events happens here")
     for line in lines:
         render.out(line)
+
+
+def _tell_warm() -> None:
+    found = [state for path in servers(os.environ) if (state := ask(path)) is not None]
+    for state in found:
+        render.out(f"The warm server runs (process {state.pid}); `anyhook warm --stop` ends it.")
+    if not found and not is_wanted(os.environ):
+        render.out("The warm server is turned off: every call of an agent starts Python.")
 
 
 def _row(word: str, text: str) -> list[str]:

@@ -161,7 +161,7 @@ def _launcher(scope: str) -> list[str]:
     """How the agent starts us: by our own path in a user's config, by name in a project's, which others share."""
     if scope == "project":
         return ["anyhook"]
-    here = os.path.abspath(sys.argv[0])
+    here = os.path.abspath(sys.argv[0]).removesuffix("-python")  # the native launcher, where it stands before us
     if os.path.basename(here) == "anyhook" and os.access(here, os.X_OK):
         return [here]
     return [sys.executable, "-m", "anyhook"]

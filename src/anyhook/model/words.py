@@ -49,11 +49,15 @@ ON_FAILURE: tuple[Posture, ...] = ("native", "deny", "allow")
 MODE: tuple[Mode, ...] = ("enforce", "shadow")
 OFF = ("tell", "deny", "pass")
 """What a gate means that is off: the person is told, what it guards is refused, or nothing."""
+WARM = ("auto", "off")
+"""Whether calls may be served by processes that have loaded the command already."""
 TRACEPARENT = "TRACEPARENT"
 """The variable with a caller's trace context, as W3C names it."""
 RUN_VARIABLE = "ANYHOOK_RUN"
 """Names the run that a process belongs to: found by those who end it, and by an engine that was started inside a
 hook."""
+ASKED_AGAIN = "ANYHOOK_ASKED_AGAIN"
+"""The variable that tells a hook that it sees the final form of a call that it was asked about before."""
 RECORD = "ANYHOOK_RECORD"
 """The variable that names the folder of whoever records events."""
 FULL, HASHED = "full", "hashed"

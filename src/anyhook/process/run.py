@@ -106,7 +106,7 @@ def adopt_orphans() -> bool:
     if sys.platform != "linux":
         return False
     try:
-        return _prctl(36, 1) == 0  # PR_SET_CHILD_SUBREAPER
+        return prctl(36, 1) == 0  # PR_SET_CHILD_SUBREAPER
     except (ImportError, AttributeError, OSError):
         return False
 
@@ -130,7 +130,7 @@ def _watch_children() -> None:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
-def _prctl(option: int, value: int) -> int:
+def prctl(option: int, value: int) -> int:
     """By the C half of ctypes where it is as we know it, for 0.9 ms of CPU time; all of ctypes is 3.6, and a bare
     interpreter start 10.6."""
     try:
@@ -221,6 +221,8 @@ class OnDuty(AnswerOnly):
     see to."""
 
     def __enter__(self) -> None:
+        if here.tell_duty is not None:
+            here.tell_duty()
         adopt_orphans()
         self.handlers = {number: signal(number, _end) for number in (SIGINT, SIGTERM, SIGHUP)}
         super().__enter__()

@@ -28,7 +28,7 @@ _CODING = sys.getfilesystemencoding()
 class Here:
     """What is known of the process that we live in, and of what it started."""
 
-    __slots__ = ("alive", "is_closed", "is_ours", "marks", "spared")
+    __slots__ = ("alive", "is_closed", "is_ours", "marks", "spared", "tell_duty")
 
     def __init__(self) -> None:
         self.alive: set[Child] = set()
@@ -41,6 +41,8 @@ class Here:
         """Of all calls so far, where the process is ours."""
         self.spared: set[int] = set()
         """Children that do not belong to a hook (see `leave_alone`)."""
+        self.tell_duty: Callable[[], None] | None = None
+        """Called before the first hook may run, in a process that somebody else answers for."""
 
 
 here = Here()
