@@ -29,7 +29,6 @@ VERBS = {
     "new": ("anyhook.cli.verb_new", "Write a working hook."),
     "enable": ("anyhook.cli.verb_switch", "Turn a hook on."),
     "disable": ("anyhook.cli.verb_switch", "Turn a hook off without deleting it."),
-    "facts": ("anyhook.cli.verb_facts", "Show what a tool call would do, as rules see it."),
     "shadow": ("anyhook.cli.verb_shadow", "Let a hook or a rule run without its decisions counting."),
     "enforce": ("anyhook.cli.verb_shadow", "Let the decisions of a hook or a rule count."),
     "report": ("anyhook.cli.verb_report", "Say what a hook or a rule stopped, or would have stopped."),

@@ -9,11 +9,10 @@ import re
 from anyhook.documents.places import home_of
 from anyhook.facts.by_table import LISTERS
 from anyhook.facts.calls import facts_of
-from anyhook.facts.code import OTHERS, PYTHON, look_at_code
+from anyhook.facts.code import OTHERS, PYTHON
 from anyhook.facts.collect import Collector
 from anyhook.facts.effects import EFFECTS
 from anyhook.facts.paths import resolve
-from anyhook.facts.programs import look_at
 from anyhook.facts.special import SPECIAL
 from anyhook.guard.own_programs import decides
 from anyhook.guard.protected import Protected, hit, protected
@@ -43,6 +42,8 @@ HARMLESS = frozenset({
 })  # fmt: skip
 """Programs without a row in the table of effects that do not change the files they are given."""
 LINKERS = ("ln", "link")
+UNPACKERS = ("cp", "rsync", "tar", "unzip", "mv", "ditto", "bsdtar", "gtar")
+"""Programs that fill a folder with whatever they are given."""
 
 
 def refused(
@@ -96,8 +97,7 @@ def _of_programs(facts: Facts, held: Protected, home: str) -> str | None:
         if program.remote:
             continue
         found = Collector(home)
-        look_at(program, found)
-        look_at_code(program, found)
+        found.program(program)
         own = found.facts()
         if why := _changed(program, own, held) or _handed(program, own, held, home):
             return why
@@ -119,7 +119,7 @@ def _changed(program: Program, own: Facts, held: Protected) -> str | None:
         if found := hit(path, held, deletes="-R" in program.args or "--recursive" in program.args):
             return f"`{name}` would change {path}, {_what(found, held)}."
     for path in own.writes:
-        found = hit(path, held) or _copied_over(program, path, held)
+        found = _copied_over(program, path, held) if program.name in UNPACKERS else hit(path, held)
         if found:
             return f"`{name}` would write to {path}, {_what(found, held)}."
     if name in LINKERS:
@@ -131,11 +131,13 @@ def _changed(program: Program, own: Facts, held: Protected) -> str | None:
 
 def _copied_over(program: Program, path: str, held: Protected) -> str:
     """What is in a folder into which a whole tree is copied or unpacked."""
-    if program.name not in ("cp", "rsync", "tar", "unzip", "mv", "ditto", "bsdtar", "gtar"):
-        return ""
+    if not path.endswith("/**") and (found := hit(path, held)):
+        return found
     folder = path.removesuffix("/**").rstrip("/")
     if folder == held.above or held.above.startswith(f"{folder}/"):
         return ""
+    if any(folder == own or folder.startswith(f"{own}/") for own in (*held.own, *held.package, *held.folders)):
+        return folder
     return next((own for own in held.all() if os.path.dirname(own) == folder and os.path.lexists(own)), "")
 
 

@@ -179,6 +179,8 @@ def _wrapped(name: str, wrapper: Wrapper, words: Sequence[Word]) -> list[InnerCo
         return []
     if wrapper.remote and wrapper.skip and rest:
         label = f"{label} {rest[0].source}"
+    if name == "chroot" and rest[:1] and rest[0].text == "/":
+        wrapper = wrapper.replace(remote=False)
     rest = rest[wrapper.skip :]
     if rest[:1] and rest[0].text == "--":
         rest = rest[1:]
@@ -308,7 +310,7 @@ def found_files(words: Sequence[Word], origins: tuple[Program, ...] = ()) -> lis
     names = [texts[place + 1] for place, text in enumerate(texts[:-1]) if text in ("-name", "-iname")]
     if "!" in texts or "-not" in texts or not names:
         names = ["**"]
-    elif "-path" not in texts:
+    else:
         names = [f"**/{name}" for name in names]
     return [
         Word(f"{each.text.rstrip('/')}/{name}", f"{each.source.rstrip('/')}/{name}", True, origins)
