@@ -91,6 +91,8 @@ def _what(path: str, held: Protected) -> str:
 
 
 def _of_programs(facts: Facts, held: Protected, home: str) -> str | None:
+    """The programs of a line, one by one, and what the line itself writes."""
+    seen: set[str] = set()
     for program in facts.runs:
         if why := decides(program):
             return why
@@ -99,10 +101,11 @@ def _of_programs(facts: Facts, held: Protected, home: str) -> str | None:
         found = Collector(home)
         found.program(program)
         own = found.facts()
+        seen.update(own.writes)
         if why := _changed(program, own, held) or _handed(program, own, held, home):
             return why
-    for path in facts.writes:  # a line that only redirects
-        if found_path := hit(path, held):
+    for path in facts.writes:
+        if path not in seen and (found_path := hit(path, held)):
             return f"The line would write to {path}, {_what(found_path, held)}."
     return None
 

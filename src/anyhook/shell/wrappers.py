@@ -308,10 +308,8 @@ def found_files(words: Sequence[Word], origins: tuple[Program, ...] = ()) -> lis
     """What `find` finds, as patterns: anything below where it starts, or what has one of the names that it asks for."""
     texts = [word.text for word in words]
     names = [texts[place + 1] for place, text in enumerate(texts[:-1]) if text in ("-name", "-iname")]
-    if "!" in texts or "-not" in texts or not names:
-        names = ["**"]
-    else:
-        names = [f"**/{name}" for name in names]
+    is_negated = "!" in texts or "-not" in texts
+    names = [f"**/{name}" for name in names] if names and not is_negated else ["**"]
     return [
         Word(f"{each.text.rstrip('/')}/{name}", f"{each.source.rstrip('/')}/{name}", True, origins)
         for each in search_roots(words)
