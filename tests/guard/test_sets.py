@@ -1,5 +1,5 @@
-"""Self-protection measured: sets of attacks and of innocent lines, by category. Half of each, by the hash of the line, is
-kept aside: the guard is not tuned to it. Nothing is run; only the files and links are real."""
+"""Self-protection measured: sets of attacks and of innocent lines, by category. Half of each, by the hash of the line,
+is kept aside: the guard is not tuned to it. Nothing is run; only the files and links are real."""
 
 from __future__ import annotations
 
