@@ -52,7 +52,7 @@ class Collector:
             self.program(program)
 
     def program(self, program: Program) -> None:
-        """One program. A fault of ours with it is something that is not known, and hides no other."""
+        """One program. If reading one fails, that is unknown, and hides no other."""
         self.runs.append(program)
         try:
             look_at(program, self)
