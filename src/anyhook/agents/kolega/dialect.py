@@ -59,6 +59,21 @@ EVENTS = (
         "trigger",
     ),
     EventRow(
+        "PostCompact",  # in the released product, not in the document
+        ("post_compact",),
+        "advisory",
+        (
+            Field("trigger", "trigger"),
+            Field("ok", lambda scene: True),
+            Field("reason", "reason"),
+            Field("summarized_messages", lambda scene: 0),
+            Field("input_tokens_before", "input_tokens"),
+            Field("input_tokens_after", lambda scene: 0),
+            Field("model_context_length", "model_context_length"),
+        ),
+        "trigger",
+    ),
+    EventRow(
         "Stop",
         ("stop",),
         "keep_working",
@@ -262,13 +277,15 @@ ASKING = Asking(
 
 # The document names execute_terminal_command; the rest are the product's own tools at the document's commit. It edits
 # by patch or by lines, which no single replacement is, so `edit_file` keeps the host's name.
+# The names are the document's; those of the released product (0.45.1) beside them.
 TOOLS = {
-    "shell": ToolRow("execute_terminal_command"),
-    "read_file": ToolRow("read_entire_file", {"path": "relative_path"}),
-    "write_file": ToolRow("create_file", {"path": "relative_path"}),
+    "shell": ToolRow("execute_terminal_command", also=("exec_command", "write_stdin")),
+    "read_file": ToolRow("read_entire_file", {"path": "relative_path"}, also=("read",)),
+    "write_file": ToolRow("create_file", {"path": "relative_path"}, also=("write",)),
+    "edit_file": ToolRow("edit_file", also=("edit", "multi_edit", "apply_patch")),
     "list_files": ToolRow("find_files_by_pattern", {"glob": "pattern"}),
     "grep": ToolRow("search_codebase", {"glob": "file_pattern"}),
-    "delegate_task": ToolRow("dispatch_general_agent"),
+    "delegate_task": ToolRow("dispatch_general_agent", also=("dispatch_agent",)),
 }
 
 SCAFFOLD = Scaffold(
