@@ -59,21 +59,6 @@ EVENTS = (
         "trigger",
     ),
     EventRow(
-        "PostCompact",  # in the released product, not in the document
-        ("post_compact",),
-        "advisory",
-        (
-            Field("trigger", "trigger"),
-            Field("ok", lambda scene: True),
-            Field("reason", "reason"),
-            Field("summarized_messages", lambda scene: 0),
-            Field("input_tokens_before", "input_tokens"),
-            Field("input_tokens_after", lambda scene: 0),
-            Field("model_context_length", "model_context_length"),
-        ),
-        "trigger",
-    ),
-    EventRow(
         "Stop",
         ("stop",),
         "keep_working",
@@ -282,7 +267,6 @@ TOOLS = {
     "shell": ToolRow("execute_terminal_command", also=("exec_command", "write_stdin")),
     "read_file": ToolRow("read_entire_file", {"path": "relative_path"}, also=("read",)),
     "write_file": ToolRow("create_file", {"path": "relative_path"}, also=("write",)),
-    "edit_file": ToolRow("edit_file", also=("edit", "multi_edit", "apply_patch")),
     "list_files": ToolRow("find_files_by_pattern", {"glob": "pattern"}),
     "grep": ToolRow("search_codebase", {"glob": "file_pattern"}),
     "delegate_task": ToolRow("dispatch_general_agent", also=("dispatch_agent",)),
@@ -344,6 +328,7 @@ DIALECT = Dialect(
             "the product tries them against nothing.",
         ),
         ("Gc", "A PostToolUse block ends the turn after a failed tool too; replaced output still has no effect there."),
+        ("G-13", "Later releases have a tenth event, `PostCompact`. Hooks for it are reported and do not run here."),
         ("Gd", "`systemMessage` is shown to the user; the product uses it only as a reason."),
         ("Gf", "Output that is not a JSON object is reported as a problem and ignored."),
         ("Gg", "The timeout of synchronous python callables is enforced."),
