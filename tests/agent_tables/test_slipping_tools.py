@@ -57,11 +57,8 @@ def test_other_commands_are_one_event(command: str) -> None:
 
 def test_a_hook_for_writes_refuses_it(world: World) -> None:
     script = 'case "$(cat)" in *.env*) echo "no .env" >&2; exit 2;; esac'
-    world.declare(
-        world.home / ".claude/settings.json",
-        "PreToolUse",
-        {"matcher": "Edit", "hooks": [{"type": "command", "command": script}]},
-    )  # type: ignore[arg-type]
+    group: Json = {"matcher": "Edit", "hooks": [{"type": "command", "command": script}]}
+    world.declare(world.home / ".claude/settings.json", "PreToolUse", group)
     payload = {"session_id": "s", "tool_name": "Bash", "tool_input": {"command": f"apply_patch <<EOF\n{PATCH}\nEOF"}}
     done = world.command("bridge", "codex", "PreToolUse", stdin=json.dumps(payload))
     assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"

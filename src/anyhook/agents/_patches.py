@@ -34,7 +34,7 @@ def split_patch(given: Input) -> list[tuple[str, Input]]:
 
 
 def split_shell(given: Input) -> list[tuple[str, Input]]:
-    """A shell call, and after it the files of a patch that its line hands to `apply_patch`; [] where there is none."""
+    """A shell call, and after it the files of a patch that its line hands to `apply_patch`; [] if it has none."""
     command = given.get("command")
     if not isinstance(command, str) or BEGIN not in command:
         return []
