@@ -13,11 +13,13 @@ from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.failure import BadCall
 from anyhook.cli.fire import event_of
 from anyhook.cli.options import FireOptions
+from anyhook.cli.verb_facts import lines as fact_lines
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.record_text import record_page, tone
 from anyhook.cli.view.styles import TONES, wants_colour
-from anyhook.documents.places import state_dir
+from anyhook.documents.places import home_of, state_dir
+from anyhook.facts.calls import facts_of_event
 from anyhook.journal.search import record_of
 from anyhook.walk.build import build
 from anyhook.walk.engine import Engine
@@ -39,8 +41,8 @@ MAX_NUMBER = 20
 )
 def explain(event: str, options: FireOptions) -> int:
     """Show which hooks an event would run: in what order, with what argv, environment, directory, stdin and time limit.
-    Also shows which hooks would not run, and why. With the number of a record (see `anyhook log`), or with `last`, it
-    shows what that event did. Starts nothing."""
+    Also shows which hooks would not run, and why, and what a tool call would do (see `anyhook facts`). With the number
+    of a record (see `anyhook log`), or with `last`, it shows what that event did. Starts nothing."""
     if event.isdecimal() or event == "last":
         return _recorded(event, options)
     setup = setup_of(options, options.trust)
@@ -50,12 +52,18 @@ def explain(event: str, options: FireOptions) -> int:
     )
     made, _ = event_of(event, options)
     records = engine.explain(made)
+    found = facts_of_event(made, cwd=setup.project, home=home_of(os.environ)) if made.data.get("tool") else None
     if options.json:
         hooks: list[Json] = list(records)
-        render.json_out({"event": made.name, "hooks": hooks}, indent=2)
+        told: dict[str, Json] = {"event": made.name, "hooks": hooks}
+        if found is not None:
+            told["facts"] = found.as_json()
+        render.json_out(told, indent=2)
         return 0
     for line in lines(made.name, records):
         render.out(line)
+    for line in fact_lines(found) if found is not None else ():
+        render.out(f"   {line}")
     for line in render.problem_lines(engine.problems(made.name)):
         render.say(line)
     return 0
