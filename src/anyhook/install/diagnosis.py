@@ -29,6 +29,7 @@ UNKNOWN: Final = "UNKNOWN"
 NOT_INSTALLED: Final = "NOT_INSTALLED"
 SWITCHES = (OffSwitch(("disableAllHooks",)), OffSwitch(("hooksConfig", "enabled"), False))
 """Settings of any agent that turn all hooks off."""
+IN_PLACE = "the entry is in place; only the agent itself can show that it calls it"
 LISTED_OFF = ("hooksConfig", "disabled")
 """A setting that names hooks to be left out, as our handlers are named in such agents."""
 EVERYTHING = (None, "", "*", ".*")
@@ -109,14 +110,16 @@ def diagnose(
     gaps = list(_gaps(host, handlers))
     if gaps:
         return told(INERT, gaps[0])
+    return told(UNKNOWN, _left_out(host, handlers, wanted) or IN_PLACE)
+
+
+def _left_out(host: Host, handlers: list[OurHandler], wanted: Collection[str] | None) -> str:
+    """The events that refuse nothing at which the agent would not call us, if there are any."""
     lacking = _lacking(host, handlers, None)
-    if wanted is not None and lacking and not _lacking(host, handlers, wanted):
-        return told(UNKNOWN, f"the entry is in place; it leaves out {', '.join(lacking)}, which no hook here wants")
-    if lacking:
-        return told(
-            UNKNOWN, f"the entry leaves out {', '.join(lacking)}; install it again: anyhook install {host.name}"
-        )
-    return told(UNKNOWN, "the entry is in place; only the agent itself can show that it calls it")
+    if lacking and wanted is not None and not _lacking(host, handlers, wanted):
+        return f"the entry is in place; it leaves out {', '.join(lacking)}, which no hook here wants"
+    again = f"install it again: anyhook install {host.name}"
+    return f"the entry leaves out {', '.join(lacking)}; {again}" if lacking else ""
 
 
 def _gaps(host: Host, handlers: list[OurHandler]) -> Iterator[str]:
