@@ -8,7 +8,7 @@ import time
 from anyhook.journal.suspect import TEXT_LIMIT, is_suspect
 from anyhook.model import lean_json as json
 from anyhook.model.record import Record
-from anyhook.model.words import FULL, HASHED
+from anyhook.model.words import FULL, HASHED, NOT_MET
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -267,7 +267,10 @@ def _decision_text(decision: Decision, policy: JournalPolicy) -> str:
         key = (
             decision.verdict, decision.enforced, decision.effect, decision.reason, decision.hook, decision.prompt,
             decision.context, decision.messages, decision.follow_ups, decision.end_turn,
-            *[(report.source, report.id, report.status, report.why, report.verdict) for report in decision.hooks],
+            *[
+                report.why if report.why == NOT_MET else
+                (report.source, report.id, report.status, report.why, report.verdict) for report in decision.hooks
+            ],
         )  # fmt: skip
         return policy.known.get(key) or clean(_decision(decision, policy), policy, key=key)
     except (TypeError, ValueError, RecursionError) as error:  # a callable's answer that is not JSON costs no event
@@ -294,7 +297,10 @@ def _decision(decision: Decision, policy: JournalPolicy) -> dict[str, Json]:
             "source": report.source,
         }
         for report in decision.hooks
+        if report.why != NOT_MET
     ]
+    if unmet := sum(report.why == NOT_MET for report in decision.hooks):
+        made["unmet"] = unmet
     if decision.problems:
         made["problems"] = [
             dict(problem.as_dict()) if policy.bodies == FULL else {"code": problem.code, "where": problem.where}
