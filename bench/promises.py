@@ -62,7 +62,7 @@ class Place:
         self.project.mkdir(parents=True)
         for name, text in files.items():
             self.write(name, text)
-        self.env = {"HOME": str(self.home), "PATH": os.environ["PATH"]}
+        self.env = {"HOME": str(self.home), "PATH": os.environ["PATH"], "ANYHOOK_WARM": "off"}
 
     def write(self, name: str, text: str, mode: int = 0o644) -> None:
         path = self.home / name
@@ -261,6 +261,7 @@ def commands(folder: Path, rounds: int) -> list[Row]:
     cases = {
         "pass": [*python, "-c", "pass"],
         "nothing hooked": [*anyhook, "notification", "--message", "hello", *given],
+        "status": [anyhook[0], "status", *given],
         "one hook": [*anyhook, "pre_tool", "--tool", "Shell", "--input", '{"command": "ls"}', *given],
     }
     silence = os.open(os.devnull, os.O_WRONLY)
@@ -277,6 +278,7 @@ def commands(folder: Path, rounds: int) -> list[Row]:
     return [
         ratio("anyhook fire, nothing hooked", base, ordered["nothing hooked"], ordered["pass"], 1.5),
         ratio("anyhook fire, one command hook", base, ordered["one hook"], ordered["pass"], 4.0),
+        ratio("anyhook status, warm", base, ordered["status"], ordered["pass"], 2.0),
     ]
 
 
@@ -323,6 +325,7 @@ def thousand_hooks(folder: Path, rounds: int) -> list[Row]:
 def all_rows(rounds: int) -> list[Row]:
     from bench import agent, trials
     from bench.bridged import bridged
+    from bench.door import door
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -333,6 +336,7 @@ def all_rows(rounds: int) -> list[Row]:
             *asyncio.run(ten_callables(folder / "ten", rounds)),
             *commands(folder / "commands", rounds),
             *bridged(folder / "bridged", rounds),
+            *door(folder / "door", rounds),
             *thousand_hooks(folder / "thousand", rounds),
             *asyncio.run(agent.tool_calls(folder / "calls", rounds)),
             *agent.start(folder / "start", rounds),

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 def main() -> None:
     words = sys.argv[1:]
     status: int | None = None
-    debug = _is_debugging(words)
+    own = words[: words.index("--")] if "--" in words else words
+    # The agent has a `--debug` of its own: it shows hooks in the words of the documents that describe it.
+    debug = os.environ.get("ANYHOOK_DEBUG", "0") not in ("", "0") or ("--debug" in own and words[0] != "agent")
     then: Callable[[], None] | None = None
     try:
         if words and words[0].startswith("--warm-"):
@@ -32,6 +34,8 @@ def main() -> None:
                 status = call(words, os.environ)
             if status is None:
                 status = _fast(words[0], words[1:])
+        elif words[:1] == ["status"] and not debug:
+            status = _status(words[1:])
         if status is None:
             from anyhook.cli.app import run
 
@@ -42,7 +46,12 @@ def main() -> None:
         status = _give_up(error, debug)
     if then is not None:
         then()
-    _leave(status)
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError, AttributeError):
+        pass
+    os._exit(status)  # at once: taking the interpreter apart costs more than some hooks
 
 
 def _stand_in(caller: int) -> None:
@@ -51,18 +60,6 @@ def _stand_in(caller: int) -> None:
 
     Started.process = str(caller)
     main()
-
-
-def _is_debugging(words: list[str]) -> bool:
-    """Whether the call asks to see the steps, and the traceback of a failure. The agent has a `--debug` of its own:
-    it shows hooks in the words of the documents that describe it."""
-    if os.environ.get("ANYHOOK_DEBUG", "0") not in ("", "0"):
-        return True
-    return (
-        words[:1] != ["agent"]
-        and "--debug" in words
-        and "--debug" in words[: words.index("--") if "--" in words else None]
-    )
 
 
 def _give_up(error: Exception, debug: bool) -> int:
@@ -119,11 +116,18 @@ def _fast(verb: str, words: list[str]) -> int | None:
         return BAD_CALL
 
 
-def _leave(status: int) -> None:
-    """Leave at once: taking the interpreter apart costs more than some hooks."""
+def _status(words: list[str]) -> int | None:
+    """The exit status of a call that printed the same a moment ago, for shell prompts; None where it has to be worked
+    out."""
+    from anyhook.state.kept_status import kept_status
+
+    kept = kept_status(words)
+    if kept is None:
+        return None
     try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except (OSError, ValueError, AttributeError):
+        sys.stdout.buffer.write(kept[0].encode("utf-8", "backslashreplace"))
+        sys.stdout.buffer.flush()
+        sys.stderr.write(kept[1])
+    except (OSError, ValueError, AttributeError):  # nobody reads it
         pass
-    os._exit(status)
+    return kept[2]

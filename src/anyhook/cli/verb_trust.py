@@ -25,11 +25,12 @@ from anyhook.state.repository import place_of
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.testing.kit.approval import CASES, review_cases
 from anyhook.walk.build import Loaded, build, open_ledger, within_budget
-from anyhook.walk.review import APPROVED, REMOVED, contents, differences, folders_of, review
+from anyhook.walk.review import APPROVED, REMOVED, contents, differences, review
 from anyhook.walk.routes import Catalog
+from anyhook.walk.trust import folders_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
@@ -74,6 +75,11 @@ class ProjectReview(Record):
         return [entry for entry in self.entries if entry.status not in (APPROVED, REMOVED)]
 
     @property
+    def gone(self) -> list[Reviewed]:
+        """What was approved and is no longer there: a gate that is missed until somebody agrees that it is gone."""
+        return [entry for entry in self.entries if entry.status == REMOVED]
+
+    @property
     def refused(self) -> list[Reviewed]:
         return [entry for entry in self.entries if entry.status != REMOVED and not entry.item.pinnable]
 
@@ -94,7 +100,7 @@ def trust(options: TrustOptions) -> int:
     items = [_as_dict(entry, found.ledger, found.project_of(entry)) for entry in found.entries] if as_json else []
     if not as_json:
         show(found)
-    settled = not found.waiting and not (options.here and _counts_elsewhere(found))
+    settled = not found.waiting and not found.gone and not (options.here and _counts_elsewhere(found))
     approved = not found.too_large and (settled or _approve(found, options.yes, as_json, options.here))
     events = _asked_for_events(found) if approved else {}
     if as_json:
@@ -189,7 +195,9 @@ def approve(found: ProjectReview, say: Callable[[str], None], quiet: bool = Fals
         say(f"{visible(entry.item.id)} cannot be approved: {'; '.join(_reasons(entry))}.")
     for project in () if quiet else found.projects:
         count = sum(found.project_of(entry) == project for entry in entries)
-        say(f"Approved: {count} in {visible(project)}.{_reach(project, here)}")
+        gone = sum(found.project_of(entry) == project for entry in found.gone)
+        forgotten = f" No longer expected: {gone}." if gone else ""
+        say(f"Approved: {count} in {visible(project)}.{forgotten}{_reach(project, here) if count else ''}")
 
 
 def _is_here(entry: Reviewed) -> bool:
@@ -222,6 +230,32 @@ def approve_one(found: ProjectReview, identity: str, written: dict[str, bytes]) 
     except OSError as error:
         raise _unwritable(found.ledger, error) from None
     return True
+
+
+def forget_removed(found: ProjectReview) -> None:
+    """Withdraw the approval of hooks that a person has just removed, so that they are not missed."""
+    for project in found.projects:
+        gone = {e.item.id for e in found.entries if e.status == REMOVED and found.project_of(e) == project}
+        if gone:
+            kept = [item for key, item in found.ledger.items(project).items() if key not in gone]
+            try:
+                found.ledger.approve(project, kept, {})
+            except OSError as error:
+                raise _unwritable(found.ledger, error) from None
+
+
+def approve_some(found: ProjectReview, identities: Sequence[str]) -> int:
+    """Approve some hooks more, whose content their user has just said yes to; how many."""
+    entries = [entry for entry in found.entries if entry.item.id in identities and entry.item.pinnable]
+    for project in dict.fromkeys(found.project_of(entry) for entry in entries):
+        mine = [entry for entry in entries if found.project_of(entry) == project]
+        new = {entry.item.id for entry in mine}
+        kept = [item for key, item in found.ledger.items(project).items() if key not in new]
+        try:
+            found.ledger.approve(project, [*kept, *(entry.item for entry in mine)], contents(mine))
+        except OSError as error:
+            raise _unwritable(found.ledger, error) from None
+    return len(entries)
 
 
 def refuse_own_ledger(setup: Setup) -> None:

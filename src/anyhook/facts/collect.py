@@ -7,7 +7,7 @@ from anyhook.facts.facts import Facts
 from anyhook.facts.paths import STREAMS, resolve
 from anyhook.facts.programs import look_at
 from anyhook.facts.secrets import kind_of_path
-from anyhook.shell.program import Word
+from anyhook.shell.program import UNKNOWN, Word
 from anyhook.shell.read import read_line
 
 TYPE_CHECKING = False
@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 MAX_LINES = 50
 """How many lines in the code of other languages are read."""
+
+
+def is_below(text: str) -> bool:
+    """Whether what is not known of a path is below a folder that is: `build/$X`, and not `$X/a` or `/$X`."""
+    return bool(text.partition(UNKNOWN)[0].rpartition("/")[0].strip("/"))
 
 
 class Collector:
@@ -44,9 +49,16 @@ class Collector:
         self.unknown.extend(line.unknown)
         for found in line.programs:
             program = found.replace(remote=remote or found.remote, via=(*via, *found.via)) if remote or via else found
-            self.runs.append(program)
+            self.program(program)
+
+    def program(self, program: Program) -> None:
+        """One program. If reading one fails, that is unknown, and hides no other."""
+        self.runs.append(program)
+        try:
             look_at(program, self)
             look_at_code(program, self)
+        except Exception as error:  # noqa: BLE001
+            self.unknown.append(f"not read: {type(error).__name__} while reading `{program.name}`")
 
     def line(self, text: str, program: Program) -> None:
         """A shell line inside the code of another language."""
@@ -58,18 +70,21 @@ class Collector:
 
     def _path(self, word: Word | str, cwd: str | None, follow: bool = True) -> str:
         word = Word(word, word) if isinstance(word, str) else word
-        if not word.known:
+        if word.text == "~" or word.text.startswith("~/"):  # in quotes no shell expands it, but that is what is meant
+            word = Word(self.home + word.text[1:], self.home + word.source[1:], word.globs)
+        if not word.known and not is_below(word.text):
             self.unknown.append(f"path from {word.source}")
+            return word.source
         elif cwd is None and not word.text.startswith("/"):
             self.unknown.append(f"path from the folder of {word.source}")
         return resolve(word, cwd, follow)
 
-    def read(self, word: Word | str, cwd: str | None) -> None:
+    def read(self, word: Word | str, cwd: str | None, lists: bool = False) -> None:
         if (word if isinstance(word, str) else word.text) not in STREAMS:
             path = self._path(word, cwd)
             self.reads.append(path)
             kind = kind_of_path(path, self.home)
-            if kind:
+            if kind and not lists:
                 self.secrets.append(kind)
 
     def write(self, word: Word | str, cwd: str | None) -> None:
@@ -89,8 +104,9 @@ class Collector:
         self.connects.append(address)
 
     def note(self, action: str, path: Word | str, cwd: str | None) -> None:
-        """One of `read`, `write`, `delete`."""
-        {"read": self.read, "write": self.write, "delete": self.delete}[action](path, cwd)
+        """One of `read`, `write`, `delete`, `change`."""
+        acts = {"read": self.read, "write": self.write, "delete": self.delete, "change": self.change}
+        acts[action](path, cwd)
 
     def facts(self) -> Facts:
         def once(values: list[str]) -> tuple[str, ...]:

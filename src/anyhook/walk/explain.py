@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from anyhook.journal.journal import Trace
 from anyhook.model.decision import idle_report
 from anyhook.model.hook import ASKING
@@ -9,7 +11,6 @@ from anyhook.model.lean_json import encode
 from anyhook.walk.present import payload, present
 from anyhook.walk.routes import match
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
@@ -64,6 +65,8 @@ def _explained(step: HookStep, event: Event, scene: Scene, model: str, rules: Ru
         shown = encode(payload(step.dialect, step.row, scene)).decode() if hook.native_event else ""
         command = next((str(hook.spec[key]) for key in NAMING if hook.spec.get(key)), hook.name)
         made.update(argv=None, command=command, env=[], cwd=hook.project or scene.project, stdin=shown)
+        if hook.handler == "rule":
+            made["then"] = hook.spec.get("then")
         if hook.handler in ASKING:
             made["model"] = model or None
     return made
