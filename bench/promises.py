@@ -145,8 +145,8 @@ async def journal_line(folder: Path, rounds: int) -> list[Row]:
 
     head, text = early()
     cases: dict[str, Callable[[], object]] = {
-        "in all": lambda: journal.append(line(*early())),
-        "waited for": lambda: journal.append(line(head, text)),
+        "in all": lambda: journal.append([line(*early())]),
+        "waited for": lambda: journal.append([line(head, text)]),
     }
     times = {name: [] for name in ("F", *cases)}  # type: dict[str, list[float]]
     for _ in range(rounds):

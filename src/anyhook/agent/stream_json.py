@@ -1,5 +1,5 @@
-"""`--output-format stream-json`: a run as lines of JSON while it goes on, in the form that scripts around Claude Code
-read. What a run has used and cost comes last."""
+"""`--output-format stream-json`: a run as lines of JSON while it goes on, in the form that scripts around agents know.
+What a run has used and cost comes last."""
 
 from __future__ import annotations
 

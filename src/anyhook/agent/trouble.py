@@ -1,4 +1,4 @@
-"""Trouble with a model: which failures are worth another try, after how long, and what a person is told of the rest."""
+"""Trouble with a model: which failures are worth another try, after how long, and how the rest is explained."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ MAX_BYTES = 1_000_000
 
 
 def edit_lines(tool: str, given: Mapping[str, Json], project: str) -> list[tuple[str, str]]:
-    """The lines of an edit with their styles; [] for a call that is none."""
+    """The lines of an edit with their styles; [] for any other call."""
     path = given.get("path")
     if not isinstance(path, str) or tool not in ("write_file", "edit_file"):
         return []
