@@ -242,7 +242,8 @@ class Hooked(WrapperCapability[Any]):
             ctx.messages.append(result.request)
             if state.kind == MAIN:
                 self.lifecycle.cut_short = state.over
-            result = _over(ctx, state.over, f"A hook ended the turn: {state.over.reason}")
+            why = f": {state.over.reason}" if state.over.reason else "."
+            result = _over(ctx, state.over, f"A hook ended the turn{why}")
         elif not isinstance(result, End):
             return result
         else:
