@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -71,3 +72,17 @@ def test_callables_do_not_share_what_they_change(world: World) -> None:
     engine.fire_sync(event)
     assert seen == [{"command": "ls"}]
     assert event.data["input"] == {"command": "ls"}
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex"])
+def test_hooks_of_a_sessions_end_are_seen_through_though_the_agent_does_not_wait(world: World, agent: str) -> None:
+    world.hook("agenthooks", "session_end", "cat > /dev/null; echo > begun; sleep 0.3; echo > late")
+    done = world.command("bridge", agent, "SessionEnd", stdin='{"session_id": "s", "reason": "exit"}')
+    assert (done.returncode, done.stdout) == (0, "")
+    (line,) = [line for line in world.journal() if line.get("event") == "session_end"]
+    assert line["decision"]["hooks"][0]["status"] == "background"
+    for _ in range(200):
+        if (world.project / "late").exists():
+            break
+        time.sleep(0.05)
+    assert (world.project / "late").exists()

@@ -32,6 +32,8 @@ MARGIN, MIN_MARGIN_S = 0.1, 0.4
 """What is kept of the agent's time for ourselves: a share of it, but not less than it takes to start and to answer."""
 OFF = (UNTRUSTED, CHANGED, BROKEN)
 """What a hook may be because of which a guard is off."""
+MAX_HURRIED_S = 3.0
+"""What an agent gives its hooks at least, where they are to be waited for."""
 NOT_RUN = (126, 127)
 """A shell's statuses for a program that cannot be started."""
 KEEPING = ("stop", "subagent_stop")
@@ -157,7 +159,9 @@ def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Deci
     """Ask the hooks about every part of a call, answer as the agent understands it, and write down what happened.
     `decided` takes what was decided so far, for a caller that has to answer in our place."""
     row, received = incoming.row, incoming.received
-    context = context.replace(deadline_s=incoming.begun_s + row.limit_s - margin_s(row))
+    # A session's end stops nothing, so hooks that an agent hardly gives time for are seen through without it.
+    hurried = row.limit_s <= MAX_HURRIED_S and row.canonical == ("session_end",)
+    context = context.replace(deadline_s=incoming.begun_s + row.limit_s - margin_s(row), hurried=hurried)
     if incoming.refusal and context.config.protect:
         env, project = context.setup.env, context.setup.project
         places = incoming.places or ()
