@@ -164,3 +164,13 @@ def test_the_library_loads_no_command_line() -> None:
     loaded = {name.split(".")[0] for name in done.stdout.split()}
     assert loaded & {"click", "yaml", "regex", "asyncio"} == set()
     assert "anyhook.cli" not in done.stdout.split()
+
+
+def test_rules_load_nothing_where_there_are_none(world: World) -> None:
+    """Neither the rule language nor the grammar of the shell, not even where another hook runs."""
+    world.hook("kodik", "PreToolUse", "true")
+    words = ["--tool", "Bash", "--input", '{"command": "ls"}', "--json"]
+    _, modules, said = loaded_by(world, "fire", "pre_tool", *words)
+    assert [report["status"] for report in json.loads(said)["hooks"]] == ["ran"]
+    found = [name for name in modules if name.startswith(("anyhook.rules", "anyhook.facts", "tree_sitter"))]
+    assert found == []

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from anyhook.tables.rows import Scene
     from anyhook.walk.context import Context
     from anyhook.walk.routes import HookStep, Route
-    from anyhook.walk.rules import Rules
 
     Begun = tuple[Call, str, Waitable | Run]
 
@@ -73,8 +72,8 @@ class Walk:
         """Hooks that were started before their turn, by their place in the queue."""
         self.known: dict[int, tuple[str | None, str]] = {}
         """What their matchers said."""
-        self.rules: Rules | None = None
-        """What rules are asked with; None until one is."""
+        self.rules, self.unmet, self.unmet_for = None, {}, None  # type: Rules | None, dict[int, Report], Event | None
+        """What rules are asked with, the places of those that do not apply, and to which form of the event."""
         self.same: dict[int, str] = {}
         self.read_with: dict[int, int] = {}
         """Hooks that are the same as one before them, and that one; its place, where another dialect ran it."""
@@ -83,6 +82,9 @@ class Walk:
         steps = self.route.steps
         try:
             for position, step in enumerate(steps):
+                if position in self.unmet and self.unmet_for is self.current:
+                    self.reports.append(self.unmet[position])
+                    continue
                 try:
                     yield from self.step(position, steps)
                 except Exception as error:  # noqa: BLE001 (one hook's failure, even ours, does not affect others)
@@ -145,7 +147,7 @@ class Walk:
         elif why is None and "tree" in step.hook.spec:
             from anyhook.walk.rules import ask_rule
 
-            why = ask_rule(self, step)
+            why = ask_rule(self, position)
         elif why is None:
             why, failed = match(step.hook, step.dialect, step.row, self.seen, self.current)
         if why:
