@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import tempfile
+from typing import TYPE_CHECKING
 
 from anyhook.agents._probe import PROBE_HOOK, probe_hook
 from anyhook.documents.places import home_of
@@ -19,7 +20,6 @@ from anyhook.model import lean_json
 from anyhook.model.record import Record
 from anyhook.tables import registry
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

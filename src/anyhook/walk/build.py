@@ -5,6 +5,7 @@ has no hooks here, in any dialect; the user's hooks are as without it."""
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from anyhook.documents.budget import Budget, TooLarge
 from anyhook.documents.files import Files
@@ -29,7 +30,6 @@ from anyhook.walk.load import builtins, load
 from anyhook.walk.routes import Catalog
 from anyhook.walk.trust import gated, gone, trust
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import TypeVar

@@ -4,6 +4,7 @@ what a person is shown is what is approved; it decides nothing and starts nothin
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 from anyhook.documents.places import upward
 from anyhook.model.record import Record
@@ -11,7 +12,6 @@ from anyhook.state.ledger import Item
 from anyhook.tables.isolation import one_file
 from anyhook.walk.trust import ALL, fingerprints, gated, switches
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from anyhook.documents.places import lies_in
 from anyhook.model.hook import CHANGED, DISABLED, UNTRUSTED, Hook, Layer
 from anyhook.shell.named import is_stream, named_files, on_project_path, within
 from anyhook.state.ledger import Item
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from anyhook.tables.rows import Scene
     from anyhook.walk.context import Context
     from anyhook.walk.routes import HookStep, Route
+    from anyhook.walk.rules import Rules
 
     Begun = tuple[Call, str, Waitable | Run]
 
@@ -72,7 +73,8 @@ class Walk:
         """Hooks that were started before their turn, by their place in the queue."""
         self.known: dict[int, tuple[str | None, str]] = {}
         """What their matchers said."""
-        self.rules, self.unmet, self.unmet_for = None, {}, None  # type: Rules | None, dict[int, Report], Event | None
+        self.rules: Rules | None = None
+        self.unmet, self.unmet_for = {}, None  # type: dict[int, Report], Event | None
         """What rules are asked with, the places of those that do not apply, and to which form of the event."""
         self.same: dict[int, str] = {}
         self.read_with: dict[int, int] = {}
