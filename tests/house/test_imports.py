@@ -167,7 +167,6 @@ def test_the_library_loads_no_command_line() -> None:
     assert "anyhook.cli" not in done.stdout.split()
 
 
-<<<<<<< HEAD
 def test_rules_load_nothing_where_there_are_none(world: World) -> None:
     """Neither the rule language nor the grammar of the shell, not even where another hook runs."""
     world.hook("kodik", "PreToolUse", "true")
@@ -176,7 +175,8 @@ def test_rules_load_nothing_where_there_are_none(world: World) -> None:
     assert [report["status"] for report in json.loads(said)["hooks"]] == ["ran"]
     found = [name for name in modules if name.startswith(("anyhook.rules", "anyhook.facts", "tree_sitter"))]
     assert found == []
-=======
+
+
 def test_only_these_modules_go_without_typing() -> None:
     """A module that nobody waits for imports its types in the ordinary way."""
     source = Path(anyhook.__file__).parent
@@ -186,4 +186,3 @@ def test_only_these_modules_go_without_typing() -> None:
         if "\nTYPE_CHECKING = False\n" in path.read_text(encoding="utf-8")
     }
     assert lean == {name.removesuffix(".__init__") for name in HOT}
->>>>>>> next

@@ -75,7 +75,6 @@ class Walk:
         """What their matchers said."""
         self.rules: Rules | None = None
         self.unmet, self.unmet_for = {}, None  # type: dict[int, Report], Event | None
-        """What rules are asked with, the places of those that do not apply, and to which form of the event."""
         self.same: dict[int, str] = {}
         self.read_with: dict[int, int] = {}
         """Hooks that are the same as one before them, and that one; its place, where another dialect ran it."""
@@ -84,11 +83,11 @@ class Walk:
         steps = self.route.steps
         try:
             for position, step in enumerate(steps):
-                if position in self.unmet and self.unmet_for is self.current:
-                    self.reports.append(self.unmet[position])
-                    continue
                 try:
-                    yield from self.step(position, steps)
+                    if position in self.unmet and self.unmet_for is self.current:
+                        self.reports.append(self.unmet[position])
+                    else:
+                        yield from self.step(position, steps)
                 except Exception as error:  # noqa: BLE001 (one hook's failure, even ours, does not affect others)
                     self.fail(position, step, error)
             if self.current is not self.event:
