@@ -242,8 +242,7 @@ class Hooked(WrapperCapability[Any]):
             ctx.messages.append(result.request)
             if state.kind == MAIN:
                 self.lifecycle.cut_short = state.over
-            why = f": {state.over.reason}" if state.over.reason else "."
-            result = _over(ctx, state.over, f"A hook ended the turn{why}")
+            result = _over(ctx, state.over, f"A hook ended the turn: {state.over.reason or 'it gave no reason'}")
         elif not isinstance(result, End):
             return result
         else:

@@ -33,7 +33,7 @@ MARGIN, MIN_MARGIN_S = 0.1, 0.4
 OFF = (UNTRUSTED, CHANGED, BROKEN)
 """What a hook may be because of which a guard is off."""
 MAX_HURRIED_S = 3.0
-"""What an agent gives its hooks at least, where they are to be waited for."""
+"""A session's end stops nothing: its hooks run in the background where the agent gives them no more than this."""
 NOT_RUN = (126, 127)
 """A shell's statuses for a program that cannot be started."""
 KEEPING = ("stop", "subagent_stop")
@@ -159,7 +159,6 @@ def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Deci
     """Ask the hooks about every part of a call, answer as the agent understands it, and write down what happened.
     `decided` takes what was decided so far, for a caller that has to answer in our place."""
     row, received = incoming.row, incoming.received
-    # A session's end stops nothing, so hooks that an agent hardly gives time for are seen through without it.
     hurried = row.limit_s <= MAX_HURRIED_S and row.canonical == ("session_end",)
     context = context.replace(deadline_s=incoming.begun_s + row.limit_s - margin_s(row), hurried=hurried)
     if incoming.refusal and context.config.protect:
@@ -180,8 +179,7 @@ def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Deci
             return _tell(context, incoming, (Part(received.events[0], known),), known, 0)
     parts: list[Part] = []
     for event in received.events:
-        part = _walk_in_turn(context, event)
-        decision = part.decision
+        decision = (part := _walk_in_turn(context, event)).decision
         if incoming.doubts:
             from anyhook.walk.bridge_failure import doubted
 

@@ -71,7 +71,7 @@ ELSEWHERE = "This page answers to 127.0.0.1 and localhost only.\n"
 NO_TOKEN = "This address has no valid token. `anyhook serve` printed the whole address.\n"  # noqa: S105
 
 
-class _Stream(EventSourceResponse):
+class _PageStream(EventSourceResponse):
     """Rows for one page; `left` is called when it is over, sent or not."""
 
     def __init__(self, left: Callable[[], None], rows: AsyncIterator[JSONServerSentEvent], ping: int) -> None:
@@ -178,7 +178,7 @@ class PageApi:
         if self._streams >= STREAMS:
             return PlainTextResponse("Too many pages are open.\n", 503)
         self._streams += 1  # before anything is waited for, or many at once would all be let in
-        return _Stream(self._left, self._events(request.query_params.get("q", "")), ping=15)
+        return _PageStream(self._left, self._events(request.query_params.get("q", "")), ping=15)
 
     def _left(self) -> None:
         self._streams -= 1
