@@ -90,6 +90,8 @@ class ToolRow(Record):
     native: str
     inputs: Mapping[str, str] = {}
     """The host's field → the product's; dots lead into nested objects. Fields not named here are the same."""
+    also: tuple[str, ...] = ()
+    """Further names that the product has for it, and that matchers are tried against as well."""
 
 
 class Launch(Record):
