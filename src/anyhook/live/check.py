@@ -67,7 +67,7 @@ def check(table: Host, program: str, project: str, env: Mapping[str, str], limit
         )
         ran = os.path.exists(f"{stage.project}/{RAN}")
         status, reason = judge(table, seen, ran, refusals(stage, word), limit_s)
-        if dead and not ran and any(request.answered for request in seen.requests):
+        if dead and not ran:  # where prompts are refused as well, it never asks its model
             status, reason = REFUSING, dead
     return Verdict(status, reason, seen.network, tuple(copied))
 
