@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from anyhook.model.json_types import Json
+    from anyhook.model.words import Trust
 
 # No property is about time: on a busy machine a slow example is no wrong one. A change is judged by the same examples
 # every time; `make test-all` looks for new ones.
@@ -172,7 +173,7 @@ class World:
         found: dict[str, Any] = json.loads(done.stdout)
         return found
 
-    def setup(self, trust: str = "ask") -> Setup:
+    def setup(self, trust: Trust = "ask") -> Setup:
         return Setup.of(str(self.project), self.env, trust=trust)
 
     def approve(self) -> None:

@@ -20,6 +20,7 @@ from examples import examples
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
+    from anyhook.model.words import Trust
 
 EVENTS = sorted({row.native for name in DIALECTS for row in dialect(name).events})
 WORDS = [
@@ -116,7 +117,7 @@ CALLABLE: Json = {"schema_version": 1, "hooks": {"Stop": [{"hooks": [{"type": "p
 @settings(examples(150), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(trees, st.sampled_from(["ask", "all", "native", "none"]))
 @example({"project/.kolega/hooks.json": as_json(CALLABLE)}, "ask")
-def test_any_tree_can_be_read_and_checked(tree: dict[str, bytes], trust: str) -> None:
+def test_any_tree_can_be_read_and_checked(tree: dict[str, bytes], trust: Trust) -> None:
     root = Path(tempfile.mkdtemp())
     try:
         for name, data in tree.items():

@@ -18,7 +18,7 @@ from anyhook.walk.interpret import interpret
 from anyhook.walk.merge import CODES, Judged, judge, merge
 
 if TYPE_CHECKING:
-    from anyhook.model.words import Ending
+    from anyhook.model.words import Ending, Posture
 
 CASES = [(table, row, event, handler) for table, row, event in ROWS for handler in table.replies]
 ALLOWING = [
@@ -55,7 +55,7 @@ def test_reading_is_a_total_pure_function(case: tuple[Dialect, EventRow, str, st
 
 @given(cases, st.data(), st.sampled_from(ON_FAILURE))
 def test_judging_is_total_and_keeps_to_the_table(
-    case: tuple[Dialect, EventRow, str, str], data: st.DataObject, posture: str
+    case: tuple[Dialect, EventRow, str, str], data: st.DataObject, posture: Posture
 ) -> None:
     table, row, event, handler = case
     hook = hook_of(table, row, handler)

@@ -27,6 +27,7 @@ from anyhook.model.event import Event
 from anyhook.model.firing import HookRun
 from anyhook.model.hook import Hook
 from anyhook.model.json_types import Json
+from anyhook.model.words import MODE
 from anyhook.replay.rejudge import Change, Judge, Unjudgeable
 from anyhook.replay.replay import replay_journal
 from examples import examples
@@ -53,7 +54,7 @@ values: st.SearchStrategy[Json] = st.recursive(
 )
 
 if TYPE_CHECKING:
-    from anyhook.model.words import Ending, HookStatus, Verdict
+    from anyhook.model.words import Ending, HookStatus, Posture, Verdict
 objects = st.dictionaries(st.sampled_from(NAMES), values, max_size=3)
 keepings = st.sampled_from([JournalPolicy(), JournalPolicy(bodies="hashed"), JournalPolicy(bodies="none")])
 
@@ -95,7 +96,7 @@ def lines(draw: st.DrawFn) -> bytes:
             "tool_output": draw(values),
         }
         decision = decision.replace(verdict=draw(st.sampled_from(["none", "block"])), **asked)
-    mode = draw(st.sampled_from(["enforce", "shadow"]))
+    mode = draw(st.sampled_from(MODE))
     who = about(draw(texts), draw(texts), mode, policy, draw(st.sampled_from(["", "00-a-b-01"])))
     event = Event("stop", draw(objects), b"", draw(st.booleans()))
     return record(head_of(event, who, draw(texts), policy), decision, started, policy, draw(st.integers(1, 2**63 - 1)))
@@ -141,7 +142,7 @@ words = st.lists(
 
 @examples(50)
 @given(st.lists(lines(), max_size=4), st.sampled_from([None, "deny"]))
-def test_replaying_all_is_judging_each(unsealed: list[bytes], posture: str | None) -> None:
+def test_replaying_all_is_judging_each(unsealed: list[bytes], posture: Posture | None) -> None:
     """Every line stands there twice: what is said again is judged by its bytes."""
     journal, _ = sealed([*unsealed, *unsealed], START)
     with tempfile.TemporaryDirectory() as folder:

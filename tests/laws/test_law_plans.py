@@ -28,6 +28,8 @@ from examples import examples
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from anyhook.model.words import Trust
+
 SCOPES = ("user", "project")
 NATIVES = [(name, row.native) for name, table in TABLES.items() for row in table.events]
 BROKEN = {
@@ -51,7 +53,7 @@ def populate(world: World, hooks: list[tuple[tuple[str, str], str, str]], broken
 
 @examples(30)
 @given(declared, spoilt, st.sampled_from(["ask", "all", "none"]))
-def test_there_and_back(hooks: list[tuple[tuple[str, str], str, str]], broken: list[str], trust: str) -> None:
+def test_there_and_back(hooks: list[tuple[tuple[str, str], str, str]], broken: list[str], trust: Trust) -> None:
     with tempfile.TemporaryDirectory() as folder:
         world = World(Path(folder))
         populate(world, hooks, broken)

@@ -10,6 +10,7 @@ from anyhook.journal.record import JournalPolicy, record
 from anyhook.model.call import Call, Run
 from anyhook.model.decision import Decision, Report
 from anyhook.model.firing import HookRun
+from anyhook.model.words import Posture
 from anyhook.walk.merge import Judged, merge
 from examples import examples
 
@@ -36,7 +37,7 @@ def decided(draw: st.DrawFn) -> Decision:
 
 @examples(30)
 @given(st.lists(st.tuples(decided(), runs, calls, st.sampled_from(["", "exit"]), st.sampled_from(["native", "deny"]))))
-def test_lines_do_not_remember(events: list[tuple[Decision, Run, Call, str, str]]) -> None:
+def test_lines_do_not_remember(events: list[tuple[Decision, Run, Call, str, Posture]]) -> None:
     table = TABLES["kode"]
     hook = hook_of(table, table.events[0])
     remembering, plain = (

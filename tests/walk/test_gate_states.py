@@ -14,12 +14,13 @@ from anyhook.walk.status import GateStatus, gates, is_gate, protected
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
+    from anyhook.model.words import Mode
     from conftest import World
 
 PASS = "exit 0"
 
 
-def found(world: World, agent: str | None = None, mode: str | None = None) -> list[GateStatus]:
+def found(world: World, agent: str | None = None, mode: Mode | None = None) -> list[GateStatus]:
     catalog = build(world.setup(), may_start=True).with_lines()
     return gates(world.setup(), catalog, host(agent) if agent else None, mode)
 

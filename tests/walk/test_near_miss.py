@@ -16,6 +16,7 @@ from anyhook.walk.interpret import interpret
 from anyhook.walk.merge import judge
 
 if TYPE_CHECKING:
+    from anyhook.model.words import Posture
     from conftest import World
 
 DENY = '{"hookSpecificOutput": {"permissionDecision": "deny"}}'
@@ -96,7 +97,7 @@ CLEAR = [
 
 
 def judged(
-    name: str, said: str, posture: str, exit_code: int = 0, event: str = "pre_tool", handler: str = "command"
+    name: str, said: str, posture: Posture, exit_code: int = 0, event: str = "pre_tool", handler: str = "command"
 ) -> Outcome:
     table = dialect(name)
     row = table.row_for(event)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from anyhook.model.words import Trust
+
 MAX_TURNS = 50
 THRESHOLD = 0.80
 CONTEXT_WINDOW = 128_000
@@ -28,7 +30,7 @@ class SessionOptions:
     arguments: Mapping[str, str] = field(default_factory=dict)
     max_turns: int = MAX_TURNS
     hooks: bool = True
-    trust: str = "ask"
+    trust: Trust = "ask"
     dialects: tuple[str, ...] = ()
     plugin_dirs: tuple[str, ...] = ()
     state_dir: str | None = None

@@ -12,9 +12,10 @@ from anyhook.walk.routes import Catalog
 
 if TYPE_CHECKING:
     from anyhook.cli.options import ProjectOptions
+    from anyhook.model.words import Trust
 
 
-def setup_of(options: ProjectOptions, trust: str | None = None) -> Setup:
+def setup_of(options: ProjectOptions, trust: Trust | None = None) -> Setup:
     return Setup.of(
         project_of(options.project, options.plugin_dir),
         dict(os.environ),

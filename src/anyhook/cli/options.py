@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, Self, TypeVar, dataclass_transform
 
+    from anyhook.model.words import Mode, Posture, Trust
+
     T = TypeVar("T", bound="Options")
 else:
 
@@ -138,19 +140,19 @@ class EventOptions(Options):
 
 
 class TrustOption(Options):
-    trust: str | None = option(
+    trust: Trust | None = option(
         "--trust", "Which project hooks may run; default: ask (only approved ones).", "MODE", choices=TRUST
     )
 
 
 class PostureOption(Options):
-    on_failure: str | None = option(
+    on_failure: Posture | None = option(
         "--on-failure", "What to do when a hook breaks; default: native.", "RULE", choices=ON_FAILURE
     )
 
 
 class ModeOption(Options):
-    mode: str | None = option("--mode", "shadow runs all hooks and enforces nothing.", "MODE", choices=MODE)
+    mode: Mode | None = option("--mode", "shadow runs all hooks and enforces nothing.", "MODE", choices=MODE)
 
 
 class RunOptions(ModeOption, PostureOption, TrustOption, ProjectOptions):

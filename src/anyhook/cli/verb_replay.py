@@ -20,11 +20,12 @@ from anyhook.state.settings import read_settings
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
+    from anyhook.model.words import Posture
     from anyhook.replay.rejudge import Change
 
 
 class ReplayOptions(JsonOptions, RecordFilter):
-    on_failure: str | None = option(
+    on_failure: Posture | None = option(
         "--on-failure", "Judge broken hooks by this rule, not the recorded one.", "RULE", choices=ON_FAILURE
     )
 

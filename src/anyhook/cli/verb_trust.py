@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
+    from anyhook.model.words import Trust
     from anyhook.state.settings import Settings
     from anyhook.walk.review import Reviewed
 
@@ -111,7 +112,7 @@ def trust(options: TrustOptions) -> int:
     return DONE if approved and not found.refused else FINDINGS
 
 
-def look(options: ProjectOptions, trust: str | None = None, with_cases: bool = False) -> ProjectReview:
+def look(options: ProjectOptions, trust: Trust | None = None, with_cases: bool = False) -> ProjectReview:
     """What wants approval: hooks; case files too where somebody is about to be shown them."""
     setup = setup_of(options, trust)
     return within_budget(setup, lambda loaded: _found(setup, loaded, with_cases))
@@ -265,7 +266,7 @@ def refuse_own_ledger(setup: Setup) -> None:
         raise BadCall(f"{visible(folder)}: the trust ledger is inside the project. Set XDG_STATE_HOME elsewhere.")
 
 
-def approve_all(options: ProjectOptions, trust: str | None = None) -> None:
+def approve_all(options: ProjectOptions, trust: Trust | None = None) -> None:
     """Approve a project's hooks as they are, because its user said so in the call; shows what was approved."""
     found = look(options, trust)
     if found.too_large:

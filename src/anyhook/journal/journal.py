@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
+    from anyhook.model.words import Mode
 
 LATER_S = 0.25
 MAX_UNWRITTEN = 50_000
@@ -107,7 +108,7 @@ class Recorder:
         project: str,
         host: str,
         session: str | None,
-        mode: str,
+        mode: Mode,
         settings: Mapping[str, Json],
         *,
         one_shot: bool,
@@ -133,7 +134,7 @@ class Recorder:
         self._unwritten: list[tuple[int, Event, Decision]] = []
         """Events that are not in the journal yet, with their times and answers."""
 
-    def quiet(self, event: Event, decision: Decision, mode: str) -> Decision:
+    def quiet(self, event: Event, decision: Decision, mode: Mode) -> Decision:
         """An event that reached no hook, as nearly all do: where the process goes on, its line is written later, so
         that this takes a microsecond."""
         journal = self.journal
@@ -176,7 +177,7 @@ class Recorder:
             return decision.replace(problems=(*decision.problems, problem))
         return decision
 
-    def head(self, event: Event, mode: str) -> str:
+    def head(self, event: Event, mode: Mode) -> str:
         """The part of an event's line that is known before anything is started."""
         return head_of(event, self._whos.get(mode) or self._who(mode), self.session, self.policy)
 
@@ -184,7 +185,7 @@ class Recorder:
         if self.journal is not None:
             self.journal.close()
 
-    def _who(self, mode: str) -> str:
+    def _who(self, mode: Mode) -> str:
         made = self._whos.get(mode)
         if made is None:
             made = self._whos[mode] = about(self._host, self._project, mode, self.policy, self._parent)

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 from anyhook.journal.record import ASKED_FOR
 from anyhook.model import lean_json
 from anyhook.model.record import Record
+from anyhook.model.words import ON_FAILURE, word_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from anyhook.model.json_types import Json
+    from anyhook.model.words import Posture
 
 MAX_NUMBER = 2**62
 MAX_SECONDS = 1e9
@@ -97,8 +99,8 @@ class RecordedCall(Record):
         return text(self.raw.get("handler", "command")) or ""
 
     @property
-    def posture(self) -> str:
-        return text(self.raw.get("posture", "native")) or ""
+    def posture(self) -> Posture:
+        return word_of(self.raw.get("posture"), ON_FAILURE)
 
     @property
     def argv(self) -> tuple[str, ...] | None:

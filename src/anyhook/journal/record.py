@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from anyhook.model.firing import HookRun
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
+    from anyhook.model.words import Mode, Posture
 
 MAX_EACH = 100
 """How many events that reached no hook get a line each, of one kind within a quarter of a second."""
@@ -139,7 +140,7 @@ def body(value: Json, policy: JournalPolicy) -> Json:
     return {"blake2b": digest(text), "bytes": len(text)}
 
 
-def about(host: str, project: str, mode: str, policy: JournalPolicy, parent: str = "") -> str:
+def about(host: str, project: str, mode: Mode, policy: JournalPolicy, parent: str = "") -> str:
     """Who fires, where and how: the same in every line of one engine, so it is made once. `parent` is the trace context
     that the caller is in."""
     made: dict[str, Json] = {"host": host, "project": project, "mode": mode}
@@ -168,7 +169,7 @@ def _named_only(data: Mapping[str, Json], policy: JournalPolicy) -> Json:
     return {key: value for key, value in made.items() if value is not None}
 
 
-def call_text(hook: Hook, call: Call, posture: str, policy: JournalPolicy = ALL, model: str = "") -> str:
+def call_text(hook: Hook, call: Call, posture: Posture, policy: JournalPolicy = ALL, model: str = "") -> str:
     """The part of a line that is known once a hook is started: made while it runs. What a run means can be found out
     again from this, when neither the hook nor its files are there any more. `model` is whom the hook asks."""
     key = (hook.id, posture, model, call.argv, call.cwd, call.limit_s, *call.env)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.model.outcome import Outcome
     from anyhook.model.problem import Problem
+    from anyhook.model.words import Mode, Posture
 
 
 class HookRun(Record):
@@ -21,7 +22,7 @@ class HookRun(Record):
 
     hook: Hook
     call: Call
-    posture: str
+    posture: Posture
     model: str = ""
     """Whom it asked, where it asks a model."""
     run: Run | None = None
@@ -72,7 +73,7 @@ class Firing(Record):
     parts: tuple[Part, ...]
     decision: Decision
     """About all parts, as the host was told."""
-    mode: str = "enforce"
+    mode: Mode = "enforce"
     deciding: int = 0
     """Which part decided: its line in the journal has the decision about all of them."""
     settled: Settled | None = None

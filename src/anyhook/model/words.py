@@ -6,7 +6,9 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Literal
+    from typing import Literal, Never, NoReturn, TypeVar
+
+    Word = TypeVar("Word", bound=str)
 
     Verdict = Literal["none", "allow", "ask", "block"]
     Effect = Literal[
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     Posture = Literal["native", "deny", "allow"]
     """What a broken hook means."""
     Mode = Literal["enforce", "shadow"]
+    Trust = Literal["ask", "all", "native", "none"]
+    """Which hooks of a project may run."""
+    Off = Literal["tell", "deny", "pass"]
     HookState = Literal["armed", "untrusted", "changed", "disabled", "broken"]
     """A hook in the catalog."""
     HookStatus = Literal["ran", "unmatched", "untrusted", "disabled", "skipped", "background", "broken"]
@@ -44,10 +49,10 @@ ENDINGS: dict[str, Ending] = {
     "overflowed": "overflowed",
     "cancelled": "cancelled",
 }
-TRUST = ("ask", "all", "native", "none")
+TRUST: tuple[Trust, ...] = ("ask", "all", "native", "none")
 ON_FAILURE: tuple[Posture, ...] = ("native", "deny", "allow")
 MODE: tuple[Mode, ...] = ("enforce", "shadow")
-OFF = ("tell", "deny", "pass")
+OFF: tuple[Off, ...] = ("tell", "deny", "pass")
 """What a gate means that is off: the person is told, what it guards is refused, or nothing."""
 WARM = ("auto", "off")
 """Whether calls may be served by processes that have loaded the command already."""
@@ -67,10 +72,21 @@ BODIES = (FULL, HASHED, "none")
 """What the journal keeps of payloads."""
 
 
-def checked(switch: str, value: str | None, known: tuple[str, ...]) -> None:
-    """ValueError for an unknown word."""
+def checked(switch: str, value: str | None, known: tuple[Word, ...]) -> Word | None:
+    """The word that is meant; ValueError for an unknown one."""
     if value is not None and value not in known:
         raise ValueError(f"{switch}={value!r}: it must be one of {', '.join(known)}")
+    return None if value is None else word_of(value, known)
+
+
+def word_of(value: object, known: tuple[Word, ...]) -> Word:
+    """The word that is meant; the first of them where it is none of these."""
+    return next((word for word in known if word == value), known[0])
+
+
+def never(value: Never) -> NoReturn:
+    """For the branch that no word of a closed set reaches: a type checker says so. (`typing` is too much to load.)"""
+    raise AssertionError(f"{value!r} is not one of its words")
 
 
 def listed(many: Sequence[str], one: str | Sequence[str]) -> list[str]:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.model.outcome import Outcome
+    from anyhook.model.words import Posture
     from anyhook.replay.trial import Result, Trial
     from anyhook.tables.rows import Dialect, EventRow
 
@@ -62,7 +63,7 @@ class Subject(Record):
     row: EventRow
     content: str
     """Declaration, files and sandbox, as one hash: whoever changes them gets new results."""
-    posture: str
+    posture: Posture
 
 
 class Finding(Record):

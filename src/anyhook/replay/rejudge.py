@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from anyhook.model.decision import Decision
     from anyhook.model.json_types import Json
     from anyhook.model.outcome import Outcome
+    from anyhook.model.words import Posture
     from anyhook.tables.rows import Dialect, EventRow
 
 MAX_REMEMBERED = 5_000
@@ -79,7 +80,7 @@ if TYPE_CHECKING:
 class Judge:
     """Judges record after record; the same runs of the same hooks only once."""
 
-    def __init__(self, settings: Mapping[str, Mapping[str, str]], posture: str | None = None) -> None:
+    def __init__(self, settings: Mapping[str, Mapping[str, str]], posture: Posture | None = None) -> None:
         """`settings` of the dialects, as the user has them today; `posture` in place of the recorded ones."""
         self.settings, self.posture = settings, posture
         self._hooks: dict[tuple[Json, ...], tuple[Hook, Dialect, EventRow]] = {}

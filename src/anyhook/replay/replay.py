@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    from anyhook.model.words import Posture
+
 
 MAX_CHANGES = 1_000
 """More than this are only counted."""
@@ -37,7 +39,7 @@ def replay_journal(
     state_dir: str,
     wanted: Wanted,
     settings: Mapping[str, Mapping[str, str]],
-    posture: str | None,
+    posture: Posture | None,
     tell: Callable[[int, int], None],
 ) -> Replayed:
     """Judge what is wanted of the journal; `settings` and `posture` as for a Judge. `tell` hears how many bytes of how
@@ -60,7 +62,7 @@ def replay_journal(
 class _Part:
     """Judges one part of a file."""
 
-    def __init__(self, wanted: Wanted, settings: Mapping[str, Mapping[str, str]], posture: str | None) -> None:
+    def __init__(self, wanted: Wanted, settings: Mapping[str, Mapping[str, str]], posture: Posture | None) -> None:
         self._judge, self._chosen = Judge(settings, posture), chooser(wanted)
         self._since, self._until = wanted.since_ns or 0, wanted.until_ns
         self._only_by_time = wanted.replace(since_ns=None, until_ns=None) == Wanted()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from anyhook.documents.places import Stamp
     from anyhook.model.json_types import Json
+    from anyhook.model.words import Mode, Trust
     from anyhook.tables.rows import Roots
 
     Values = tuple[object, ...]
@@ -33,7 +34,7 @@ class Setup(Record):
     project: str
     env: Mapping[str, str]
     dialects: tuple[str, ...] = DIALECTS
-    trust: str = "ask"
+    trust: Trust = "ask"
     plugin_dirs: tuple[str, ...] = ()
     state_dir: str | None = None
     """Of dialects that keep their hooks in a state directory; not ours."""
@@ -49,7 +50,7 @@ class Setup(Record):
         project: str,
         env: Mapping[str, str],
         dialects: Sequence[str] = (),
-        trust: str = "ask",
+        trust: Trust = "ask",
         plugin_dirs: Sequence[str] = (),
         state_dir: str | None = None,
         read_by_s: float | None = None,
@@ -115,7 +116,7 @@ class CatalogPlan(Record):
     """Agents' own names of events, and the canonical ones."""
     journal: dict[str, Json]
     """The settings of the journal."""
-    mode: str
+    mode: Mode
     gone: list[Values]
     """Approved hooks that are no longer declared."""
     off: bool

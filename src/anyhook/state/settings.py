@@ -7,14 +7,13 @@ from time import time
 
 from anyhook.model.problem import WARNING
 from anyhook.model.record import Record
-from anyhook.model.words import BODIES, MODE, OFF, ON_FAILURE, WARM
+from anyhook.model.words import BODIES, MODE, OFF, ON_FAILURE, WARM, word_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from anyhook.documents.files import Files
     from anyhook.model.json_types import Json
+    from anyhook.model.words import Mode, Off, Posture, Word
 
 
 ROLES = ("fast", "long", "thinking")
@@ -38,9 +37,9 @@ class Settings(Record):
     """What the file says, checked. Dictionaries in it are stored unchanged in a compiled plan."""
 
     plugins: tuple[str, ...] = ()
-    on_failure: str = "native"
+    on_failure: Posture = "native"
     dialects: dict[str, dict[str, str]] = {}  # noqa: RUF012 (never changed)
-    hooks: dict[str, str] = {}  # noqa: RUF012 (never changed)
+    hooks: dict[str, Posture] = {}  # noqa: RUF012 (never changed)
     """Hook id → posture."""
     models: dict[str, str] = {}  # noqa: RUF012 (never changed)
     """Role → provider:name."""
@@ -50,13 +49,13 @@ class Settings(Record):
     """What the journal keeps, and how much of it."""
     protect: bool = True
     """Whether agents are kept from editing our own files and entries."""
-    mode: str = MODE[0]
+    mode: Mode = MODE[0]
     """Whether decisions count, where the call does not say."""
-    off: str = OFF[0]
+    off: Off = OFF[0]
     """What a gate means that is off: nobody approved it, or it cannot work."""
-    hook_off: dict[str, str] = {}  # noqa: RUF012 (never changed)
+    hook_off: dict[str, Off] = {}  # noqa: RUF012 (never changed)
     """The same by hook id, or by the path of a file that cannot be read."""
-    hook_mode: dict[str, str] = {}  # noqa: RUF012 (never changed)
+    hook_mode: dict[str, Mode] = {}  # noqa: RUF012 (never changed)
     """Hook id → whether its decisions count."""
     hook_until: dict[str, int] = {}  # noqa: RUF012 (never changed)
     """Hook id → the second, since 1970, up to which that holds."""
@@ -82,13 +81,12 @@ def read_settings(path: str, files: Files, home: str) -> Settings:
             "bad-setting", f"`{key}` {what}; it is ignored", f"{path}:{line}" if line else path, "", fix, WARNING
         )
 
-    def one_of(key: str, values: Sequence[str]) -> str:
+    def one_of(key: str, values: tuple[Word, ...]) -> Word:
         """A word; the first of its values where the file says nothing, or another one."""
         said = document.get(key, values[0])
-        if said in values:
-            return str(said)
-        warn(key, f"must be one of {', '.join(values)}", "Correct it.")
-        return values[0]
+        if said not in values:
+            warn(key, f"must be one of {', '.join(values)}", "Correct it.")
+        return word_of(said, values)
 
     plugins = [home + folder[1:] if folder.startswith("~/") else folder for folder in _texts(document.get("plugins"))]
     if not isinstance(document.get("plugins", []), list) or not all(folder.startswith("/") for folder in plugins):
@@ -106,15 +104,15 @@ def read_settings(path: str, files: Files, home: str) -> Settings:
         tuple(plugins),
         posture,
         _dialects(document.get("dialect"), warn),
-        hooks["on_failure"],
+        {hook: word_of(word, ON_FAILURE) for hook, word in hooks["on_failure"].items()},
         _models(document.get("models"), warn),
         _providers(document.get("providers"), warn),
         _journal(document.get("journal"), warn),
         _switch("protect", document.get("protect", True), True, warn),
         mode,
         off,
-        hooks["off"],
-        hooks["mode"],
+        {hook: word_of(word, OFF) for hook, word in hooks["off"].items()},
+        {hook: word_of(word, MODE) for hook, word in hooks["mode"].items()},
         {hook: int(until) for hook, until in hooks["until"].items()},
         _required(document.get("require", []), warn),
         _switch("facts", document.get("facts", False), False, warn),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from anyhook.model.event import GATES
 from anyhook.model.firing import Answer
-from anyhook.model.words import MODE, ON_FAILURE
+from anyhook.model.words import MODE, ON_FAILURE, word_of
 from anyhook.tables.isolation import told
 from anyhook.walk.bridge import Unusable
 from anyhook.walk.express import express
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from anyhook.model.decision import Decision
     from anyhook.model.problem import Problem
+    from anyhook.model.words import Mode, Posture
     from anyhook.tables.host_rows import Host, HostEvent, Say
 
 
@@ -24,8 +25,8 @@ def failed(
     row: HostEvent,
     error: Exception,
     env: Mapping[str, str],
-    on_failure: str | None = None,
-    mode: str | None = None,
+    on_failure: Posture | None = None,
+    mode: Mode | None = None,
     refusal: str = "",
 ) -> Answer:
     """A refusal where the user wants broken hooks to refuse and the event can be refused, or where self-protection
@@ -46,8 +47,8 @@ def _failed(
     where: str,
     why: str,
     env: Mapping[str, str],
-    on_failure: str | None,
-    mode: str | None,
+    on_failure: Posture | None,
+    mode: Mode | None,
     refusal: str,
 ) -> Answer:
     from anyhook.journal.journal import Recorder
@@ -57,8 +58,8 @@ def _failed(
     from anyhook.walk.settle import settle
 
     event = row.canonical[0] if row.canonical else ""
-    mode = mode or str(_setting(env, "mode", MODE[0]))
-    on_failure = on_failure or str(_setting(env, "on_failure", ON_FAILURE[0]))
+    mode = mode or word_of(_setting(env, "mode", MODE[0]), MODE)
+    on_failure = on_failure or word_of(_setting(env, "on_failure", ON_FAILURE[0]), ON_FAILURE)
     decision = Decision(event, enforced=mode != "shadow")
     if refusal and _setting(env, "protect", True) is not False:
         decision = decision.replace(verdict="block", effect="deny_tool", reason=refusal)
@@ -74,7 +75,7 @@ def _failed(
     return answer
 
 
-def doubted(decision: Decision, says: Mapping[str, Say], where: str, why: str, posture: str) -> Decision:
+def doubted(decision: Decision, says: Mapping[str, Say], where: str, why: str, posture: Posture) -> Decision:
     """The decision about an event that could not be judged as a whole: refused under `deny` where it can be, else the
     person is told. A block stays what it is."""
     problem = _problem(where, why)

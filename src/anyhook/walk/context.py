@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from anyhook.model.call import Call
     from anyhook.model.hook import Hook
     from anyhook.model.problem import Problem
+    from anyhook.model.words import Mode, Posture
     from anyhook.state.plans import Setup
     from anyhook.state.settings import Settings
     from anyhook.tables.rows import Dialect
@@ -40,12 +41,12 @@ class Context(Record):
     """Background hooks that are being watched."""
     session: str
     host: str
-    mode: str
-    on_failure: str
+    mode: Mode
+    on_failure: Posture
     """The posture for hooks that have none of their own."""
     one_shot: bool = False
     """Whether this process ends before its background hooks do, so that another process has to wait for them."""
-    posture: str | None = None
+    posture: Posture | None = None
     """In place of every other posture, for one call."""
     deadline_s: float | None = None
     """The time, by the monotonic clock, by which the host wants its answer: no hook runs beyond it."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
     from anyhook.model.switches import FireSwitches
+    from anyhook.model.words import Mode, Posture
     from anyhook.tables.host_rows import Host
     from anyhook.walk.bridge import Incoming
     from anyhook.walk.routes import Callback
@@ -42,8 +43,8 @@ class Engine:
         setup: Setup,
         catalog: Catalog,
         *,
-        on_failure: str | None = None,
-        mode: str | None = None,
+        on_failure: Posture | None = None,
+        mode: Mode | None = None,
         session: str | None = None,
         host: str = "library",
         model: AnyModel | None = None,
@@ -111,15 +112,12 @@ class Engine:
         switch."""
         given = dict(os.environ if env is None else env)
         chosen, folders = listed(dialects, dialect), listed(plugin_dirs, plugin_dir)
-        checked("trust", trust, TRUST)
-        setup = Setup.of(os.fspath(project), given, chosen, trust, folders, state_dir)
-        checked("on_failure", on_failure, ON_FAILURE)
-        checked("mode", mode, MODE)
+        setup = Setup.of(os.fspath(project), given, chosen, checked("trust", trust, TRUST) or "ask", folders, state_dir)
         return cls(
             setup,
             open_catalog(setup),
-            on_failure=on_failure,
-            mode=mode,
+            on_failure=checked("on_failure", on_failure, ON_FAILURE),
+            mode=checked("mode", mode, MODE),
             session=session,
             host=host,
             model=model,

@@ -12,6 +12,7 @@ from anyhook.model.decision import Decision, Texts
 from anyhook.model.outcome import BLOCK, EFFECTS, NONE, SILENT, STOPPING, STRENGTH, Failure, Outcome
 from anyhook.model.problem import ERROR, WARNING, Problem
 from anyhook.model.record import Record
+from anyhook.model.words import never
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
-    from anyhook.model.words import Cause, Effect
+    from anyhook.model.words import Cause, Effect, Posture
     from anyhook.tables.rows import Dialect, EventRow
     from anyhook.walk.context import Context
 
@@ -57,13 +58,13 @@ HANDLER_FIXES = {"prompt": ASKED_FIXES, "agent": ASKED_FIXES, "http": POSTED_FIX
 # -- judge
 
 
-def posture_of(context: Context, hook: Hook) -> str:
+def posture_of(context: Context, hook: Hook) -> Posture:
     """What it means where this hook breaks."""
     return context.posture or context.config.hooks.get(hook.id) or context.on_failure
 
 
 def judge(
-    hook: Hook, dialect: Dialect, row: EventRow, outcome: Outcome, posture: str, settings: Mapping[str, str]
+    hook: Hook, dialect: Dialect, row: EventRow, outcome: Outcome, posture: Posture, settings: Mapping[str, str]
 ) -> Outcome:
     """The outcome as it counts under a posture."""
     if outcome.failure is not None:
@@ -98,7 +99,7 @@ def judge(
 
 
 def _failed(
-    hook: Hook, dialect: Dialect, row: EventRow, outcome: Outcome, posture: str, settings: Mapping[str, str]
+    hook: Hook, dialect: Dialect, row: EventRow, outcome: Outcome, posture: Posture, settings: Mapping[str, str]
 ) -> Outcome:
     failure = outcome.failure
     assert failure is not None  # noqa: S101 (the caller looked)
@@ -109,9 +110,16 @@ def _failed(
         or cause in failing.blocks
         or (cause in failing.gates_only and row.block in GATING and settings.get("missing_binary") != "pass")
     )
-    blocks = (
-        {"native": native, "deny": True, "allow": False}[posture] and row.block is not None and cause != "cancelled"
-    )
+    match posture:
+        case "native":
+            blocks = native
+        case "deny":
+            blocks = True
+        case "allow":
+            blocks = False
+        case _:
+            never(posture)
+    blocks = blocks and row.block is not None and cause != "cancelled"
     own_code = failing.codes.get(cause)
     fixes = FIXES | HANDLER_FIXES.get(hook.handler, {})
     meaning = "so it blocks" if blocks else "so the action goes on"

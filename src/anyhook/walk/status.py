@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
-    from anyhook.model.words import GateState
+    from anyhook.model.words import GateState, Mode
     from anyhook.state.plans import Setup
     from anyhook.tables.host_rows import Host
     from anyhook.walk.routes import Catalog
@@ -60,7 +60,7 @@ class GateStatus(Record):
         return {field: getattr(self, field) for field in fields}
 
 
-def gates(setup: Setup, catalog: Catalog, host: Host | None = None, mode: str | None = None) -> list[GateStatus]:
+def gates(setup: Setup, catalog: Catalog, host: Host | None = None, mode: Mode | None = None) -> list[GateStatus]:
     """The state of every gate of a project, in the order of the catalog; of those in one agent, where it is named."""
     agent = host.name if host is not None else None
     lost = list(_unreadable(catalog.problems))
@@ -118,7 +118,7 @@ def _gate(hook: Hook, state: GateState, why: str = "", fix: str = "", excused: b
     return GateStatus(hook.id, hook.name, event, hook.dialect, hook.scope, hook.where(), state, None, why, fix, excused)
 
 
-def _of_hook(hook: Hook, setup: Setup, catalog: Catalog, host: Host | None, mode: str | None) -> GateStatus:
+def _of_hook(hook: Hook, setup: Setup, catalog: Catalog, host: Host | None, mode: Mode | None) -> GateStatus:
     """The first state that applies."""
     if hook.status == DISABLED:
         excused = by_user(hook, setup)

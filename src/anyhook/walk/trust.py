@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from anyhook.documents.files import Files, Print
     from anyhook.model.json_types import Json
+    from anyhook.model.words import Trust
     from anyhook.state.ledger import Ledger
     from anyhook.tables.rows import Dialect, Roots
 
@@ -103,13 +104,13 @@ def switches(layer: Layer) -> dict[str, Item]:
 
 
 def trust(
-    dialect: Dialect, layers: Sequence[Layer], mode: str, ledger: Ledger, roots: Roots, files: Files
+    dialect: Dialect, layers: Sequence[Layer], mode: Trust, ledger: Ledger, roots: Roots, files: Files
 ) -> list[Layer]:
     """The layers, with every hook of the project marked as far as it is not trusted."""
     return [_judge(dialect, layer, mode, ledger, roots, files) if gated(layer, roots) else layer for layer in layers]
 
 
-def _judge(dialect: Dialect, layer: Layer, mode: str, ledger: Ledger, roots: Roots, files: Files) -> Layer:
+def _judge(dialect: Dialect, layer: Layer, mode: Trust, ledger: Ledger, roots: Roots, files: Files) -> Layer:
     if mode == "all" or (mode == "native" and not dialect.gated_natively):
         return layer
     if mode == "native" and _path_trusted(dialect, ledger, roots, files):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from anyhook.model import lean_json
 from anyhook.model.record import Record
+from anyhook.model.words import MODE, ON_FAILURE, TRUST, checked, word_of
 from anyhook.state.plans import Setup
 from anyhook.testing.kit.events import event_of
 from anyhook.testing.kit.hook_names import keep_only
@@ -42,7 +43,7 @@ class Task(Record):
 
 def main() -> None:
     task = Task(*lean_json.loads(sys.stdin.buffer.read().decode()))  # type: ignore[misc]
-    setup = Setup.of(os.getcwd(), dict(os.environ), task.dialects, task.trust, task.plugin_dirs)
+    setup = Setup.of(os.getcwd(), dict(os.environ), task.dialects, word_of(task.trust, TRUST), task.plugin_dirs)
     catalog = open_catalog(setup)
     try:
         if task.only:
@@ -52,7 +53,12 @@ def main() -> None:
         sys.stderr.write(f"{error.args[0]}\n")
         sys.exit(BAD_TASK)
     engine = Engine(
-        setup, catalog, on_failure=task.on_failure or None, mode=task.mode or None, host="test", one_shot=True
+        setup,
+        catalog,
+        on_failure=checked("on_failure", task.on_failure or None, ON_FAILURE),
+        mode=checked("mode", task.mode or None, MODE),
+        host="test",
+        one_shot=True,
     )
     decision = engine.fire_sync(event)
     engine.close_sync(0.0)
