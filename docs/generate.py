@@ -214,7 +214,7 @@ def _answers(kind: str, reply: Reply) -> str:
         "Keys are not case-sensitive." if reply.any_case else "",
         "A value of the wrong type makes the whole answer invalid." if reply.bad_type == "reply" else "",
         "A key that the event does not know makes the whole answer invalid." if reply.spoils else "",
-        "If stdout is empty, an object on stderr counts." if reply.stderr_speaks else "",
+        (reply.streams.__doc__ or "") if reply.streams else "",
         "An object counts whatever the exit status is." if reply.speaks_anyway else "",
     ]
     return "\n\n".join(part for part in parts if part)

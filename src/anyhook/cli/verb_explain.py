@@ -21,6 +21,7 @@ from anyhook.cli.view.styles import TONES, wants_colour
 from anyhook.documents.places import home_of, state_dir
 from anyhook.facts.calls import facts_of_event
 from anyhook.journal.search import record_of
+from anyhook.model.words import NOT_MET
 from anyhook.walk.build import build
 from anyhook.walk.engine import Engine
 
@@ -88,25 +89,37 @@ def lines(event: str, records: list[dict[str, Json]]) -> Iterator[str]:
     """The records as a person reads them."""
     if not records:
         yield f"{event}: nothing is hooked."
-    number = 0
+    number = unmet = 0
     for record in records:
-        if not record["would_run"]:
+        if record["why"] == NOT_MET:
+            unmet += 1
+        elif not record["would_run"]:
             yield f"-  {record['id']}  would not run: {record['why']}"
-            continue
-        number += 1
-        yield f"{number}. {record['id']}  ({record['source']})"
-        argv = record["argv"]
-        words = " ".join(_quoted(str(word)) for word in argv) if isinstance(argv, list) else str(record.get("command"))
-        env = record["env"]
-        home = set(os.environ)
-        added = [str(name) for name in env if name not in home] if isinstance(env, list) else []
-        count = len(env) if isinstance(env, list) else 0
-        yield f"   run    {words}"
-        if "model" in record:
-            yield f"   asks   {record['model'] or 'nobody: no model is configured for its role'}"
-        yield f"   in     {record['cwd']}, at most {record['limit_ms']} ms"
-        yield f"   env    {count} variables" + (f", of its own: {', '.join(added)}" if added else "")
-        yield f"   stdin  {record['stdin']}"
+        else:
+            number += 1
+            yield from _call_lines(number, record)
+    if unmet:
+        yield f"-  {unmet} {'rule does' if unmet == 1 else 'rules do'} not apply"
+
+
+def _call_lines(number: int, record: dict[str, Json]) -> Iterator[str]:
+    yield f"{number}. {record['id']}  ({record['source']})"
+    if "then" in record:
+        yield f"   when   {record['command']}"
+        yield f"   then   {record['then']}"
+        return
+    argv = record["argv"]
+    words = " ".join(_quoted(str(word)) for word in argv) if isinstance(argv, list) else str(record.get("command"))
+    env = record["env"]
+    home = set(os.environ)
+    added = [str(name) for name in env if name not in home] if isinstance(env, list) else []
+    count = len(env) if isinstance(env, list) else 0
+    yield f"   run    {words}"
+    if "model" in record:
+        yield f"   asks   {record['model'] or 'nobody: no model is configured for its role'}"
+    yield f"   in     {record['cwd']}, at most {record['limit_ms']} ms"
+    yield f"   env    {count} variables" + (f", of its own: {', '.join(added)}" if added else "")
+    yield f"   stdin  {record['stdin']}"
 
 
 def _quoted(word: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from anyhook.documents.places import home_of
 from anyhook.install.diagnosis import INERT, NOT_INSTALLED, REFUSING, diagnose
+from anyhook.model.hook import ARMED
 from anyhook.model.record import Record
 from anyhook.tables.host_rows import channel_of
 from anyhook.walk.status import SAFE_STATES, protected
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.state.plans import Setup
     from anyhook.tables.host_rows import Host
+    from anyhook.walk.routes import Catalog
     from anyhook.walk.status import GateStatus
 
     AgentState = Literal["on", "off", "unknown"]
@@ -56,6 +58,11 @@ def _judged(table: Host, seen: Diagnosis, found: Sequence[GateStatus]) -> tuple[
     if set(seen.scopes) <= set(table.confirms):
         return "unknown", f"the entry is in place, but whether it was confirmed cannot be seen: {table.confirm}"
     return "on", ""
+
+
+def wanted_events(catalog: Catalog) -> set[str]:
+    """The events of every hook that runs."""
+    return {event for hook in catalog.hooks if hook.status == ARMED for event in hook.events}
 
 
 def unguarded(found: Sequence[GateStatus]) -> str:
