@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from hosts_page import hosts_page
+from sabotage_page import sabotage_page
 
 from anyhook.model.event import EVENTS, GATES
 from anyhook.tables.cell_names import CAUSES
@@ -87,6 +88,7 @@ def pages() -> dict[Path, str]:
     made[ROOT / "docs" / "events.md"] = events_page()
     made[ROOT / "docs" / "errors.md"] = errors_page()
     made[ROOT / "docs" / "hosts.md"] = hosts_page(NOTE)
+    made[ROOT / "docs" / "sabotage.md"] = sabotage_page(NOTE)
     return made
 
 

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from hot_modules import HOT
 
 import anyhook
 from anyhook.state.plans import read_plan
@@ -164,3 +165,24 @@ def test_the_library_loads_no_command_line() -> None:
     loaded = {name.split(".")[0] for name in done.stdout.split()}
     assert loaded & {"click", "yaml", "regex", "asyncio"} == set()
     assert "anyhook.cli" not in done.stdout.split()
+
+
+def test_rules_load_nothing_where_there_are_none(world: World) -> None:
+    """Neither the rule language nor the grammar of the shell, not even where another hook runs."""
+    world.hook("kodik", "PreToolUse", "true")
+    words = ["--tool", "Bash", "--input", '{"command": "ls"}', "--json"]
+    _, modules, said = loaded_by(world, "fire", "pre_tool", *words)
+    assert [report["status"] for report in json.loads(said)["hooks"]] == ["ran"]
+    found = [name for name in modules if name.startswith(("anyhook.rules", "anyhook.facts", "tree_sitter"))]
+    assert found == []
+
+
+def test_only_these_modules_go_without_typing() -> None:
+    """A module that nobody waits for imports its types in the ordinary way."""
+    source = Path(anyhook.__file__).parent
+    lean = {
+        ".".join(("anyhook", *path.relative_to(source).with_suffix("").parts)).removesuffix(".__init__")
+        for path in source.rglob("*.py")
+        if "\nTYPE_CHECKING = False\n" in path.read_text(encoding="utf-8")
+    }
+    assert lean == {name.removesuffix(".__init__") for name in HOT}

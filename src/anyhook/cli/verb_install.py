@@ -166,7 +166,7 @@ def refusals(table: Host) -> dict[str, Answer]:
     """What an agent is told at each of its gates where we cannot be run, in its own words."""
     reason = (
         f"anyhook cannot be run, and its entry in {table.title} is closed, so nothing that hooks guard may happen. "
-        "Install anyhook again, or take its entry out of the agent's config."
+        "Install anyhook again, or remove its entry from this config."
     )
     gates = [
         row for row in table.events if row.installed and CLOSING.intersection(row.canonical) and "block" in row.says

@@ -34,6 +34,8 @@ class AgentStatus(Record):
     why: str
     channel: str | None
     """How a person is told something through it."""
+    dead: bool = False
+    """Whether our entry is there and the agent does not call it, or not at every gate."""
 
     def as_dict(self) -> dict[str, Json]:
         return {"installed": self.installed, "state": self.state, "why": self.why, "channel": self.channel}
@@ -43,7 +45,7 @@ def agent_status(table: Host, setup: Setup, found: Sequence[GateStatus]) -> Agen
     """`found` is the state of every gate in this agent."""
     seen = diagnose(table, home_of(setup.env), setup.project, setup.env)
     state, why = _judged(table, seen, found)
-    return AgentStatus(bool(seen.installed), state, why, channel_of(table))
+    return AgentStatus(bool(seen.installed), state, why, channel_of(table), seen.status == INERT)
 
 
 def _judged(table: Host, seen: Diagnosis, found: Sequence[GateStatus]) -> tuple[AgentState, str]:
