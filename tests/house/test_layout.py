@@ -16,7 +16,10 @@ MODULES = {str(path.relative_to(ROOT)): path for path in sorted(ROOT.rglob("*.py
 TREES = {name: ast.parse(path.read_text()) for name, path in MODULES.items()}
 
 NAMES = sorted((name for name, _, _ in AGENTS), key=len, reverse=True)
-PRODUCTS = re.compile(rf"(?<![a-z])({'|'.join(NAMES)})(?![a-bd-z])", re.IGNORECASE)
+ORDINARY = ("cursor", "pi", "crush", "amp")
+"""Names of products that are ordinary words, or parts of them, as well."""
+SPECIAL = "|".join(name for name in NAMES if name not in ORDINARY)
+PRODUCTS = re.compile(rf"(?<![a-z])({SPECIAL})(?![a-bd-z])", re.IGNORECASE)
 PRODUCT_FOLDERS = ("agents/", "adapters/", "testing/conformance/vectors/")
 PRODUCT_LINES = {
     "tables/registry.py": r'    \("[a-z]+", [A-Z| ]+, \(',
@@ -45,9 +48,14 @@ def test_products_are_named_in_their_places_only() -> None:
 
 
 def names_agent(tree: ast.AST, agent: str) -> bool:
-    """Whether a module knows an agent: it holds its name as a word of its own, or imports its tables."""
+    """Whether a module knows an agent: it holds its name as a word of its own, or imports its tables. That an agent
+    also reads another's files is a fact about the one, and no knowledge of the other."""
     own = f"anyhook.agents.{agent}"
+    facts = [node for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg == "reads"]
+    read = {id(inner) for fact in facts for inner in ast.walk(fact)}
     for node in ast.walk(tree):
+        if id(node) in read:
+            continue
         if isinstance(node, ast.Constant) and node.value == agent:
             return True
         if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith(f"{own}."):

@@ -209,11 +209,7 @@ def _front_matter(order: Order) -> str:
 
 
 def _declaration(order: Order, scaffold: Scaffold, source: Source, command: str) -> Piece:
-    handler: dict[str, Json] = {**scaffold.fixed, scaffold.key: command}
-    if scaffold.shape == "groups":
-        handler = {"hooks": [{"type": "command", **handler}]}
-    if order.matched:
-        handler = {"matcher": order.tool, **handler}
+    handler = declared(scaffold, order.row.native, command, order.tool if order.matched else "")
     paths = [f"{source.path}/{name}" for name in scaffold.declared_in] or [source.path]
     path = next((each for each in paths if os.path.lexists(each)), paths[0])
     old: bytes | None = None
@@ -226,7 +222,8 @@ def _declaration(order: Order, scaffold: Scaffold, source: Source, command: str)
         raise CannotScaffold(f"{path} is not UTF-8 text, so nothing is added to it. Save it as UTF-8.") from None
     except Unreadable as error:
         raise CannotScaffold(f"{path}: {error}.") from None
-    syntax, place = syntax_of(path, content), ("hooks", order.row.native)
+    syntax = syntax_of(path, content)
+    place = scaffold.under if scaffold.shape == "rows" else (*scaffold.under, order.row.native)
     try:
         _check_document(content, syntax)
         new = edit.append(content or _begun(syntax, scaffold.top), syntax, place, handler)
@@ -236,6 +233,19 @@ def _declaration(order: Order, scaffold: Scaffold, source: Source, command: str)
             f"{path} is left as it is: {error}. Correct it, or write the hook's script and add this by hand:\n{by_hand}"
         ) from None
     return Piece(path, new, old=old)
+
+
+def declared(scaffold: Scaffold, event: str, command: str, tool: str = "") -> dict[str, Json]:
+    """What the list of an event holds for one hook."""
+    last, *outer = reversed(scaffold.key.split("."))
+    handler: dict[str, Json] = {**scaffold.fixed, last: command}
+    for key in outer:
+        handler = {key: handler}
+    if scaffold.shape == "groups" and event not in scaffold.flat:
+        handler = {"hooks": [{"type": "command", **handler}]}
+    if tool:
+        handler = {scaffold.matcher: tool, **handler}
+    return {scaffold.event: event, **handler} if scaffold.shape == "rows" else handler
 
 
 def _begun(syntax: Syntax, top: Mapping[str, Json]) -> str:
@@ -255,7 +265,7 @@ def _check_document(text: str, syntax: Syntax) -> None:
 def find_hook(order: Order, made: Plan) -> Hook:
     """The new hook as its dialect reads it, once it is written; CannotScaffold where the dialect would not run it."""
     files = Files()
-    key = order.dialect.scaffold.key if order.dialect.scaffold else ""
+    key = order.dialect.scaffold.key.rpartition(".")[2] if order.dialect.scaffold else ""
     hooks = order.dialect.load(made.source, files).hooks
     if made.command:
         event = order.row.native
