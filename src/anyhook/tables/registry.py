@@ -31,6 +31,7 @@ AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("qwen", DECLARES | CALLS, ()),
     ("copilot", DECLARES | CALLS, ("COPILOT_HOME",)),
     ("goose", DECLARES | CALLS, ()),
+    ("vscode", DECLARES | CALLS, ("COPILOT_HOME",)),
     ("kimi", CALLS, ()),
     ("vibe", CALLS, ()),
     ("cline", CALLS, ()),
