@@ -32,6 +32,7 @@ AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("copilot", DECLARES | CALLS, ("COPILOT_HOME",)),
     ("goose", DECLARES | CALLS, ()),
     ("vscode", DECLARES | CALLS, ("COPILOT_HOME",)),
+    ("cursor", DECLARES | CALLS, ()),
     ("kimi", CALLS, ()),
     ("vibe", CALLS, ()),
     ("cline", CALLS, ()),
