@@ -33,6 +33,7 @@ AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("goose", DECLARES | CALLS, ()),
     ("vscode", DECLARES | CALLS, ("COPILOT_HOME",)),
     ("cursor", DECLARES | CALLS, ()),
+    ("antigravity", DECLARES | CALLS, ()),
     ("kimi", CALLS, ()),
     ("vibe", CALLS, ()),
     ("cline", CALLS, ()),
