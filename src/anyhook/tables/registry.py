@@ -34,6 +34,7 @@ AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("vscode", DECLARES | CALLS, ("COPILOT_HOME",)),
     ("cursor", DECLARES | CALLS, ()),
     ("antigravity", DECLARES | CALLS, ()),
+    ("kiro", DECLARES | CALLS, ()),
     ("kimi", CALLS, ()),
     ("vibe", CALLS, ()),
     ("cline", CALLS, ()),
