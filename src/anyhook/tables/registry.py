@@ -35,6 +35,7 @@ AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("cursor", DECLARES | CALLS, ()),
     ("antigravity", DECLARES | CALLS, ()),
     ("kiro", DECLARES | CALLS, ()),
+    ("grok", DECLARES | CALLS, ("GROK_HOME",)),
     ("kimi", CALLS, ()),
     ("vibe", CALLS, ()),
     ("cline", CALLS, ()),
