@@ -100,6 +100,10 @@ class World:
             front = "\n".join(f"{key}: {json.dumps(value)}" for key, value in fields.items())
             self.write(folder / "HOOK.md", f"---\n{front}\n---\n")
             self.write(folder / "scripts" / "run", f"#!/bin/sh\n{script}\n", 0o755)
+        elif table == "cline":
+            places = (".cline/hooks", "Documents/Cline/Hooks" if scope == "user" else ".clinerules/hooks")
+            place = next(place for place in places if not (base / place / native).exists())
+            self.write(base / place / native, f"#!/bin/sh\n{script}\n", 0o755)
         elif table == "kodelet":
             text = f'#!/bin/sh\nif [ "$1" = hook ]; then echo {native}; exit; fi\n{script}\n'
             self.write(base / ".kodelet" / "hooks" / name, text, 0o755)
@@ -115,7 +119,10 @@ class World:
         roots = self.setup().roots(())
         source = next(source for source in row.find(roots) if source.scope == scope)
         path = Path(source.path, *written.declared_in[:1])
-        program = self.write(self.root / "scripts" / f"{table}-{scope}-{name}", f"#!/bin/sh\n{script}\n", 0o755)
+        known = len([*(self.root / "scripts").glob(f"{table}-{scope}-{name}*")])
+        number = f"-{known + 1}" if known else ""
+        program = self.root / "scripts" / f"{table}-{scope}-{name}{number}"
+        self.write(program, f"#!/bin/sh\n{script}\n", 0o755)
         text = path.read_text() if path.exists() else ""
         syntax = syntax_of(str(path), text)
         if not text and written.top and syntax == "json":

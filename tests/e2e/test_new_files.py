@@ -12,7 +12,7 @@ import pytest
 from new_place import Place, texts
 
 from anyhook.documents.parse import parse_toml, parse_yaml
-from anyhook.tables.registry import DIALECTS
+from anyhook.tables.registry import DIALECTS, dialect
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -267,7 +267,12 @@ def test_a_folder_that_cannot_be_made_leaves_nothing(place: Place, name: str) ->
         "kode": ".kode/hooks", "kolega": ".kolega/hooks", "agenthooks": ".agents", "copilot": ".github",
         "goose": ".agents",
     }  # fmt: skip
-    folder = folders.get(name, f".{name}")
+    scaffold = dialect(name).scaffold
+    assert scaffold is not None
+    if "project" not in scaffold.scripts:
+        pytest.skip("it has no hooks of a project")
+    first = scaffold.scripts["project"].removeprefix("{project}/").partition("/")[0]
+    folder = folders.get(name) or (f".{name}" if first.startswith("{") else first)
     (place.project / folder).parent.mkdir(exist_ok=True)
     (place.project / folder).write_text("in the way")
     said = place.refused("guard", "--dialect", name, "--event", "pre_tool")

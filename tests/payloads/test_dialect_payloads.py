@@ -33,7 +33,7 @@ CAPTURED = [path for path in PAYLOADS if path.parent.name in AGENTS and path.ste
 MADE = {
     "timestamp", "turn_id", "transcript_path", "transcriptPath", "agent_transcript_path", "cwd", "working_dir",
     "permission_mode", "stop_hook_active", "agent_id", "workspace_roots", "workspaceRoot", "workspacePaths",
-    "project_path", "working_directory", "loop_count",
+    "project_path", "working_directory", "loop_count", "workspaceRoots",
 }  # fmt: skip
 """Keys whose values are ours: of the moment, of our own files, or of what only the product keeps."""
 OWN_SHAPE = {"tool_response", "toolResult", "tool_output", "tool_result", "error"}

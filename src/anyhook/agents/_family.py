@@ -134,6 +134,8 @@ class Layout(Record):
     spelled: Callable[[Json], Json] | None = None
     """An entry by the names that are read here, where a product has several."""
     flat: tuple[str, ...] = ()
+    opened: Callable[[Json], Json] | None = None
+    """A whole document by the names that are read here, where a product has several."""
     mine: Callable[[Json], bool] | None = None
     """Whether a document is this agent's, where others have files in the same folder."""
     patterns: bool = True
@@ -200,6 +202,7 @@ class Loader:
         document = files.document(source.path, syntax(source.path))
         if document is None or (layout.mine is not None and not layout.mine(document)):
             return Layer(source, ())
+        document = layout.opened(document) if layout.opened is not None else document
         under = layout.under if place.under is None else place.under
         if layout.style == "rows":
             document = self._rows_here(document, source, under, files)

@@ -51,7 +51,7 @@ def event_rows(
             BLOCKS.get(event.canonical[0]) if "block" in event.says else None,
             (*_payload(event, cells or {}, untold), *(extra or {}).get(event.native, ())),
             next(iter(EVENTS.get(event.canonical[0], ())), None),
-            bound=bound if event.canonical[0] in STOPS else 0,
+            bound=bound if event.canonical[0] in STOPS and "block" in event.says else 0,
             in_subagents=event.canonical[0] not in OF_THE_MAIN_AGENT,
         )
         for event in host.events

@@ -36,9 +36,9 @@ AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("antigravity", DECLARES | CALLS, ()),
     ("kiro", DECLARES | CALLS, ()),
     ("grok", DECLARES | CALLS, ("GROK_HOME",)),
-    ("kimi", CALLS, ()),
-    ("vibe", CALLS, ()),
-    ("cline", CALLS, ()),
+    ("kimi", DECLARES | CALLS, ("KIMI_CODE_HOME",)),
+    ("vibe", DECLARES | CALLS, ("VIBE_HOME",)),
+    ("cline", DECLARES | CALLS, ()),
     ("opencode", CALLS, ()),
 )
 BASE_VARIABLES = ("HOME", "PATH", "XDG_CONFIG_HOME", "XDG_STATE_HOME")

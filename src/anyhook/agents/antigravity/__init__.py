@@ -5,6 +5,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
     from anyhook.tables.sample_rows import Sample
 
 VERSION = "1.2.7"
@@ -15,8 +16,11 @@ def sample() -> Sample:
 
     deny = f'{{"decision": "deny", "reason": "{REASON}"}}'
     guard = f"#!/bin/sh\nif grep -q '{COMMAND}'; then echo '{deny}'; else echo '{{\"decision\": \"allow\"}}'; fi\n"
-    handler = {"type": "command", "command": ".agents/scripts/guard", "timeout": 10}
-    call = {"name": "run_command", "args": {"CommandLine": COMMAND, "Cwd": "/p", "SafeToAutoRun": True}}
+    handler: dict[str, Json] = {"type": "command", "command": ".agents/scripts/guard", "timeout": 10}
+    call: dict[str, Json] = {
+        "name": "run_command",
+        "args": {"CommandLine": COMMAND, "Cwd": "/p", "SafeToAutoRun": True},
+    }
     return Sample(
         event="PreToolUse",
         files={

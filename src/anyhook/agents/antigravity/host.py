@@ -92,7 +92,7 @@ HOST = Host(
     events=EVENTS,
     base=(Taken("session", ("conversationId",)), Taken("model", ("modelName",)), Taken("agent_type", ("agentName",))),
     tools={
-        "run_command": HostTool("shell", {"command": "CommandLine", "cwd": "Cwd"}),
+        "run_command": HostTool("shell", {"command": "CommandLine"}),
         "view_file": HostTool("read_file", {"path": "AbsolutePath"}),
         "write_to_file": HostTool("write_file", {"path": "TargetFile", "content": "CodeContent"}),
         "replace_file_content": HostTool(

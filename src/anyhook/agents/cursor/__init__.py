@@ -5,6 +5,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
     from anyhook.tables.sample_rows import Sample
 
 VERSION = "2026.09.26"
@@ -13,7 +14,7 @@ VERSION = "2026.09.26"
 def sample() -> Sample:
     from anyhook.tables.sample_rows import COMMAND, GUARD, REASON, Sample
 
-    entry = {"command": ".cursor/hooks/guard", "matcher": "Shell"}
+    entry: dict[str, Json] = {"command": ".cursor/hooks/guard", "matcher": "Shell"}
     return Sample(
         event="preToolUse",
         files={

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
     from anyhook.tables.sample_rows import Sample
 
 VERSION = "1.2.37"
@@ -13,8 +14,8 @@ VERSION = "1.2.37"
 def sample() -> Sample:
     from anyhook.tables.sample_rows import COMMAND, GUARD, REASON, Sample
 
-    action = {"type": "command", "command": ".kiro/hooks/scripts/guard"}
-    row = {"name": "guard", "trigger": "PreToolUse", "matcher": "execute_bash", "action": action}
+    action: dict[str, Json] = {"type": "command", "command": ".kiro/hooks/scripts/guard"}
+    row: dict[str, Json] = {"name": "guard", "trigger": "PreToolUse", "matcher": "execute_bash", "action": action}
     return Sample(
         event="PreToolUse",
         files={".kiro/hooks/guard.json": {"version": "v1", "hooks": [row]}, ".kiro/hooks/scripts/guard": GUARD},

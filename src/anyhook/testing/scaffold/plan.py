@@ -241,10 +241,12 @@ def declared(scaffold: Scaffold, event: str, command: str, tool: str = "") -> di
     handler: dict[str, Json] = {**scaffold.fixed, last: command}
     for key in outer:
         handler = {key: handler}
-    if scaffold.shape == "groups" and event not in scaffold.flat:
-        handler = {"hooks": [{"type": "command", **handler}]}
+    if scaffold.shape == "groups":
+        handler = {"type": "command", **handler}
+        handler = handler if event in scaffold.flat else {"hooks": [handler]}
     if tool:
-        handler = {scaffold.matcher: tool, **handler}
+        matcher, *inner = scaffold.matcher.split(".")
+        handler = {matcher: {inner[0]: tool} if inner else tool, **handler}
     return {scaffold.event: event, **handler} if scaffold.shape == "rows" else handler
 
 

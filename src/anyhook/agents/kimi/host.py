@@ -7,13 +7,6 @@ from anyhook.agents._claude_family import BASE, EXIT_2, NOTE, REASON, SOURCE, TA
 from anyhook.agents._results import parts_text
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.tables.drive_rows import Drive
-    from anyhook.tables.sample_rows import Sample
-
-VERSION = "2.1.0"
-
 TOOL = (
     Taken("tool", ("tool_name",)),
     Taken("input", ("tool_input",)),
@@ -71,50 +64,8 @@ HOST = Host(
         {"config": ("KIMI_CODE_HOME", "{home}/.kimi-code")},
         {"event": "{event}", "command": "{command}", "timeout": "{seconds}"},
     ),
+    reads={"kimi": ("user",)},
     program="kimi",
     confirm="nothing to confirm: it reads its user config alone.",
     gaps=("context after a tool", "rewritten input and output", "asking the user"),
 )
-
-
-MODEL = """
-
-[providers.anyhook_live]
-type = "openai"
-base_url = "{url}/v1"
-api_key = "sk-not-a-real-key"
-
-[models.anyhook_live]
-provider = "anyhook_live"
-model = "{model}"
-max_context_size = 200000
-"""
-
-
-def drive() -> Drive:
-    from anyhook.tables.drive_rows import PROVIDER, Drive
-
-    never_asks, not_fired = "`kimi -p` never asks", "`kimi -p` does not fire it"
-    return Drive(
-        ("-p", "{prompt}"),
-        {"KIMI_CODE_HOME": "{config}", "KIMI_CODE_NO_AUTO_UPDATE": "1", "KIMI_DISABLE_TELEMETRY": "1"},
-        heads={"{config}/config.toml": {"default_model": f'"{PROVIDER}"', "telemetry": "false"}},
-        appends={"{config}/config.toml": MODEL},
-        helper="coder",
-        cannot_show={
-            "pre_tool allow": never_asks,
-            "permission_request": never_asks,
-            "notification": not_fired,
-            "session_end": not_fired,
-        },
-    )
-
-
-def sample() -> Sample:
-    from anyhook.tables.sample_rows import COMMAND, Sample, denied
-
-    return Sample(
-        calls="PreToolUse",
-        payload={"session_id": "s", "tool_name": "Bash", "tool_input": {"command": COMMAND}},
-        stdout=denied("PreToolUse"),
-    )

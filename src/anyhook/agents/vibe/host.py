@@ -6,13 +6,6 @@ from __future__ import annotations
 from anyhook.agents._claude_family import DENY, EDIT, FILE
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from anyhook.tables.drive_rows import Drive
-    from anyhook.tables.sample_rows import Sample
-
-VERSION = "3.0.2"
-
 TOOL = (Taken("tool", ("tool_name",)), Taken("input", ("tool_input",)), Taken("call_id", ("tool_call_id",)))
 TELL = Say({"system_message": "{message}"})
 
@@ -57,64 +50,15 @@ HOST = Host(
     title="Mistral Vibe",
     events=EVENTS,
     base=(Taken("session", ("session_id",)), Taken("invoked_by", ("parent_session_id",), _inside)),
-    tools={**NAMES, **{f"file_system.{name}": tool for name, tool in NAMES.items()}},
+    tools={**{f"file_system.{name}": tool for name, tool in NAMES.items()}, **NAMES},
     entry=Entry(
         "tables",
         {"user": "{config}/hooks.toml", "project": "{project}/.vibe/hooks.toml"},
         {"config": ("VIBE_HOME", "{home}/.vibe")},
         {"name": "anyhook-{event}", "type": "{event}", "command": "{command}", "timeout": "{seconds}"},
     ),
+    reads={"vibe": ("user", "project")},
     program="vibe",
     confirm="Project hooks run once the folder is trusted (`--trust`).",
     gaps=("sessions", "prompts", "asking the user"),
 )
-
-
-MODEL = """
-
-[[providers]]
-name = "anyhook_live"
-api_base = "{url}/v1"
-api_key_env_var = "ANYHOOK_LIVE_KEY"
-
-[[models]]
-name = "{model}"
-provider = "anyhook_live"
-alias = "anyhook_live"
-temperature = 0.2
-input_price = 0.0
-output_price = 0.0
-thinking = "off"
-"""
-
-
-def drive() -> Drive:
-    from anyhook.tables.drive_rows import ASKING, KEY, PROVIDER, Drive
-
-    usual = Drive(
-        ("-p", "{prompt}", "--auto-approve", "--output", "json"),
-        {
-            "ANYHOOK_LIVE_KEY": KEY,
-            "MISTRAL_API_KEY": KEY,
-            "VIBE_HOME": "{config}",
-            "VIBE_ACTIVE_MODEL": PROVIDER,
-            "VIBE_ENABLE_TELEMETRY": "false",
-            "VIBE_ENABLE_UPDATE_CHECKS": "false",
-            "VIBE_ENABLE_CONNECTORS": "false",
-        },
-        carries=("{config}/config.toml", "{config}/trusted_folders.toml"),
-        appends={"{config}/config.toml": MODEL},
-        folder_words=("--trust",),
-        cannot_show={"sub-agents": "its model is offered none"},
-    )
-    return usual.replace(scenarios={ASKING: usual.without_words("--auto-approve")})
-
-
-def sample() -> Sample:
-    from anyhook.tables.sample_rows import COMMAND, REASON, Sample
-
-    return Sample(
-        calls="pre_tool",
-        payload={"session_id": "s", "tool_name": "bash", "tool_input": {"command": COMMAND}},
-        stdout={"decision": "deny", "reason": REASON},
-    )
