@@ -36,6 +36,7 @@ AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("antigravity", DECLARES | CALLS, ()),
     ("kiro", DECLARES | CALLS, ()),
     ("grok", DECLARES | CALLS, ("GROK_HOME",)),
+    ("devin", DECLARES | CALLS, ()),
     ("kimi", DECLARES | CALLS, ("KIMI_CODE_HOME",)),
     ("vibe", DECLARES | CALLS, ("VIBE_HOME",)),
     ("cline", DECLARES | CALLS, ()),
