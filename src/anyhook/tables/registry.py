@@ -37,6 +37,7 @@ AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("kiro", DECLARES | CALLS, ()),
     ("grok", DECLARES | CALLS, ("GROK_HOME",)),
     ("devin", DECLARES | CALLS, ()),
+    ("droid", DECLARES | CALLS, ("FACTORY_HOME_OVERRIDE",)),
     ("kimi", DECLARES | CALLS, ("KIMI_CODE_HOME",)),
     ("vibe", DECLARES | CALLS, ("VIBE_HOME",)),
     ("cline", DECLARES | CALLS, ()),
