@@ -38,6 +38,7 @@ AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("grok", DECLARES | CALLS, ("GROK_HOME",)),
     ("devin", DECLARES | CALLS, ()),
     ("droid", DECLARES | CALLS, ("FACTORY_HOME_OVERRIDE",)),
+    ("augment", DECLARES | CALLS, ()),
     ("kimi", DECLARES | CALLS, ("KIMI_CODE_HOME",)),
     ("vibe", DECLARES | CALLS, ("VIBE_HOME",)),
     ("cline", DECLARES | CALLS, ()),
