@@ -39,6 +39,7 @@ AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("devin", DECLARES | CALLS, ()),
     ("droid", DECLARES | CALLS, ("FACTORY_HOME_OVERRIDE",)),
     ("augment", DECLARES | CALLS, ()),
+    ("junie", DECLARES | CALLS, ()),
     ("kimi", DECLARES | CALLS, ("KIMI_CODE_HOME",)),
     ("vibe", DECLARES | CALLS, ("VIBE_HOME",)),
     ("cline", DECLARES | CALLS, ()),
