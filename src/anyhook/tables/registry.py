@@ -40,6 +40,7 @@ AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("droid", DECLARES | CALLS, ("FACTORY_HOME_OVERRIDE",)),
     ("augment", DECLARES | CALLS, ()),
     ("junie", DECLARES | CALLS, ()),
+    ("crush", DECLARES | CALLS, ()),
     ("kimi", DECLARES | CALLS, ("KIMI_CODE_HOME",)),
     ("vibe", DECLARES | CALLS, ("VIBE_HOME",)),
     ("cline", DECLARES | CALLS, ()),
