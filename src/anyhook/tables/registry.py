@@ -41,6 +41,7 @@ AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("augment", DECLARES | CALLS, ()),
     ("junie", DECLARES | CALLS, ()),
     ("crush", DECLARES | CALLS, ()),
+    ("openhands", DECLARES | CALLS, ()),
     ("kimi", DECLARES | CALLS, ("KIMI_CODE_HOME",)),
     ("vibe", DECLARES | CALLS, ("VIBE_HOME",)),
     ("cline", DECLARES | CALLS, ()),
