@@ -42,6 +42,7 @@ AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("junie", DECLARES | CALLS, ()),
     ("crush", DECLARES | CALLS, ()),
     ("openhands", DECLARES | CALLS, ()),
+    ("hermes", DECLARES | CALLS, ("HERMES_HOME",)),
     ("kimi", DECLARES | CALLS, ("KIMI_CODE_HOME",)),
     ("vibe", DECLARES | CALLS, ("VIBE_HOME",)),
     ("cline", DECLARES | CALLS, ()),
