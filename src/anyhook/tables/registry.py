@@ -43,6 +43,7 @@ AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("crush", DECLARES | CALLS, ()),
     ("openhands", DECLARES | CALLS, ()),
     ("hermes", DECLARES | CALLS, ("HERMES_HOME",)),
+    ("deepagents", DECLARES | CALLS, ("DEEPAGENTS_HOME",)),
     ("kimi", DECLARES | CALLS, ("KIMI_CODE_HOME",)),
     ("vibe", DECLARES | CALLS, ("VIBE_HOME",)),
     ("cline", DECLARES | CALLS, ()),
