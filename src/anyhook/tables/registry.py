@@ -44,6 +44,7 @@ AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("openhands", DECLARES | CALLS, ()),
     ("hermes", DECLARES | CALLS, ("HERMES_HOME",)),
     ("deepagents", DECLARES | CALLS, ("DEEPAGENTS_HOME",)),
+    ("reasonix", DECLARES | CALLS, ("REASONIX_HOME",)),
     ("kimi", DECLARES | CALLS, ("KIMI_CODE_HOME",)),
     ("vibe", DECLARES | CALLS, ("VIBE_HOME",)),
     ("cline", DECLARES | CALLS, ()),
