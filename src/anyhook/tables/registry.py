@@ -45,6 +45,7 @@ AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("hermes", DECLARES | CALLS, ("HERMES_HOME",)),
     ("deepagents", DECLARES | CALLS, ("DEEPAGENTS_HOME",)),
     ("reasonix", DECLARES | CALLS, ("REASONIX_HOME",)),
+    ("codebuddy", DECLARES | CALLS, ()),
     ("kimi", DECLARES | CALLS, ("KIMI_CODE_HOME",)),
     ("vibe", DECLARES | CALLS, ("VIBE_HOME",)),
     ("cline", DECLARES | CALLS, ()),
