@@ -46,6 +46,7 @@ AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("deepagents", DECLARES | CALLS, ("DEEPAGENTS_HOME",)),
     ("reasonix", DECLARES | CALLS, ("REASONIX_HOME",)),
     ("codebuddy", DECLARES | CALLS, ()),
+    ("letta", DECLARES | CALLS, ()),
     ("kimi", DECLARES | CALLS, ("KIMI_CODE_HOME",)),
     ("vibe", DECLARES | CALLS, ("VIBE_HOME",)),
     ("cline", DECLARES | CALLS, ()),
