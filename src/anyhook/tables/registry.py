@@ -47,6 +47,7 @@ AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("reasonix", DECLARES | CALLS, ("REASONIX_HOME",)),
     ("codebuddy", DECLARES | CALLS, ()),
     ("letta", DECLARES | CALLS, ()),
+    ("mastra", DECLARES | CALLS, ()),
     ("kimi", DECLARES | CALLS, ("KIMI_CODE_HOME",)),
     ("vibe", DECLARES | CALLS, ("VIBE_HOME",)),
     ("cline", DECLARES | CALLS, ()),
