@@ -48,6 +48,7 @@ AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("codebuddy", DECLARES | CALLS, ()),
     ("letta", DECLARES | CALLS, ()),
     ("mastra", DECLARES | CALLS, ()),
+    ("codepuppy", DECLARES | CALLS, ()),
     ("kimi", DECLARES | CALLS, ("KIMI_CODE_HOME",)),
     ("vibe", DECLARES | CALLS, ("VIBE_HOME",)),
     ("cline", DECLARES | CALLS, ()),
