@@ -15,7 +15,7 @@ TYPED := src tests docs/generate.py scripts/demo.py live $(if $(wildcard bench/*
 unexport PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all frameworks live lint docs bench scale clean
+.PHONY: help wheels setup demo test test-all frameworks live lint docs bench scale clean
 
 help:
 	@echo "make demo        a tour of one project with hooks of five dialects"
@@ -27,6 +27,7 @@ help:
 	@echo "make docs        rewrite the generated pages"
 	@echo "make bench       measure, as ratios within one run"
 	@echo "make scale       measure the journal's verbs on a million records (temporarily 2 GB of disk, ten minutes)"
+	@echo "make wheels      build the pure wheel and those with the native launcher, into dist (fetches a compiler, 100 MB)"
 	@echo "make setup       only install what the other targets need, into $(VENV)"
 	@echo "make clean       remove everything that these targets created"
 
@@ -89,6 +90,13 @@ docs: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m bench
+
+# `pip install .` builds the launcher with the system's C compiler where it can; these are built with one from PyPI.
+wheels: $(READY)
+	for target in off x86_64-linux-musl aarch64-linux-musl; do \
+	    ANYHOOK_LAUNCHER=$$target $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist . || exit 1; \
+	done
+	ls dist
 
 scale: $(READY)
 	$(BIN)/python -m bench.scale

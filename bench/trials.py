@@ -8,7 +8,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from anyhook.model.digest import hasher
+from anyhook.model.lean_json import digest
 from anyhook.replay.trial import EVERY, Trial, run_batch, values_of
 from bench.past import GUARD
 from bench.promises import Place, Row
@@ -24,7 +24,7 @@ def warm_against_cold(folder: Path) -> list[Row]:
     place = Place(folder)
     place.write("guard.py", GUARD)
     script = str(place.home / "guard.py")
-    argv, digest = (sys.executable, script), hasher()
+    argv = (sys.executable, script)
     trials = []
     for number in range(EVENTS):
         stdin = json.dumps({"tool_name": "Bash", "tool_input": {"command": f"ls {number}"}}).encode()

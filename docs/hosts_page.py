@@ -89,10 +89,22 @@ anyhook doctor --live            # every agent that has the entry; or name some
 
 It starts the agent once, in a temporary home and project, with copies of your entry and of the settings and approvals
 that decide whether hooks run there (but no credentials), against a model that anyhook plays. It asks the agent to run a
-harmless command that a hook refuses. **ARMED**: that run's journal has the refusal, and the command did not run.
-**INERT**: the agent ran it, with the reason. **UNKNOWN**: the agent did not get that far, and why. On Linux the agent
-has no network during the check; if the system does not allow that, the answer says so. The check does not see hooks
-that only interactive sessions hold back, or settings that an organisation manages outside your home.
+harmless command that a hook refuses. **ARMED**: that run's journal has the refusal, the command did not run, and your
+own guards are on in this project, by the same account as `anyhook status`. **INERT**: the agent ran it, or a guard is
+off, with the reason. **REFUSING** (also without `--live`): anyhook cannot be run, so the agent refuses everything.
+**UNKNOWN**: the agent did not get that far, or you have no guard, and why. On Linux the agent has no network during the
+check; if the system does not allow that, the answer says so. The check does not see hooks that only interactive
+sessions hold back, or settings that an organisation manages outside your home.
+
+## When anyhook is gone
+
+An entry names anyhook's launcher by its path. If that is removed, most agents pass over the entry and go on unguarded.
+Two refuse every call instead. `anyhook install AGENT --closed` writes an entry that refuses prompts and tools, in the
+agent's own words, where anyhook cannot be run: it is a line of `sh` that works without anyhook. A closed entry
+stays closed when you install again, and `anyhook uninstall AGENT` removes it. The second column is what was seen with a
+hook whose shell exits with status 127.
+
+{without_us}
 
 ## What an agent cannot do
 
@@ -138,7 +150,7 @@ def hosts_page(note: str) -> str:
     parts = [
         "# Real agents",
         note,
-        INTRO,
+        INTRO.replace("{without_us}", _without_us()),
         "\n".join(["| effect | becomes |", "| --- | --- |", *rules]),
         "`block` refuses a call or a prompt, or keeps the agent working at a stop. After a tool it tells the model."
         " Context that the agent cannot take is added to the reason, if there is one.",
@@ -151,6 +163,20 @@ def hosts_page(note: str) -> str:
         *(_section(host(name), [*sights(host(name), data)]) for name in HOSTS),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+WITHOUT_US = {"open": "goes on unguarded", "refuses": "refuses every call", "unknown": "not known"}
+
+
+def _without_us() -> str:
+    """What each agent does where our launcher is missing, and what turns its hooks off."""
+    rows = ["| agent | without anyhook's program | settings that turn its hooks off |", "| --- | --- | --- |"]
+    for table in (host(name) for name in HOSTS):
+        if table.entry is not None:
+            keys = ", ".join(f"`{'.'.join(switch.key)}`" for switch in table.switches)
+            files = ", ".join(f"`{path}`" for path in table.settings)
+            rows.append(f"| {table.title} | {WITHOUT_US[table.without_us]} | {f'{keys} in {files}' if keys else '–'} |")
+    return "\n".join(rows)
 
 
 def _agents(data: Mapping[str, Json]) -> str:

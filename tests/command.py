@@ -189,6 +189,8 @@ def run(
     `cold` starts it anew whatever the rest of the session does."""
     argv = [SCRIPT, *words] if as_script else [sys.executable, *(["-P"] if safe else []), "-m", "anyhook", *words]
     if cold or servers.is_cold or not forkable(env):
+        if as_script:  # by the native launcher, where it is installed
+            env = {"ANYHOOK_WARM": "off", **env}
         return subprocess.run(
             argv, input=stdin, env=env, cwd=cwd, capture_output=True, check=False, timeout=limit_s,
             preexec_fn=partial(resource.setrlimit, resource.RLIMIT_AS, (memory, memory)) if memory else None,

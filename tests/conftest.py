@@ -17,15 +17,16 @@ from anyhook import Engine
 from anyhook.documents import edit
 from anyhook.documents.parse import syntax_of
 from anyhook.state.ledger import Ledger
+from anyhook.state.plans import Setup
 from anyhook.tables.registry import dialect
 from anyhook.testing.scaffold.plan import declared
 from anyhook.walk.build import read
-from anyhook.walk.catalog import Setup
 from anyhook.walk.trust import pin
 from command import as_text, run, servers
+from warm_box import Door, built
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from anyhook.model.json_types import Json
 
@@ -208,6 +209,20 @@ def world(tmp_path: Path) -> World:
     return World(tmp_path)
 
 
+@pytest.fixture(scope="session")
+def launcher(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The native launcher, built for these tests."""
+    return built(tmp_path_factory.mktemp("bin"))
+
+
+@pytest.fixture
+def door(launcher: Path, world: World) -> Iterator[Door]:
+    """An installation with a warm server of its own, which ends with the test."""
+    found = Door(launcher, world)
+    yield found
+    found.stop()
+
+
 SLOW = (
     "test_agent_command", "test_agent_ends", "test_agent_killed", "test_agent_wire", "test_model_handlers",
     "test_agent_load", "test_chat", "test_chat_hooks", "test_backtest", "test_serve", "test_page", "test_watch",
@@ -226,6 +241,7 @@ def pytest_configure(config: pytest.Config) -> None:
     servers.is_cold = bool(config.getoption("cold"))
     for name in ("PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"):
         os.environ.pop(name, None)
+    os.environ["ANYHOOK_WARM"] = "off"  # no test leaves a server behind; those of the server turn it on
     for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGQUIT, signal.SIG_DFL)):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.shell.commands import check_text
-from anyhook.tables.cells import native_name, project, session
+from anyhook.tables.cells import names_or_pattern, native_name, project, session
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
 from anyhook.tables.hosted import calls_us, event_rows, in_a_shell, tool_rows
-from anyhook.tables.matchers import names_or_pattern
 from anyhook.tables.patterns import check_pattern
 from anyhook.tables.readers import whole_object
 from anyhook.tables.rows import Dialect, Failing, Field, Key, Limits, Misplaced, Reply, Roots, Scaffold

@@ -6,18 +6,32 @@ from __future__ import annotations
 import os
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 def main() -> None:
     words = sys.argv[1:]
     status: int | None = None
     debug = _is_debugging(words)
+    then: Callable[[], None] | None = None
     try:
+        if words and words[0].startswith("--warm-"):
+            from anyhook.warm.launched import take_mark
+
+            words, then = take_mark(_stand_in)
         if debug:
             from anyhook.cli.debug import show_steps
 
             show_steps()
         if words[:1] == ["fire"] or words[:1] == ["bridge"]:
-            status = _fast(words[0], words[1:])
+            if os.environ.get("ANYHOOK_WARM") == "on" and then is None and not debug:
+                from anyhook.warm.client import call
+
+                status = call(words, os.environ)
+            if status is None:
+                status = _fast(words[0], words[1:])
         if status is None:
             from anyhook.cli.app import run
 
@@ -26,7 +40,17 @@ def main() -> None:
         status = _tell("interrupted\n", 130)
     except Exception as error:  # noqa: BLE001 (the last resort: a person gets a sentence, whatever went wrong)
         status = _give_up(error, debug)
+    if then is not None:
+        then()
     _leave(status)
+
+
+def _stand_in(caller: int) -> None:
+    """In a warm worker: the command for another process."""
+    from anyhook.cli.bridge import Started
+
+    Started.process = str(caller)
+    main()
 
 
 def _is_debugging(words: list[str]) -> bool:
@@ -73,19 +97,17 @@ def _fast(verb: str, words: list[str]) -> int | None:
     at it."""
     from anyhook.cli.failure import BAD_CALL, BadCall
     from anyhook.cli.options import BridgeOptions, FireOptions, parse
-    from anyhook.tables.registry import DIALECTS
-
-    def known(options: FireOptions | BridgeOptions) -> bool:
-        return all(name in DIALECTS for name in options.dialect)
 
     try:
         if verb == "fire":
-            if (fired := parse(words, FireOptions, 1)) is None or not known(fired[1]):
+            fired = parse(words, FireOptions, 1)
+            if fired is None:
                 return None
             from anyhook.cli.fire import fire
 
             return fire(fired[0][0], fired[1])
-        if (bridged := parse(words, BridgeOptions, 2)) is None or not known(bridged[1]):
+        bridged = parse(words, BridgeOptions, 2)
+        if bridged is None:
             return None
         from anyhook.cli.bridge import bridge
 

@@ -6,6 +6,7 @@ import asyncio
 import shutil
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,10 @@ from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
+from anyhook.adapters.conversation import HookedConversation
+from anyhook.adapters.lifecycle import Lifecycle
 from anyhook.adapters.messages import plain
+from anyhook.adapters.off_warning import GuardOffWarning
 from anyhook.adapters.pydantic_ai import Hooked, Refused
 from anyhook.model.event import Event
 from anyhook.model.outcome import Outcome
@@ -211,3 +215,24 @@ def test_the_lines_of_the_page() -> None:
     page = (EXAMPLE.parents[1] / "docs/adapter.md").read_text()
     lines = ["from anyhook import Engine", "from anyhook.adapters.pydantic_ai import Hooked", "Hooked(Engine.open("]
     assert [line for line in lines if line not in page or line not in (EXAMPLE / "agent.py").read_text()] == []
+
+
+@pytest.mark.parametrize("framework", ["langchain", "strands", "google_adk"])
+def test_a_guard_that_is_off_is_warned_about_once(
+    world: World, caplog: pytest.LogCaptureFixture, framework: str
+) -> None:
+    """Through `warnings` and the framework's logger; nothing where all is well."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        HookedConversation(world.engine(), None, framework)
+    assert caplog.records == []
+    world.hook("kodik", "PreToolUse", "exit 2", scope="project")
+    lifecycle = Lifecycle(world.engine())
+    with pytest.warns(GuardOffWarning, match=r"1 guard OFF: .* Run: anyhook trust"):
+        HookedConversation(lifecycle.engine, lifecycle, framework)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        HookedConversation(lifecycle.engine, lifecycle, framework)
+    assert [(record.name, "OFF" in record.message) for record in caplog.records] == [(framework, True)]
+    with pytest.warns(GuardOffWarning):
+        Hooked(world.engine())

@@ -9,8 +9,19 @@ import pytest
 
 from anyhook.tables.extend import extend
 from anyhook.tables.host_rows import HostTool, Say
-from anyhook.tables.installed import BRIDGED, CALLS, DECLARES, BadTable, part
-from anyhook.tables.registry import AGENTS, DIALECTS, HOSTS, dialect, host, module_of
+from anyhook.tables.registry import (
+    AGENTS,
+    BRIDGED,
+    CALLS,
+    DECLARES,
+    DIALECTS,
+    HOSTS,
+    BadTable,
+    dialect,
+    host,
+    module_of,
+    part,
+)
 from anyhook.tables.rows import Dialect, EventRow, Field
 from anyhook.tables.self_check import mistakes
 

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import copy
 import json
+import shutil
+import subprocess
+import sys
+import tempfile
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -60,6 +65,25 @@ def test_the_sample_is_answered_as_recorded() -> None:
 @pytest.mark.timeout(1800)
 def test_every_case_is_answered_as_recorded() -> None:
     assert different(RECORDED) == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_a_warm_server_answers_as_recorded() -> None:
+    launcher = Path(sys.executable).with_name("anyhook")
+    if not launcher.with_name("anyhook-python").exists():
+        pytest.skip("the native launcher is not installed here")
+    runtime = tempfile.mkdtemp(prefix="ah-")
+    command = ("/usr/bin/env", f"XDG_RUNTIME_DIR={runtime}", str(launcher))
+    cases = [case for case in RECORDED if case["argv"][0] in ("fire", "bridge")]
+    try:
+        answers = run_cases(INPUTS, cases, command=command)
+        state = json.loads(subprocess.run([*command, "warm", "--json"], capture_output=True, check=True).stdout)
+    finally:
+        subprocess.run([*command, "warm", "--stop"], capture_output=True, check=True)
+        shutil.rmtree(runtime)
+    assert [line for case, answer in zip(cases, answers, strict=True) for line in differences(case, answer)] == []
+    assert state["running"], "no server was there"
 
 
 def changed(case: dict[str, Any], field: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from anyhook.documents import budget as rules
 from anyhook.documents.budget import BYTES, HASHED, HOOKS, LIMITS, LOOKS, NAMES, PROBLEMS, VALUES, Budget, TooLarge
 from anyhook.documents.files import MAX_HASHED_BYTES, MAX_LOCATED_BYTES, Files
 from anyhook.walk.build import Loaded, build, within_budget
-from anyhook.walk.catalog import Catalog
+from anyhook.walk.routes import Catalog
 from conftest import World
 
 if TYPE_CHECKING:

@@ -283,3 +283,12 @@ def test_kolega_annotates_a_sub_agents_result(world: World) -> None:
         {"expect": ["Some.", "[SubagentStop hook: unchecked]"], "text": "Done."},
     )
     assert ran.text == "Done.", ran.why
+
+
+def test_guards_that_are_off_are_told_when_the_session_starts(world: World) -> None:
+    world.hook("kodik", "PreToolUse", "exit 2", scope="project")
+    told = [line for line in agent(world, "Done.", trust="ask").said if "OFF" in line]
+    assert len(told) == 1
+    assert "anyhook trust" in told[0]
+    world.approve()
+    assert not [line for line in agent(world, "Done.", trust="ask").said if "OFF" in line]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -60,8 +62,31 @@ def test_a_launcher_that_is_gone(bare: World) -> None:
     entry = {"type": "command", "command": "/gone/bin/anyhook bridge gemini BeforeTool"}
     path.write_text(json.dumps({"hooks": {"BeforeTool": [{"hooks": [entry]}]}}))
     row = doctor(bare, "gemini", status=1)["gemini"]
-    assert row["status"] == "INERT"
+    assert (row["status"], row["without_us"]) == ("REFUSING", "refuses"), "as it was seen to"
     assert "/gone/bin/anyhook" in row["reason"]
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_an_entry_whose_launcher_is_gone_is_inert_or_refuses(bare: World, agent: str) -> None:
+    """By what the agent does without us, and always the latter where the entry is closed."""
+    for words, refuses in (((), host(agent).without_us == "refuses"), (("--closed",), True)):
+        assert bare.command("install", agent, *words).returncode == 0
+        row = doctor(bare, agent)[agent]
+        assert (row["status"], row["without_us"] == "closed") == ("UNKNOWN", bool(words)), row["reason"]
+        for path in map(Path, row["installed"]):
+            path.write_text(path.read_text().replace(sys.executable, "/gone/python"))
+        row = doctor(bare, agent, status=1)[agent]
+        assert (row["status"], "/gone/python" in row["reason"]) == ("REFUSING" if refuses else "INERT", True), row
+        assert bare.command("uninstall", agent).returncode == 0
+        assert doctor(bare, agent)[agent]["installed"] == []
+
+
+def test_a_file_that_is_not_json(bare: World) -> None:
+    bare.command("install", "claude")
+    path = bare.home / ".claude/settings.json"
+    path.write_text(path.read_text()[:-4])
+    row = doctor(bare, "claude", status=1)["claude"]
+    assert (row["status"], "is not valid JSON" in row["reason"]) == ("INERT", True), row["reason"]
 
 
 def test_a_project_entry_needs_anyhook_on_the_path(bare: World) -> None:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from anyhook.state.plans import Setup
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.walk.build import build
-from anyhook.walk.catalog import Setup
 from anyhook.walk.check import UnknownFile, checkup
 from examples import examples
 

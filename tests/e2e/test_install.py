@@ -20,9 +20,11 @@ from anyhook.state.installs import Installs
 from anyhook.state.switches import Switches
 from anyhook.tables.host_rows import Entry
 from anyhook.tables.registry import HOSTS, host
+from anyhook.walk.express import express
 from conftest import World
 
 AGENTS = tuple(name for name in HOSTS if host(name).entry is not None)
+DATA = Path(__file__).parents[1] / "data/payloads"
 SHARED = {
     "claude": ".claude/settings.json", "codex": ".codex/hooks.json", "gemini": ".gemini/settings.json",
     "qwen": ".qwen/settings.json", "kimi": ".kimi-code/config.toml", "vibe": ".vibe/hooks.toml",
@@ -206,6 +208,45 @@ def test_the_entry_works(world: World) -> None:
         ["/bin/sh", "-c", command], input=payload, env=world.env, cwd="/", capture_output=True, text=True, check=False
     )
     assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny", done.stderr
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_closed_entry_answers_with_us_and_refuses_without(world: World, agent: str) -> None:
+    """In the agent's own words and with its own status, at every gate; and `uninstall` takes it out."""
+    world.hook("kodik", "PreToolUse", "echo no >&2; exit 2")
+    paths = run(world, "install", agent, "--closed")["changed"]
+    table = host(agent)
+    row = next(row for row in table.events if "pre_tool" in row.canonical)
+    if table.entry is not None and table.entry.style == "module":
+        assert "const CLOSED = true" in Path(paths[0]).read_text()
+        assert run(world, "uninstall", agent)["changed"] == paths
+        return
+    texts = [text for path in paths for text in _lines_of(Path(path), agent)]
+    (command,) = [text for text in texts if text.endswith(f"bridge {agent} {row.native}")]
+    payload = (DATA / f"{agent}/{row.native}.json").read_text() if (DATA / agent).exists() else "{}"
+
+    def answer(line: str) -> subprocess.CompletedProcess[str]:
+        words = ["/bin/sh", "-c", line]
+        return subprocess.run(
+            words, input=payload, env=world.env, cwd=world.project, capture_output=True, text=True, check=False
+        )
+
+    assert "no" in answer(command).stdout + answer(command).stderr
+    expected = express({"block": "R"}, row.says)
+    for gone in ("/gone/python", str(world.write(world.root / "python", "#!/gone/python\n", 0o755)), "false"):
+        done = answer(command.replace(sys.executable, gone))
+        assert done.returncode == expected.status, done.stderr
+        assert "anyhook cannot be run" in (done.stdout if expected.stdout else done.stderr)
+        if expected.stdout:
+            assert json.loads(done.stdout).keys() == json.loads(expected.stdout).keys()
+    assert run(world, "install", agent)["changed"] == [], "it stays closed"
+    assert sorted(run(world, "uninstall", agent)["changed"]) == sorted(paths)
+
+
+def _lines_of(path: Path, agent: str) -> list[str]:
+    if path.suffix in (".json", ".toml"):
+        return commands(document(path))
+    return [line.removeprefix("exec ") for line in path.read_text().splitlines() if f"bridge {agent}" in line]
 
 
 def test_scripts_work(world: World) -> None:

@@ -11,7 +11,7 @@ import pytest
 from anyhook import Event
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.walk.build import build
-from anyhook.walk.catalog import open_catalog
+from anyhook.walk.routes import open_catalog
 from conftest import World
 from layer_files import CASES, IDS, PROJECT_FILES, filled
 

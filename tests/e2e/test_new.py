@@ -16,9 +16,9 @@ from new_place import Place, check_syntax, texts, the_hook
 
 from anyhook.documents.files import Files
 from anyhook.model.call import Run
+from anyhook.state.plans import Setup
 from anyhook.tables.registry import dialect
 from anyhook.testing.scaffold.answers import answers
-from anyhook.walk.catalog import Setup
 from anyhook.walk.interpret import interpret
 
 if TYPE_CHECKING:

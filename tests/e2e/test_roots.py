@@ -257,6 +257,28 @@ def test_an_approval_holds_in_a_second_clone_of_the_same_origin(box: Box) -> Non
     assert statuses(box, clones[1]) == ["untrusted"], "another origin is another repository"
 
 
+CASE = "cases:\n  - {name: it, event: pre_tool, tool: Bash, input: {command: ls}, expect: {verdict: block}}\n"
+
+
+def test_cases_and_hooks_of_a_second_clone_are_approved_with_the_first(box: Box) -> None:
+    """`anyhook test` there runs what `anyhook trust` approved here, and nothing else."""
+    git(box, "init")
+    guard(box)
+    box.write("tests/guard.hooktest.yaml", CASE)
+    git(box, "add", ".")
+    git(box, "commit", "-m", "guard")
+    clones = [box.root / "one", box.root / "two"]
+    git(box, "clone", "--bare", str(box.project), str(box.root / "hub.git"), cwd=box.root)
+    for clone in clones:
+        git(box, "clone", str(box.root / "hub.git"), str(clone), cwd=box.root)
+    box.run("test", str(clones[1] / "tests"), status=3, project=clones[1])
+    box.run("trust", "--yes", project=clones[0])
+    for clone in clones:
+        box.run("test", str(clone / "tests"), project=clone)
+    box.write("tests/guard.hooktest.yaml", CASE.replace("it,", "other,"), base=clones[1])
+    box.run("test", str(clones[1] / "tests"), status=3, project=clones[1])
+
+
 def test_here_limits_an_approval_to_its_folder(box: Box) -> None:
     committed(box)
     tree = box.root / "tree"

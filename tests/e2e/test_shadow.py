@@ -111,3 +111,27 @@ def test_the_agents_option(world: World) -> None:
     words = ["agent", "run", "Go.", "--model", script(world, {"tools": [LS]}, "Done."), "--permission", "auto"]
     done = world.command(*words, "--mode", "shadow")
     assert (done.returncode, done.stdout, traces(world)) == (0, "Done.\n", 1)
+
+
+def test_a_hook_that_enforces_does_so_though_all_others_are_shadowed(world: World) -> None:
+    """Whichever comes first: a hook in shadow mode keeps none that enforces from being asked."""
+    world.hook("kodik", "PreToolUse", "echo never by one >&2; exit 2")
+    world.hook("claude", "PreToolUse", "echo never by the other >&2; exit 2")
+    one, other = [gate["id"] for gate in json.loads(world.command("list", "--json").stdout)["hooks"]]
+    for own, words in ((one, "by one"), (other, "by the other")):
+        world.config(f'mode = "shadow"\n[hooks."{own}"]\nmode = "enforce"\n')
+        decision = world.fire("pre_tool", "--tool", "Bash")
+        assert (decision["verdict"], decision["enforced"], decision["hook"]) == ("block", True, own)
+        assert words in decision["reason"]
+        assert [report["verdict"] for report in decision["hooks"] if report["id"] == own] == ["block"]
+        assert world.fire("pre_tool", "--tool", "Bash", "--mode", "shadow")["enforced"] is False
+        answer = world.command("bridge", "codex", "PreToolUse", stdin=PAYLOAD.replace('"s"', f'"{own}"'))
+        assert words in answer.stdout
+        engine = world.engine(mode=None)
+        assert engine.fire_sync(Event.pre_tool("Bash", {})).stops
+        assert not engine.fire_sync(Event.pre_tool("Bash", {}), mode="shadow").stops
+        engine.close_sync()
+        gates = json.loads(world.command("status", "--json").stdout)["gates"]
+        assert {gate["id"]: gate["state"] for gate in gates} == {one: "shadow", other: "shadow"} | {own: "armed"}
+    world.config('mode = "shadow"\n')
+    assert world.fire("pre_tool", "--tool", "Bash")["enforced"] is False

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 GATE_KEYS = {"id", "event", "dialect", "scope", "source", "state", "agent", "why", "fix"}
 CALL = ("pre_tool", "--tool", "Bash", "--input", '{"command": "ls"}')
+AGAIN = "install it again: anyhook install claude"
 PASS = "exit 0"
 
 
@@ -48,13 +49,48 @@ def test_the_answer_for_programs(world: World) -> None:
 
 
 def test_an_entry_in_place_is_told(world: World) -> None:
+    """On, off and unknown: by the entry, its launcher, every settings layer and the guards."""
+
+    def claude() -> tuple[bool, str, str]:
+        row = status(world, "claude")[1]["agents"]["claude"]
+        return row["installed"], row["state"], row["why"]
+
+    world.hook("kodik", "PreToolUse", PASS)
+    assert claude() == (False, "off", "not installed: anyhook install claude")
     assert world.command("install", "claude").returncode == 0
-    _, told = status(world, "claude")
-    assert (told["agents"]["claude"]["installed"], told["agents"]["claude"]["state"]) == (True, "unknown")
+    assert claude() == (True, "on", "")
     path = world.home / ".claude" / "settings.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "disableAllHooks": True}))
-    _, told = status(world, "claude")
-    assert (told["agents"]["claude"]["installed"], told["agents"]["claude"]["state"]) == (True, "off")
+    text = path.read_text()
+    for layer in (path, world.project / ".claude/settings.json", world.project / ".claude/settings.local.json"):
+        before = layer.read_text() if layer.exists() else "{}"
+        world.write(layer, json.dumps({**json.loads(before), "disableAllHooks": True}))
+        installed, state, why = claude()
+        assert (installed, state, str(layer) in why) == (True, "off", True), why
+        layer.write_text(before)
+    narrow = json.loads(text)
+    narrow["hooks"]["PreToolUse"][0]["matcher"] = "Read"
+    path.write_text(json.dumps(narrow))
+    assert claude()[1:] == ("off", f"{path}: the entry for PreToolUse is narrowed to 'Read'; {AGAIN}")
+    del narrow["hooks"]["PreToolUse"]
+    path.write_text(json.dumps(narrow))
+    assert claude()[1:] == ("off", f"there is no entry for PreToolUse, so the agent does not ask there; {AGAIN}")
+    path.write_text(text[:-3])
+    assert claude()[:2] == (True, "off")
+    assert "is not valid JSON" in claude()[2]
+    path.write_text(text)
+    world.config('mode = "shadow"\n')
+    assert claude()[1] == "off"
+    assert "OFF" in claude()[2]
+
+
+def test_what_an_agent_wants_confirmed_is_unknown(world: World) -> None:
+    world.hook("kodik", "PreToolUse", PASS)
+    assert world.command("install", "codex").returncode == 0
+    row = status(world, "codex")[1]["agents"]["codex"]
+    assert (row["state"], "/hooks" in row["why"]) == ("unknown", True)
+    world.write(world.home / ".codex" / "config.toml", "[features]\nhooks = false\n")
+    row = status(world, "codex")[1]["agents"]["codex"]
+    assert (row["state"], "`features.hooks` is false" in row["why"]) == ("off", True)
 
 
 def test_one_screen_and_one_line(world: World) -> None:

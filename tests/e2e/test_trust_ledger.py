@@ -95,9 +95,9 @@ def test_a_state_folder_inside_the_project_is_not_believed(box: Box) -> None:
 
 def _forged_plan(box: Box, state: Path, mode: int) -> None:
     """A compiled plan in which the project's hook is armed and no file matters."""
-    from anyhook.state.plans import plan_path
+    from anyhook.state.plans import Setup, plan_path
     from anyhook.walk.build import build
-    from anyhook.walk.catalog import Setup, to_plan
+    from anyhook.walk.routes import to_plan
 
     asked = Setup.of(str(box.project), dict(box.env), trust="ask")
     plan = to_plan(asked, build(asked.replace(trust="all"), may_start=False)).replace(stamps={})

@@ -186,7 +186,7 @@ def test_a_fault_of_ours_is_told_or_refused(
     def fails(*_: Any, **__: Any) -> Any:
         raise error
 
-    monkeypatch.setattr("anyhook.walk.catalog.load_catalog", fails)
+    monkeypatch.setattr("anyhook.walk.routes.load_catalog", fails)
     stdin = payload(world, '{"command": "ls"}')
     answer = in_process(world, monkeypatch, capfd, stdin)
     assert list(answer.said) == ["systemMessage"]

@@ -10,7 +10,7 @@ from anyhook.model.problem import ERROR, WARNING
 from anyhook.tables.cell_names import CAUSES
 from anyhook.tables.error_page import own_ids, page
 from anyhook.tables.registry import DIALECTS, dialect
-from anyhook.walk.judge import CODES as FAILURES
+from anyhook.walk.merge import CODES as FAILURES
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "anyhook"

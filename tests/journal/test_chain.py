@@ -11,11 +11,10 @@ from typing import Any
 
 import pytest
 
-from anyhook.journal.chain import link_of
 from anyhook.journal.files import current_path, full_paths
 from anyhook.journal.journal import Journal
 from anyhook.journal.verify import Proof, verify
-from anyhook.journal.writer import Bounds, JournalWriter
+from anyhook.journal.writer import Bounds, JournalWriter, link_of
 from conftest import World
 
 

@@ -116,7 +116,9 @@ def test_what_a_row_is_about() -> None:
     decision = {"verdict": "none", "tool_input": {}, "context": ["x"], "hooks": [{"id": "a", "status": "ran"}]}
     assert told(decision=decision)[1:] == ("a", "rewrote the input, added context")
     untrusted = {"verdict": "none", "hooks": [{"id": "a", "status": "untrusted"}, {"id": "b", "status": "unmatched"}]}
-    assert told(decision=untrusted)[1:] == ("a", "not approved")
+    assert told(decision=untrusted)[1:] == ("a", "OFF: not approved")
+    both = {"verdict": "none", "hooks": [{"id": "a", "status": "ran"}, {"id": "b", "status": "untrusted"}]}
+    assert told(decision=both)[2] == "OFF: b not approved", "a hook that waits is shown beside one that ran"
 
 
 @pytest.mark.parametrize("text", ["", "plain", WIDE, "e\u0301e\u0301e\u0301", "👩🏽 ok", "mixed 日本 e\u0301 text"])

@@ -16,7 +16,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from test_export import Collector, running
 
 from anyhook import Event
-from anyhook.model.trace import Trace, parent_of, trace_id
+from anyhook.journal.journal import Trace, parent_of, trace_id
 from anyhook.model.words import TRACEPARENT
 from anyhook.tables.registry import DIALECTS, dialect
 from conftest import World

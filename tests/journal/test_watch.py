@@ -46,6 +46,21 @@ def watched(box: Box, steps: Steps, query: str = "") -> None:
     asyncio.run(whole())
 
 
+def test_guards_that_are_off_are_shown_above_the_list(box: Box) -> None:
+    lines = iter(["1 guard OFF: g: changed", ""])
+    world = box.world
+
+    async def whole() -> None:
+        async with Watch(str(world.state), banner=lambda: next(lines)).run_test(size=(130, 30)) as pilot:
+            off = pilot.app.query_one("#off", Static)
+            await until(pilot, lambda: off.display)
+            assert "OFF: g" in str(off.render())
+            app_of(pilot)._show_banner()
+            await until(pilot, lambda: not off.display)
+
+    asyncio.run(whole())
+
+
 async def until(pilot: Pilot[None], true: Callable[[], object]) -> None:
     deadline = time.monotonic() + 120
     while not true():
@@ -172,8 +187,8 @@ def test_rows_are_bounded_and_files_may_be_rotated(box: Box, monkeypatch: pytest
     """Records come into many files while they are watched; the list keeps the newest, paused or not."""
     monkeypatch.setattr(terminal, "KEPT", 30)
     monkeypatch.setattr(terminal, "SLACK", 10)
-    monkeypatch.setattr(Bounds, "file_bytes", 4_000)
     writer = JournalWriter(str(box.world.state), Bounds())
+    monkeypatch.setattr(writer, "_full_at", 4_000)
 
     def write(start: int, end: int) -> None:
         for number in range(start, end):

@@ -9,13 +9,12 @@ from hypothesis import strategies as st
 from anyhook.model.call import Run
 from anyhook.model.event import EVENTS
 from anyhook.model.hook import Hook
-from anyhook.model.json_bytes import encode
 from anyhook.model.json_types import Json
+from anyhook.model.lean_json import encode
 from anyhook.model.outcome import Failure, Outcome
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.tables.rows import Dialect, EventRow
-from anyhook.walk.judge import CODES
-from anyhook.walk.merge import Judged
+from anyhook.walk.merge import CODES, Judged
 
 TABLES: dict[str, Dialect] = {name: dialect(name) for name in DIALECTS}
 ROWS = [(table, row, event) for table in TABLES.values() for row in table.events for event in row.canonical]

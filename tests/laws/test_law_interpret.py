@@ -15,8 +15,7 @@ from anyhook.model.outcome import STOPPING, Outcome
 from anyhook.model.words import ON_FAILURE
 from anyhook.tables.rows import Dialect, EventRow
 from anyhook.walk.interpret import interpret
-from anyhook.walk.judge import CODES, judge
-from anyhook.walk.merge import Judged, merge
+from anyhook.walk.merge import CODES, Judged, judge, merge
 
 if TYPE_CHECKING:
     from anyhook.model.words import Ending

@@ -13,7 +13,6 @@ from unittest.mock import patch
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from anyhook.journal.chain import START, sealed
 from anyhook.journal.files import full_path
 from anyhook.journal.line_parts import parts_of
 from anyhook.journal.read import read_line
@@ -21,9 +20,9 @@ from anyhook.journal.record import JournalPolicy, about, head_of, record
 from anyhook.journal.runs import columns_of, runs_of
 from anyhook.journal.search import Wanted
 from anyhook.journal.word_search import TABLE, WordSearch, make_all, query_of, text_of
+from anyhook.journal.writer import START, sealed
 from anyhook.model.call import Call, Run
 from anyhook.model.decision import Decision, Report
-from anyhook.model.digest import hasher
 from anyhook.model.event import Event
 from anyhook.model.firing import HookRun
 from anyhook.model.hook import Hook
@@ -104,7 +103,7 @@ def lines(draw: st.DrawFn) -> bytes:
 
 @st.composite
 def journals(draw: st.DrawFn) -> list[bytes]:
-    return sealed(draw(st.lists(lines(), max_size=6)), START, hasher())[0]
+    return sealed(draw(st.lists(lines(), max_size=6)), START)[0]
 
 
 @examples(80)
@@ -128,7 +127,7 @@ def test_a_line_of_everyday_needs_no_parsing() -> None:
     report = Report("x:user:E:it", "it", "x", "user", "/f:1", "ran")
     head = head_of(Event.pre_tool("Bash", {"a": ["b"]}), about("fire", "/p", "enforce", policy), "s", policy)
     line = record(head, Decision("pre_tool", hooks=(report,)), runs, policy)
-    parts = parts_of(sealed([line], START, hasher())[0][0])
+    parts = parts_of(sealed([line], START)[0][0])
     assert parts is not None
     _, who, tool, calls, _, _ = parts
     assert (tool, [float(call[-1]) for call in calls]) == (b'"Bash"', [0.25, 0.25])
@@ -144,7 +143,7 @@ words = st.lists(
 @given(st.lists(lines(), max_size=4), st.sampled_from([None, "deny"]))
 def test_replaying_all_is_judging_each(unsealed: list[bytes], posture: str | None) -> None:
     """Every line stands there twice: what is said again is judged by its bytes."""
-    journal, _ = sealed([*unsealed, *unsealed], START, hasher())
+    journal, _ = sealed([*unsealed, *unsealed], START)
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "journal.jsonl").write_bytes(b"".join(journal))
         found = replay_journal(folder, Wanted(), {}, posture, lambda _done, _all: None)

@@ -9,8 +9,7 @@ from law_strategies import ROWS, entries, failures, hook_of, outcomes
 
 from anyhook.model.outcome import EFFECTS, SILENT, STRENGTH, Failure, Outcome
 from anyhook.tables.rows import Dialect, EventRow
-from anyhook.walk.judge import CODES
-from anyhook.walk.merge import Judged, merge
+from anyhook.walk.merge import CODES, Judged, merge
 
 
 @given(entries(), st.randoms())

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from law_strategies import TABLES, objects, texts, values
 
 from anyhook.agents.goose.dialect import FACETS
-from anyhook.cli.event_input import event_of
+from anyhook.cli.fire import event_of
 from anyhook.cli.options import EventOptions
 from anyhook.model.event import FIELDS, Event
-from anyhook.model.json_bytes import encode
 from anyhook.model.json_types import Json
+from anyhook.model.lean_json import encode
 from anyhook.tables.rows import Scene
 from anyhook.walk import present
 from anyhook.walk.present import payload

@@ -15,6 +15,10 @@ from typing import Any
 
 import pytest
 
+from anyhook.live.check import judge, refusals
+from anyhook.live.drive import Request, Seen
+from anyhook.live.stage import Stage
+from anyhook.tables.registry import host
 from command import run
 from conftest import World
 
@@ -35,6 +39,7 @@ def staged(world: World) -> World:
     manners(world, "")
     # A real start also keeps what it found of installed packages, which a forked one has found long before.
     assert run(["install", AGENT], env=world.env, cwd=world.project, cold=True).returncode == 0
+    world.hook("kodik", "PreToolUse", f"touch {world.root}/a-hook-of-the-user")
     return world
 
 
@@ -66,7 +71,6 @@ def test_an_agent_that_obeys_is_armed(staged: World) -> None:
 
 
 def test_nothing_of_the_users_is_touched(staged: World) -> None:
-    staged.hook("kodik", "PreToolUse", f"touch {staged.root}/a-hook-of-the-user")
     before = everything(staged.home), everything(staged.project)
     assert live(staged)["status"] == "ARMED"
     assert (everything(staged.home), everything(staged.project)) == before
@@ -138,6 +142,49 @@ def test_an_entry_whose_launcher_is_gone(staged: World) -> None:
     path.write_text(json.dumps({"hooks": {"PreToolUse": [{"hooks": [entry]}]}}))
     row = live(staged, status=1)
     assert (row["status"], "live" in row) == ("INERT", False)
+
+
+def test_armed_means_that_the_users_own_guards_are_on(staged: World) -> None:
+    staged.config('mode = "shadow"\n')
+    row = live(staged, status=1)
+    assert (row["status"], "shadow" in row["reason"]) == ("INERT", True), row["reason"]
+    staged.config("")
+    staged.hook("kode", "tool_call_pre", "exit 0", scope="project")
+    row = live(staged, status=1)
+    assert (row["status"], "anyhook trust" in row["reason"]) == ("INERT", True), row["reason"]
+
+
+def test_where_there_is_no_guard_nothing_is_armed(staged: World) -> None:
+    (staged.home / "Documents/Kodik/Hooks/hooks.json").unlink()
+    row = live(staged)
+    assert (row["status"], "no guard" in row["reason"]) == ("UNKNOWN", True), row["reason"]
+
+
+def test_a_closed_entry_whose_launcher_is_gone_refuses(staged: World) -> None:
+    assert staged.command("install", AGENT, "--closed").returncode == 0
+    assert live(staged)["status"] == "ARMED"
+    path = staged.home / ".agents/plugins/anyhook/hooks/hooks.json"
+    words = json.loads(path.read_text())["hooks"]["PreToolUse"][0]["hooks"][0]["command"].split()
+    launcher = words[words.index("anyhook-closed") + 1]
+    path.write_text(path.read_text().replace(launcher, "/gone/anyhook"))
+    row = live(staged, status=1)
+    assert (row["status"], "/gone/anyhook" in row["reason"], "live" in row) == ("REFUSING", True, True), row["reason"]
+    manners(staged, "rude")
+    assert live(staged, status=1)["status"] == "INERT", "it runs what is refused"
+
+
+def test_an_agent_that_asks_only_afterwards_did_not_ask(staged: World) -> None:
+    seen = Seen("", "exited", 0, "", "", 1.0, (Request("", "shell"),), ())
+    assert judge(host(AGENT), seen, True, [], 5.0)[1].startswith("it ran a command without calling the entry")
+    stage = Stage(str(staged.root / "stage"))
+    line = {"event": "post_tool", "decision": {"verdict": "none"}, "word": "w"}
+    stage.write(f"{stage.home}/.local/state/anyhook/journal.jsonl", json.dumps(line))
+    assert refusals(stage, "w") == []
+
+
+def test_escape_codes_of_an_agent_are_not_repeated() -> None:
+    seen = Seen("", "exited", 1, "", "\x1b[31mno \x1b]0;title\x07licence\x1b[0m\x07", 1.0, (), ())
+    assert judge(host(AGENT), seen, False, [], 5.0)[1].endswith("(exit 1): no licence")
 
 
 def test_an_agent_without_our_entry_is_not_started(staged: World) -> None:

@@ -15,15 +15,15 @@ from anyhook.model.call import Run
 from anyhook.model.decision import Decision
 from anyhook.model.event import Event
 from anyhook.model.hook import Hook
-from anyhook.model.json_bytes import encode
 from anyhook.model.json_types import Json
+from anyhook.model.lean_json import encode
 from anyhook.tables.host_rows import EFFECTS
 from anyhook.tables.registry import DIALECTS, INSTALLABLE, dialect, host
 from anyhook.tables.rows import Scene
 from anyhook.tables.translate import to_native
 from anyhook.walk.express import completed, express
 from anyhook.walk.interpret import interpret
-from anyhook.walk.judge import judge
+from anyhook.walk.merge import judge
 from anyhook.walk.present import payload
 from anyhook.walk.receive import receive
 from anyhook.walk.settle import settle

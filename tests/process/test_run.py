@@ -79,7 +79,7 @@ def _nothing_left() -> Iterator[None]:
     before, children = open_fds(), living_children()
     yield
     assert open_fds() == before
-    assert not child_module.here.alive
+    assert not spawn.here.alive
     assert living_children() <= children
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from anyhook.shell.read import UNKNOWN, loose_words, plain_parts, steps, words_read
+from anyhook.shell.loose import loose_words, plain_parts, words_read
+from anyhook.shell.steps import UNKNOWN, steps
 
 ENV = {"HOME": "/home/me", "DIR": "/d"}
 

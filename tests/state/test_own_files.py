@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+from anyhook.documents.places import file_name, read_object
 from anyhook.state.hook_types import HookTypes
 from anyhook.state.locks import locked
-from anyhook.state.places import file_name, read_object
 from anyhook.state.switches import Switches
 
 if TYPE_CHECKING:

@@ -118,6 +118,26 @@ def test_a_program_that_is_missing_and_a_declaration_that_cannot_be_used_are_bro
     assert all(gate.why and gate.fix for gate in found(world))
 
 
+@pytest.mark.parametrize("name", DIALECTS)
+def test_markers_of_a_merge_are_broken_in_a_script_and_unreadable_in_a_hook_file(world: World, name: str) -> None:
+    script = world.write(world.root / "guard.sh", "#!/bin/sh\nexit 0\n", 0o755)
+    world.hook(name, pre_tool(name), str(script))
+    assert states(world) == ["armed"]
+    texts = {
+        path: path.read_text() for path in world.home.rglob("*") if path.is_file() and world.state not in path.parents
+    }
+    (path,) = [path for path, text in texts.items() if str(script) in text]
+    if not texts[path].startswith("#!"):
+        path.write_text(f"<<<<<<< HEAD\n{texts[path]}=======\n{texts[path]}>>>>>>> theirs\n")
+        (gate,) = found(world)
+        assert (gate.state, "merge conflict" in gate.why) == ("unreadable", True), gate
+        path.write_text(texts[path])
+    program = path if texts[path].startswith("#!") else script
+    program.write_text(f"{program.read_text()}<<<<<<< HEAD\nexit 0\n=======\nexit 1\n>>>>>>> theirs\n")
+    (gate,) = found(world)
+    assert (gate.state, "merge conflict" in gate.why) == ("broken", True), gate
+
+
 def test_a_matcher_that_is_not_a_pattern_is_broken(world: World) -> None:
     group: Json = {"matcher": "(", "hooks": [{"type": "command", "command": "true"}]}
     world.declare(world.home / ".claude" / "settings.json", "PreToolUse", group)
@@ -179,7 +199,7 @@ def test_shadow_for_all_and_for_one(world: World) -> None:
     assert states(world) == ["shadow", "armed"]
     assert not protected(found(world))
     world.config(f'mode = "shadow"\n[hooks."{one}"]\nmode = "enforce"\n')
-    assert states(world) == ["shadow", "shadow"]
+    assert states(world) == ["armed", "shadow"]
 
 
 def test_the_first_state_that_applies_counts(world: World) -> None:

@@ -9,7 +9,7 @@ from anyhook.model.hook import Hook
 from anyhook.model.json_types import Json
 from anyhook.tables.patterns import BadPattern, PatternTimeout
 from anyhook.tables.registry import dialect
-from anyhook.walk.match import match
+from anyhook.walk.routes import match
 
 TABLE: list[tuple[str, str, Json, Event, bool, str]] = [
     ("kodik", "PreToolUse", None, Event.pre_tool("Bash", {}), True, "no matcher means always"),

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from anyhook import Event
 from anyhook.model.call import Run
 from anyhook.model.hook import Hook
-from anyhook.tables.registry import dialect
+from anyhook.model.outcome import Outcome
+from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.walk.interpret import interpret
-from anyhook.walk.judge import judge
+from anyhook.walk.merge import judge
 
 if TYPE_CHECKING:
-    from anyhook.model.outcome import Outcome
     from conftest import World
 
 DENY = '{"hookSpecificOutput": {"permissionDecision": "deny"}}'
@@ -94,13 +95,15 @@ CLEAR = [
 ]
 
 
-def judged(name: str, said: str, posture: str, exit_code: int = 0, event: str = "pre_tool") -> Outcome:
+def judged(
+    name: str, said: str, posture: str, exit_code: int = 0, event: str = "pre_tool", handler: str = "command"
+) -> Outcome:
     table = dialect(name)
     row = table.row_for(event)
     assert row is not None
-    hook = Hook("h", "guard", name, "user", "f", (), "/", "", row.native, (event,), None, "command", {}, 5.0)
+    hook = Hook("h", "guard", name, "user", "f", (), "/", "", row.native, (event,), None, handler, {}, 5.0)
     run = Run("exited", exit_code, said.encode(), b"", 0, 0.0)
-    return judge(hook, table, row, interpret(hook, table.replies["command"], event, run), posture, {})
+    return judge(hook, table, row, interpret(hook, table.replies[handler], event, run), posture, {})
 
 
 def codes(outcome: Outcome) -> list[str]:
@@ -136,6 +139,51 @@ def test_a_documented_yes_goes_on_under_deny(name: str, said: str) -> None:
     assert "foreign-refusal" not in codes(outcome)
     if "tyop" not in said:
         assert codes(outcome) == []
+
+
+NEVER_A_YES = (
+    "no", '"allow"', "[]", "5", "null", "false", '{"ok": true', '{"ok": false}', 'fine: {"decision": "block"',
+    '{"decision": "deny"}', '{"decision": "block"}', '{"blocked": true}', '{"continue": false, "block": true}',
+    '{"hookSpecificOutput": {"permissionDecision": "deny"}}', '{"decision": "approve"}\n{"ok": false}',
+)  # fmt: skip
+ASKED = [
+    (name, handler)
+    for name in DIALECTS
+    for handler in dialect(name).replies
+    if handler not in ("command", "builtin", "callable")
+]
+
+
+@pytest.mark.parametrize("said", NEVER_A_YES)
+@pytest.mark.parametrize(("name", "handler"), ASKED)
+def test_every_kind_of_handler_needs_a_clear_yes_under_deny(name: str, handler: str, said: str) -> None:
+    closed = judged(name, said, "deny", handler=handler)
+    assert closed.verdict == "block"
+    assert closed.reason
+
+
+@pytest.mark.parametrize(("name", "handler"), ASKED)
+def test_silence_of_a_model_is_no_yes(name: str, handler: str) -> None:
+    asked = handler in ("prompt", "agent")
+    for said in ("", " \n"):
+        assert (judged(name, said, "deny", handler=handler).verdict == "block") is asked
+        assert judged(name, said, "native", handler=handler).verdict == "none"
+    assert judged(name, '{"ok": true}', "deny", handler=handler).verdict == "none"
+
+
+def test_callables_of_a_program_need_a_clear_yes_under_deny(world: World) -> None:
+    answers: list[object] = [False, "deny", {"decision": "block"}, 0, Outcome(verdict="no"), ValueError("x")]  # type: ignore[arg-type]
+    for answer in answers:
+        engine = world.engine(on_failure="deny")
+
+        def asked(_event: Event, answer: object = answer) -> Outcome | None:
+            if isinstance(answer, Exception):
+                raise answer
+            return answer  # type: ignore[return-value]
+
+        engine.on("pre_tool", asked)
+        assert engine.fire_sync(Event.pre_tool("Bash", {})).stops, answer
+        engine.close_sync()
 
 
 def test_a_key_that_nobody_reads_is_reported_and_closes_nothing() -> None:

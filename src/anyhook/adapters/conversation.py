@@ -18,6 +18,7 @@ from anyhook.adapters.lifecycle import (
     notes_of,
     unconfirmed,
 )
+from anyhook.adapters.off_warning import warned
 from anyhook.adapters.plain_values import fields_of, text_of
 from anyhook.model.outcome import ASK
 
@@ -152,8 +153,9 @@ class ToolCall:
 class HookedConversation:
     """One session of an agent. Frameworks in which several go on at once share it, as they share the engine."""
 
-    def __init__(self, engine: Engine, lifecycle: Lifecycle | None = None) -> None:
-        self.lifecycle = lifecycle or Lifecycle(engine)
+    def __init__(self, engine: Engine, lifecycle: Lifecycle | None, framework: str) -> None:
+        """`framework` is the name of the logger that its users look at."""
+        self.lifecycle = warned(lifecycle or Lifecycle(engine), framework)
 
     async def play(self, script: Script[T], **facts: Json) -> T:
         """Fire what the script asks for, with more facts where the host has some; the script's result."""

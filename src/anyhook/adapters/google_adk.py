@@ -26,7 +26,7 @@ class Hooked(BasePlugin):
 
     def __init__(self, engine: Engine, lifecycle: Lifecycle | None = None, name: str = "anyhook") -> None:
         super().__init__(name=name)
-        self.conversation = HookedConversation(engine, lifecycle)
+        self.conversation = HookedConversation(engine, lifecycle, "google_adk")
         self.lifecycle = self.conversation.lifecycle
         self._turns: dict[str, AgentTurn] = {}
         """By invocation, of which a runner has many at once."""

@@ -37,7 +37,7 @@ class Hooked(AgentMiddleware[Any, Any, Any]):
 
     def __init__(self, engine: Engine, lifecycle: Lifecycle | None = None) -> None:
         super().__init__()
-        self.conversation = HookedConversation(engine, lifecycle)
+        self.conversation = HookedConversation(engine, lifecycle, "langchain")
         self.lifecycle = self.conversation.lifecycle
 
     # -- the prompt

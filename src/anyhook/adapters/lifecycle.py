@@ -52,7 +52,7 @@ class Lifecycle:
         """Answers of the model to the main agent."""
         self.subagents = 0
         """How many sub-agents were started."""
-        self.begun = self.ended = False
+        self.begun = self.ended = self.warned = False
         self.cut_short: Decision | None = None
         """The decision by which a hook ended the last turn before the model was done."""
         self._started_s = monotonic()

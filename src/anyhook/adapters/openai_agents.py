@@ -44,7 +44,7 @@ class Hooked:
     """Fires the events of a run at an engine's hooks."""
 
     def __init__(self, engine: Engine, lifecycle: Lifecycle | None = None) -> None:
-        self.conversation = HookedConversation(engine, lifecycle)
+        self.conversation = HookedConversation(engine, lifecycle, "openai.agents")
         self.lifecycle = self.conversation.lifecycle
         self._unguarded: set[str] = set()
 

@@ -27,6 +27,7 @@ from anyhook.adapters.messages import (
     prompt_text,
     user_request,
 )
+from anyhook.adapters.off_warning import warned
 from anyhook.adapters.plain_values import jsonable
 from anyhook.adapters.tool_calls import delegated
 from anyhook.model.decision import Decision
@@ -107,8 +108,7 @@ class Hooked(WrapperCapability[Any]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.lifecycle is None:
-            self.lifecycle = Lifecycle(self.engine)
+        self.lifecycle = warned(self.lifecycle or Lifecycle(self.engine), "pydantic_ai")  # type: ignore[truthy-bool]
 
     # -- one run
 

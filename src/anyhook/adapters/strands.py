@@ -29,7 +29,7 @@ class Hooked(HookProvider):
     """Fires the events of an agent's loop at an engine's hooks."""
 
     def __init__(self, engine: Engine, lifecycle: Lifecycle | None = None) -> None:
-        self.conversation = HookedConversation(engine, lifecycle)
+        self.conversation = HookedConversation(engine, lifecycle, "strands")
         self.lifecycle = self.conversation.lifecycle
         self._turns: WeakKeyDictionary[Any, AgentTurn] = WeakKeyDictionary()
         """By agent, since an agent takes one prompt at a time."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from anyhook.agent.failure import BadSetup, Failed
 from anyhook.agent.script import script_model
+from anyhook.documents.places import config_file
 from anyhook.handlers.model_client import Client, NoModelError
-from anyhook.state.places import config_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

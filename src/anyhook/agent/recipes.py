@@ -12,8 +12,8 @@ from pydantic_ai import Agent
 from anyhook.adapters.messages import transcript
 from anyhook.agent.failure import BadSetup
 from anyhook.agent.script import RECIPE, asked_apart
+from anyhook.documents.places import config_file
 from anyhook.documents.read import Unreadable, read_bytes
-from anyhook.state.places import config_file
 from anyhook.tables.registry import DIALECTS, dialect
 
 if TYPE_CHECKING:

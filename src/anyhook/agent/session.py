@@ -25,16 +25,17 @@ from anyhook.agent.recipes import COMPACT, cook, folders, recipe_text
 from anyhook.agent.settings import read_agent_settings
 from anyhook.agent.tools import exit_code, tools
 from anyhook.documents.files import Files
+from anyhook.documents.places import config_file, home_of, state_dir
 from anyhook.handlers.key_variables import key_names
 from anyhook.handlers.model_client import words_of
-from anyhook.model.xdg import home_of
 from anyhook.process.leftovers import VARIABLE as LEFTOVERS
 from anyhook.process.leftovers import end_commands, end_leftovers, now_s
 from anyhook.state.conversations import Conversation, Conversations
-from anyhook.state.places import config_file, state_dir
+from anyhook.state.plans import Setup
 from anyhook.state.settings import Settings, read_settings
-from anyhook.walk.catalog import Catalog, Setup
 from anyhook.walk.engine import Engine
+from anyhook.walk.routes import Catalog
+from anyhook.walk.tell import off_line
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterable, Callable, Mapping, Sequence
@@ -118,6 +119,7 @@ class Session:
         if earlier is not None:
             self.history = repair_messages(ModelMessagesTypeAdapter.validate_python(earlier.messages))
         self.lifecycle = Lifecycle(self.engine, _facts(options, self.model_name), self.observe, self.announce)
+        self.lifecycle.warned = True  # `start` tells it
         if earlier is not None:
             self.lifecycle.waiting.extend(earlier.waiting)
             self.earlier_turns = earlier.turns
@@ -177,7 +179,10 @@ class Session:
     # -- how the session starts and ends
 
     async def start(self) -> TurnResult:
-        """The session starts, unless a hook refuses."""
+        """The session starts, unless a hook refuses. Guards that are off are told first."""
+        off = off_line(self.engine.setup, self.engine.catalog)
+        if off:
+            self.tell(off)
         decision = await self.lifecycle.begin("resume" if self.resumed else "startup")
         if decision.stops and decision.effect == "abort":
             return TurnResult("", REFUSED, decision.reason or "")

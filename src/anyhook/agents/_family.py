@@ -8,10 +8,9 @@ from anyhook.agents._claude_replies import COMMAND
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.model.record import Record
 from anyhook.shell.commands import check_text
-from anyhook.tables.cells import native_name, project, session
+from anyhook.tables.cells import is_plain, named_or_found, native_name, project, searched, session
 from anyhook.tables.hosted import calls_us, in_a_shell, no_transcript, switched, tool_rows, without
 from anyhook.tables.isolation import one_file
-from anyhook.tables.matchers import is_plain, named_or_found, searched
 from anyhook.tables.patterns import check_pattern
 from anyhook.tables.readers import object_or_nothing
 from anyhook.tables.rows import Dialect, Failing, Field, Key, Limits, Misplaced, Reply, Roots, Scaffold

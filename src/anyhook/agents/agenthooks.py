@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 
 from anyhook.model.hook import Hook, Layer, Source
-from anyhook.tables.cells import local_time, native_name, project, session
+from anyhook.tables.cells import local_time, native_name, project, session, tool_and_content
 from anyhook.tables.folders import FolderShape, load_folders
-from anyhook.tables.matchers import tool_and_content
 from anyhook.tables.readers import object_or_text
 from anyhook.tables.rows import (
     Dialect,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.shell.commands import argv_of, check_argv, expand_home, split
 from anyhook.shell.named import named_files
-from anyhook.tables.cells import native_name, output_text, project, session
-from anyhook.tables.matchers import everything
+from anyhook.tables.cells import everything, native_name, output_text, project, session
 from anyhook.tables.readers import whole_object
 from anyhook.tables.rows import (
     Dialect,

@@ -6,9 +6,8 @@ import os
 import stat
 
 from anyhook.model.hook import BROKEN, DISABLED, Hook, Layer, Source
-from anyhook.tables.cells import native_name, project, session, utc_time
+from anyhook.tables.cells import everything, native_name, project, session, utc_time
 from anyhook.tables.isolation import one_file
-from anyhook.tables.matchers import everything
 from anyhook.tables.readers import whole_object_strict
 from anyhook.tables.rows import (
     Builtin,

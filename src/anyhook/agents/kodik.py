@@ -7,10 +7,9 @@ import os
 
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.shell.commands import SHELL, check_text
+from anyhook.shell.loose import words_read
 from anyhook.shell.named import named_files
-from anyhook.shell.read import words_read
-from anyhook.tables.cells import native_name, project, session
-from anyhook.tables.matchers import whole_value
+from anyhook.tables.cells import native_name, project, session, whole_value
 from anyhook.tables.patterns import check_pattern
 from anyhook.tables.readers import last_line_object
 from anyhook.tables.rows import (

@@ -63,6 +63,7 @@ import { spawnSync } from "node:child_process"
 
 const LAUNCHER = {launcher}
 const SECONDS = {seconds}
+const CLOSED = {closed}
 
 const ask = (event, payload) => {
   const [program, ...words] = LAUNCHER
@@ -70,6 +71,8 @@ const ask = (event, payload) => {
     input: JSON.stringify(payload),
     timeout: SECONDS * 1000,
   })
+  const ran = done.status === 0 || done.status === 2
+  if (CLOSED && !ran) throw new Error("anyhook cannot be run, and its entry is closed: install it again")
   if (done.status === 2) throw new Error(String(done.stderr).trim() || "refused by a hook")
   try { return JSON.parse(String(done.stdout)) ?? {} } catch { return {} }
 }
@@ -125,6 +128,8 @@ HOST = Host(
     ),
     project=("directory", "properties.info.directory", "cwd"),
     program="opencode",
+    confirms=(),
+    without_us="open",  # our own plugin passes over a program that is not there, unless it is closed
     confirm="nothing to confirm: it loads plugins from this folder.",
     gaps=("permission requests", "refusing a prompt", "keeping a turn going"),
     result=_result,

@@ -31,6 +31,7 @@ VERBS = {
     "install": ("anyhook.cli.verb_install", "Make an agent call anyhook, so that your hooks run in it."),
     "uninstall": ("anyhook.cli.verb_install", "Remove anyhook from an agent's config."),
     "doctor": ("anyhook.cli.verb_doctor", "Check your agents, and what keeps anyhook from working in them."),
+    "warm": ("anyhook.cli.verb_warm", "Show the server that answers agents faster, or stop it."),
     "bridge": ("anyhook.cli.verb_bridge", "Answer an agent that runs its hooks."),
     "test": ("anyhook.cli.verb_test", "Run the test cases of your hooks."),
     "record": ("anyhook.cli.verb_record", "Turn recorded events into test cases."),

@@ -7,22 +7,22 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
-from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import BadCall
+from anyhook.cli.fire import project_of
 from anyhook.documents.files import Files
+from anyhook.documents.places import home_of
 from anyhook.model import lean_json
-from anyhook.model.digest import hasher
-from anyhook.model.lean_json import every_text
-from anyhook.model.xdg import home_of
+from anyhook.model.lean_json import digest, every_text
 from anyhook.replay.backtest import Backtest, Subject
 from anyhook.replay.trial import Trial, python_script, sandbox_of, works
+from anyhook.state.plans import Setup
 from anyhook.tables.registry import dialect
 from anyhook.tables.translate import to_native
 from anyhook.testing.kit.hook_names import likely
-from anyhook.walk.catalog import Setup, open_catalog
 from anyhook.walk.engine import Engine
-from anyhook.walk.match import match
-from anyhook.walk.present import own_scene, present
+from anyhook.walk.merge import posture_of
+from anyhook.walk.present import own_scene, present, scene_of
+from anyhook.walk.routes import match, open_catalog
 from anyhook.walk.trust import pin
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _subject(engine: Engine, hook: Hook, sandbox: str) -> Subject:
         raise BadCall(f"{hook.id}: its event is not known yet; fire it once.")
     item = pin(hook, table, engine.setup.roots(engine.catalog.config.plugins), Files())
     content = lean_json.dumps([item.id, item.definition, dict(item.files), sandbox])
-    return Subject(hook, table, row, hasher()(content.encode()), engine.context.posture_of(hook))
+    return Subject(hook, table, row, digest(content.encode()), posture_of(engine.context, hook))
 
 
 def _pairs(
@@ -113,7 +113,7 @@ def _pairs(
             continue
         seen = to_native(event, step.dialect)
         if step.why is None:
-            why, _ = match(step.hook, step.dialect, step.row, seen)
+            why, _ = match(step.hook, step.dialect, step.row, seen, event)
             if why:
                 continue
 
@@ -125,7 +125,7 @@ def _pairs(
 
 def _trial(engine: Engine, subject: Subject, event: Event, key: str) -> Trial:
     hook, table = subject.hook, subject.dialect
-    scene = engine.context.scene(event, table, subject.row)
+    scene = scene_of(engine.context, event, table, subject.row)
     call, missing = present(hook, table, subject.row, scene, "backtest")
     scene = own_scene(hook, scene)
     interpreter, task = "", ()  # type: tuple[str, tuple[object, ...]]

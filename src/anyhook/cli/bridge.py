@@ -7,21 +7,29 @@ from __future__ import annotations
 import os
 import sys
 
+# The C module: `threading` costs more than everything that is needed of it.
+from _thread import allocate_lock, start_new_thread
+from time import monotonic
+
 from anyhook.cli.failure import BLOCKED, BadCall
 from anyhook.cli.fire import open_engine, quiet, setup_of
-from anyhook.cli.watchdog import Overdue, Watchdog, begun_s
 from anyhook.model.firing import NO_OPINION
 from anyhook.state.plans import read_plan
-from anyhook.tables.installed import BadTable
+from anyhook.tables.registry import BadTable
 from anyhook.walk.bridge import looked_at, margin_s, named, read, with_lost_record
 from anyhook.walk.receive import project_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from anyhook.cli.options import BridgeOptions
     from anyhook.model.firing import Answer
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Host, HostEvent
+
+OLDEST_S = 60.0
+"""An age beyond this is a clock that nobody understands (a container that was frozen), and not a slow start."""
 
 
 def bridge(agent: str, native: str, options: BridgeOptions) -> int:
@@ -70,7 +78,7 @@ def _answer(table: Host, row: HostEvent, options: BridgeOptions, begun: float, w
     asked = incoming.refusal or incoming.doubts
     if plan is not None and not asked and plan.is_quiet(*[event.name for event in events]):
         return with_lost_record(NO_OPINION, quiet(setup, plan, events, table.name, options))
-    from anyhook.cli.signals import OnDuty
+    from anyhook.process.run import OnDuty
 
     with OnDuty():
         return open_engine(setup, plan, options, serves=table).bridge(table.name, row.native, incoming)
@@ -80,7 +88,7 @@ def _project(table: Host, payload: dict[str, Json], options: BridgeOptions) -> s
     """The folder whose hooks are meant: named by the call, by the agent's own variable, by the payload, or the current
     one."""
     if options.project:
-        from anyhook.cli.event_input import project_of as checked
+        from anyhook.cli.fire import project_of as checked
 
         return checked(options.project)
     for folder in (*map(os.environ.get, table.project_variables), project_of(table, payload)):
@@ -106,3 +114,78 @@ def _tell(answer: Answer, row: HostEvent) -> int:
             render.say(f"anyhook bridge: the answer could not be written ({error.strerror})")
             return answer.status or BLOCKED
     return answer.status
+
+
+# -- the watchdog: an agent that has no answer within its time limit ends us and goes on as if nothing had been hooked.
+# So when that time is nearly up, whatever holds us (a network drive that does not answer, a stdin that nobody closes, a
+# pattern that takes long), the agent gets the answer that the posture has for our own failures. It is a thread, because
+# a signal handler of Python waits until the call that hangs has come back.
+
+
+class Overdue(Exception):  # noqa: N818 (it says what is wrong)
+    """The agent's time was nearly up and there was no decision."""
+
+
+class Started:
+    """The process whose start counts; a warm worker stands in for another one."""
+
+    process = "self"
+
+
+def begun_s() -> float:
+    """When this process was started, by the monotonic clock; now, where the system does not say. Python had to be
+    loaded before anything here could look at a clock, and the agent's clock ran meanwhile."""
+    try:
+        descriptor = os.open(f"/proc/{Started.process}/stat", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            line = os.read(descriptor, 4096)
+        finally:
+            os.close(descriptor)
+        from time import CLOCK_BOOTTIME, clock_gettime
+
+        started_s = int(line.rpartition(b")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
+        age_s = clock_gettime(CLOCK_BOOTTIME) - started_s
+    except (OSError, ValueError, IndexError, ImportError):
+        return monotonic()
+    return monotonic() - min(max(age_s, 0.0), OLDEST_S)
+
+
+class Watchdog:
+    """Calls `answer` in the main thread's stead when the time has come, and ends the process with what it returns.
+    Exactly one of the two answers: the one that asks first."""
+
+    def __init__(self, at_s: float, answer: Callable[[str], int]) -> None:
+        self._at_s, self._answer = at_s, answer
+        self._claim, self._done = allocate_lock(), allocate_lock()
+        self._stdout = -1
+        self.refusal = ""
+        """Why this call is refused, whatever the hooks say, as far as that is known yet."""
+
+    def start(self) -> None:
+        try:
+            self._stdout = os.dup(1)  # while hooks run, stdout leads elsewhere
+        except OSError:
+            pass  # it was closed from the start
+        self._done.acquire()
+        try:
+            start_new_thread(self._watch, ())
+        except RuntimeError:
+            pass  # no thread available; go on without
+
+    def stop(self) -> None:
+        """The main thread has the answer. Comes back only if it is the one to give it."""
+        self._claim.acquire()
+        self._done.release()
+        if self._stdout >= 0:
+            os.close(self._stdout)
+
+    def _watch(self) -> None:
+        if self._done.acquire(timeout=max(self._at_s - monotonic(), 0.0)) or not self._claim.acquire(blocking=False):
+            return
+        status = 1
+        try:
+            if self._stdout >= 0:
+                os.dup2(self._stdout, 1)
+            status = self._answer(self.refusal)
+        finally:
+            os._exit(status)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from anyhook.cli.event_input import project_of
+from anyhook.cli.fire import project_of
+from anyhook.state.plans import Setup
 from anyhook.walk.build import build
-from anyhook.walk.catalog import Catalog, Setup
+from anyhook.walk.routes import Catalog
 
 if TYPE_CHECKING:
     from anyhook.cli.options import ProjectOptions

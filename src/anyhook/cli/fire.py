@@ -4,21 +4,33 @@ command-line library, and where nothing is hooked, no engine either."""
 from __future__ import annotations
 
 import os
+import sys
 
-from anyhook.cli.event_input import event_of, project_of
-from anyhook.cli.failure import BLOCKED, DONE, FINDINGS
+from anyhook.cli.failure import BLOCKED, DONE, FINDINGS, BadCall
+from anyhook.model import lean_json
+from anyhook.model.event import EVENTS, FIELDS, Event
 from anyhook.state.plans import Setup, read_plan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from anyhook.cli.options import FireOptions, RunOptions
+    from anyhook.cli.options import EventOptions, FireOptions, RunOptions
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
+    from anyhook.model.json_types import Json
     from anyhook.state.plans import CatalogPlan
     from anyhook.tables.host_rows import Host
     from anyhook.walk.engine import Engine
+
+
+NAMES = {
+    "tool": "tool", "call_id": "call_id", "source": "source", "trigger": "trigger", "reason": "reason",
+    "agent": "agent_type", "session": "session",
+}  # fmt: skip
+"""Options that take a name, and the canonical fields they fill."""
+TEXTS = {"tool_error": "tool_error", "prompt": "prompt", "message": "message"}
+"""The same for texts, which may come from a file or stdin."""
 
 
 def fire(name: str, options: FireOptions) -> int:
@@ -28,7 +40,7 @@ def fire(name: str, options: FireOptions) -> int:
     event, unknown = event_of(name, options, plan.natives if plan else None)
     if plan is not None and not unknown and plan.is_quiet(event.name):
         return answer(quiet(setup, plan, [event], "fire", options, options.session), options.json)
-    from anyhook.cli.signals import OnDuty
+    from anyhook.process.run import OnDuty
 
     with OnDuty():
         engine = open_engine(setup, plan, options, options.session)
@@ -53,8 +65,8 @@ def open_engine(
     setup: Setup, plan: CatalogPlan | None, options: RunOptions, session: str | None = None, serves: Host | None = None
 ) -> Engine:
     """The engine of a process that ends with the answer."""
-    from anyhook.walk.catalog import load_catalog
     from anyhook.walk.engine import Engine
+    from anyhook.walk.routes import load_catalog
 
     return Engine(
         setup,
@@ -115,3 +127,131 @@ def answer(decision: Decision, as_json: bool) -> int:
         render.say(f"anyhook fire: the answer could not be written ({error.strerror})")
         return status or FINDINGS
     return status
+
+
+# -- the words of the call → an Event. This reads the files and the stdin that the options name, and nothing else.
+
+
+def project_of(project: str | None, plugin_dirs: Sequence[str] = ()) -> str:
+    """The project directory, checked; and the plugins' are."""
+    project = project or "."
+    if not os.path.isabs(project) and not _here():
+        raise BadCall("the current directory no longer exists. Change to another one, or use --project.")
+    if not os.path.isdir(project):
+        raise BadCall(f"--project {project}: no such directory. Name the project's folder.")
+    for folder in plugin_dirs:
+        if not os.path.isdir(folder):
+            raise BadCall(f"--plugin-dir {folder}: no such directory. Name the directory of one installed plugin.")
+    if not os.access(project, os.R_OK | os.X_OK):
+        raise BadCall(f"--project {project}: permission denied. Make the directory readable.")
+    return project
+
+
+def _here() -> bool:
+    try:
+        os.getcwd()
+    except OSError:
+        return False
+    return True
+
+
+def event_of(
+    name: str, options: EventOptions, natives: dict[str, tuple[str, ...]] | None = None
+) -> tuple[Event, list[str]]:
+    """The event, and the names in --data that no dialect knows."""
+    if [getattr(options, key) for key in ("data", "input", "output", *TEXTS)].count("-") > 1:
+        raise BadCall("`-` stands for stdin, and stdin can be read only once. Use @FILE for the others.")
+    texts = _Texts()
+    data: dict[str, Json] = {}
+    given: Json = {}
+    if options.data is not None:
+        given = texts.json("--data", options.data)
+        if not isinstance(given, dict):
+            raise BadCall("--data must be a JSON object, such as '{\"turn_number\": 3}'.")
+    for key, field in NAMES.items():
+        if (name_given := getattr(options, key)) is not None:
+            data[field] = name_given
+    for key, field in TEXTS.items():
+        if (text_given := getattr(options, key)) is not None:
+            data[field] = texts.text(f"--{key.replace('_', '-')}", text_given)
+    if options.input is not None:
+        data["input"] = texts.json("--input", options.input)
+        if not isinstance(data["input"], dict):
+            raise BadCall('--input must be a JSON object, such as \'{"command": "ls"}\'.')
+    if options.output is not None:
+        data["output"] = _loose(texts.text("--output", options.output))
+    event = name
+    if name not in EVENTS or given:
+        from anyhook.tables.registry import UnknownEvent, canonical_event
+
+        try:
+            event = canonical_event(name, "tool_error" in data, natives)
+        except UnknownEvent as error:
+            raise BadCall(str(error)) from None
+    if "message" in data and event != "notification":  # elsewhere it is a dialect's own word for another field
+        from anyhook.tables.registry import canonical_field
+
+        data.setdefault(canonical_field(event, "message") or "message", data.pop("message"))
+    unknown = _add_given(event, given if isinstance(given, dict) else {}, data)
+    if given and data.get("tool_error"):
+        event = canonical_event(name, True, natives)  # --data may give the error in a dialect's own word
+    if "agent_type" in data:
+        data.setdefault("agent_name", data["agent_type"])  # --agent names both, unless --data knows better
+    return Event(event, data), unknown
+
+
+def _add_given(event: str, given: dict[str, Json], data: dict[str, Json]) -> list[str]:
+    """The fields of --data, by canonical or any dialect's own name; a named option wins over them."""
+    unknown: list[str] = []
+    if given:
+        from anyhook.tables.registry import canonical_field
+    for key, value in given.items():
+        field = canonical_field(event, key)
+        if field is None:
+            unknown.append(key)
+            continue
+        if field not in FIELDS:
+            continue  # dialects know the key and make its value themselves
+        if field == "input" and not isinstance(value, dict):
+            raise BadCall(f"--data: `{key}` must be a JSON object.")
+        if field in EVENTS[event] and not isinstance(value, str):
+            raise BadCall(f"--data: `{key}` must be a text: hooks are chosen by it.")
+        data.setdefault(field, value)
+    return unknown
+
+
+def _loose(text: str) -> Json:
+    """A tool's result: an object or a list where it is one, else the text as it is."""
+    if text.lstrip()[:1] in ("{", "["):
+        try:
+            return lean_json.loads_any(text)
+        except ValueError:
+            return text
+    return text
+
+
+class _Texts:
+    """Reads `@FILE` and `-`."""
+
+    def text(self, option: str, value: str) -> str:
+        if value == "-":
+            if sys.stdin is None:
+                raise BadCall(f"{option} -: stdin is closed.")
+            return sys.stdin.buffer.read().decode("utf-8", "replace")
+        if not value.startswith("@"):
+            return value
+        try:
+            with open(value[1:], "rb") as file:
+                return file.read().decode("utf-8", "replace")
+        except OSError as error:
+            raise BadCall(f"{option} {value}: the file cannot be read ({error.strerror}).") from None
+
+    def json(self, option: str, value: str) -> Json:
+        text = self.text(option, value)
+        try:
+            return lean_json.loads_any(text)
+        except ValueError as error:
+            shown = text if len(text) <= 60 else f"{text[:60]}…"
+            raise BadCall(
+                f"{option}: this is not valid JSON: {shown!r} ({error}). Quote it for the shell with single quotes."
+            ) from None

@@ -3,13 +3,12 @@ field's row is what the fast path, the full command line and the docs read. It p
 
 from __future__ import annotations
 
-from anyhook.model.record import Record
 from anyhook.model.words import MODE, ON_FAILURE, TRUST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
+    from typing import Any, Self, TypeVar, dataclass_transform
 
     T = TypeVar("T", bound="Options")
 else:
@@ -18,26 +17,31 @@ else:
         return lambda cls: cls
 
 
-class Option(Record):
-    """The row of one option."""
+class Option:
+    """The row of one option. (Not a Record: a call of an agent makes two dozen of them.)"""
 
-    flag: str
-    help: str
-    metavar: str = ""
-    """"" for a switch that takes no value."""
-    many: bool = False
-    choices: tuple[str, ...] = ()
-    short: str = ""
-    """One letter for the same, as `-r`."""
+    __slots__ = ("choices", "default", "flag", "help", "key", "many", "metavar", "short")
 
-    @property
-    def key(self) -> str:
-        return self.flag.lstrip("-").replace("-", "_")
+    def __init__(
+        self,
+        flag: str,
+        about: str,
+        metavar: str = "",
+        many: bool = False,
+        choices: tuple[str, ...] = (),
+        short: str = "",
+    ) -> None:
+        """`metavar` is "" for a switch that takes no value; `short` is one letter for the same, as `-r`."""
+        self.flag, self.help, self.metavar, self.many, self.choices, self.short = (
+            flag, about, metavar, many, choices, short,
+        )  # fmt: skip
+        self.key = flag.lstrip("-").replace("-", "_")
+        self.default: tuple[()] | bool | None = () if many else None if metavar else False
 
 
 def option(flag: str, about: str, metavar: str, *, choices: tuple[str, ...] = (), short: str = "") -> Any:
     """A field for an option that takes a value; None where the call does not have it."""
-    return Option(flag, about, metavar, choices=choices, short=short)
+    return Option(flag, about, metavar, False, choices, short)
 
 
 def repeated(flag: str, about: str, metavar: str) -> Any:
@@ -55,24 +59,21 @@ class Options:
     """What a call of a verb asks for: one field per option. Subclasses declare fields; a class with several bases has
     the fields of all of them. (Not a Record: slots do not allow several bases.)"""
 
-    if TYPE_CHECKING:
-        rows: ClassVar[tuple[Option, ...]]
-        """The table, in the order in which help shows it."""
-
     debug: bool = switch("--debug", "Show every step with its time, and the traceback of a failure, on stderr.")
-
-    def __init_subclass__(cls) -> None:
-        # Help shows a verb's own options first, and what all verbs have last.
-        owners = (cls, *cls.__mro__[-3:0:-1], Options)
-        names = dict.fromkeys(name for owner in owners for name, row in vars(owner).items() if isinstance(row, Option))
-        cls.rows = tuple(getattr(cls, name) for name in names)
 
     def __init__(self, **values: object) -> None:
         found = self.__dict__
-        for row in self.rows:
-            found[row.key] = values.pop(row.key, () if row.many else None if row.metavar else False)
+        for row in self.rows():
+            found[row.key] = values.pop(row.key, row.default)
         if values:
             raise TypeError(f"{type(self).__name__} has no option {', '.join(values)}")
+
+    @classmethod
+    def rows(cls) -> list[Option]:
+        """The table, in the order in which help shows it: a verb's own options first, and what all verbs have last."""
+        owners = (cls, *cls.__mro__[-3:0:-1], Options)
+        names = {name: 0 for owner in owners for name, row in owner.__dict__.items() if type(row) is Option}
+        return [getattr(cls, name) for name in names]
 
     @classmethod
     def of(cls, values: Mapping[str, object]) -> Self:
@@ -159,7 +160,7 @@ class BridgeOptions(RunOptions):
 def parse(words: Sequence[str], kind: type[T], count: int) -> tuple[list[str], T] | None:
     """The arguments and options of a call that is entirely correct; None for one that the full parser has
     to look at."""
-    known = {row.flag: row for row in kind.rows}
+    known = {row.flag: row for row in kind.rows()}
     arguments: list[str] = []
     values: dict[str, str | tuple[str, ...] | bool] = {}
     rest = iter(words)
@@ -179,4 +180,9 @@ def parse(words: Sequence[str], kind: type[T], count: int) -> tuple[list[str], T
             return None
         before = values.get(row.key, ())
         values[row.key] = (*before, value) if row.many and isinstance(before, tuple) else value
+    if "dialect" in values:
+        from anyhook.tables.registry import DIALECTS
+
+        if any(name not in DIALECTS for name in values["dialect"]):  # type: ignore[union-attr]
+            return None
     return (arguments, kind(**values)) if len(arguments) == count else None

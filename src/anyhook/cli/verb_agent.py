@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import BadCall
+from anyhook.cli.fire import project_of
 from anyhook.cli.options import ModeOption, ProjectJsonOptions, TrustOption, option, repeated, switch
-from anyhook.cli.signals import AnswerOnly, fill_streams
 from anyhook.cli.verb_trust import approve_all
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.model import lean_json
 from anyhook.process.reaper import Reaper
+from anyhook.process.run import AnswerOnly, fill_streams
 from anyhook.tables.registry import dialect
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from anyhook.cli.view import render
 from anyhook.cli.view.backtest_text import finding_lines, tally_table
 from anyhook.cli.view.console import show
 from anyhook.cli.view.progress import progress
+from anyhook.documents.places import make_private_dir, state_dir
 from anyhook.replay.backtest import WorkerLost
 from anyhook.replay.trial import end_with
-from anyhook.state.places import make_private_dir, state_dir
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -8,7 +8,7 @@ import click
 
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
-from anyhook.cli.options import ProjectOptions, option, switch
+from anyhook.cli.options import ProjectOptions, TrustOption, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.console import wrapped
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PATHS = click.Argument(["paths"], nargs=-1, metavar="[PATH]...")
 
 
-class CheckOptions(ProjectOptions):
+class CheckOptions(TrustOption, ProjectOptions):
     format: str | None = option(
         "--format", "How to print the findings; default: text.", "FORMAT", choices=("text", "json", "sarif")
     )
@@ -36,9 +36,10 @@ class CheckOptions(ProjectOptions):
 def check(paths: tuple[str, ...], options: CheckOptions) -> int:
     """Read every hook file, or only those in PATH, and report what is wrong: file, line, cause and fix.
 
-    Starts nothing. Exits with status 1 if there are errors, and with 0 if there are none or only warnings.
+    Starts nothing. Files that are not approved are looked at as well; --trust ask also reports the hooks that wait for
+    approval. Exits with status 1 if there are errors, and with 0 if there are none or only warnings.
     """
-    setup = setup_of(options, trust="all")
+    setup = setup_of(options, trust=options.trust or "all")
     try:
         findings = checkup(setup, paths)
     except UnknownFile as error:

@@ -11,33 +11,43 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
+from anyhook.cli.fire import project_of
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.console import wrapped
 from anyhook.cli.view.styles import BAD, GOOD, PLAIN, WARN, wants_colour
-from anyhook.install.diagnosis import INERT, diagnose, version_of
-from anyhook.live.check import check
-from anyhook.model.xdg import home_of
+from anyhook.documents.places import home_of
+from anyhook.install.diagnosis import INERT, REFUSING, UNKNOWN, diagnose, version_of
+from anyhook.live.check import ARMED, check
+from anyhook.state.plans import Setup
 from anyhook.tables.host_rows import EFFECTS
 from anyhook.tables.registry import HOSTS, INSTALLABLE, host
 from anyhook.tables.shapes import guess
+from anyhook.walk.agent_status import unguarded
 from anyhook.walk.build import build
-from anyhook.walk.catalog import Setup
+from anyhook.walk.status import SAFE_STATES, gates
+from anyhook.warm.client import ask, servers
+from anyhook.warm.place import is_wanted
 
 if TYPE_CHECKING:
     from types import FrameType
 
-    from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Host
+    from anyhook.walk.routes import Catalog
 
 EXAMPLE = "anyhook doctor claude"
 LIMIT_S, MAX_LIMIT_S = 120.0, 3600.0
-MARKS = {"INERT": "✗", "UNKNOWN": "?", "NOT_INSTALLED": "-", "ARMED": "✓"}
-STYLES = {"INERT": BAD, "UNKNOWN": WARN, "ARMED": GOOD}
+MARKS = {"INERT": "✗", "REFUSING": "✗", "UNKNOWN": "?", "NOT_INSTALLED": "-", "ARMED": "✓"}
+STYLES = {"INERT": BAD, "REFUSING": BAD, "UNKNOWN": WARN, "ARMED": GOOD}
+WITHOUT_US = {
+    "open": "where anyhook cannot be run, it goes on unguarded",
+    "refuses": "where anyhook cannot be run, it refuses every call",
+    "closed": "where anyhook cannot be run, it refuses what hooks guard: its entry is closed",
+    "unknown": "what it does where anyhook cannot be run is not known",
+}
 INDENT = " " * 4
 
 
@@ -55,11 +65,12 @@ def doctor(agents: tuple[str, ...], options: DoctorOptions) -> int:
 
     With --live, it starts every agent that has our entry once, in a temporary home and project. It copies your entry
     and the settings and approvals that affect it, uses a scripted model, and turns the network off where the system
-    allows that. The agent is told to run a harmless command that a hook refuses. ARMED: it called the entry and obeyed.
-    INERT: it did not. UNKNOWN: the check could not tell, and says why.
+    allows that. The agent is told to run a harmless command that a hook refuses. ARMED: it called the entry and obeyed,
+    and your own guards are on in this project. INERT: it did not, or a guard of yours is off. UNKNOWN: the check could
+    not tell, and says why. REFUSING, with and without --live: anyhook cannot be run, so the agent refuses everything.
 
     \b
-    Exit status: 0 nothing wrong, 1 an entry that cannot work (INERT), 3 bad call.
+    Exit status: 0 nothing wrong, 1 an entry or a guard that cannot work (INERT, REFUSING), 3 bad call.
     """
     for name in agents:
         if name not in HOSTS:
@@ -67,18 +78,17 @@ def doctor(agents: tuple[str, ...], options: DoctorOptions) -> int:
     project = os.path.realpath(project_of(options.project))
     names = agents or INSTALLABLE
     limit_s = _limit_s(options.limit) if options.live else None
-    hooks = _hooks(project)
-    found = {name: _look(host(name), project, hooks, limit_s) for name in names}
+    setup = Setup.of(project, dict(os.environ))
+    catalog = build(setup, may_start=False)
+    found = {name: _look(host(name), setup, catalog, limit_s) for name in names}
     if options.json:
         render.json_out({name: state.as_dict() for name, state in found.items()})
     else:
         for name, state in found.items():
             _tell(host(name), state)
-    return FINDINGS if any(state.status == INERT for state in found.values()) else DONE
-
-
-def _hooks(project: str) -> list[Hook]:
-    return build(Setup.of(project, dict(os.environ)), may_start=False).hooks
+        if not agents:
+            _tell_warm()
+    return FINDINGS if any(state.status in (INERT, REFUSING) for state in found.values()) else DONE
 
 
 def _limit_s(given: str | None) -> float:
@@ -107,6 +117,10 @@ class AgentState:
     network: str | None
     """How it was driven: `off`, or why the network was on; None where it was not driven."""
     copied: list[str]
+    without_us: str
+    """What the agent does where our entry's program is gone."""
+    guards: str
+    """What is wrong with the guards there; "" where nothing is."""
     covers: dict[str, list[str]]
     gaps: list[str]
     never: list[str]
@@ -121,36 +135,48 @@ class AgentState:
             "status": self.status,
             "reason": self.reason,
             **live,
+            "without_us": self.without_us,
+            "guards": self.guards,
             "covers": {event: [*effects] for event, effects in self.covers.items()},
             "gaps": [*self.gaps],
             "never": [*self.never],
         }
 
 
-def _look(table: Host, project: str, hooks: list[Hook], live_limit_s: float | None) -> AgentState:
+def _look(table: Host, setup: Setup, catalog: Catalog, live_limit_s: float | None) -> AgentState:
     """Look at one agent; with a limit it is driven, too."""
     program = shutil.which(table.program)
-    seen = diagnose(table, home_of(os.environ), project, os.environ)
+    seen = diagnose(table, home_of(os.environ), setup.project, os.environ)
+    guards = unguarded(gates(setup, catalog, table)) if seen.installed else ""
     status: str = seen.status
     reason = seen.reason
     network, copied = None, list[str]()
-    if seen.installed and seen.status != INERT and program is None:
+    if seen.status == UNKNOWN and program is None:
         reason = f"`{table.program}` is not on the PATH"
-    elif seen.installed and seen.status != INERT and live_limit_s is not None and program is not None:
+    elif seen.status in (UNKNOWN, REFUSING) and live_limit_s is not None and program is not None:
         signal.signal(signal.SIGTERM, _leave)  # so that the temporary folders go, too
-        verdict = check(table, program, project, os.environ, live_limit_s)
+        dead = seen.reason if seen.status == REFUSING else ""
+        verdict = check(table, program, setup.project, os.environ, live_limit_s, dead)
         status, reason = verdict.status, verdict.reason
         network, copied = verdict.network or "off", [*verdict.copied]
+        if status == ARMED and guards:
+            nothing = not any(gate.state not in SAFE_STATES for gate in gates(setup, catalog, table))
+            status, reason = UNKNOWN if nothing else INERT, f"it calls the entry and obeys, but {guards}"
     covers: dict[str, list[str]] = {}
     for row in table.events:
         for event in row.canonical if row.installed else ():
             covers[event] = [effect for effect in EFFECTS if effect in row.says]
     gaps = [*table.gaps, *(f"{row.native}: {row.why_not}" for row in table.events if row.why_not)]
     never = [
-        hook.id for hook in hooks if hook.scope != "builtin" and hook.events and not set(hook.events) & set(covers)
+        hook.id
+        for hook in catalog.hooks
+        if hook.scope != "builtin" and hook.events and not set(hook.events) & set(covers)
     ]
     version = version_of(program) if program else None
-    return AgentState(program, version, [*seen.installed], status, reason, network, copied, covers, gaps, never)
+    without_us = "closed" if seen.closed else table.without_us
+    return AgentState(
+        program, version, [*seen.installed], status, reason, network, copied, without_us, guards, covers, gaps, never
+    )
 
 
 def _tell(table: Host, state: AgentState) -> None:
@@ -161,12 +187,23 @@ def _tell(table: Host, state: AgentState) -> None:
         if state.network not in (None, "off"):
             lines += _row("note", f"it was driven with the network on: {state.network}")
         lines += [f"{INDENT}entry  {render.short_path(path)}" for path in state.installed]
+        if state.guards and state.guards not in state.reason:
+            lines += _row("guards", state.guards)
+        lines += _row("note", WITHOUT_US[state.without_us])
         for gap in state.gaps:
             lines += _row("gap", gap)
         for hook in state.never:
             lines += _row("never", f"{hook}: none of its events happens here")
     for line in lines:
         render.out(line)
+
+
+def _tell_warm() -> None:
+    found = [state for path in servers(os.environ) if (state := ask(path)) is not None]
+    for state in found:
+        render.out(f"The warm server runs (process {state.pid}); `anyhook warm --stop` ends it.")
+    if not found and not is_wanted(os.environ):
+        render.out("The warm server is turned off: every call of an agent starts Python.")
 
 
 def _row(word: str, text: str) -> list[str]:

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 import click
 
 from anyhook.cli.catalog_input import setup_of
-from anyhook.cli.event_input import event_of
 from anyhook.cli.failure import BadCall
+from anyhook.cli.fire import event_of
 from anyhook.cli.options import FireOptions
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.record_text import record_page, tone
 from anyhook.cli.view.styles import TONES, wants_colour
+from anyhook.documents.places import state_dir
 from anyhook.journal.search import record_of
-from anyhook.state.places import state_dir
 from anyhook.walk.build import build
 from anyhook.walk.engine import Engine
 

@@ -13,10 +13,10 @@ from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.progress import progress
+from anyhook.documents.places import state_dir
 from anyhook.journal.files import UnreadableJournal
 from anyhook.journal.redact import redacted
 from anyhook.journal.search import record_of, search
-from anyhook.state.places import state_dir
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,26 +10,36 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import DONE, BadCall
+from anyhook.cli.fire import project_of
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
+from anyhook.documents.places import home_of, state_dir
 from anyhook.install.changes import CannotChange, FileChange, places, to_install, to_uninstall, write
-from anyhook.model.xdg import home_of
+from anyhook.install.diagnosis import is_closed
 from anyhook.state.installs import Installs
-from anyhook.state.places import state_dir
 from anyhook.tables.registry import HOSTS, host
 from anyhook.tables.shapes import guess
+from anyhook.walk.express import express
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from anyhook.model.firing import Answer
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Entry, Host
 
 SCOPES = ("user", "project")
 AGENT = [click.Argument(["agent"])]
+CLOSING = frozenset({"user_prompt_submit", "pre_tool", "permission_request"})
+"""Events that a closed entry refuses without us; at others a refusal would keep the agent busy, or be lost."""
+WITHOUT_US = {
+    "closed": "Where anyhook cannot be run, {0} refuses what hooks guard: the entry is closed.",
+    "open": "Where anyhook cannot be run, {0} goes on unguarded. `anyhook install {1} --closed` makes it refuse.",
+    "refuses": "Where anyhook cannot be run, {0} refuses every call until the entry is gone or anyhook is back.",
+    "unknown": "What {0} does without anyhook is not known. `anyhook install {1} --closed` makes it refuse.",
+}
 EXAMPLE = "anyhook install claude --dry-run"
 TAKEN_OUT = "anyhook uninstall claude"
 
@@ -42,18 +52,26 @@ class InstallOptions(JsonOptions):
     dry_run: bool = switch("--dry-run", "Show what would change, and change nothing.")
 
 
-@verb("install", InstallOptions, EXAMPLE, AGENT)
-def install(agent: str, options: InstallOptions) -> int:
+class EntryOptions(InstallOptions):
+    closed: bool = switch("--closed", "Let the agent refuse what hooks guard where anyhook cannot be run.")
+
+
+@verb("install", EntryOptions, EXAMPLE, AGENT)
+def install(agent: str, options: EntryOptions) -> int:
     """Make an agent call anyhook, so that your hooks of every dialect run in it.
 
     Adds one entry per event to the agent's own config, for every tool. anyhook decides which hooks run, and whether
     they may. Comments, order and other entries stay as they are, and the old file is kept as a backup. Nothing is
     approved in the agent's own trust store; if you have to confirm something there, you are told.
 
+    In most agents an entry whose program is gone is passed over, and the agent goes on unguarded. With --closed the
+    entry is a line of shell that refuses prompts and tools where anyhook cannot be run. An entry that is closed stays
+    so when it is installed again; `uninstall` removes it.
+
     \b
     Exit status: 0 done, 3 bad call or a file that cannot be changed.
     """
-    return _carry_out(agent, options, True)
+    return _carry_out(agent, options, True, options.closed)
 
 
 @verb("uninstall", InstallOptions, TAKEN_OUT, AGENT)
@@ -68,7 +86,7 @@ def uninstall(agent: str, options: InstallOptions) -> int:
     return _carry_out(agent, options, False)
 
 
-def _carry_out(agent: str, options: InstallOptions, install: bool) -> int:
+def _carry_out(agent: str, options: InstallOptions, install: bool, wants_closed: bool = False) -> int:
     table, entry = _named(agent)
     scope = options.scope or SCOPES[0]
     project = os.path.realpath(project_of(options.project))
@@ -76,11 +94,12 @@ def _carry_out(agent: str, options: InstallOptions, install: bool) -> int:
     backups: list[str] = []
     try:
         paths = places(table, entry, scope, home_of(os.environ), project, os.environ)
+        closed = refusals(table) if wants_closed or any(map(is_closed, paths)) else {}
         if options.dry_run:
-            changes = _changes(table, entry, paths, _launcher(scope), Installs(state), install)
+            changes = _changes(table, entry, paths, Installs(state), scope, install, closed)
         else:
             with Installs.changing(state) as installs:
-                changes = _changes(table, entry, paths, _launcher(scope), installs, install)
+                changes = _changes(table, entry, paths, installs, scope, install, closed)
                 backups = write(changes, table, scope, installs, install)
     except CannotChange as why:
         raise BadCall(str(why)) from None
@@ -88,6 +107,8 @@ def _carry_out(agent: str, options: InstallOptions, install: bool) -> int:
         raise BadCall(f"{state} cannot be written ({error.strerror}). Check HOME and its permissions.") from None
     needed = [change for change in changes if change.needed]
     notes = [f"{table.title}: {table.confirm}"] if install else []
+    if install:
+        notes += [WITHOUT_US["closed" if closed else table.without_us].format(table.title, table.name)]
     if install and scope == "project" and not _on_path():
         notes.append(
             "The entry calls `anyhook`, which is not on your PATH: everybody who uses this project needs it there."
@@ -102,11 +123,29 @@ def _carry_out(agent: str, options: InstallOptions, install: bool) -> int:
 
 
 def _changes(
-    table: Host, entry: Entry, paths: Mapping[str, str], launcher: list[str], installs: Installs, install: bool
+    table: Host,
+    entry: Entry,
+    paths: Mapping[str, str],
+    installs: Installs,
+    scope: str,
+    install: bool,
+    closed: Mapping[str, Answer],
 ) -> list[FileChange]:
-    return (
-        to_install(table, entry, paths, launcher, installs) if install else to_uninstall(table, entry, paths, installs)
+    if not install:
+        return to_uninstall(table, entry, paths, installs)
+    return to_install(table, entry, paths, _launcher(scope), installs, closed)
+
+
+def refusals(table: Host) -> dict[str, Answer]:
+    """What an agent is told at each of its gates where we cannot be run, in its own words."""
+    reason = (
+        f"anyhook cannot be run, and its entry in {table.title} is closed, so nothing that hooks guard may happen. "
+        "Install anyhook again, or take its entry out of the agent's config."
     )
+    gates = [
+        row for row in table.events if row.installed and CLOSING.intersection(row.canonical) and "block" in row.says
+    ]
+    return {row.native: express({"block": reason}, row.says) for row in gates}
 
 
 def _named(agent: str) -> tuple[Host, Entry]:
@@ -122,7 +161,7 @@ def _launcher(scope: str) -> list[str]:
     """How the agent starts us: by our own path in a user's config, by name in a project's, which others share."""
     if scope == "project":
         return ["anyhook"]
-    here = os.path.abspath(sys.argv[0])
+    here = os.path.abspath(sys.argv[0]).removesuffix("-python")  # the native launcher, where it stands before us
     if os.path.basename(here) == "anyhook" and os.access(here, os.X_OK):
         return [here]
     return [sys.executable, "-m", "anyhook"]

@@ -6,47 +6,65 @@ from typing import TYPE_CHECKING
 
 from rich.console import Group
 
-from anyhook.cli.catalog_input import catalog_of, setup_of
-from anyhook.cli.options import ProjectJsonOptions
+from anyhook.cli.catalog_input import setup_of
+from anyhook.cli.options import ProjectJsonOptions, TrustOption
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.console import cell, grid, show
 from anyhook.cli.view.styles import BAD, FAINT, GOOD, WARN
 from anyhook.model.hook import ARMED, BROKEN, CHANGED, DISABLED, UNTRUSTED, Hook
-from anyhook.walk.inspect import missing_program
+from anyhook.walk.build import build
+from anyhook.walk.status import cannot_start, gates
+from anyhook.walk.unread import summary, unread_files
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rich.console import RenderableType
 
     from anyhook.model.json_types import Json
+    from anyhook.walk.status import GateStatus
 
 WAITING = (UNTRUSTED, CHANGED)
 STYLES = {ARMED: GOOD, BROKEN: BAD, UNTRUSTED: WARN, CHANGED: WARN, DISABLED: FAINT}
 
 
-@verb("list", ProjectJsonOptions, "anyhook list --dialect kodik")
-def list_(options: ProjectJsonOptions) -> int:
+class ListOptions(TrustOption, ProjectJsonOptions):
+    """`anyhook list`."""
+
+
+@verb("list", ListOptions, "anyhook list --dialect kodik")
+def list_(options: ListOptions) -> int:
     """List every hook, in the order they run: which are armed, which wait for approval, which are broken."""
-    setup = setup_of(options)
-    catalog = catalog_of(options)
+    setup = setup_of(options, options.trust)
+    catalog = build(setup, may_start=False).with_lines()
+    states = {gate.id: gate for gate in gates(setup, catalog)}
     hooks = []
     # Built-in hooks of a product are listed apart, unless its dialect is named.
     apart = [] if options.dialect else [hook for hook in catalog.hooks if hook.scope == "builtin"]
     for hook in [hook for hook in catalog.hooks if hook not in apart]:
-        why = missing_program(hook, setup) if hook.status == ARMED else ""
+        why = cannot_start(hook, setup, catalog) if hook.status == ARMED else ""
         hooks.append(hook.replace(status=BROKEN, why=why) if why else hook)
+    unread = unread_files(setup) if not options.dialect else []
     if options.json:
-        problems: list[Json] = [dict(problem.as_dict()) for problem in catalog.problems]
-        listed: list[Json] = [as_dict(hook) for hook in hooks]
+        problems: list[Json] = [dict(problem.as_dict()) for problem in (*catalog.problems, *unread)]
+        listed: list[Json] = [{**as_dict(hook), "state": _state(hook, states)} for hook in hooks]
         built_in: list[Json] = [as_dict(hook) for hook in apart]
         render.json_out({"hooks": listed, "builtins": built_in, "problems": problems}, indent=2)
         return 0
-    show(hook_table(hooks))
+    show(hook_table(hooks, states))
     for hook in apart:
         render.out(f"built in: {hook.id}  {hook.native_event}" + ("  (disabled)" if hook.status != ARMED else ""))
     for line in render.problem_lines(catalog.problems):
         render.say(line)
+    if unread:
+        render.say(f"{summary(unread)} `anyhook check` names {'it' if len(unread) == 1 else 'them'}.")
     return 0
+
+
+def _state(hook: Hook, states: Mapping[str, GateStatus]) -> str | None:
+    """The state of the gate that a hook is; None for a hook that keeps nothing from happening."""
+    return states[hook.id].state if hook.id in states else None
 
 
 def as_dict(hook: Hook) -> dict[str, Json]:
@@ -69,7 +87,7 @@ def as_dict(hook: Hook) -> dict[str, Json]:
     }
 
 
-def hook_table(hooks: list[Hook]) -> RenderableType:
+def hook_table(hooks: list[Hook], states: Mapping[str, GateStatus]) -> RenderableType:
     """The catalog as a person reads it."""
     if not hooks:
         return cell("No hooks. `anyhook new` writes one; `anyhook dialects` shows where each dialect looks.")
@@ -80,7 +98,10 @@ def hook_table(hooks: list[Hook]) -> RenderableType:
     for hook in hooks:
         event = f"{hook.native_event or 'unknown event'}{_matcher(hook.matcher)}"
         # That a hook waits for approval is shown once, below.
+        gate = states.get(hook.id)
+        less = gate is not None and gate.state in ("shadow", "unmatched") and hook.status == ARMED
         why = f"  ({hook.why})" if hook.why and hook.status not in WAITING else ""
+        why = f"  ({gate.state}: {gate.why})" if less and gate is not None else why
         above = f"  from {hook.project}" if hook.project else ""
         table.add_row(cell(hook.status, STYLES.get(hook.status, "")), cell(hook.id), cell(f"{event}{why}{above}"))
     waiting = sum(hook.status in WAITING for hook in hooks)

@@ -17,10 +17,10 @@ from anyhook.cli.view.log_line import log_line
 from anyhook.cli.view.progress import progress
 from anyhook.cli.view.rows import row_of
 from anyhook.cli.view.styles import wants_colour
+from anyhook.documents.places import state_dir
 from anyhook.journal.read import JournalLine, read_line
 from anyhook.journal.search import follow, newest, search
 from anyhook.journal.word_search import WORTH, WordSearch, make_elsewhere
-from anyhook.state.places import state_dir
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -15,16 +15,16 @@ import click
 from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import RecordFilter, count_of, wanted_of
 from anyhook.cli.options import option, switch
-from anyhook.cli.signals import Unwinding
 from anyhook.cli.verb_test import check_approved
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.documents.dump_yaml import to_yaml
+from anyhook.documents.places import state_dir
 from anyhook.journal.record import JournalPolicy, clean, secrets_of
 from anyhook.journal.search import Wanted, newest, search
 from anyhook.model import lean_json
 from anyhook.model.words import RECORD
-from anyhook.state.places import state_dir
+from anyhook.process.run import Unwinding
 from anyhook.testing.kit import ENDINGS, is_case_file
 from anyhook.testing.kit.approval import approve_written
 from anyhook.testing.kit.cases import cases_in

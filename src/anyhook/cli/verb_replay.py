@@ -13,10 +13,9 @@ from anyhook.cli.view.difference import difference
 from anyhook.cli.view.progress import progress
 from anyhook.cli.view.record_text import when
 from anyhook.documents.files import Files
+from anyhook.documents.places import config_file, home_of, state_dir
 from anyhook.model.words import ON_FAILURE
-from anyhook.model.xdg import home_of
 from anyhook.replay.replay import replay_journal
-from anyhook.state.places import config_file, state_dir
 from anyhook.state.settings import read_settings
 
 if TYPE_CHECKING:

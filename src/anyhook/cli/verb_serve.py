@@ -8,10 +8,11 @@ from secrets import token_urlsafe
 from typing import TYPE_CHECKING
 
 from anyhook.cli.failure import BadCall
+from anyhook.cli.off_banner import here
 from anyhook.cli.options import Options, option
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
-from anyhook.state.places import state_dir
+from anyhook.documents.places import state_dir
 
 if TYPE_CHECKING:
     import socket
@@ -34,7 +35,7 @@ def serve(options: ServeOptions) -> int:
     with at:
         render.out(f"http://127.0.0.1:{at.getsockname()[1]}/{token}/")
         render.say("Serving the page. Ctrl-C stops it.")
-        server.serve(state_dir(os.environ), token, at)
+        server.serve(state_dir(os.environ), token, at, here())
     return 0
 
 

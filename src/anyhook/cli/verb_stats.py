@@ -15,10 +15,10 @@ from anyhook.cli.view import render
 from anyhook.cli.view.console import show
 from anyhook.cli.view.progress import progress
 from anyhook.cli.view.stats_table import stats_table
+from anyhook.documents.places import state_dir
 from anyhook.journal.files import UnreadableJournal
 from anyhook.journal.run_index import index_path, known_runs
 from anyhook.journal.stats import figures
-from anyhook.state.places import state_dir
 
 if TYPE_CHECKING:
     from anyhook.journal.search import Wanted
@@ -37,7 +37,7 @@ def stats(options: StatsOptions) -> int:
     if options.json:
         render.json_out({"hooks": [hook.as_dict() for hook in found]}, indent=2)
     elif not found:
-        narrowed = any(getattr(options, row.key) for row in JournalFilter.rows if row.key not in ("since", "until"))
+        narrowed = any(getattr(options, row.key) for row in JournalFilter.rows() if row.key not in ("since", "until"))
         time_meant = "in this time" if options.since or options.until else "in the last seven days"
         render.say(f"No run {time_meant} is one of these." if narrowed else f"No hook ran {time_meant}.")
     else:

@@ -7,27 +7,24 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
+from anyhook.cli.fire import project_of
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.console import cell, grid, show
 from anyhook.cli.view.styles import BAD, FAINT, GOOD, WARN
-from anyhook.install.diagnosis import INERT, NOT_INSTALLED, diagnose
-from anyhook.model.xdg import home_of
-from anyhook.state.plans import read_plan
-from anyhook.tables.host_rows import channel_of
+from anyhook.state.plans import Setup, read_plan
 from anyhook.tables.registry import HOSTS, host
 from anyhook.tables.shapes import guess
+from anyhook.walk.agent_status import agent_status
 from anyhook.walk.build import build
-from anyhook.walk.catalog import Setup, from_plan
+from anyhook.walk.routes import from_plan
 from anyhook.walk.status import OFF_STATES, SAFE_STATES, gates, protected
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
-    from anyhook.tables.host_rows import Host
-    from anyhook.walk.catalog import Catalog
+    from anyhook.walk.routes import Catalog
     from anyhook.walk.status import GateStatus
 
 STYLES = {"armed": GOOD, "native": GOOD, "unmatched": FAINT, "disabled": FAINT, "shadow": WARN, "uncovered": WARN}
@@ -56,7 +53,7 @@ def status(agents: tuple[str, ...], options: StatusOptions) -> int:
     each = [gates(setup, catalog, table) for table in tables] if tables else [gates(setup, catalog)]
     found = [gate for some in each for gate in some]
     held = protected(found)
-    hosts = {table.name: _agent(table, setup) for table in tables}
+    hosts = {table.name: agent_status(table, setup, some).as_dict() for table, some in zip(tables, each, strict=False)}
     if options.json:
         listed: list[Json] = [gate.as_dict() for gate in found]
         problems: list[Json] = [dict(problem.as_dict()) for problem in catalog.problems]
@@ -93,16 +90,6 @@ def _root(project: str) -> str | None:
     return folder
 
 
-def _agent(table: Host, setup: Setup) -> dict[str, Json]:
-    """Whether an agent calls us, as far as its config tells."""
-    seen = diagnose(table, home_of(setup.env), setup.project, setup.env)
-    state = "off" if seen.status in (INERT, NOT_INSTALLED) else "unknown"
-    why = f"not installed: {seen.reason}" if seen.status == NOT_INSTALLED else seen.reason
-    if table.entry is None:
-        state, why = "unknown", seen.reason
-    return {"installed": bool(seen.installed), "state": state, "why": why, "channel": channel_of(table)}
-
-
 def summary(found: list[GateStatus]) -> str:
     """All guards in one line."""
     on = sum(gate.state == "armed" for gate in found)
@@ -132,4 +119,4 @@ def _screen(found: list[GateStatus], held: bool, hosts: dict[str, dict[str, Json
     if found:
         show(table)
     for name, agent in hosts.items():
-        render.out(f"{name}: {agent['state']} ({agent['why']})")
+        render.out(f"{name}: {agent['state']}" + (f" ({agent['why']})" if agent["why"] else ""))

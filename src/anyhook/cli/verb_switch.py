@@ -11,8 +11,8 @@ from anyhook.cli.failure import BadCall
 from anyhook.cli.options import ProjectJsonOptions
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
+from anyhook.documents.places import NOWHERE
 from anyhook.model.hook import DISABLED, Hook
-from anyhook.state.places import NOWHERE
 from anyhook.state.switches import USER, Switches
 from anyhook.tables.registry import dialect
 from anyhook.tables.shapes import guess

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli.event_input import project_of
 from anyhook.cli.failure import BadCall
+from anyhook.cli.fire import project_of
 from anyhook.cli.journal_input import count_of
 from anyhook.cli.options import JsonOptions, option, switch
-from anyhook.cli.signals import Unwinding
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.styles import BAD, FAINT, PLAIN, wants_colour
+from anyhook.documents.places import believed_dir
+from anyhook.process.run import Unwinding
 from anyhook.state.ledger import Ledger
-from anyhook.state.places import believed_dir
 from anyhook.testing.kit.approval import not_approved, standing
 from anyhook.testing.kit.cases import BadCases, find_files, read_cases
 from anyhook.testing.kit.junit import junit
@@ -143,7 +143,7 @@ def _approving(files: dict[str, list[Case]], given: str | None) -> dict[str, str
 
 def check_approved(project: str) -> None:
     """Only approved hooks run. If there are none, no case can succeed."""
-    if has_hooks(project) and not Ledger(believed_dir(os.environ, project)).approves_hooks(project):
+    if has_hooks(project) and not Ledger(believed_dir(os.environ, project)).knows_hooks(project):
         raise BadCall(
             f"cases run the hooks of {project}, and you never approved any of them. Look at them: anyhook trust "
             f"--project {project}. To run the cases all the same: --trust all"

@@ -12,20 +12,21 @@ from typing import TYPE_CHECKING
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
 from anyhook.cli.options import ProjectJsonOptions, ProjectOptions, switch
-from anyhook.cli.signals import OnDuty
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.review_text import entry_lines, summary
 from anyhook.cli.view.visible import visible
+from anyhook.documents.places import NOWHERE, believed_dir, state_dir, upward
 from anyhook.model.record import Record
+from anyhook.process.run import OnDuty
 from anyhook.state.ledger import Ledger
-from anyhook.state.places import NOWHERE, believed_dir, state_dir, upward
+from anyhook.state.plans import Setup
 from anyhook.state.repository import place_of
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.testing.kit.approval import CASES, review_cases
 from anyhook.walk.build import Loaded, build, open_ledger, within_budget
-from anyhook.walk.catalog import Catalog, Setup
 from anyhook.walk.review import APPROVED, REMOVED, contents, differences, folders_of, review
+from anyhook.walk.routes import Catalog
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

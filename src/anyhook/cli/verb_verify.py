@@ -11,13 +11,13 @@ from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.progress import progress
+from anyhook.documents.places import state_dir
 from anyhook.journal.verify import head_of
 from anyhook.journal.verify import verify as check
 from anyhook.model import lean_json
-from anyhook.state.places import state_dir
 
 if TYPE_CHECKING:
-    from anyhook.journal.chain import Link
+    from anyhook.journal.writer import Link
 
 
 class VerifyOptions(JsonOptions):

@@ -9,9 +9,10 @@ import click
 
 from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_query import wanted_by
+from anyhook.cli.off_banner import here
 from anyhook.cli.options import Options
 from anyhook.cli.verbs import verb
-from anyhook.state.places import state_dir
+from anyhook.documents.places import state_dir
 
 INSTEAD = "`anyhook log --follow` prints the same line by line."
 
@@ -34,6 +35,6 @@ def watch(words: tuple[str, ...], _options: WatchOptions) -> int:
         from anyhook.cli.tui.terminal import Watch
     except ImportError as error:
         raise BadCall(f"the view is not installed ({error}). Install it: pip install 'anyhook[tui]'") from None
-    app = Watch(state_dir(os.environ), query)
+    app = Watch(state_dir(os.environ), query, here())
     app.run()
     return app.return_code or 0

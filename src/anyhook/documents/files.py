@@ -8,8 +8,8 @@ import stat
 
 from anyhook.documents.budget import BYTES, HASHED, HOOKS, LOOKS, NAMES, PROBLEMS, VALUES
 from anyhook.documents.parse import parse_json, parse_toml, parse_yaml, repeated_key, split_front_matter, syntax_of
+from anyhook.documents.places import stamp
 from anyhook.documents.read import Unreadable, head, read_bytes
-from anyhook.documents.stamps import stamp
 from anyhook.model.problem import ERROR, WARNING, Problem
 from anyhook.model.record import Record
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from anyhook.documents.budget import Budget
     from anyhook.documents.parse import Place
-    from anyhook.documents.stamps import Stamp
+    from anyhook.documents.places import Stamp
     from anyhook.model.json_types import Json
     from anyhook.model.words import Severity
 

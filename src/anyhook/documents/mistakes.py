@@ -53,8 +53,8 @@ def _json_mistake(text: str, error: JSONDecodeError) -> Unreadable:
     line = line_at(text, min(error.pos, len(text.rstrip())))
     if not text.strip():
         return Unreadable("the file is empty", "write {} or remove the file", None)
-    if conflict := _conflict_line(text):
-        return Unreadable("a merge conflict was left in the file", "resolve the conflict", conflict)
+    if conflict := merge_conflict(text):
+        return conflict
     return Unreadable(f"not valid JSON: {error.msg}", _json_fix(text, error.pos, error.msg), line)
 
 
@@ -88,7 +88,8 @@ def _json_fix(text: str, at: int, message: str) -> str:
     return "write a string in double quotes, a number, true, false, null, {…} or […]"
 
 
-def _conflict_line(text: str) -> int | None:
+def conflict_line(text: str) -> int | None:
+    """The line of a marker that a merge left, or None."""
     for sign in ("<<<<<<< ", ">>>>>>> "):
         at = 0 if text.startswith(sign) else text.find("\n" + sign) + 1
         if at or text.startswith(sign):
@@ -96,11 +97,17 @@ def _conflict_line(text: str) -> int | None:
     return None
 
 
+def merge_conflict(text: str) -> Unreadable | None:
+    """Why a text cannot be read in which a merge left its markers; None where it left none."""
+    line = conflict_line(text)
+    return None if line is None else Unreadable("a merge conflict was left in the file", "resolve the conflict", line)
+
+
 def _toml_mistake(text: str, what: str, place: str) -> Unreadable:
     words = place.replace(",", " ").split()
     line = int(words[1]) if words[:1] == ["line"] else line_at(text, len(text.rstrip()))
-    if conflict := _conflict_line(text):
-        return Unreadable("a merge conflict was left in the file", "resolve the conflict", conflict)
+    if conflict := merge_conflict(text):
+        return conflict
     fix = "correct the TOML on this line"
     if "backslash" in what.lower() or "escape" in what.lower():
         fix = "write the value in single quotes, where a backslash is just a backslash"

@@ -11,6 +11,7 @@ import re
 import yaml
 from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
+from anyhook.documents.mistakes import merge_conflict
 from anyhook.documents.parse import MAX_BITS, MAX_DEPTH, MAX_DIGITS, too_deep
 from anyhook.documents.read import Unreadable
 
@@ -121,6 +122,8 @@ def compose(text: str, counted: Callable[[int], None] | None = None) -> Node | N
 
 def _mistake(text: str, problem: str, at: int) -> Unreadable:
     """The error with the likely fix. What is missed at the end of the text is shown on its last line."""
+    if conflict := merge_conflict(text):
+        return conflict
     line = text.count("\n", 0, min(at, len(text.rstrip()))) + 1
     if text[at : at + 1] == "\t":
         return Unreadable("not valid YAML: a tab where spaces belong", "indent with spaces, not with a tab", line)

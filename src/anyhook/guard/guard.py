@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import os
 
+from anyhook.documents.places import config_file, home_of, installs_index, real_path, state_dir
 from anyhook.model import lean_json
-from anyhook.model.xdg import home_of
-from anyhook.state.places import config_file, installs_index, real_path, state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,17 +5,16 @@ from __future__ import annotations
 
 import os
 
+from anyhook.documents.places import home_of, real_path
 from anyhook.model.record import Record
-from anyhook.model.xdg import home_of
 from anyhook.shell.commands import SHELLS
-from anyhook.shell.read import UNKNOWN, steps
-from anyhook.state.places import real_path
+from anyhook.shell.steps import UNKNOWN, steps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from anyhook.shell.read import CommandStep
+    from anyhook.shell.steps import CommandStep
 
 DECIDING = ("trust", "install", "uninstall", "enable", "disable")
 """Our verbs that only a person may use,"""

@@ -42,7 +42,7 @@ def start(
 
         return start_callable(hook, dialect, call, scene)
     if hook.handler == "builtin":
-        from anyhook.model.json_bytes import encode
+        from anyhook.model.lean_json import encode
 
         answer = dialect.builtin(hook.name).act(scene)
         return Run("exited", 0, encode(answer) if answer else b"", b"", 0, 0.0)

@@ -7,14 +7,15 @@ import os
 from typing import TYPE_CHECKING
 
 from anyhook.documents.edit import CannotEdit
+from anyhook.documents.places import replace_file
 from anyhook.documents.read import Unreadable, read_bytes
-from anyhook.documents.write import replace_file
 from anyhook.install.entries import is_own_text, own_text, with_ours, without_ours
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from anyhook.install.entries import Closed
     from anyhook.state.installs import Installs
     from anyhook.tables.host_rows import Entry, Host
 
@@ -59,7 +60,7 @@ def roots_of(entry: Entry, home: str, project: str, env: Mapping[str, str]) -> d
 
 
 def to_install(
-    host: Host, entry: Entry, paths: Mapping[str, str], launcher: Sequence[str], installs: Installs
+    host: Host, entry: Entry, paths: Mapping[str, str], launcher: Sequence[str], installs: Installs, closed: Closed
 ) -> list[FileChange]:
     """What has to be written for the agent to call us."""
     made: list[FileChange] = []
@@ -67,7 +68,7 @@ def to_install(
         before = _read(path)
         again, original = installs.before(path, before)
         if entry.owned:
-            text = _beside(entry, path) or own_text(host, entry, launcher, host.row(native))
+            text = _beside(entry, path) or own_text(host, entry, launcher, closed, host.row(native))
             if (
                 before is not None
                 and before.decode("utf-8", "replace") != text
@@ -78,7 +79,7 @@ def to_install(
             continue
         text = _text(path, before)
         try:
-            after = with_ours(text, host, entry, launcher)
+            after = with_ours(text, host, entry, launcher, closed)
             if not again:
                 original = (
                     before if text == without_ours(text, host, entry) else without_ours(text, host, entry).encode()

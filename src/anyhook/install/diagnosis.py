@@ -3,31 +3,37 @@ entry is dead, and never that it is alive: for that the agent itself has to be d
 
 from __future__ import annotations
 
-import os
-import shlex
-import shutil
+import json
 import subprocess
 from typing import TYPE_CHECKING, Final, Literal
 
 from anyhook.documents import edit
+from anyhook.documents.parse import syntax_of
 from anyhook.documents.read import MAX_FOREIGN_BYTES, Unreadable, read_bytes
-from anyhook.install.changes import places
-from anyhook.install.entries import is_ours, is_own_text
+from anyhook.install.changes import places, roots_of
+from anyhook.install.entries import CLOSED, MARK, is_ours, is_own_text, launched
 from anyhook.model.record import Record
+from anyhook.shell.programs import StartContext, fault_of
+from anyhook.tables.host_rows import OffSwitch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Entry, Host
 
-Status = Literal["INERT", "UNKNOWN", "NOT_INSTALLED"]
+Status = Literal["INERT", "REFUSING", "UNKNOWN", "NOT_INSTALLED"]
 INERT: Final = "INERT"
+REFUSING: Final = "REFUSING"
 UNKNOWN: Final = "UNKNOWN"
 NOT_INSTALLED: Final = "NOT_INSTALLED"
-SWITCHES = ((("disableAllHooks",), True), (("hooksConfig", "enabled"), False))
-"""Settings of agents that turn all hooks off."""
+SWITCHES = (OffSwitch(("disableAllHooks",)), OffSwitch(("hooksConfig", "enabled"), False))
+"""Settings of any agent that turn all hooks off."""
 LISTED_OFF = ("hooksConfig", "disabled")
 """A setting that names hooks to be left out, as our handlers are named in such agents."""
+EVERYTHING = (None, "", "*", ".*")
+"""Matchers of a group that leave nothing out."""
+MODULE_CLOSED = "const CLOSED = true"
 
 
 class Diagnosis(Record):
@@ -36,27 +42,99 @@ class Diagnosis(Record):
     installed: tuple[str, ...]
     status: Status
     reason: str
+    scopes: tuple[str, ...] = ()
+    """Where our entry is."""
+    closed: bool = False
+    """Whether it refuses where we cannot be run."""
+
+
+class OurHandler(Record):
+    """Our handler for one event, in a file of an agent's."""
+
+    path: str
+    event: str
+    """The agent's own name."""
+    command: str
+    """"" where a module calls us."""
+    matcher: Json = None
+    dead: str = ""
+    """Why its program cannot be started."""
+
+    @property
+    def narrow(self) -> bool:
+        return self.matcher not in EVERYTHING
 
 
 def diagnose(host: Host, home: str, project: str, env: Mapping[str, str]) -> Diagnosis:
     """Where our entry is, and what would keep it from working."""
-    if host.entry is None:
+    entry = host.entry
+    if entry is None:
         return Diagnosis((), NOT_INSTALLED, "its own hook files are read by anyhook as they are")
     found: list[str] = []
+    scopes: list[str] = []
     wrong: list[str] = []
-    for scope in host.entry.files:
-        for path in places(host, host.entry, scope, home, project, env):
+    handlers: list[OurHandler] = []
+    for scope in entry.files:
+        for path, native in places(host, entry, scope, home, project, env).items():
             text = _text(path)
-            commands = list(_commands(text, host)) if text is not None else []
-            if text is None or not (commands or (host.entry.owned and is_own_text(text, host))):
+            if text is None or not _is_about_us(text, host, entry):
                 continue
             found.append(path)
-            wrong += [f"{path}: {why}" for why in _dead(text, commands, host.entry, env)]
+            scopes.append(scope)
+            try:
+                some = list(_handlers(path, text, host, entry, native))
+                handlers += [handler.replace(dead=_dead(handler, env)) for handler in some]
+            except edit.CannotEdit as error:
+                wrong.append(f"{path} cannot be read, so the agent finds no hooks in it: {error}")
     if not found:
         return Diagnosis((), NOT_INSTALLED, f"anyhook install {host.name}")
+    closed = any(CLOSED in handler.command for handler in handlers) or any(map(is_closed, found))
+    known = tuple(found), tuple(dict.fromkeys(scopes)), closed
+
+    def told(status: Status, reason: str) -> Diagnosis:
+        return Diagnosis(known[0], status, reason, known[1], known[2])
+
+    # A file that cannot be read, and a setting that turns hooks off, come first: then no entry is called at all.
+    wrong += [why for why in _switched_off(host, entry, home, project, env) if why not in wrong]
     if wrong:
-        return Diagnosis(tuple(found), INERT, wrong[0])
-    return Diagnosis(tuple(found), UNKNOWN, "the entry is in place; only the agent itself can show that it calls it")
+        return told(INERT, wrong[0])
+    for handler in handlers:
+        if handler.dead and (host.without_us == "refuses" or closed):
+            again = f"anyhook install {host.name}"
+            why = f"{handler.path}: {handler.dead}. The agent refuses every call until it is there: {again}"
+            return told(REFUSING, why)
+    gaps = list(_gaps(host, handlers))
+    if gaps:
+        return told(INERT, gaps[0])
+    lacking = _lacking(host, handlers)
+    if lacking:
+        return told(
+            UNKNOWN, f"the entry leaves out {', '.join(lacking)}; install it again: anyhook install {host.name}"
+        )
+    return told(UNKNOWN, "the entry is in place; only the agent itself can show that it calls it")
+
+
+def _gaps(host: Host, handlers: list[OurHandler]) -> Iterator[str]:
+    """The gates at which the agent would not call us, and why."""
+    again = f"install it again: anyhook install {host.name}"
+    for row in host.events:
+        if not row.installed or "block" not in row.says:
+            continue
+        there = [handler for handler in handlers if handler.event == row.native]
+        alive = [handler for handler in there if not handler.dead]
+        if any(not handler.narrow for handler in alive):
+            continue
+        if alive:
+            yield f"{alive[0].path}: the entry for {row.native} is narrowed to {alive[0].matcher!r}; {again}"
+        elif there:
+            yield f"{there[0].path}: {there[0].dead}; {again}"
+        else:
+            yield f"there is no entry for {row.native}, so the agent does not ask there; {again}"
+
+
+def _lacking(host: Host, handlers: list[OurHandler]) -> list[str]:
+    there = {handler.event for handler in handlers if not handler.dead}
+    return [row.native for row in host.events if row.installed and row.native not in there]
 
 
 def _text(path: str) -> str | None:
@@ -66,32 +144,100 @@ def _text(path: str) -> str | None:
         return None
 
 
-def _commands(text: str, host: Host) -> Iterator[str]:
-    """Our command lines in a file of any kind: each is one line, or one value in it."""
-    for line in text.splitlines():
-        for piece in (line.removeprefix("exec "), *line.split('"')[1::2]):
-            if is_ours(piece, host):
-                yield piece
+def is_closed(path: str) -> bool:
+    """Whether a file holds our entry in the form that refuses where we cannot be run."""
+    text = _text(path) or ""
+    return CLOSED in text or (MARK in text and MODULE_CLOSED in text)
+
+
+def _is_about_us(text: str, host: Host, entry: Entry) -> bool:
+    if entry.owned:
+        return is_own_text(text, host) or f"bridge {host.name}" in text
+    return f"bridge {host.name}" in text
+
+
+def _handlers(path: str, text: str, host: Host, entry: Entry, native: str) -> Iterator[OurHandler]:
+    """Our handlers in one file; CannotEdit where its syntax is wrong."""
+    if entry.style == "scripts":
+        for line in text.splitlines():
+            command = line.removeprefix("exec ")
+            if is_ours(command, host):
+                yield OurHandler(path, native, command)
+        return
+    if entry.style == "module":
+        yield from (OurHandler(path, row.native, _launcher(text)) for row in host.events if row.installed)
+        return
+    document = edit.read(text, "toml" if entry.style == "tables" else "json")
+    hooks = edit.at(document, ("hooks",))
+    listed = [("", None, handler) for handler in hooks] if isinstance(hooks, list) else _grouped(hooks)
+    for event, matcher, handler in listed:
+        for value in handler.values() if isinstance(handler, dict) else ():
+            if isinstance(value, str) and is_ours(value, host):
+                yield OurHandler(path, event or value.split()[-1].strip("'\""), value, matcher)
                 break
 
 
-def _dead(text: str, commands: list[str], entry: Entry, env: Mapping[str, str]) -> Iterator[str]:
-    for program in {shlex.split(command)[0] for command in commands}:
-        there = os.access(program, os.X_OK) if "/" in program else shutil.which(program, path=env.get("PATH"))
-        if not there:
-            yield f"it calls {program}, which is not there; install again"
-    yield from turned_off(text, str(entry.handler.get("name")))
+def _grouped(hooks: Json) -> Iterator[tuple[str, Json, Json]]:
+    """Event, matcher and handler of a JSON file, whether its handlers are in groups or not."""
+    for event, listed in hooks.items() if isinstance(hooks, dict) else ():
+        for item in listed if isinstance(listed, list) else ():
+            inner = item.get("hooks") if isinstance(item, dict) else None
+            matcher = item.get("matcher") if isinstance(item, dict) else None
+            for handler in inner if isinstance(inner, list) else [item]:
+                yield event, matcher, handler
 
 
-def turned_off(text: str, ours: str) -> Iterator[str]:
+def _launcher(module: str) -> str:
+    """The command of a module's list of words."""
+    import shlex
+
+    for line in module.splitlines():
+        if line.startswith("const LAUNCHER = "):
+            try:
+                return shlex.join(map(str, json.loads(line.removeprefix("const LAUNCHER = "))))
+            except (ValueError, TypeError):
+                break
+    return ""
+
+
+def _dead(handler: OurHandler, env: Mapping[str, str]) -> str:
+    """Why the program of an entry cannot be started; "" where nothing speaks against it."""
+    words, _ = launched(handler.command) if handler.command else ([], False)
+    if not words:
+        return ""
+    fault = fault_of(words[:1], StartContext(env, "/"))
+    return f"it calls {words[0]}, which cannot be run ({fault.what})" if fault is not None else ""
+
+
+def _switched_off(host: Host, entry: Entry, home: str, project: str, env: Mapping[str, str]) -> Iterator[str]:
+    """What in the agent's own settings keeps it from running our entry, in every layer."""
+    roots = roots_of(entry, home, project, env)
+    own = [path for scope in entry.files for path in places(host, entry, scope, home, project, env)]
+    for path in dict.fromkeys([*(_filled(path, roots) for path in host.settings), *own]):
+        text = _text(path)
+        if text is not None:
+            yield from (
+                f"{path}: {why}" for why in turned_off(text, str(entry.handler.get("name")), host.switches, path)
+            )
+
+
+def _filled(path: str, roots: Mapping[str, str]) -> str:
+    for name, folder in roots.items():
+        path = path.replace(f"{{{name}}}", folder)
+    return path
+
+
+def turned_off(
+    text: str, ours: str, switches: tuple[OffSwitch, ...] = SWITCHES, path: str = "settings.json"
+) -> Iterator[str]:
     """What in an agent's config keeps it from running any hooks, or the one with our name."""
     try:
-        document = edit.read(text, "json")
+        document = edit.read(text, syntax_of(path, text))
     except edit.CannotEdit:
         return
-    for place, value in SWITCHES:
-        if edit.at(document, place) is value:
-            name = ".".join(place)
+    for switch in (*SWITCHES, *(switch for switch in switches if switch not in SWITCHES)):
+        value, name = edit.at(document, switch.key), ".".join(switch.key)
+        if isinstance(value, bool) and value is switch.value:
             yield f"`{name}` is {str(value).lower()}, so the agent runs no hooks; remove it, or change it"
     off = edit.at(document, LISTED_OFF)
     if isinstance(off, list) and ours in off:

@@ -18,8 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from anyhook.documents.parse import Place, Syntax
+    from anyhook.model.firing import Answer
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Entry, Host, HostEvent
+
+    Closed = Mapping[str, Answer]
+    """The agent's own event → what it is told where we cannot be run; empty for an entry that is not closed."""
 
 PROGRAM = "anyhook"
 BEGIN = "# >>> anyhook: written by `anyhook install`, taken out by `anyhook uninstall`"
@@ -28,11 +32,34 @@ BLOCK = re.compile(rf"(?:\r?\n)?{re.escape(BEGIN)}\r?\n.*?{re.escape(END)}(?:\r?
 """With the end of line before it, which came with it: so a last line that had none has none afterwards."""
 INLINE = "its hooks are not written as [[hooks]] tables; rewrite them that way first"
 MARK = "Written by `anyhook install"
+CLOSED = "anyhook-closed"
+"""The name that the shell of a closed entry goes by: how one is recognised."""
 
 
-def command_of(launcher: Sequence[str], host: Host, row: HostEvent) -> str:
+def command_of(launcher: Sequence[str], host: Host, row: HostEvent, closed: Closed) -> str:
     """The command line that the agent runs for one event."""
-    return shlex.join([*launcher, "bridge", host.name, row.native])
+    words = [*launcher, "bridge", host.name, row.native]
+    refusal = closed.get(row.native)
+    return shlex.join(words if refusal is None else ["/bin/sh", "-c", _or_refuse(refusal, row), CLOSED, *words])
+
+
+def _or_refuse(refusal: Answer, row: HostEvent) -> str:
+    """A shell line that runs the words behind it, and refuses where they cannot be run, or end as we never end."""
+    statuses = "|".join(str(status) for status in sorted({0, *(say.status for say in row.says.values())}))
+    said = "; ".join(
+        f"printf '%s\\n' {shlex.quote(text)}{where}"
+        for text, where in ((refusal.stdout, ""), (refusal.stderr, " >&2"))
+        if text
+    )
+    run = f'if command -v "$1" >/dev/null 2>&1; then "$@"; s=$?; case $s in {statuses}) exit $s;; esac; fi'
+    return f"{run}; cat >/dev/null 2>&1; {said}; exit {refusal.status}"
+
+
+def launched(command: str) -> tuple[list[str], bool]:
+    """The program and the words by which one of our command lines starts us, and whether it is closed."""
+    words = shlex.split(command)
+    closed = words[3:4] == [CLOSED]
+    return (words[4:] if closed else words), closed
 
 
 def is_ours(command: Json, host: Host) -> bool:
@@ -49,13 +76,13 @@ def is_ours(command: Json, host: Host) -> bool:
     )
 
 
-def handlers(host: Host, entry: Entry, launcher: Sequence[str]) -> dict[str, dict[str, Json]]:
+def handlers(host: Host, entry: Entry, launcher: Sequence[str], closed: Closed) -> dict[str, dict[str, Json]]:
     """Our handler for each event that is hooked up."""
     return {
         row.native: _filled(
             entry.handler,
             {
-                "{command}": command_of(launcher, host, row),
+                "{command}": command_of(launcher, host, row, closed),
                 "{seconds}": math.ceil(row.limit_s),
                 "{milliseconds}": int(row.limit_s * 1000),
                 "{event}": row.native,
@@ -86,14 +113,15 @@ def _entry_of(entry: Entry, event: str, handler: dict[str, Json]) -> dict[str, J
 # -- files that are ours alone
 
 
-def own_text(host: Host, entry: Entry, launcher: Sequence[str], row: HostEvent | None = None) -> str:
+def own_text(host: Host, entry: Entry, launcher: Sequence[str], closed: Closed, row: HostEvent | None = None) -> str:
     """The whole text of a file of our own; of one event's script where a row is given."""
     if entry.style == "scripts" and row is not None:
-        return f"#!/bin/sh\n# {MARK} {host.name}`.\nexec {command_of(launcher, host, row)}\n"
+        return f"#!/bin/sh\n# {MARK} {host.name}`.\nexec {command_of(launcher, host, row, closed)}\n"
     if entry.style == "module":
         seconds = max(event.limit_s for event in host.events)
-        return entry.module.replace("{launcher}", json.dumps(list(launcher))).replace("{seconds}", str(int(seconds)))
-    made = handlers(host, entry, launcher)
+        text = entry.module.replace("{launcher}", json.dumps(list(launcher))).replace("{seconds}", str(int(seconds)))
+        return text.replace("{closed}", "true" if closed else "false")
+    made = handlers(host, entry, launcher, closed)
     hooks: Json = {event: [_entry_of(entry, event, handler)] for event, handler in made.items()}
     if entry.style == "rows":
         hooks = list(made.values())
@@ -122,9 +150,9 @@ def _calls(value: Json, host: Host) -> bool:
 # -- files that belong to the agent and its user
 
 
-def with_ours(text: str, host: Host, entry: Entry, launcher: Sequence[str]) -> str:
+def with_ours(text: str, host: Host, entry: Entry, launcher: Sequence[str], closed: Closed) -> str:
     """The text with our handlers, each exactly once and as they have to be."""
-    made = handlers(host, entry, launcher)
+    made = handlers(host, entry, launcher, closed)
     if entry.style == "tables":
         return _with_block(text, host, list(made.values()))
     syntax, kept = _syntax(entry), others(text, host, entry)

@@ -23,8 +23,8 @@ from opentelemetry.trace import (
     set_span_in_context,
 )
 
-from anyhook.model.digest import hasher
-from anyhook.model.trace import parent_of, trace_id
+from anyhook.journal.journal import parent_of, trace_id
+from anyhook.model.lean_json import digest
 from anyhook.model.words import TRACEPARENT
 
 if TYPE_CHECKING:
@@ -170,4 +170,4 @@ def _context(value: str) -> str:
 
 
 def _made(*parts: Json) -> int:
-    return int(hasher()(repr(parts).encode())[:16], 16) or 1
+    return int(digest(repr(parts).encode())[:16], 16) or 1

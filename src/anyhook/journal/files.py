@@ -7,6 +7,8 @@ import os
 from errno import EINVAL
 from stat import S_ISREG
 
+from anyhook.journal.writer import CURRENT
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +19,6 @@ class UnreadableJournal(OSError):  # noqa: N818 (it says what is wrong)
     """A file of the journal that is there and cannot be read."""
 
 
-CURRENT = "journal.jsonl"
 BLOCK = 65_536
 LARGE_BLOCK = 1 << 18
 PART = 4 << 20

@@ -7,11 +7,12 @@ from _thread import allocate_lock
 from os import urandom
 from time import time_ns
 
+from anyhook.documents.places import state_dir
 from anyhook.journal.record import JournalPolicy, about, head_of, record, record_quiet, secrets_of
-from anyhook.journal.writer import Bounds, JournalWriter, bounds_of
+from anyhook.journal.writer import Bounds, JournalWriter
 from anyhook.model.firing import Firing, Part
+from anyhook.model.lean_json import digest
 from anyhook.model.words import FULL, RECORD, TRACEPARENT
-from anyhook.state.places import state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
 LATER_S = 0.25
 MAX_UNWRITTEN = 50_000
 """How many events that reached no hook are kept before their lines are written."""
+
+STATE = "TRACESTATE"
+NO_TRACE, NO_SPAN = "0" * 32, "0" * 16
+MAX_KEPT = 1000
+"""How many sessions' trace ids one engine remembers."""
+_HEX = frozenset("0123456789abcdef")
 
 
 class Journal:
@@ -116,19 +123,19 @@ class Recorder:
         self.session = session if session is not None else f"session-{urandom(8).hex()}"
         self.mode = mode
         self.policy = JournalPolicy(secrets_of(env), str(settings.get("bodies", FULL)), frozenset(env), {})
-        self.journal: Journal | None = Journal(state_dir(env), bounds_of(settings))
+        bounds = {key: value for key in Bounds.fields if isinstance(value := settings.get(key), int)}
+        self.journal: Journal | None = Journal(state_dir(env), Bounds(**bounds))
         self._recording: Recording | None = None
         self._host, self._project, self._parent = host, project, ""
         if TRACEPARENT in env:
-            from anyhook.model.trace import parent_of
-
             self._parent = parent_of(env)
         if RECORD in env:
             from anyhook.journal.recording import recording_of
 
             self._recording = recording_of(env, self.policy)
         self._waits = not one_shot and self._recording is None
-        self._whos: dict[str, str] = {}
+        self._whos = {mode: about(host, project, mode, self.policy, self._parent)}
+        """Who fires, by mode."""
         self._unwritten: list[tuple[int, Event, Decision]] = []
         """Events that are not in the journal yet, with their times and answers."""
 
@@ -172,7 +179,7 @@ class Recorder:
 
     def head(self, event: Event, mode: str) -> str:
         """The part of an event's line that is known before anything is started."""
-        return head_of(event, self._who(mode), self.session, self.policy)
+        return head_of(event, self._whos.get(mode) or self._who(mode), self.session, self.policy)
 
     def close(self) -> None:
         if self.journal is not None:
@@ -201,3 +208,50 @@ class Recorder:
 def _differ(one: Decision, other: Decision) -> bool:
     """Whether two decisions ask for something else; what was wrong on the way does not count."""
     return one.replace(problems=()) != other.replace(problems=())
+
+
+# -- the trace context: the place of a hook's run in a trace, as defined by W3C. It sends nothing; what it puts into a
+# hook's environment is written down with the run, so that an export finds the same ids
+
+
+def parent_of(env: Mapping[str, str]) -> str:
+    """The caller's trace context; "" if it has none, or an invalid one."""
+    given = env.get(TRACEPARENT, "")
+    version, _, rest = given.partition("-")
+    parts = rest.split("-")
+    right = [len(part) for part in (version, *parts[:3])] == [2, 32, 16, 2] and not set("".join(parts[:3])) - _HEX
+    if not right or version == "ff" or set(version) - _HEX or parts[0] == NO_TRACE or parts[1] == NO_SPAN:
+        return ""
+    return f"00-{parts[0]}-{parts[1]}-{parts[2]}" if version != "00" or len(parts) == 3 else ""
+
+
+def trace_id(session: str) -> str:
+    """The trace that the events of a session belong to where the caller is in none."""
+    return digest(session.encode("utf-8", "surrogatepass"))[:32]
+
+
+class Trace:
+    """Gives each run of an engine a span of its own, in the caller's trace or in that of its session."""
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        self.parent = parent_of(env) if TRACEPARENT in env else ""
+        first = int.from_bytes(urandom(8))
+        self._spans = iter(range(first, first + (1 << 62)))  # taken from many threads at once, and never twice
+        self._ids: dict[str, str] = {}
+
+    def enter(self, env: dict[str, str], session: str) -> str:
+        """Puts the next run's context into its environment, and returns it. A state belongs to the caller's context: it
+        goes where that goes."""
+        span = next(self._spans) & 0xFFFF_FFFF_FFFF_FFFF or 1
+        parent = self.parent
+        if parent:
+            made = env[TRACEPARENT] = f"{parent[:36]}{span:016x}{parent[52:]}"
+            return made
+        env.pop(STATE, None)
+        known = self._ids.get(session)
+        if known is None:
+            if len(self._ids) >= MAX_KEPT:
+                self._ids.clear()
+            known = self._ids[session] = trace_id(session)
+        made = env[TRACEPARENT] = f"00-{known}-{span:016x}-01"
+        return made

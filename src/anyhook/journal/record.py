@@ -96,7 +96,7 @@ def clean(value: Json, policy: JournalPolicy, *, cut: bool = False) -> str:
     if suspect and cut:
         value = clipped(value)
     text = json.dumps(value)
-    if without_secrets(text, policy.secrets) is not text:
+    if any(secret in text for secret, _ in policy.secrets):
         text = json.dumps(_unnamed(value, policy.secrets))
     elif not suspect:
         return text
@@ -136,10 +136,10 @@ def body(value: Json, policy: JournalPolicy) -> Json:
         return clipped(value)
     if policy.bodies != HASHED or value is None:
         return None
-    from anyhook.model.digest import hasher
+    from anyhook.model.lean_json import digest
 
     text = json.dumps(value).encode()
-    return {"blake2b": hasher()(text), "bytes": len(text)}
+    return {"blake2b": digest(text), "bytes": len(text)}
 
 
 def about(host: str, project: str, mode: str, policy: JournalPolicy, parent: str = "") -> str:
@@ -175,22 +175,21 @@ def call_text(hook: Hook, call: Call, posture: str, policy: JournalPolicy = ALL,
     """The part of a line that is known once a hook is started: made while it runs. What a run means can be found out
     again from this, when neither the hook nor its files are there any more. `model` is whom the hook asks."""
     key = (hook.id, posture, model, call.argv, call.cwd, call.limit_s, *call.env)
-    text = policy.known.get(key) or cleaned(_call(hook, call, posture, policy, model), policy, key)
+    text = policy.known.get(key)
+    if text is None:
+        made: dict[str, Json] = {"hook": hook.id, "name": hook.name, "dialect": hook.dialect}
+        made["native"] = hook.native_event
+        if hook.handler != "command":
+            made["handler"] = hook.handler
+        if posture != "native":
+            made["posture"] = posture
+        if model:
+            made["model"] = model
+        own: list[Json] = [name for name in call.env if name not in policy.inherited]
+        made.update(argv=[*call.argv], cwd=call.cwd, env=own, limit_s=call.limit_s)
+        text = cleaned(made, policy, key)
     # The trace differs each time, so it is not part of what is known.
     return f'{text[:-1]}, "trace": "{call.trace}"' if call.trace else text[:-1]
-
-
-def _call(hook: Hook, call: Call, posture: str, policy: JournalPolicy, model: str) -> Json:
-    made: dict[str, Json] = {"hook": hook.id, "name": hook.name, "dialect": hook.dialect, "native": hook.native_event}
-    if hook.handler != "command":
-        made["handler"] = hook.handler
-    if posture != "native":
-        made["posture"] = posture
-    if model:
-        made["model"] = model
-    own: list[Json] = [name for name in call.env if name not in policy.inherited]
-    made.update(argv=[*call.argv], cwd=call.cwd, env=own, limit_s=call.limit_s)
-    return made
 
 
 def record(
@@ -203,25 +202,23 @@ def record(
 ) -> bytes:
     """The line: what was fired, what was started, what was decided. `own` is what the event's hooks alone decided,
     where the host was told something else."""
-    started = ", ".join([_call_and_run(run, policy) for run in runs])
+    calls: list[str] = []
+    for started in runs:
+        run, failed = started.run, started.cause
+        text = started.text or call_text(started.hook, started.call, started.posture, policy, started.model)
+        if run is None:
+            calls.append(f'{text}, {clean({"failed": failed or None}, policy)[1:-1]}, "run": null}}')
+            continue
+        key = (failed, run.ending, run.exit_code, run.stdout, run.stderr, run.error)
+        said = policy.known.get(key) if len(run.stdout) + len(run.stderr) <= MAX_KNOWN_SIZE else None
+        if said is None:
+            said = cleaned({"failed": failed or None, "run": _said(run, policy)}, policy, key)
+        times = f'"started_ns": {run.started_ns}, "duration_s": {run.duration_s:.6f}'
+        calls.append(f"{text}, {said[1:-2]}, {times}}}}}")
     decided = _decision_text(decision, policy)
     apart = f', "own": {_decision_text(own, policy)}' if own is not None else ""
-    return (
-        f'{{"v": 1, "at": {at_ns or time.time_ns()}, {head}{apart}, "calls": [{started}], "decision": {decided}}}\n'
-    ).encode()
-
-
-def _call_and_run(started: HookRun, policy: JournalPolicy) -> str:
-    run, failed = started.run, started.cause
-    text = started.text or call_text(started.hook, started.call, started.posture, policy, started.model)
-    if run is None:
-        return f'{text}, {clean({"failed": failed or None}, policy)[1:-1]}, "run": null}}'
-
-    key = (failed, run.ending, run.exit_code, run.stdout, run.stderr, run.error)
-    said = policy.known.get(key) if len(run.stdout) + len(run.stderr) <= MAX_KNOWN_SIZE else None
-    if said is None:
-        said = cleaned({"failed": failed or None, "run": _said(run, policy)}, policy, key)
-    return f'{text}, {said[1:-2]}, "started_ns": {run.started_ns}, "duration_s": {run.duration_s:.6f}}}}}'
+    at = at_ns or time.time_ns()
+    return (f'{{"v": 1, "at": {at}, {head}{apart}, "calls": [{", ".join(calls)}], "decision": {decided}}}\n').encode()
 
 
 def clipped(value: Json, depth: int = 0) -> Json:
@@ -315,8 +312,9 @@ def _said(run: Run, policy: JournalPolicy) -> dict[str, Json]:
     """The same without its times, which are never the same again."""
     made: dict[str, Json] = {"ending": run.ending, "exit_code": run.exit_code}
     for name, stream in (("stdout", run.stdout), ("stderr", run.stderr)):
-        whole = policy.bodies == FULL or not stream
-        said = clip(stream) if whole else body(stream.decode("utf-8", "replace"), policy)
+        said: Json = ""
+        if stream:
+            said = clip(stream) if policy.bodies == FULL else body(stream.decode("utf-8", "replace"), policy)
         if said is not None:
             made[name] = said
     made["error"] = run.error

@@ -3,9 +3,8 @@ values, at any depth of JSON inside JSON. It finds places; `redact` replaces the
 
 from __future__ import annotations
 
-from anyhook.journal.secret_names import is_auth, is_secret_name, places, whole
+from anyhook.journal.secret_names import SCHEMES, is_auth, is_secret_name, places, whole
 from anyhook.journal.secret_shapes import backslashes, run, until
-from anyhook.journal.secret_tokens import SCHEMES
 from anyhook.journal.secret_values import is_code, is_placeholder, is_user_and_password, looks_chosen, looks_random
 
 TYPE_CHECKING = False

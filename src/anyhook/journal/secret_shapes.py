@@ -3,8 +3,7 @@ in addresses. It finds places; `redact` replaces them."""
 
 from __future__ import annotations
 
-from anyhook.journal.secret_names import LETTERS, OF_NAME
-from anyhook.journal.secret_tokens import HEX_TOKENS, HOOKS, PEM, PEM_KIND, QUERY, SCHEMES, TOKENS
+from anyhook.journal.secret_names import HEX_TOKENS, HOOKS, LETTERS, OF_NAME, PEM, PEM_KIND, QUERY, SCHEMES, TOKENS
 from anyhook.journal.secret_values import is_hex, is_user_and_password, looks_random
 
 TYPE_CHECKING = False

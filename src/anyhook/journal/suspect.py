@@ -4,8 +4,7 @@ agent waits on half an interpreter start."""
 
 from __future__ import annotations
 
-from anyhook.journal.secret_names import LETTERS, OF_NAME, STEMS, names_secret
-from anyhook.journal.secret_tokens import HEX_TOKENS, PEM, SCHEMES, TOKENS
+from anyhook.journal.secret_names import HEX_TOKENS, LETTERS, OF_NAME, PEM, SCHEMES, STEMS, TOKENS, names_secret
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

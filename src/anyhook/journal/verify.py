@@ -10,19 +10,18 @@ from itertools import pairwise
 from time import sleep
 from typing import TYPE_CHECKING
 
-from anyhook.journal.chain import MAX_SEAL, START, follows, link_of
 from anyhook.journal.files import end_of_lines, lines_of, open_all, whole_lines
 from anyhook.journal.parallel import parallel_map
 from anyhook.journal.read import read_line
 from anyhook.journal.search import Wanted, open_parts, record_of
+from anyhook.journal.writer import MAX_SEAL, START, follows, link_of
 from anyhook.model import lean_json
-from anyhook.model.digest import hasher
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from anyhook.journal.chain import Link
+    from anyhook.journal.writer import Link
     from anyhook.model.json_types import Json
 
 WRITE_S = 0.05
@@ -155,10 +154,10 @@ class _Follows:
 
     def __call__(self, task: tuple[int, int, int, int, bytes]) -> tuple[bool, bool]:
         descriptor, start, end, number, before = task
-        digest, head = hasher(), False
+        head = False
         for line in lines_of(descriptor, start, end):
             link = link_of(line)
-            if link is None or link[0] != number + 1 or not follows(line, before, digest):
+            if link is None or link[0] != number + 1 or not follows(line, before):
                 return False, False
             number, before = link
             head = head or link == self._expected
@@ -170,7 +169,6 @@ class _ChainReader:
 
     def __init__(self, expected: Link | None) -> None:
         self.expected = expected
-        self.digest = hasher()
         self.file = ""
         self.last: Link = START
         self.records = self.first = 0
@@ -200,7 +198,7 @@ class _ChainReader:
             before, self.first = self.beginning(line, before), link[0]
         self.first = min(self.first, n := link[0])
         self.accept_torn(line)
-        sound = follows(line, before, self.digest)
+        sound = follows(line, before)
         if self.expected is not None and n == self.expected[0]:
             self.seen_head = self.seen_head or link[1] == self.expected[1]
         if self.records and n <= self.last[0]:

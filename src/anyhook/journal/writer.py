@@ -7,19 +7,26 @@ import os
 from _thread import allocate_lock
 from time import sleep, time, time_ns
 
-from anyhook.journal.chain import MAX_SEAL, START, link_of, sealed
-from anyhook.journal.files import current_path, full_path, full_paths, lines_backwards, number_of, words_path
-from anyhook.model.digest import hasher
+from anyhook.documents.places import NO_LOCKS, make_private_dir
+from anyhook.model.lean_json import digest
 from anyhook.model.record import Record
-from anyhook.state.places import NO_LOCKS, make_private_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from anyhook.journal.chain import Link
-    from anyhook.model.json_types import Json
+    Link = tuple[int, bytes]
+    """Number and hash of a record; the next one's hash is over this one's."""
 
+CURRENT = "journal.jsonl"
+"""The file that is written to."""
+START: Link = (0, b"0" * 64)
+"""What the first record of all follows."""
+MAX_SEAL = 128
+"""No seal is longer than this many bytes."""
+_NUMBER, _HASH, _END = b', "n": ', b', "hash": "', b'"}\n'
+_HASHED = len(_HASH) + 64 + len(_END)
+"""How many bytes at the end of a line its hash does not cover."""
 LOCK_S = 5.0
 """How long to wait for the lock. Nobody holds it for more than a moment, unless that process was stopped."""
 MAX_PAUSE = 0.002
@@ -49,25 +56,15 @@ class Bounds(Record):
     keep_days: int = 90
     keep_mb: int = 1024
 
-    @property
-    def file_bytes(self) -> int:
-        """When a file is full: a part of everything, so that deleting one deletes a part only."""
-        return min(64, max(1, self.keep_mb // 8)) << 20
-
-
-def bounds_of(settings: Mapping[str, Json]) -> Bounds:
-    """The bounds of the user's settings, which are checked already."""
-    chosen = {key: value for key, value in settings.items() if key in Bounds.fields and isinstance(value, int)}
-    return Bounds(**chosen)
-
 
 class JournalWriter:
     """Keeps the file open. Every method raises OSError where the disk, the lock or the permissions are not with us."""
 
     def __init__(self, state_dir: str, bounds: Bounds) -> None:
         self.state_dir, self.bounds = state_dir, bounds
-        self.path = current_path(state_dir)
-        self._full_at = bounds.file_bytes
+        self.path = f"{state_dir}/{CURRENT}"
+        self._full_at = min(64, max(1, bounds.keep_mb // 8)) << 20
+        """When a file is full: a part of everything, so that deleting one deletes a part only."""
         self._descriptor = -1
         self._fork = 0
         """Which fork opened the file."""
@@ -77,7 +74,6 @@ class JournalWriter:
         """Where the file ended after our own last write; while it ends there, nobody has written since."""
         self._last: Link = START
         self._threads = allocate_lock()
-        self._digest: Callable[[bytes], str] | None = None
 
     def append(self, lines: Sequence[bytes]) -> None:
         """Write the lines, or none of them."""
@@ -93,13 +89,12 @@ class JournalWriter:
         with self._threads:
             self._close()
 
-    def __del__(self) -> None:
-        self._close()
-
     def _close(self) -> None:
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0 and self._fork == _Here.forks:
             os.close(descriptor)
+
+    __del__ = _close
 
     # -- the file and its lock
 
@@ -114,11 +109,18 @@ class JournalWriter:
                 self._flock(self._descriptor, LOCK_EX | LOCK_NB)  # nearly always ours at once
             except OSError:
                 self._lock()
-            end = self._end_of_current()
-            if end < 0:  # deleted, moved, or full for somebody with other bounds
-                self._close()
+            try:
+                state = os.stat(self.path)
+            except FileNotFoundError:
+                state = None
+            if state is None or (state.st_ino, state.st_dev) != self._identity:
+                self._close()  # deleted, moved, or full for somebody with other bounds
                 continue
-            full = end >= self._full_at or (fresh and self._is_old())
+            end = state.st_size
+            full = end >= self._full_at
+            if fresh and not full:  # where the first record is old, a file of its own is due, to be deleted in time
+                at = os.pread(self._descriptor, 64, 0).partition(b'"at": ')[2].partition(b",")[0]
+                full = at.isdigit() and time_ns() - int(at) > self.bounds.keep_days * DAY_S * 1_000_000_000 // 4
             last = self._link(end) if full else None
             if last is None:  # not full; or its end is torn, and the next record says so in the same file
                 return end
@@ -185,19 +187,6 @@ class JournalWriter:
         if failures:
             raise failures[0]
 
-    def _end_of_current(self) -> int:
-        """How long the file is; -1 if another file has taken its place."""
-        try:
-            state = os.stat(self.path)
-        except FileNotFoundError:
-            return -1
-        return state.st_size if (state.st_ino, state.st_dev) == self._identity else -1
-
-    def _is_old(self) -> bool:
-        """Whether the first record is so old that a file of its own is due, to be deleted in time."""
-        at = number_of(os.pread(self._descriptor, 64, 0), b"at")
-        return at is not None and time_ns() - at > self.bounds.keep_days * DAY_S * 1_000_000_000 // 4
-
     # -- the chain
 
     def _write(self, lines: Sequence[bytes], end: int) -> None:
@@ -214,11 +203,9 @@ class JournalWriter:
             if torn:  # a process was killed, or the machine lost its power, in the middle of a line
                 line_break = b"\n"
                 lines = [_with(lines[0], b'"torn": %d' % torn), *lines[1:]]
-        if self._digest is None:
-            self._digest = hasher()
         if not end and last != START:  # the first line of a file names what it follows: the file before may be deleted
             lines = [_with(lines[0], b'"after": "%b"' % last[1]), *lines[1:]]
-        made, self._last = sealed(lines, last, self._digest)
+        made, self._last = sealed(lines, last)
         data = made[0] if len(made) == 1 and not line_break else line_break + b"".join(made)
         written = os.write(descriptor, data)
         if written != len(data):
@@ -232,6 +219,8 @@ class JournalWriter:
 
     def _last_of_all(self, end: int) -> tuple[Link, int]:
         """The last sealed line wherever it is, and how many bytes of a torn line are at the end of the file."""
+        from anyhook.journal.files import full_paths, lines_backwards
+
         torn = 0
         if end:
             with os.fdopen(os.dup(self._descriptor), "rb") as file:
@@ -263,6 +252,8 @@ def _with(line: bytes, more: bytes) -> bytes:
 
 
 def _free_name(state_dir: str, number: int) -> str:
+    from anyhook.journal.files import full_path
+
     while os.path.exists(path := full_path(state_dir, number)):
         number += 1  # left over from a journal that somebody has moved away
     return path
@@ -270,6 +261,8 @@ def _free_name(state_dir: str, number: int) -> str:
 
 def _delete_old(state_dir: str, bounds: Bounds) -> None:
     """Delete the files that are full and too old, or too much."""
+    from anyhook.journal.files import full_paths, words_path
+
     left = bounds.keep_mb << 20
     for path in reversed(full_paths(state_dir)):
         try:
@@ -280,3 +273,34 @@ def _delete_old(state_dir: str, bounds: Bounds) -> None:
                 os.unlink(words_path(path))
         except OSError:
             continue  # somebody else was faster, or may and we may not; or nobody has made that index
+
+
+# -- the chain: every line ends with its number and a hash over itself and the hash before it, so that an edited,
+# missing or moved line shows
+
+
+def sealed(lines: Iterable[bytes], last: Link) -> tuple[list[bytes], Link]:
+    """The lines, each with its seal, and the last link. A line is a JSON object and its line break."""
+    number, before = last
+    made: list[bytes] = []
+    for line in lines:
+        number += 1
+        body, numbered = line[:-2], b"%b%d" % (_NUMBER, number)
+        before = digest(b"".join((before, body, numbered))).encode()
+        made.append(b"".join((body, numbered, _HASH, before, _END)))
+    return made, (number, before)
+
+
+def link_of(line: bytes) -> Link | None:
+    """The seal of a line, or of the end of one, or None."""
+    if not line.endswith(_END) or line[-_HASHED : 64 - _HASHED + len(_HASH) - 64] != _HASH:
+        return None
+    found = line[-len(_END) - 64 : -len(_END)]
+    start = line.rfind(_NUMBER, -MAX_SEAL)
+    digits = line[start + len(_NUMBER) : -_HASHED] if start >= 0 else b""
+    return (int(digits), found) if digits.isdigit() else None
+
+
+def follows(line: bytes, before: bytes) -> bool:
+    """Whether a sealed line is as it was written, after the record with that hash."""
+    return digest(before + line[:-_HASHED]).encode() == line[-len(_END) - 64 : -len(_END)]

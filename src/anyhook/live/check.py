@@ -5,17 +5,18 @@ the user's own entry, of which the stage has a copy."""
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import tempfile
 
 from anyhook.agents._probe import PROBE_HOOK, probe_hook
+from anyhook.documents.places import home_of
 from anyhook.install.changes import places
 from anyhook.live.drive import drive
 from anyhook.live.script import Step
 from anyhook.live.stage import Stage, fill
 from anyhook.model import lean_json
 from anyhook.model.record import Record
-from anyhook.model.xdg import home_of
 from anyhook.tables import registry
 
 TYPE_CHECKING = False
@@ -25,8 +26,12 @@ if TYPE_CHECKING:
     from anyhook.live.drive import Seen
     from anyhook.tables.host_rows import Host
 
-ARMED, INERT, UNKNOWN = "ARMED", "INERT", "UNKNOWN"
+ARMED, INERT, REFUSING, UNKNOWN = "ARMED", "INERT", "REFUSING", "UNKNOWN"
+BEFORE = ("pre_tool", "permission_request")
+"""The events at which a refusal keeps a command from running."""
 RAN = "ran.txt"
+_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)")
+"""The codes by which a terminal is told colours, places and titles."""
 
 
 class Verdict(Record):
@@ -40,8 +45,8 @@ class Verdict(Record):
     """The user's files that the agent was given copies of."""
 
 
-def check(table: Host, program: str, project: str, env: Mapping[str, str], limit_s: float) -> Verdict:
-    """Drives the agent once."""
+def check(table: Host, program: str, project: str, env: Mapping[str, str], limit_s: float, dead: str = "") -> Verdict:
+    """Drives the agent once. `dead` says why our entry cannot be run, where that is known."""
     row, entry = registry.drive(table.name), table.entry
     if row is None or entry is None:
         return Verdict(UNKNOWN, "there is no way to drive it without a person")
@@ -62,18 +67,20 @@ def check(table: Host, program: str, project: str, env: Mapping[str, str], limit
         )
         ran = os.path.exists(f"{stage.project}/{RAN}")
         status, reason = judge(table, seen, ran, refusals(stage, word), limit_s)
+        if dead and not ran and any(request.answered for request in seen.requests):
+            status, reason = REFUSING, dead
     return Verdict(status, reason, seen.network, tuple(copied))
 
 
 def refusals(stage: Stage, word: str) -> list[str]:
-    """The verdicts of the journal's records that hold the word."""
+    """The verdicts of the journal's records that hold the word and were made before the command could run."""
     found: list[str] = []
     try:
         with open(f"{stage.home}/.local/state/anyhook/journal.jsonl", encoding="utf-8") as file:
             for line in file:
                 record = lean_json.loads(line) if word in line else None
                 decision = record.get("decision") if isinstance(record, dict) else None
-                if isinstance(decision, dict):
+                if isinstance(decision, dict) and isinstance(record, dict) and record.get("event") in BEFORE:
                     found.append(str(decision.get("verdict")))
     except (OSError, ValueError):
         pass  # no journal: the entry was never called
@@ -104,8 +111,10 @@ def judge(table: Host, seen: Seen, ran: bool, refused: list[str], limit_s: float
 
 
 def _last(seen: Seen) -> str:
-    """The last thing that the agent said, as a clue."""
-    lines = [line.strip() for line in (seen.stderr.strip() or seen.stdout.strip()).splitlines() if line.strip()]
+    """The last thing that the agent said, as a clue: words only, for it may be meant for a terminal."""
+    said = _ESCAPE.sub("", seen.stderr.strip() or seen.stdout.strip())
+    printable = "".join(character if character.isprintable() or character == "\n" else " " for character in said)
+    lines = [line.strip() for line in printable.split("\n") if line.strip()]
     how = f" (exit {seen.exit_code})" if seen.exit_code else ""
     return f"{how}: {lines[-1][:200]}" if lines else how
 

@@ -8,8 +8,8 @@ import os
 import shutil
 
 from anyhook.documents import edit
+from anyhook.documents.places import home_of
 from anyhook.install.changes import places, roots_of
-from anyhook.model.xdg import home_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -45,9 +45,9 @@ IDLE: Statuses = {
 }
 
 
-def idle_report(where: str, hook: Hook, why: str) -> Report:
+def idle_report(hook: Hook, why: str) -> Report:
     """The line about a hook that does not run."""
-    return Report(hook.id, hook.name, hook.dialect, hook.scope, where, IDLE[hook.status], why)
+    return Report(hook.id, hook.name, hook.dialect, hook.scope, hook.where(), IDLE[hook.status], why)
 
 
 class Texts(tuple[str, ...]):

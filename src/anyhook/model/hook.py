@@ -17,6 +17,8 @@ CHANGED: HookState = "changed"
 DISABLED: HookState = "disabled"
 BROKEN: HookState = "broken"
 
+BUILTIN = "builtin"
+"""The scope of hooks that a product brings along."""
 ASKING = ("prompt", "agent")
 """Kinds of handlers that a model answers."""
 

@@ -1,14 +1,23 @@
 """JSON without the `json` package: the same C scanner and encoder, minus the import of `re`, which costs as much
 as half an interpreter start and would be spent before the first hook is looked up. If the C parts are not
-available, `json` is used."""
+available, `json` is used. And the bytes that a hook reads, and the hash of bytes, without `hashlib`."""
 
 from __future__ import annotations
 
+from io import BytesIO
+
+try:  # the C module itself: `hashlib` loads a whole library of others with it
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from anyhook.model.json_types import Json
+
+    _Encoder = Callable[[object, int], tuple[str, ...]]
 
 _BLANKS = " \t\n\r"
 
@@ -73,8 +82,8 @@ try:
     from _json import encode_basestring, encode_basestring_ascii, make_encoder, make_scanner
 
     _scan = make_scanner(_Rules)  # type: ignore[arg-type]  # it takes anything with these attributes
-    _ascii = make_encoder(None, _refuse, encode_basestring_ascii, None, ": ", ", ", False, False, True)
-    _plain = make_encoder(None, _refuse, encode_basestring, None, ": ", ", ", False, False, True)
+    _ascii: _Encoder = make_encoder(None, _refuse, encode_basestring_ascii, None, ": ", ", ", False, False, True)
+    _plain: _Encoder = make_encoder(None, _refuse, encode_basestring, None, ": ", ", ", False, False, True)
 
     def loads(text: str) -> Json:
         """The value of a JSON text; ValueError if it is not JSON, RecursionError if it is nested too deeply."""
@@ -95,11 +104,10 @@ try:
         found: Json = value
         return found
 
-    def leaf(value: object, ensure_ascii: bool) -> str:
-        """The same for what is nested no deeper than the encoder can go."""
-        return "".join((_ascii if ensure_ascii else _plain)(value, 0))
-
-    if loads('{"a": [1, null]}') != {"a": [1, None]} or leaf({"a": [1.5, "\\"]}, True) != '{"a": [1.5, "\\\\"]}':
+    if (
+        loads('{"a": [1, null]}') != {"a": [1, None]}
+        or "".join(_ascii({"a": [1.5, "\\"]}, 0)) != '{"a": [1.5, "\\\\"]}'
+    ):
         raise ImportError("the C parts of json behave differently here")
 except (ImportError, TypeError):
     import json
@@ -108,14 +116,22 @@ except (ImportError, TypeError):
         value: Json = json.loads(text, parse_constant=_Rules.parse_constant, parse_float=_finite)
         return value
 
-    def leaf(value: object, ensure_ascii: bool) -> str:
-        return json.dumps(value, ensure_ascii=ensure_ascii)
+    def _ascii(value: object, _level: int) -> tuple[str, ...]:
+        return (json.dumps(value),)
+
+    def _plain(value: object, _level: int) -> tuple[str, ...]:
+        return (json.dumps(value, ensure_ascii=False),)
+
+
+def leaf(value: object, ensure_ascii: bool) -> str:
+    """As `dumps`, for what is nested no deeper than the encoder can go."""
+    return "".join((_ascii if ensure_ascii else _plain)(value, 0))
 
 
 def dumps(value: Json, ensure_ascii: bool = True) -> str:
     """The JSON text of a value, with a space after each colon and comma, however deep it is nested."""
     try:
-        return leaf(value, ensure_ascii)
+        return "".join((_ascii if ensure_ascii else _plain)(value, 0))
     except (RecursionError, TypeError):  # too deep, or with `Digits` in it
         from anyhook.model.deep_json import write
 
@@ -131,3 +147,57 @@ def loads_any(text: str) -> Json:
         from anyhook.model.deep_json import read
 
         return read(text)
+
+
+def digest(data: bytes) -> str:
+    """One hash for everything that is proven or compared by one, in hexadecimal digits: BLAKE2b with 256 bits."""
+    return blake2b(data, digest_size=32).hexdigest()
+
+
+LONG = 65_536
+ESCAPES = ((b"\\", b"\\\\"), (b'"', b'\\"'), (b"\n", b"\\n"), (b"\t", b"\\t"), (b"\r", b"\\r"))
+"""What texts often hold and JSON escapes. The backslash comes first, or it would escape the others' escapes."""
+RARE = tuple(chr(code) for code in range(32) if chr(code) not in "\n\t\r")
+
+
+def encode(value: Json, *, long: bool = False) -> bytes:
+    """JSON with a space after each colon and comma (hooks search the text), as UTF-8 wherever it can be. `long` where
+    there may be long texts in it."""
+    try:
+        if not long:
+            return dumps(value, ensure_ascii=False).encode()
+        made = BytesIO()
+        _write(made, value)
+        return made.getvalue()
+    except UnicodeEncodeError:
+        return dumps(value).encode()
+    except RecursionError:  # of the pieces
+        return encode(value)
+
+
+def _write(made: BytesIO, value: Json) -> None:
+    """The same JSON, long texts piece by piece: what is made of a piece stays in the processor's cache, while a copy of
+    a whole one costs as much as looking through it for what has to be escaped."""
+    if isinstance(value, dict):
+        before = "{"
+        for key, item in value.items():
+            made.write(f"{before}{dumps({key: 0}, False)[1:-2]}".encode())
+            _write(made, item)
+            before = ", "
+        made.write(b"}" if value else b"{}")
+    elif isinstance(value, str) and len(value) > LONG:
+        made.write(b'"')
+        for start in range(0, len(value), LONG):
+            made.write(_escaped(value[start : start + LONG]))
+        made.write(b'"')
+    else:
+        made.write(dumps(value, ensure_ascii=False).encode())
+
+
+def _escaped(text: str) -> bytes:
+    if any(sign in text for sign in RARE):
+        return dumps(text, ensure_ascii=False)[1:-1].encode()
+    made = text.encode()
+    for sign, escaped in ESCAPES:
+        made = made.replace(sign, escaped)
+    return made

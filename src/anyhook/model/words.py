@@ -49,6 +49,8 @@ ON_FAILURE: tuple[Posture, ...] = ("native", "deny", "allow")
 MODE: tuple[Mode, ...] = ("enforce", "shadow")
 OFF = ("tell", "deny", "pass")
 """What a gate means that is off: the person is told, what it guards is refused, or nothing."""
+WARM = ("auto", "off")
+"""Whether calls may be served by processes that have loaded the command already."""
 TRACEPARENT = "TRACEPARENT"
 """The variable with a caller's trace context, as W3C names it."""
 RUN_VARIABLE = "ANYHOOK_RUN"

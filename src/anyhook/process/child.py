@@ -14,7 +14,7 @@ from _thread import RLock
 from time import monotonic, time_ns
 
 from anyhook.model.call import Run
-from anyhook.process.spawn import spawner
+from anyhook.process.spawn import here, spawner
 from anyhook.process.tree import Tree, carries, environment, holds_pipe, program_of, status_of_reaped
 
 TYPE_CHECKING = False
@@ -33,6 +33,8 @@ _QUICK_S = 0.005
 """How long to wait for the end alone before watching the output as well. A short answer fits into the pipe, and waking
 up for its first bytes, for the closing of each stream and then for the end adds 6 % to a small hook's time. A shorter
 wait makes the kernel set its timer again: 1 ms adds 3 %."""
+_IGNORED_BY_PYTHON = (13, 25)
+"""SIGPIPE and SIGXFSZ: what is ignored here would be ignored in the started program, too."""
 _LONGEST_POLL_S = 3600.0
 _LONGEST_TICK_S = 0.02
 _HANGS_S = 1.0
@@ -42,28 +44,6 @@ _PATIENCE_S = 20.0
 may hang for good."""
 
 _pidfd_open = getattr(os, "pidfd_open", None)
-
-
-class Here:
-    """What this module knows of the process it lives in."""
-
-    __slots__ = ("alive", "is_closed", "is_ours", "marks", "spared")
-
-    def __init__(self) -> None:
-        self.alive: set[Child] = set()
-        """Every child that was not concluded yet, from before its process exists."""
-        self.is_closed = False
-        """Whether nothing may be started any more (see `end_all`)."""
-        self.is_ours = False
-        """Whether every child of this process is started here (see `adopt_orphans`)."""
-        self.marks: list[str] = []
-        """Of all calls so far, where the process is ours."""
-        self.spared: set[int] = set()
-        """Children that do not belong to a hook (see `leave_alone`)."""
-
-
-here = Here()
-os.register_at_fork(after_in_child=here.alive.clear)  # a fork of the host must not end the hooks of its parent
 
 
 class _Stream:
@@ -145,13 +125,28 @@ class Child:
             err, stderr = os.pipe()
             theirs.append(stderr)
             self._open.append(err)
-            spawn = spawner(self.call, min(stdin, *theirs), here.is_ours)
+            has_pipes_apart = min(stdin, *theirs) > 2
+            cheap = here.is_ours and has_pipes_apart and _is_current(self.call.cwd)
+            spawn = None if cheap else spawner(has_pipes_apart)
             with self._lock:  # so that whoever ends us comes before there is a process, or when it is known
                 if here.is_closed:
                     self.ending = self.ending or "cancelled"
                 if self.ending is not None:
                     return
-                self.pid, self._popen = spawn(self.call, program, stdin, stdout, stderr)
+                if spawn is not None:
+                    self.pid, self._popen = spawn(self.call, program, stdin, stdout, stderr)
+                else:
+                    # It can neither change the directory, nor close what this process inherited, nor sort out pipes
+                    # that lie where stdin, stdout and stderr belong.
+                    dup = os.POSIX_SPAWN_DUP2
+                    self.pid = os.posix_spawn(
+                        program,
+                        self.call.argv,
+                        self.call.env,
+                        file_actions=((dup, stdin, 0), (dup, stdout, 1), (dup, stderr, 2)),
+                        setpgroup=0,
+                        setsigdef=_IGNORED_BY_PYTHON,
+                    )
         finally:
             for fd in theirs:
                 os.close(fd)
@@ -284,15 +279,23 @@ class Child:
 
     def _fed(self) -> None:
         """There is no more to write."""
-        self._stdin = _close(self._stdin)
-        self._spare = _close(self._spare)
+        for fd in (self._stdin, self._spare):
+            if fd >= 0:
+                os.close(fd)
+        self._stdin = self._spare = -1
 
     def conclude(self) -> Run:
         """Read what the ended process left, reap it, close everything. The caller waits for each line of this."""
         with self._lock:
             if self._run is not None:
                 return self._run
-            stdout, stderr = _read_now(self._out.fd), _read_now(self._err.fd)
+            left: list[bytes] = []
+            for stream in (self._out, self._err):
+                try:
+                    left.append(os.read(stream.fd, _CHUNK))
+                except BlockingIOError:
+                    left.append(b"")
+            stdout, stderr = left
             if self._watching or len(stdout) == _CHUNK or len(stderr) == _CHUNK:
                 stdout, stderr = self._out.drain(stdout), self._err.drain(stderr)
                 if self.ending is None and max(self._out.size, self._err.size) > OUTPUT_LIMIT:
@@ -370,14 +373,8 @@ class Child:
         here.alive.discard(self)
 
 
-def _read_now(pipe: int) -> bytes:
+def _is_current(folder: str) -> bool:
     try:
-        return os.read(pipe, _CHUNK)
-    except BlockingIOError:
-        return b""
-
-
-def _close(fd: int) -> int:
-    if fd >= 0:
-        os.close(fd)
-    return -1
+        return folder == os.getcwd() or os.path.samefile(folder, ".")
+    except OSError:
+        return False

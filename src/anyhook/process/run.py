@@ -1,17 +1,25 @@
-"""Run: starts the process of a call, waits for it, and tells how it ended. Never reads meaning into what it printed."""
+"""Run: starts the process of a call, waits for it, and tells how it ended. Never reads meaning into what it printed.
+
+And what this process owes the hooks it runs: when it is told to end, they end with it; it adopts their orphans; and
+what a hook in our own process prints stays out of our answer."""
 
 from __future__ import annotations
 
 import os
 import sys
+
+# The C module: `signal` wraps its numbers in enums, whose import costs a third of an interpreter start.
+from _signal import SIGHUP, SIGINT, SIGTERM, signal  # type: ignore[import-not-found]
 from time import monotonic
 
 from anyhook.model.call import Run
-from anyhook.process.child import Child, here
+from anyhook.process.child import Child
+from anyhook.process.spawn import here
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import FrameType
 
     from anyhook.model.call import Call
     from anyhook.model.words import Ending
@@ -85,12 +93,20 @@ def adopt_orphans() -> bool:
     close descriptors.
     """
     here.is_ours = True
-    _close_inherited()
+    try:
+        inherited = [int(name) for name in os.listdir("/dev/fd") if name not in ("0", "1", "2")]
+    except OSError:
+        inherited = []
+    for descriptor in inherited:  # no hook gets one that this process was started with
+        try:
+            os.set_inheritable(descriptor, False)
+        except OSError:
+            continue  # the listing's own is closed by now
     _watch_children()
     if sys.platform != "linux":
         return False
     try:
-        return _prctl(36, 1) == 0  # PR_SET_CHILD_SUBREAPER
+        return prctl(36, 1) == 0  # PR_SET_CHILD_SUBREAPER
     except (ImportError, AttributeError, OSError):
         return False
 
@@ -98,20 +114,6 @@ def adopt_orphans() -> bool:
 def leave_alone(pid: int) -> None:
     """A child of this process that was started elsewhere and does not belong to a hook."""
     here.spared.add(pid)
-
-
-def _close_inherited() -> None:
-    """No hook gets a descriptor that this process was started with."""
-    try:
-        names = os.listdir("/dev/fd")
-    except OSError:
-        return
-    for name in names:
-        try:
-            if int(name) > 2:
-                os.set_inheritable(int(name), False)
-        except OSError:
-            continue  # the listing's own descriptor is closed by now
 
 
 def _watch_children() -> None:
@@ -128,7 +130,7 @@ def _watch_children() -> None:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
-def _prctl(option: int, value: int) -> int:
+def prctl(option: int, value: int) -> int:
     """By the C half of ctypes where it is as we know it, for 0.9 ms of CPU time; all of ctypes is 3.6, and a bare
     interpreter start 10.6."""
     try:
@@ -173,3 +175,74 @@ def _find(call: Call) -> str | None:
         if os.access(place, os.X_OK) and not os.path.isdir(place):
             return path
     return None
+
+
+# -- the process that runs them
+
+
+def _end(number: int, _frame: FrameType | None) -> None:
+    end_all(for_good=True)
+    os._exit(128 + number)
+
+
+def fill_streams() -> None:
+    """Where the process was started without stdin, stdout or stderr, nothing else that it opens may take their
+    numbers."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+
+
+class AnswerOnly:
+    """stdout is for the answer alone; whatever else is written there meanwhile goes to stderr."""
+
+    def __enter__(self) -> None:
+        self.stdout = -1
+        try:
+            self.stdout = os.dup(1)
+            os.dup2(2, 1)
+        except OSError:
+            return  # one of them was closed from the start
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            sys.stdout.flush()
+        except (OSError, ValueError, AttributeError):
+            pass
+        if self.stdout >= 0:
+            os.dup2(self.stdout, 1)
+            os.close(self.stdout)
+
+
+class OnDuty(AnswerOnly):
+    """This process is ours alone while hooks run: what it is told, every orphan of a hook and stdout are ours to
+    see to."""
+
+    def __enter__(self) -> None:
+        if here.tell_duty is not None:
+            here.tell_duty()
+        adopt_orphans()
+        self.handlers = {number: signal(number, _end) for number in (SIGINT, SIGTERM, SIGHUP)}
+        super().__enter__()
+
+    def __exit__(self, *_: object) -> None:
+        super().__exit__()
+        for number, handler in self.handlers.items():
+            signal(number, handler)
+
+
+class Unwinding:
+    """While it lasts, a signal to end unwinds the program, so that everything is put away on the way out."""
+
+    def __enter__(self) -> None:
+        self.handlers = {number: signal(number, _unwind) for number in (SIGTERM, SIGHUP)}
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self.handlers.items():
+            signal(number, handler)
+
+
+def _unwind(number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)

@@ -1,4 +1,5 @@
-"""The ways to start a process, and the choice between them. Never waits for what it started."""
+"""The ways to start a process that can do more than `posix_spawn`, and the choice between them; and what this
+process has started. Never waits for it."""
 
 from __future__ import annotations
 
@@ -17,40 +18,45 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from anyhook.model.call import Call
+    from anyhook.process.child import Child
 
     Spawner: TypeAlias = Callable[[Call, str, int, int, int], tuple[int, Popen[bytes] | None]]
-
-_IGNORED_BY_PYTHON = (13, 25)
-"""SIGPIPE and SIGXFSZ: what is ignored here would be ignored in the started program, too."""
 
 _CODING = sys.getfilesystemencoding()
 
 
-def spawner(call: Call, lowest_fd: int, is_ours: bool) -> Spawner:
-    """The cheapest way that can do all it takes. `posix_spawn` can neither change the directory, nor close what the
-    process inherited, nor sort out pipes that lie where stdin, stdout and stderr belong; so it serves a process of our
-    own that stays in its directory. What `Popen` is made of can do it all, for half of what `Popen` costs."""
-    if lowest_fd > 2:
-        if is_ours and _is_current(call.cwd):
-            return _by_posix_spawn
-        if fork_exec is not None:
-            return _by_fork_exec
+class Here:
+    """What is known of the process that we live in, and of what it started."""
+
+    __slots__ = ("alive", "is_closed", "is_ours", "marks", "spared", "tell_duty")
+
+    def __init__(self) -> None:
+        self.alive: set[Child] = set()
+        """Every child that was not concluded yet, from before its process exists."""
+        self.is_closed = False
+        """Whether nothing may be started any more (see `end_all`)."""
+        self.is_ours = False
+        """Whether every child of this process is started here (see `adopt_orphans`)."""
+        self.marks: list[str] = []
+        """Of all calls so far, where the process is ours."""
+        self.spared: set[int] = set()
+        """Children that do not belong to a hook (see `leave_alone`)."""
+        self.tell_duty: Callable[[], None] | None = None
+        """Called before the first hook may run, in a process that somebody else answers for."""
+
+
+here = Here()
+os.register_at_fork(after_in_child=here.alive.clear)  # a fork of the host must not end the hooks of its parent
+
+
+def spawner(has_pipes_apart: bool) -> Spawner:
+    """The cheapest way that can do all it takes, where `posix_spawn` cannot. What `Popen` is made of can do it all, for
+    half of what `Popen` costs, where the pipes lie apart from stdin, stdout and stderr."""
+    if has_pipes_apart and fork_exec is not None:
+        return _by_fork_exec
     import subprocess  # noqa: F401 (loaded here, where nobody waits with a lock in hand)
 
     return _by_popen
-
-
-def _by_posix_spawn(call: Call, program: str, stdin: int, stdout: int, stderr: int) -> tuple[int, None]:
-    dup = os.POSIX_SPAWN_DUP2
-    pid = os.posix_spawn(
-        program,
-        call.argv,
-        call.env,
-        file_actions=((dup, stdin, 0), (dup, stdout, 1), (dup, stderr, 2)),
-        setpgroup=0,
-        setsigdef=_IGNORED_BY_PYTHON,
-    )
-    return pid, None
 
 
 def _by_fork_exec(call: Call, program: str, stdin: int, stdout: int, stderr: int) -> tuple[int, Popen[bytes] | None]:
@@ -98,10 +104,3 @@ def _by_popen(call: Call, program: str, stdin: int, stdout: int, stderr: int) ->
         process_group=0,
     )
     return popen.pid, popen
-
-
-def _is_current(folder: str) -> bool:
-    try:
-        return folder == os.getcwd() or os.path.samefile(folder, ".")
-    except OSError:
-        return False

@@ -13,15 +13,15 @@ from anyhook.journal.runs import Durations
 from anyhook.journal.search import Wanted, newest, search
 from anyhook.model import lean_json
 from anyhook.model.call import Run
-from anyhook.model.digest import hasher
 from anyhook.model.event import EVENTS, Event
+from anyhook.model.lean_json import digest
 from anyhook.model.outcome import ASK, BLOCK, STOPPING
 from anyhook.model.record import Record
 from anyhook.replay.rejudge import Unjudgeable, event_in, is_repeated, run_from
 from anyhook.replay.trial import run_batch, values_of
 from anyhook.tables.translate import REWRITES, completed, to_host, to_native
 from anyhook.walk.interpret import interpret
-from anyhook.walk.judge import judge
+from anyhook.walk.merge import judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -136,7 +136,6 @@ class Backtest:
         self.left_out: dict[str, int] = {}
         self.cold_only: set[str] = set()
         """Hooks that went otherwise in a living interpreter than in a process of their own."""
-        self._digest = hasher()
         self._under_way: set[str] = set()
         """Keys of trials that were sent and have not come back."""
         self._env: dict[str, str] = {}
@@ -275,7 +274,7 @@ class Backtest:
     def _key(self, subject: Subject, event: Event, session: str) -> str:
         """The same hook, the same event: the same key."""
         text = lean_json.dumps([subject.content, event.name, event.hosted, session, event.data])
-        return self._digest(text.encode())
+        return digest(text.encode())
 
 
 def _in_turn(

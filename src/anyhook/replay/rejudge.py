@@ -16,8 +16,7 @@ from anyhook.model.words import ENDINGS
 from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
 from anyhook.tables.translate import completed, rewritten, to_host, to_native
 from anyhook.walk.interpret import interpret
-from anyhook.walk.judge import judge
-from anyhook.walk.merge import Judged, merge
+from anyhook.walk.merge import Judged, judge, merge
 from anyhook.walk.receive import recalled
 
 if TYPE_CHECKING:

@@ -32,6 +32,14 @@ MAX_FOLDERS = 8
 GLOB = frozenset("*?[")
 
 
+STREAMS = frozenset({"/dev/null", "/dev/zero", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"})
+
+
+def is_stream(path: str) -> bool:
+    """Whether a path names a stream of the process, or a device that holds nothing: there are no bytes to pin."""
+    return path in STREAMS or path.startswith("/dev/fd/")
+
+
 def named_files(
     words: Sequence[str], cwd: str, home: str, variables: Mapping[str, str], files: Files
 ) -> tuple[str, ...]:

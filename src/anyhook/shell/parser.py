@@ -3,7 +3,8 @@ does not claim to be a shell: what it cannot know is marked as unknown. Only `re
 
 from __future__ import annotations
 
-from anyhook.shell.read import UNKNOWN, Command, is_assignment
+from anyhook.shell.loose import is_assignment
+from anyhook.shell.steps import UNKNOWN, Command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

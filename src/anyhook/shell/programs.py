@@ -14,7 +14,7 @@ from itertools import dropwhile
 from anyhook.documents.read import head as first_bytes
 from anyhook.model.record import Record
 from anyhook.shell.commands import INTERPRETERS, SHELLS, expand_home
-from anyhook.shell.read import is_assignment, loose_words
+from anyhook.shell.loose import is_assignment, loose_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import os
 import re
 from typing import TYPE_CHECKING
 
+from anyhook.documents.places import write_private
 from anyhook.model.record import Record
-from anyhook.state.places import write_private
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json

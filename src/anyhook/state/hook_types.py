@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 
+from anyhook.documents.places import write_private
 from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.state.locks import locked
-from anyhook.state.places import write_private
 
 
 class HookTypes:

@@ -8,10 +8,10 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from anyhook.documents.places import installs_index, write_private
 from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.model.record import Record
 from anyhook.state.locks import locked
-from anyhook.state.places import installs_index, write_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from anyhook.documents.files import UNPINNED
+from anyhook.documents.places import write_private
 from anyhook.model.problem import Problem
 from anyhook.model.record import Record
 from anyhook.state.locks import locked
-from anyhook.state.places import write_private
 from anyhook.state.repository import Place, place_of
 
 if TYPE_CHECKING:
@@ -131,11 +131,20 @@ class Ledger:
 
     def counts_for(self, project: str) -> bool:
         """Whether anything was approved for a folder, there or in another checkout of its repository."""
+        return project in self.approvals or bool(self._checkouts(project))
+
+    def _checkouts(self, project: str) -> list[str]:
+        """Other folders with approvals that are the same place of the same repository."""
         place = place_of(project)
-        return project in self.approvals or any(
-            place is not None and each.place is not None and place.same_as(each.place)
-            for each in self.approvals.values()
-        )
+        return [
+            other
+            for other, each in self.approvals.items()
+            if place is not None and each.place is not None and other != project and place.same_as(each.place)
+        ]
+
+    def knows_hooks(self, project: str) -> bool:
+        """The same for hooks: `approves_hooks`, there or in another checkout."""
+        return any(map(self.approves_hooks, (project, *self._checkouts(project))))
 
     def approves_hooks(self, project: str) -> bool:
         """Whether a project was approved for more than its case files."""

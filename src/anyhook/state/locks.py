@@ -6,7 +6,7 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from anyhook.state.places import NO_LOCKS, make_private_dir
+from anyhook.documents.places import NO_LOCKS, make_private_dir
 
 try:
     import fcntl

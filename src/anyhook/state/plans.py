@@ -9,17 +9,15 @@ import os
 import sys
 
 from anyhook import __version__
-from anyhook.documents.stamps import stamp
+from anyhook.documents.places import believed_dir, stamp, write_private
 from anyhook.model.record import Record
-from anyhook.model.words import TRUST, checked
-from anyhook.state.places import believed_dir, write_private
 from anyhook.tables.registry import DIALECTS, VARIABLES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from anyhook.documents.stamps import Stamp
+    from anyhook.documents.places import Stamp
     from anyhook.model.json_types import Json
     from anyhook.tables.rows import Roots
 
@@ -60,7 +58,6 @@ class Setup(Record):
         unknown = [name for name in dialects if name not in DIALECTS]
         if unknown:
             raise ValueError(f"there is no dialect {unknown[0]!r}; known: {', '.join(DIALECTS)}")
-        checked("trust", trust, TRUST)
         if not os.path.isdir(project):
             raise NotADirectoryError(f"the project {project!r} is not a directory")
         chosen = tuple([name for name in DIALECTS if name in dialects]) if dialects else DIALECTS

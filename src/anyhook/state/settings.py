@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from anyhook.model.problem import WARNING
 from anyhook.model.record import Record
-from anyhook.model.words import BODIES, MODE, OFF, ON_FAILURE
+from anyhook.model.words import BODIES, MODE, OFF, ON_FAILURE, WARM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ OF_A_HOOK: dict[str, tuple[str, ...]] = {"on_failure": ON_FAILURE, "off": OFF, "
 SETTINGS = {
     "plugins": "plugins", "on_failure": "on_failure", "mode": "mode", "protect": "protect", "dialect": "[dialect.NAME]",
     "off": "off", "hooks": '[hooks."ID"]', "models": "[models]", "providers": "[providers.NAME]",
-    "journal": "[journal]", "agent": "[agent]",
+    "journal": "[journal]", "agent": "[agent]", "warm": "warm",
 }  # fmt: skip
 """Every key of the file, and how it is written there."""
 
@@ -84,6 +84,8 @@ def read_settings(path: str, files: Files, home: str) -> Settings:
     if off not in OFF:
         warn("off", f"must be one of {', '.join(OFF)}", "Correct it.")
         off = OFF[0]
+    if document.get("warm", WARM[0]) not in WARM:  # read before anything else is, by `warm/place.py`
+        warn("warm", f"must be one of {', '.join(WARM)}", "Correct it.")
     hooks = _hooks(document.get("hooks"), warn)
     for key in document:
         if key not in SETTINGS:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 
+from anyhook.documents.places import write_private
 from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.model.problem import Problem
 from anyhook.state.locks import locked
-from anyhook.state.places import write_private
 
 USER = ""
 """The key of hooks that belong to no project."""

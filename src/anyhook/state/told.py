@@ -3,8 +3,8 @@ What is lost only tells somebody twice."""
 
 from __future__ import annotations
 
+from anyhook.documents.places import file_name, read_object, write_private
 from anyhook.model import lean_json
-from anyhook.state.places import file_name, read_object, write_private
 
 
 class Told:

@@ -6,8 +6,8 @@ from __future__ import annotations
 import os
 import time
 
+from anyhook.documents.places import file_name, read_object, write_private
 from anyhook.model import lean_json
-from anyhook.state.places import file_name, read_object, write_private
 
 FORGOTTEN_S = 900.0
 """A turn that nothing was heard of for so long is over."""

@@ -4,8 +4,8 @@ says what is wrong with it, so that its hooks are never off in silence."""
 from __future__ import annotations
 
 from anyhook.model.hook import Layer, Source
-from anyhook.tables.installed import BadTable
-from anyhook.tables.matchers import everything
+from anyhook.tables.cells import everything
+from anyhook.tables.registry import BadTable
 from anyhook.tables.rows import Dialect, Failing, Launch
 
 TYPE_CHECKING = False

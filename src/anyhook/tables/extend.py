@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anyhook.model.record import Record
-from anyhook.tables.installed import BadTable
+from anyhook.tables.registry import BadTable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,15 +6,15 @@ from __future__ import annotations
 import os
 import sys
 
-from anyhook.documents.stamps import stamp
-from anyhook.tables.installed import BRIDGED, CALLS, DECLARES, GROUP, part
+from anyhook.documents.places import stamp
+from anyhook.tables.registry import BRIDGED, CALLS, DECLARES, GROUP, part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from anyhook.documents.stamps import Stamp
-    from anyhook.tables.installed import Row
+    from anyhook.documents.places import Stamp
+    from anyhook.tables.registry import Row
 
 
 def found(folders: Sequence[str], known: Sequence[str]) -> tuple[tuple[Row, ...], list[tuple[str, Stamp | None]]]:

@@ -41,6 +41,11 @@ def host_mistakes(host: Host) -> Iterator[str]:
             yield f"HOST.tools[{native}].rejoin: nothing is rejoined, for there is no `split`"
     for dialect, scopes in host.reads.items():
         yield from unknown(f"HOST.reads[{dialect}]", scopes, SCOPES, "scope")
+    roots = ("home", "project", *(host.entry.roots if host.entry is not None else ()))
+    for path in host.settings:
+        yield from unknown("HOST.settings", _braced(path), roots, "folder")
+    yield from unknown("HOST.without_us", [host.without_us], ("open", "refuses", "unknown"), "value")
+    yield from unknown("HOST.confirms", host.confirms, ("user", "project"), "scope")
     if host.entry is not None:
         yield from _entry(host.entry)
         if not host.program:

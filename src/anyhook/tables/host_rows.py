@@ -8,9 +8,11 @@ from anyhook.model.record import Record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Literal
 
     from anyhook.model.json_types import Json
 
+    Without = Literal["open", "refuses", "unknown"]
     Input = dict[str, Json]
 
 # What a decision can ask of a host, in the order in which it is expressed.
@@ -104,6 +106,14 @@ class Entry(Record):
     """Events without groups, in a file that has groups for the others."""
 
 
+class OffSwitch(Record):
+    """A setting by which an agent runs no hooks, or not ours."""
+
+    key: tuple[str, ...]
+    value: Json = True
+    """Its value for no hooks; where it is a list, what must not be in it."""
+
+
 class Host(Record):
     """One agent."""
 
@@ -123,6 +133,14 @@ class Host(Record):
     """The command by which people start it."""
     confirm: str = ""
     """What the user has to confirm in the agent's own trust store."""
+    confirms: tuple[str, ...] = ("project",)
+    """Scopes in which our entry does not run before its user has confirmed that there; we cannot see whether."""
+    without_us: Without = "unknown"
+    """What it does where our entry's program is missing: lets the call go on, or refuses every call."""
+    settings: tuple[str, ...] = ()
+    """Every file that can turn its hooks off; `{home}`, `{project}` or a root of the entry comes first."""
+    switches: tuple[OffSwitch, ...] = ()
+    """What turns them off in any of those."""
     gaps: tuple[str, ...] = ()
     """Surfaces that its hooks do not see."""
     result: Callable[[Json, Json], Json] | None = None

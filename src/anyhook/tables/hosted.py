@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from anyhook.model.event import EVENTS
 from anyhook.shell.commands import SHELL
+from anyhook.shell.loose import words_read
 from anyhook.shell.named import named_files
-from anyhook.shell.read import words_read
 from anyhook.tables.cells import utc_time
 from anyhook.tables.rows import EventRow, Field, Launch, Scene, ToolRow
 

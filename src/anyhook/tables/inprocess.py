@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from anyhook.model.event import EVENTS
 from anyhook.model.hook import Hook, Layer, Source
-from anyhook.tables.matchers import whole_value
+from anyhook.tables.cells import whole_value
 from anyhook.tables.readers import whole_object
 from anyhook.tables.rows import Dialect, EventRow, Failing, Launch, Reply, Roots, Scene
 

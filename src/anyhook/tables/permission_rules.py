@@ -41,7 +41,7 @@ def speaks_of(rule: str, tool: str, given: dict[str, Json], project: str) -> boo
 
 def _command(what: str, command: str) -> bool:
     """`git push *`, or `git push:*` as it was once written, against each command of a line."""
-    from anyhook.shell.read import plain_parts
+    from anyhook.shell.loose import plain_parts
 
     parts = plain_parts(command)
     pattern = f"{what[:-2]}*" if what.endswith(":*") else what

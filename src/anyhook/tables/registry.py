@@ -1,23 +1,37 @@
 """The registry: every agent by name, loaded when it is asked for. A new agent is one line here; an agent of somebody
-else's package has its line in that package (the entry-point group `anyhook.agents`)."""
+else's package has its line in that package: the entry-point group `anyhook.agents`, in which each line says
+`name = module`.
+
+The parts of an agent: `DIALECT` and `HOST` are values of its module, or of the module `dialect` or `host` in its
+folder; `drive` and `sample` are functions, so that nobody waits for what only checks and tests want.
+"""
 
 from __future__ import annotations
 
+import marshal
 import os
 import sys
+from time import time_ns
 
+from anyhook.documents.places import stamp, state_dir, write_private
 from anyhook.model.event import EVENTS, FIELDS, understand_names
-from anyhook.tables.installed import BRIDGED, CALLS, DECLARES, BadTable, installed, part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
 
+    from anyhook.documents.places import Stamp
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.host_rows import Host
     from anyhook.tables.rows import Dialect
     from anyhook.tables.sample_rows import Sample
 
+    Row = tuple[str, int, tuple[str, ...], str, str]
+    """Name, what the agent does, the variables it reads, its module, and what is wrong with its tables."""
+
+DECLARES, CALLS, BRIDGED = 1, 2, 4
+"""It declares hooks; it calls us, by an entry that `anyhook install` writes; it calls us, by an entry of the user's."""
 # In the order in which their hooks run: the name, what the agent does, and the variables that say where its hooks are.
 AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("kode", DECLARES, ()),
@@ -54,6 +68,99 @@ AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("cline", DECLARES | CALLS, ()),
     ("opencode", CALLS, ()),
 )
+GROUP = b"[anyhook.agents]"
+FOLDERS = ("site-packages", "dist-packages")
+FORMAT = 1
+SETTLED_NS = 50_000_000
+"""A folder that changed so short a time ago may change again without its stamp showing it: no answer is kept then."""
+
+
+def installed(env: Mapping[str, str], path: Sequence[str], known: Sequence[str]) -> tuple[Row, ...]:
+    """The agents of other packages, by name; those in `known` are taken. An agent waits while this is looked up, so
+    nothing is imported for it: the answer is kept in our state folder, and holds as long as the folders with installed
+    packages, and the agents' own files, look the same. Only `site-packages` folders count. What is installed there is
+    the user's own choice; any other folder on the path may be a cloned project."""
+    folders = [folder for folder in path if folder.startswith("/") and folder.rstrip("/").endswith(FOLDERS)]
+    if not folders:
+        return ()
+    key = (FORMAT, sys.version_info[:2], tuple(known), tuple(folders))
+    file = f"{state_dir(env)}/agents/{_checksum(':'.join(folders)):08x}"
+    kept = _kept(file, key)
+    if kept is not None:
+        return kept
+    from anyhook.tables.found_agents import found
+
+    rows, seen = found(folders, known)
+    if not any(row[4] for row in rows):  # what is broken is looked at until it is not
+        _keep(file, key, rows, seen)
+    return rows
+
+
+def _checksum(text: str) -> int:
+    """A file name per environment of Python's; two of one name cost a look at the folders, no more."""
+    found = 0
+    for byte in text.encode("utf-8", "surrogateescape"):
+        found = (found * 131 + byte) & 0xFFFF_FFFF
+    return found
+
+
+def _kept(file: str, key: tuple[object, ...]) -> tuple[Row, ...] | None:
+    """The kept answer, if everything it depends on still looks the same."""
+    try:
+        with open(file, "rb") as opened:
+            state = os.fstat(opened.fileno())
+            if state.st_uid != os.geteuid() or state.st_mode & 0o022:
+                return None
+            made, rows, stamps = marshal.loads(opened.read())  # noqa: S302 (our own file, for its owner only)
+        if made != key:
+            return None
+        for path, seen in stamps:
+            if stamp(path) != seen:
+                return None
+    except (OSError, ValueError, EOFError, TypeError):
+        return None
+    found: tuple[Row, ...] = rows
+    return found
+
+
+def _keep(file: str, key: tuple[object, ...], rows: tuple[Row, ...], seen: Sequence[tuple[str, Stamp | None]]) -> None:
+    if time_ns() - max((max(stamped[:2]) for _, stamped in seen if stamped), default=0) < SETTLED_NS:
+        return
+    kept: Any = (key, rows, tuple(seen))
+    try:
+        write_private(file, marshal.dumps(kept))
+    except OSError:
+        return  # it is looked up again the next time
+
+
+# -- the parts of an agent
+
+
+class BadTable(ValueError):  # noqa: N818 (it says what is wrong)
+    """A mistake in an agent's table. The sentence names the table and the cell."""
+
+
+def part(module: str, name: str) -> Any:
+    """One part of an agent; None where it has no such part. An agent's module that is not there is an error."""
+    for place in (module, f"{module}.{name.lower()}"):
+        loaded = sys.modules.get(place)
+        if loaded is None or name not in loaded.__dict__:  # another thread may be in the middle of it
+            try:
+                __import__(place)  # importlib is a package, and its import is not free
+            except ModuleNotFoundError as error:
+                if place == module or error.name != place:
+                    raise
+                return None
+            loaded = sys.modules[place]
+        found = loaded.__dict__.get(name)
+        if found is not None:
+            setattr(sys.modules[module], name, found)  # one look is enough the next time
+            return found
+        if not hasattr(loaded, "__path__"):
+            return None
+    return None
+
+
 BASE_VARIABLES = ("HOME", "PATH", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
 OTHERS = installed(os.environ, sys.path, tuple(name for name, _, _ in AGENTS))
 """Agents of other packages; their hooks run last."""
@@ -91,7 +198,7 @@ def dialect(name: str) -> Dialect:
     try:
         if name in _WRONG:
             raise BadTable(_WRONG[name])
-        found: Dialect | None = part(module_of(name), "DIALECT")
+        found: Dialect | None = part(_MODULES.get(name) or f"anyhook.agents.{name}", "DIALECT")
         if found is None:
             raise BadTable(f"`{module_of(name)}` has no DIALECT")
     except Exception as error:  # noqa: BLE001 (a mistake in one agent's table takes no other agent down)

@@ -3,8 +3,8 @@ a fact needs one. Nothing here runs anything."""
 
 from __future__ import annotations
 
+from anyhook.documents.places import base_of, home_of
 from anyhook.model.record import Record
-from anyhook.model.xdg import base_of, home_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

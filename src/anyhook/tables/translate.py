@@ -64,13 +64,12 @@ def rewritten(
 
 
 def spellings(native: Event, event: Event) -> Iterator[Event]:
-    """The event in every spelling that a matcher may be written for: the dialect's, the host's, and the tool's other
-    names."""
+    """A host's event in every spelling that a matcher may be written for: the dialect's, the host's, and the tool's
+    other names."""
     yield native
-    if event.hosted:
-        yield event
-        for name in event.also:
-            yield event.replace(data={**event.data, "tool": name})
+    yield event
+    for name in event.also:
+        yield event.replace(data={**event.data, "tool": name})
 
 
 def _row(event: Event, dialect: Dialect) -> ToolRow | None:

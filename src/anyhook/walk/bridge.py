@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from time import monotonic
 
+from anyhook.documents.places import state_dir
 from anyhook.guard.guard import NAME, guard, refusal
 from anyhook.model import lean_json
 from anyhook.model.event import GATES
 from anyhook.model.firing import NO_OPINION, Answer, Firing, Part
 from anyhook.model.hook import BROKEN, CHANGED, UNTRUSTED
 from anyhook.model.record import Record
-from anyhook.state.places import state_dir
 from anyhook.state.turns import Turn
 from anyhook.tables.registry import HOSTS, dialect, host
 from anyhook.walk.express import express
@@ -158,6 +158,10 @@ def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Deci
     if incoming.refusal and context.config.protect:
         env, project = context.setup.env, context.setup.project
         context.routes.ensure("pre_tool", lambda event: guard(event, env, project), NAME)
+    if context.mode == "shadow" and context.config.hook_mode:
+        from anyhook.walk.own_modes import with_own_modes
+
+        context = with_own_modes(context, received.events)
     recent = None
     if received.events[0].data.get("session"):  # else nobody can tell one call from another
         from anyhook.walk.dedupe import Recent

@@ -105,7 +105,7 @@ def sentence(where: str, why: str) -> str:
 def _setting(env: Mapping[str, str], name: str, default: object) -> object:
     import tomllib
 
-    from anyhook.state.places import config_file
+    from anyhook.documents.places import config_file
 
     try:
         with open(config_file(env), "rb") as file:

@@ -8,22 +8,23 @@ import os
 
 from anyhook.documents.budget import Budget, TooLarge
 from anyhook.documents.files import Files
+from anyhook.documents.places import NOWHERE, config_file, lies_in, state_dir, upward
 from anyhook.model.call import Call
 from anyhook.model.hook import ARMED, BROKEN, DISABLED, Hook, Layer
 from anyhook.model.problem import WARNING
 from anyhook.model.record import Record
 from anyhook.state.hook_types import HookTypes
 from anyhook.state.ledger import Ledger
-from anyhook.state.places import NOWHERE, config_file, lies_in, state_dir, upward
+from anyhook.state.plans import Setup
 from anyhook.state.settings import Settings, read_settings
 from anyhook.state.switches import Switches
 from anyhook.tables.isolation import FAILED, Apart, one_file
 from anyhook.tables.registry import dialect
 from anyhook.tables.rows import Dialect, Roots
-from anyhook.walk.catalog import Catalog, Setup
 from anyhook.walk.discover import discover
 from anyhook.walk.layer import layer
 from anyhook.walk.load import builtins, load
+from anyhook.walk.routes import Catalog
 from anyhook.walk.trust import gated, gone, trust
 
 TYPE_CHECKING = False

@@ -4,13 +4,31 @@ one of them raises is its own failure."""
 from __future__ import annotations
 
 from anyhook.handlers import inside_hook
+from anyhook.model.hook import Hook
 from anyhook.model.outcome import SILENT, STRENGTH, Failure, Outcome
+from anyhook.walk.present import scene_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.walk.context import Context
     from anyhook.walk.routes import Callback, HookStep
+
+
+def hook_of(event: str, callback: Callback, name: str, matcher: str | None) -> Hook:
+    """A callable of the embedding program as a hook; ValueError where it cannot be one."""
+    from inspect import iscoroutinefunction
+
+    from anyhook.tables.patterns import check_pattern
+
+    name = name or getattr(callback, "__qualname__", "callable")
+    if iscoroutinefunction(callback):
+        raise ValueError(f"{name} is a coroutine function; hooks of the program itself are called, not awaited")
+    wrong = check_pattern(matcher)
+    if wrong:
+        raise ValueError(wrong)
+    identity = f"inprocess:managed:{event}:{name}"
+    return Hook(identity, name, "inprocess", "managed", name, (), "", "", event, (event,), matcher, "callable", {}, 0.0)
 
 
 def first_answers(callbacks: tuple[Callback, ...], event: Event) -> list[object]:
@@ -31,7 +49,7 @@ def first_answers(callbacks: tuple[Callback, ...], event: Event) -> list[object]
 
 def acts(context: Context, step: HookStep, event: Event) -> bool:
     """Whether something that a product brings along has anything to say."""
-    return bool(step.dialect.builtin(step.hook.name).act(context.scene(event, step.dialect, step.row)))
+    return bool(step.dialect.builtin(step.hook.name).act(scene_of(context, event, step.dialect, step.row)))
 
 
 def ask(callback: Callback, event: Event) -> object:

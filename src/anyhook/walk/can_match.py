@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from anyhook.model.hook import Hook
+    from anyhook.state.plans import Setup
     from anyhook.tables.host_rows import Host
-    from anyhook.walk.catalog import Setup
 
 NEVER = "matcher-never-matches"
 
@@ -46,7 +46,35 @@ def _not_here(hook: Hook, table: Host) -> str:
             return ""
     if names & _own_names(table) or not names <= _all_names():
         return ""
-    return f"{table.title} has no tool {', '.join(sorted(names))}"
+    return f"{table.title} has no tool {', '.join(sorted(names))}{_right_names(names, table.name)}"
+
+
+def not_in_its_own(hook: Hook) -> str:
+    """Why a hook never runs in the agent that it is written for: it names other agents' tools only. "" where it may."""
+    if hook.dialect in HOSTS:
+        return _not_here(hook, host(hook.dialect))
+    table = dialect(hook.dialect)
+    pattern = hook.matcher.get("tool") if isinstance(hook.matcher, dict) else hook.matcher
+    names = names_only(pattern) if isinstance(pattern, str) and pattern.strip() not in ("", "*") else None
+    row = table.row(hook.native_event)
+    own = {*table.tools, *(tool.native for tool in table.tools.values())}
+    if not own or names is None or row is None or row.target != "tool":
+        return ""
+    if names & own or not names <= _all_names():
+        return ""
+    return f"{table.title} has no tool {', '.join(sorted(names))}{_right_names(names, table.name)}"
+
+
+def _right_names(names: frozenset[str], agent: str) -> str:
+    """What those tools are called in this agent, as far as the tables tell."""
+    ours = {tool.ours for name in HOSTS for native, tool in host(name).tools.items() if native in names}
+    ours |= {key for name in DIALECTS for key, row in dialect(name).tools.items() if row.native in names}
+    own = dialect(agent).tools if agent in DIALECTS else {}
+    right = [own[key].native for key in sorted(ours) if key in own]
+    right = right or [
+        native for native, tool in (host(agent).tools if agent in HOSTS else {}).items() if tool.ours in ours
+    ]
+    return f"; there it is {', '.join(f'`{name}`' for name in dict.fromkeys(right))}" if right else ""
 
 
 def _calls(event: str, table: Host) -> Iterator[Event]:

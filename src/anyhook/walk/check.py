@@ -7,25 +7,29 @@ import os
 from itertools import islice
 
 from anyhook.documents.files import Files
+from anyhook.documents.places import state_dir
 from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.model.codes import CORRECTED
 from anyhook.model.hook import ARMED, Hook, Source
-from anyhook.model.problem import ERROR, Problem
+from anyhook.model.problem import ERROR, WARNING, Problem
 from anyhook.model.record import Record
 from anyhook.state.hook_types import HookTypes
-from anyhook.state.places import state_dir
+from anyhook.state.plans import Setup
 from anyhook.state.settings import Settings
 from anyhook.tables.isolation import Apart
-from anyhook.tables.registry import dialect
-from anyhook.walk.build import Loaded, joined, with_types, within_budget
-from anyhook.walk.catalog import Catalog, Setup
+from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.walk.build import Loaded, build, joined, with_types, within_budget
+from anyhook.walk.can_match import not_in_its_own
 from anyhook.walk.discover import discover
 from anyhook.walk.inspect import duplicates, inspect, misplaced
 from anyhook.walk.load import load
+from anyhook.walk.routes import Catalog
+from anyhook.walk.suspicious import suspicious
+from anyhook.walk.unread import unread_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from anyhook.model.json_types import Json
 
@@ -70,14 +74,33 @@ def _look(setup: Setup, loaded: Loaded, with_places: bool) -> Findings:
     for hook in hooks:
         if hook.status == ARMED:
             with Apart(files, hook.source, f"hook `{hook.name}` could not be checked", hook.dialect, hook.scope):
-                problems.extend(inspect(hook, setup))
+                problems.extend([*inspect(hook, setup), *suspicious(hook, setup), *_elsewhere_only(hook)])
     problems.extend(duplicates(hooks))
+    if setup.trust != "all":
+        problems.extend(_waiting(setup))
+    if setup.dialects == DIALECTS:
+        with Apart(files, setup.project, "hook files of other agents could not be looked for"):
+            problems.extend(unread_files(setup))
     seen = _hook_files(loaded)
     if with_places:
         for name in loaded.layers:
             with Apart(files, setup.project, f"misplaced files of {name} could not be looked for", name):
                 problems.extend(misplaced(dialect(name), loaded.roots, seen))
     return Findings(tuple(seen), (*files.problems, *problems))
+
+
+def _waiting(setup: Setup) -> Iterator[Problem]:
+    """The hooks of a project that would not run, by the way in which the caller treats approval."""
+    for hook in build(setup, may_start=False).with_lines().hooks:
+        if not hook.trusted:
+            what, fix = f"hook `{hook.name}` does not run", "Look at it and approve it: anyhook trust"
+            yield Problem("waiting-for-trust", what, hook.where(), hook.why, fix, WARNING)
+
+
+def _elsewhere_only(hook: Hook) -> list[Problem]:
+    why = not_in_its_own(hook)
+    what = f"the matcher {hook.matcher!r} matches no tool of the agent that the hook is written for"
+    return [Problem("matcher-elsewhere", what, hook.where(), why, "Write that name.", WARNING)] if why else []
 
 
 def _hook_files(loaded: Loaded) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from anyhook.model.hook import ASKING
 from anyhook.model.record import Record
-from anyhook.tables.rows import Scene
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,16 +11,14 @@ if TYPE_CHECKING:
 
     from anyhook.handlers import Waitable
     from anyhook.handlers.model_client import AnyModel
-    from anyhook.journal.journal import Recorder
+    from anyhook.journal.journal import Recorder, Trace
     from anyhook.model.call import Call
-    from anyhook.model.event import Event
     from anyhook.model.hook import Hook
     from anyhook.model.problem import Problem
-    from anyhook.model.trace import Trace
     from anyhook.state.plans import Setup
     from anyhook.state.settings import Settings
-    from anyhook.tables.rows import Dialect, EventRow
-    from anyhook.walk.interpret import Interpreter
+    from anyhook.tables.rows import Dialect
+    from anyhook.walk.interpret import Interpreted
     from anyhook.walk.routes import Routes
 
 
@@ -32,7 +29,8 @@ class Context(Record):
     config: Settings
     routes: Routes
     recorder: Recorder
-    interpreter: Interpreter
+    interpreted: Interpreted
+    """What hooks said, and what it asked for: most say the same day after day."""
     trace: Trace
     ids: Iterator[str]
     """A name for each run, never the same twice."""
@@ -60,16 +58,6 @@ class Context(Record):
     trace_step: Callable[[str, str], None] | None = None
     """Called with every step and its subject, for debugging."""
 
-    def scene(self, event: Event, table: Dialect, row: EventRow) -> Scene:
-        """What the cells of a hook's tables may look at."""
-        setup = self.setup
-        session = str(event.data.get("session") or self.session)
-        settings = self.config.dialects.get(table.name, {})
-        return Scene(event, row.native, setup.project, session, setup.env, settings, self.one_shot)
-
-    def posture_of(self, hook: Hook) -> str:
-        return self.posture or self.config.hooks.get(hook.id) or self.on_failure
-
     def asked(self, hook: Hook, table: Dialect) -> tuple[AnyModel | None, str]:
         """Whom a handler asks that asks a model, and its name; nobody for any other, and where none is configured."""
         if hook.handler not in ASKING:
@@ -92,8 +80,8 @@ class Context(Record):
 
     def start_in_background(self, hook: Hook, call: Call) -> None:
         """Start a hook that nobody waits for."""
+        from anyhook.documents.places import state_dir
         from anyhook.handlers import background
-        from anyhook.state.places import state_dir
 
         bodies = self.recorder.policy.bodies
         if self.one_shot:

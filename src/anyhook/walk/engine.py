@@ -4,20 +4,18 @@ event, so that many tasks may use one engine at once."""
 from __future__ import annotations
 
 import os
-from itertools import count
+import sys
 from time import monotonic
 
-from anyhook.journal.journal import Recorder
+from anyhook.journal.journal import Recorder, Trace
 from anyhook.model.event import Event
 from anyhook.model.firing import Part
 from anyhook.model.hook import DISABLED, Hook
-from anyhook.model.trace import Trace
-from anyhook.model.words import MODE, ON_FAILURE, checked, listed
+from anyhook.model.words import MODE, ON_FAILURE, TRUST, checked, listed
 from anyhook.state.plans import Setup
-from anyhook.walk.catalog import Catalog, open_catalog
 from anyhook.walk.context import Context
-from anyhook.walk.interpret import Interpreter
-from anyhook.walk.routes import Routes
+from anyhook.walk.present import scene_of
+from anyhook.walk.routes import Catalog, Routes, open_catalog
 from anyhook.walk.walk import begin
 
 TYPE_CHECKING = False
@@ -60,7 +58,11 @@ class Engine:
         config = catalog.config
         if serves is not None:
             catalog, host = catalog.replace(hooks=_left_to(serves, catalog.hooks)), serves.name
-        self._catalog, self._serves = catalog, serves
+        self._catalog, self._serves, self._mode = catalog, serves, mode
+        if mode == "shadow" and config.hook_mode:
+            from anyhook.walk.own_modes import only_shadow
+
+            config = only_shadow(config)
         mode = mode or config.mode
         recorder = Recorder(setup.env, setup.project, host, session or None, mode, config.journal, one_shot=one_shot)
         nonce = os.urandom(6).hex()
@@ -69,9 +71,9 @@ class Engine:
             config,
             Routes(setup, catalog, enforced=mode != "shadow"),
             recorder,
-            Interpreter(),
+            {},
             Trace(setup.env),
-            map(f"{nonce}-{{}}".format, count(1)),
+            map(f"{nonce}-{{}}".format, range(1, sys.maxsize)),
             set(),
             [],
             recorder.session,
@@ -109,6 +111,7 @@ class Engine:
         switch."""
         given = dict(os.environ if env is None else env)
         chosen, folders = listed(dialects, dialect), listed(plugin_dirs, plugin_dir)
+        checked("trust", trust, TRUST)
         setup = Setup.of(os.fspath(project), given, chosen, trust, folders, state_dir)
         checked("on_failure", on_failure, ON_FAILURE)
         checked("mode", mode, MODE)
@@ -224,6 +227,10 @@ class Engine:
             context = self._other(switches)._context
         checked("on_failure", on_failure, ON_FAILURE)
         checked("mode", mode, MODE)
+        if mode == "shadow":
+            from anyhook.walk.own_modes import only_shadow
+
+            context = context.replace(config=only_shadow(context.config))
         return context.replace(posture=on_failure, mode=mode or context.mode, exhausted=exhausted), event
 
     def _other(self, switches: FireSwitches) -> Engine:
@@ -237,7 +244,7 @@ class Engine:
                 dialects=listed(switches.get("dialects", chosen), switches.get("dialect", ())),
                 trust=switches.get("trust", setup.trust),
                 on_failure=context.on_failure,
-                mode=context.mode,
+                mode=self._mode,
                 plugin_dirs=listed(switches.get("plugin_dirs", setup.plugin_dirs), switches.get("plugin_dir", ())),
                 state_dir=switches.get("state_dir", setup.state_dir),
                 session=context.session,
@@ -259,7 +266,7 @@ class Engine:
                 context.setup,
                 self._catalog,
                 on_failure=context.on_failure,
-                mode=context.mode,
+                mode=self._mode,
                 session=context.session,
                 model=context.model,
                 spare_model=context.spare_model,
@@ -276,7 +283,7 @@ class Engine:
 
         context = self._context
         return [
-            explain(step, event, context.scene(event, step.dialect, step.row), context.routes.where(step.hook), model)
+            explain(step, event, scene_of(context, event, step.dialect, step.row), model)
             for step in context.routes.steps(event)
             for _, model in [context.asked(step.hook, step.dialect)]
         ]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from anyhook.journal.journal import Trace
 from anyhook.model.decision import idle_report
 from anyhook.model.hook import ASKING
-from anyhook.model.json_bytes import encode
-from anyhook.model.trace import Trace
-from anyhook.walk.match import match
+from anyhook.model.lean_json import encode
 from anyhook.walk.present import payload, present
+from anyhook.walk.routes import match
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,20 +21,20 @@ NAMING = ("callable", "prompt", "url", "file")
 """One word or line that says what a handler does, if it is not a command."""
 
 
-def explain(step: HookStep, event: Event, scene: Scene, where: str, model: str = "") -> dict[str, Json]:
+def explain(step: HookStep, event: Event, scene: Scene, model: str = "") -> dict[str, Json]:
     """A record as `fire` reports it, with the call in place of the run. `model` is whom the hook would ask. A hook that
     cannot be explained hides no other."""
     try:
-        return _explained(step, event, scene, where, model)
+        return _explained(step, event, scene, model)
     except Exception as error:  # noqa: BLE001 (one hook's failure, even ours, does not affect others)
         from anyhook.tables.isolation import told
 
-        made: dict[str, Json] = dict(idle_report(where, step.hook, f"it cannot be explained ({told(error)})").as_dict())
+        made: dict[str, Json] = dict(idle_report(step.hook, f"it cannot be explained ({told(error)})").as_dict())
         made.update(status="broken", would_run=False, limit_ms=None, argv=None, env=[], cwd=scene.project, stdin="")
         return made
 
 
-def _explained(step: HookStep, event: Event, scene: Scene, where: str, model: str) -> dict[str, Json]:
+def _explained(step: HookStep, event: Event, scene: Scene, model: str) -> dict[str, Json]:
     hook = step.hook
     why = hook.why if hook.status == "broken" else step.why
     if why is None:
@@ -42,7 +42,7 @@ def _explained(step: HookStep, event: Event, scene: Scene, where: str, model: st
         why = unmatched or failed
     if not hook.native_event and not why:
         why = "its event is unknown until anyhook asks it, which happens when an event is fired"
-    report = idle_report(where, hook, why).as_dict()
+    report = idle_report(hook, why).as_dict()
     made: dict[str, Json] = dict(report)
     made["would_run"] = not why
     made["limit_ms"] = round(hook.limit_s * 1000)

@@ -10,9 +10,9 @@ import time
 import traceback
 
 from anyhook import __version__
+from anyhook.documents.places import make_private_dir, state_dir, write_private
 from anyhook.journal.record import secrets_of, without_secrets
 from anyhook.journal.redact import redacted
-from anyhook.state.places import make_private_dir, state_dir, write_private
 
 FOLDER = "failures"
 MAX_REPORTS = 20

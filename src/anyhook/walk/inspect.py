@@ -6,7 +6,10 @@ import glob
 import json
 import os
 
-from anyhook.documents.read import Unreadable, read_bytes
+from anyhook.documents.files import Files
+from anyhook.documents.mistakes import conflict_line
+from anyhook.documents.read import MAX_BYTES, Unreadable, read_bytes
+from anyhook.documents.read import head as first_bytes
 from anyhook.model.event import Event
 from anyhook.model.problem import ERROR, WARNING, Problem
 from anyhook.shell.programs import Fault, StartContext, fault_of, shell_signs
@@ -22,8 +25,8 @@ if TYPE_CHECKING:
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.model.words import Severity
+    from anyhook.state.plans import Setup
     from anyhook.tables.rows import Dialect, EventRow, Launch, Roots
-    from anyhook.walk.catalog import Setup
 
 TARGET_VALUES = {"source": ("startup", "resume", "clear", "compact"), "trigger": ("manual", "auto")}
 """What hosts are known to give for targets that users do not name themselves."""
@@ -45,7 +48,12 @@ def missing_program(hook: Hook, setup: Setup) -> str:
 def inspect(hook: Hook, setup: Setup) -> list[Problem]:
     """Everything that can be told about one hook without starting it."""
     table = dialect(hook.dialect)
-    found = [*_command(hook, table, setup), *_callable(hook, setup), *_limit(hook, table)]
+    found = [
+        *_command(hook, table, setup),
+        *_conflict(hook, table, setup),
+        *_callable(hook, setup),
+        *_limit(hook, table),
+    ]
     row = table.row(hook.native_event)
     return found if row is None else [*found, *_matcher(hook, table, row)]
 
@@ -92,6 +100,17 @@ def _start_problem(hook: Hook, table: Dialect, fault: Fault) -> Problem:
     """With the dialect's own error id, where starting this hook would give that."""
     code = table.failing.codes.get("not_started", fault.code)
     return Problem(code, f"hook `{hook.name}` cannot be started", hook.where(), fault.what, fault.fix)
+
+
+def _conflict(hook: Hook, table: Dialect, setup: Setup) -> list[Problem]:
+    """Markers that a merge left in a script: what such a script does is chance."""
+    project, home = hook.project or setup.project, setup.env.get("HOME", "")
+    for path in table.names(hook, Files(), project, home) if hook.handler in ("command", "python") else ():
+        line = conflict_line((first_bytes(path, MAX_BYTES) or b"").decode("utf-8", "replace"))
+        if line is not None:
+            what = f"hook `{hook.name}` cannot be used: {path} holds the markers of a merge conflict (line {line})"
+            return [Problem("merge-conflict", what, f"{path}:{line}", fix="Resolve the conflict.")]
+    return []
 
 
 def _callable(hook: Hook, setup: Setup) -> list[Problem]:

@@ -3,6 +3,7 @@ recorded run can be read again without starting anything."""
 
 from __future__ import annotations
 
+from anyhook.model.hook import ASKING
 from anyhook.model.outcome import BLOCK, SILENT, Failure, Outcome
 from anyhook.model.problem import WARNING, Problem
 from anyhook.model.words import VERDICTS
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.tables.rows import Draft, Key, Reply
+
+    Interpreted = dict[tuple[str, str, int | None, bytes, bytes], Outcome]
+    """Hook, event, exit status and streams → what that asks for."""
 
 ENDINGS = {
     "timed_out": "it did not end within its limit of {limit:g} s and was killed",
@@ -45,7 +49,7 @@ def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
     if reply.stderr_speaks and not run.stdout.strip() and reply.read(run.stderr)[0] == "object":
         run = run.replace(stdout=run.stderr, stderr=b"")
     meaning = reply.exits.get(code, reply.otherwise)
-    if not run.stdout and meaning == "pass":
+    if not run.stdout and meaning == "pass" and hook.handler not in ASKING:  # a model that says nothing says no yes
         return SILENT
     outcome = _read(hook, reply, event, run, code, meaning)
     if b"{" not in run.stdout:
@@ -78,26 +82,20 @@ def _speaks(reply: Reply, run: Run) -> bool:
     return reply.speaks_anyway and reply.read(run.stdout)[0] == "object"
 
 
-class Interpreter:
-    """Interprets, and remembers: most hooks say the same day after day."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[str, str, int | None, bytes, bytes], Outcome] = {}
-
-    def read(self, hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
-        """What `interpret` says of the run of one of a catalog's hooks."""
-        if run.ending != "exited" or len(run.stdout) + len(run.stderr) > MAX_KNOWN_SIZE:
-            return interpret(hook, reply, event, run)
-        said = (hook.id, event, run.exit_code, run.stdout, run.stderr)
-        known = self._known.get(said)
-        if known is None:
-            known = interpret(hook, reply, event, run)
-            changeable = (known.tool_input, known.tool_output, known.history, known.recipe)
-            if changeable == (None, None, None, None):  # else one who gets it could change it for the next
-                if len(self._known) >= MAX_KNOWN:
-                    self._known.clear()
-                self._known[said] = known
-        return known
+def read_again(known: Interpreted, hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
+    """What `interpret` says of the run of one of a catalog's hooks, remembered: most say the same day after day."""
+    if run.ending != "exited" or len(run.stdout) + len(run.stderr) > MAX_KNOWN_SIZE:
+        return interpret(hook, reply, event, run)
+    said = (hook.id, event, run.exit_code, run.stdout, run.stderr)
+    found = known.get(said)
+    if found is None:
+        found = interpret(hook, reply, event, run)
+        changeable = (found.tool_input, found.tool_output, found.history, found.recipe)
+        if changeable == (None, None, None, None):  # else one who gets it could change it for the next
+            if len(known) >= MAX_KNOWN:
+                known.clear()
+            known[said] = found
+    return found
 
 
 def stderr_text(run: Run) -> str:

@@ -1,22 +1,145 @@
-"""Merge: the outcomes of one event → one decision. It sorts by the hooks' places in the catalog first, so that the
-order in which they finished cannot matter; no rewrite and no allow lifts a block."""
+"""Judge and merge: what each outcome counts for, and what all of them together ask for.
+
+A failure becomes a block or nothing, by the dialect's rule or the caller's; an effect that the event cannot have is
+dropped, with a problem. Judging never looks at another hook. Merging sorts by the hooks' places in the catalog first,
+so that the order in which they finished cannot matter; no rewrite and no allow lifts a block."""
 
 from __future__ import annotations
 
+from _operator import attrgetter  # `operator` is this, from one more file
+
 from anyhook.model.decision import Decision, Texts
-from anyhook.model.outcome import BLOCK, EFFECTS, NONE, STRENGTH, Outcome
-from anyhook.model.problem import WARNING, Problem
+from anyhook.model.outcome import BLOCK, EFFECTS, NONE, SILENT, STOPPING, STRENGTH, Failure, Outcome
+from anyhook.model.problem import ERROR, WARNING, Problem
 from anyhook.model.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from anyhook.model.decision import Report
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
-    from anyhook.model.words import Effect
+    from anyhook.model.words import Cause, Effect
     from anyhook.tables.rows import Dialect, EventRow
+    from anyhook.walk.context import Context
+
+GATING = STOPPING - {"keep_working"}
+"""What a hook that cannot be started stops, where its dialect fails closed: never the end of the agent's work."""
+CODES: dict[Cause, str] = {
+    "timed_out": "hook-timed-out",
+    "signalled": "hook-signalled",
+    "not_started": "hook-not-started",
+    "overflowed": "hook-overflowed",
+    "exit": "hook-failed",
+    "output": "hook-output-invalid",
+    "cancelled": "hook-cancelled",
+}
+FIXES = {
+    "timed_out": "Make it faster, or raise its limit.",
+    "not_started": "Check the path, the execute permission and the first line of the script.",
+    "output": "Print one JSON object on stdout, or nothing. Print other messages on stderr.",
+}
+ASKED_FIXES = {
+    "not_started": "Name a model with --model PROVIDER:NAME or under [models] in config.toml; see docs/config.md.",
+    "exit": "Check the model's name, its endpoint and its key.",
+    "output": "Let the prompt ask for nothing but the decision, or choose a model that answers with JSON.",
+}
+POSTED_FIXES = {
+    "exit": "Check the address, and what answers there.",
+    "output": "Let it answer with one JSON object, or with nothing.",
+}
+HANDLER_FIXES = {"prompt": ASKED_FIXES, "agent": ASKED_FIXES, "http": POSTED_FIXES}
+"""What else helps where no program of the user's was run."""
+
+
+# -- judge
+
+
+def posture_of(context: Context, hook: Hook) -> str:
+    """What it means where this hook breaks."""
+    return context.posture or context.config.hooks.get(hook.id) or context.on_failure
+
+
+def judge(
+    hook: Hook, dialect: Dialect, row: EventRow, outcome: Outcome, posture: str, settings: Mapping[str, str]
+) -> Outcome:
+    """The outcome as it counts under a posture."""
+    if outcome.failure is not None:
+        return _failed(hook, dialect, row, outcome, posture, settings)
+    if outcome.verdict != BLOCK:
+        if outcome.doubt and posture == "deny" and row.block in STOPPING:
+            doubted = Outcome(failure=Failure("output", outcome.doubt), problems=outcome.problems, spoke=outcome.spoke)
+            return _failed(hook, dialect, row, doubted.replace(messages=outcome.messages), posture, settings)
+        return outcome
+    if row.block is None:
+        problem = Problem(
+            "cannot-block",
+            f"a hook of {row.native} cannot block; the block is ignored",
+            hook.where(),
+            fix="Move it to an event that can be blocked.",
+            severity=WARNING,
+        )
+        return outcome.replace(verdict=NONE, reason=None, problems=(*outcome.problems, problem))
+    if row.notice:
+        outcome = outcome.replace(context=(*outcome.context, row.notice.format(reason=outcome.reason)))
+    code = dialect.failing.codes.get("blocked")
+    if code is None:
+        return outcome
+    problem = Problem(
+        code,
+        f"hook `{hook.name}` blocked {row.native}",
+        hook.where(),
+        outcome.reason or "",
+        "Do what it asks for, or turn it off with `anyhook disable`.",
+    )
+    return outcome.replace(problems=(*outcome.problems, problem), messages=(*outcome.messages, _banner(problem)))
+
+
+def _failed(
+    hook: Hook, dialect: Dialect, row: EventRow, outcome: Outcome, posture: str, settings: Mapping[str, str]
+) -> Outcome:
+    failure = outcome.failure
+    assert failure is not None  # noqa: S101 (the caller looked)
+    cause = failure.cause
+    failing = dialect.failing
+    native = (
+        failure.refuses
+        or cause in failing.blocks
+        or (failing.strict and hook.spec.get(failing.strict) in (True, "block"))
+        or (cause in failing.gates_only and row.block in GATING and settings.get("missing_binary") != "pass")
+    )
+    blocks = (
+        {"native": native, "deny": True, "allow": False}[posture] and row.block is not None and cause != "cancelled"
+    )
+    own_code = failing.codes.get(cause)
+    fixes = FIXES | HANDLER_FIXES.get(hook.handler, {})
+    meaning = "so it blocks" if blocks else "so the action goes on"
+    rule = "the dialect's rule" if posture == "native" else f"--on-failure {posture}"
+    problem = Problem(
+        own_code or CODES[cause],
+        f"hook `{hook.name}` failed on {row.native}: {failure.detail}",
+        hook.where(),
+        f"{rule}, {meaning}",
+        fixes.get(cause, "Run it by hand with the payload that `anyhook explain` shows."),
+        ERROR,
+    )
+    messages = (*outcome.messages, _banner(problem)) if own_code else outcome.messages
+    return outcome.replace(
+        verdict=BLOCK if blocks else NONE,
+        reason=f"{hook.name}: {failure.detail}" if blocks else None,
+        problems=(*outcome.problems, problem),
+        messages=messages,
+    )
+
+
+def _banner(problem: Problem) -> str:
+    """The error as its product shows it: id and sentence first, details below."""
+    details = "".join(f"\n  {line}" for line in problem.why.splitlines())
+    return f"{problem.code}: {problem.what}{details}"
+
+
+# -- merge
 
 
 class Judged(Record):
@@ -39,7 +162,9 @@ def merge(
     enforced: bool = True,
 ) -> Decision:
     """What all of them together ask for. `hooks` and `problems` are what else is known of the event."""
-    ordered = sorted(entries, key=_position)
+    ordered = sorted(entries, key=attrgetter("position"))
+    if all(entry.outcome is SILENT for entry in ordered):
+        return Decision(event, enforced=enforced, hooks=hooks, problems=problems)
     verdict, prompt, end_turn = NONE, None, False
     effect: Effect | None = None
     voice: Judged | None = None
@@ -78,10 +203,6 @@ def merge(
         hooks=hooks,
         problems=(*found, *_lost(ordered, winner)),
     )
-
-
-def _position(entry: Judged) -> int:
-    return entry.position
 
 
 def _weight(effect: Effect | None) -> int:

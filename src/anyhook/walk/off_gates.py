@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from anyhook.model.event import Event
-    from anyhook.walk.catalog import Catalog, Setup
-    from anyhook.walk.routes import Routes
+    from anyhook.state.plans import Setup
+    from anyhook.walk.routes import Catalog, Routes
     from anyhook.walk.status import GateStatus
 
 CHOSEN = ("none", "all")

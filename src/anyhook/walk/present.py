@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from anyhook.model.call import Call
-from anyhook.model.json_bytes import LONG, encode
+from anyhook.model.lean_json import LONG, encode
 from anyhook.model.words import RUN_VARIABLE
+from anyhook.tables.rows import Scene
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from anyhook.journal.journal import Trace
+    from anyhook.model.event import Event
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
-    from anyhook.model.trace import Trace
-    from anyhook.tables.rows import Dialect, EventRow, Scene
+    from anyhook.tables.rows import Dialect, EventRow
+    from anyhook.walk.context import Context
 
 
 def payload(dialect: Dialect, row: EventRow, scene: Scene) -> dict[str, Json]:
@@ -27,18 +30,12 @@ def payload(dialect: Dialect, row: EventRow, scene: Scene) -> dict[str, Json]:
     return made
 
 
-def _has_long_text(data: dict[str, Json]) -> bool:
-    """Whether an event has a file's content or the like in it: a field, or a field of a tool's input or result. Asked
-    of each event that an agent waits for, so it looks no deeper."""
-    for item in data.values():
-        if type(item) is str:
-            if len(item) > LONG:
-                return True
-        elif type(item) is dict:
-            for part in item.values():
-                if type(part) is str and len(part) > LONG:
-                    return True
-    return False
+def scene_of(context: Context, event: Event, table: Dialect, row: EventRow) -> Scene:
+    """What the cells of a hook's tables may look at."""
+    setup = context.setup
+    session = str(event.data.get("session") or context.session)
+    settings = context.config.dialects.get(table.name, {})
+    return Scene(event, row.native, setup.project, session, setup.env, settings, context.one_shot)
 
 
 def present(
@@ -49,8 +46,16 @@ def present(
 
 
 def stdin_of(dialect: Dialect, row: EventRow, scene: Scene) -> bytes:
-    """What the hook reads."""
-    return encode(payload(dialect, row, scene), long=_has_long_text(scene.event.data))
+    """What the hook reads. Where an event has a file's content or the like in it (a field, or a field of a tool's input
+    or result), that is encoded in pieces. Every event that an agent waits for is asked, so this looks no deeper."""
+    long = False
+    for item in scene.event.data.values():
+        if type(item) is str:
+            long = long or len(item) > LONG
+        elif type(item) is dict:
+            for part in item.values():
+                long = long or (type(part) is str and len(part) > LONG)
+    return encode(payload(dialect, row, scene), long=long)
 
 
 def own_scene(hook: Hook, scene: Scene) -> Scene:

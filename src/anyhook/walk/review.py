@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import json
 
+from anyhook.documents.places import upward
 from anyhook.model.record import Record
 from anyhook.state.ledger import Item
-from anyhook.state.places import upward
 from anyhook.tables.isolation import one_file
 from anyhook.walk.trust import ALL, fingerprints, gated, switches
 

@@ -1,30 +1,130 @@
-"""Routes: what an event of one kind and target means for a catalog, decided once and then looked up. It starts nothing
-and keeps no part of any single event."""
+"""Catalog: all hooks of a project and its user, in order. It is opened from its compiled plan if that still holds;
+building one from the disk is another's work. Routes: what an event of one kind and target means for a catalog, decided
+once and then looked up. Neither starts anything, nor keeps a part of any single event."""
 
 from __future__ import annotations
 
+from time import time_ns
+
 from anyhook.model.decision import Decision, idle_report
 from anyhook.model.event import EVENTS
-from anyhook.model.hook import ARMED, BROKEN, CHANGED, UNTRUSTED, Hook
+from anyhook.model.hook import ARMED, BROKEN, BUILTIN, CHANGED, DISABLED, UNTRUSTED, Hook
 from anyhook.model.problem import WARNING, Problem
 from anyhook.model.record import Record
 from anyhook.model.words import RUN_VARIABLE
-from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.state.plans import CatalogPlan, Setup, keep_plan, read_plan
+from anyhook.state.settings import Settings
+from anyhook.tables.patterns import BadPattern, PatternTimeout
+from anyhook.tables.registry import DIALECTS, dialect, native_names
 from anyhook.tables.translate import spellings, to_native
-from anyhook.walk.match import match
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from anyhook.documents.places import Stamp
     from anyhook.model.decision import Report
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.model.outcome import Outcome
     from anyhook.tables.rows import Dialect, EventRow
-    from anyhook.walk.catalog import Catalog, Setup
 
     Callback = Callable[[Event], Outcome | None]
+
+
+class Catalog(Record):
+    """All hooks, in the order in which they would run, and what is wrong with the rest."""
+
+    hooks: list[Hook]
+    problems: list[Problem]
+    config: Settings
+    stamps: dict[str, Stamp | None]
+    complete: bool = True
+    """False where an executable has not been asked for its event yet, or time ran out."""
+    gone: tuple[Hook, ...] = ()
+    """Hooks that were approved and are no longer declared, as far as their approval tells what they were."""
+
+    def for_event(self, event: str) -> list[Hook]:
+        """The hooks of one event. One that has not said its event yet may be of any."""
+        return [
+            hook
+            for hook in self.hooks
+            if event in hook.events
+            or (not hook.native_event and hook.status != DISABLED and dialect(hook.dialect).row_for(event))
+        ]
+
+    def with_lines(self) -> Catalog:
+        """The same, every hook with the line of its declaration."""
+        from anyhook.documents.files import Files
+
+        files = Files()
+        places: dict[str, list[tuple[str | int, ...]]] = {}
+        for hook in self.hooks:
+            if hook.place:
+                places.setdefault(hook.source, []).append(hook.place)
+        lines = {path: files.lines(path, wanted) for path, wanted in places.items()}  # it never raises
+        return self.replace(
+            hooks=[hook.replace(line=lines[hook.source].get(hook.place)) if hook.place else hook for hook in self.hooks]
+        )
+
+    def by_event(self) -> dict[str, list[int]]:
+        """Places of the hooks of every event that has any."""
+        place = {id(hook): index for index, hook in enumerate(self.hooks)}
+        found = {event: [place[id(hook)] for hook in self.for_event(event)] for event in EVENTS}
+        return {event: places for event, places in found.items() if places}
+
+
+def open_catalog(setup: Setup) -> Catalog:
+    """The catalog, from its plan where that still holds; else from the files."""
+    return load_catalog(setup, read_plan(setup))
+
+
+def load_catalog(setup: Setup, plan: CatalogPlan | None) -> Catalog:
+    """The catalog from its plan; without a plan, from the files, and the plan is kept for the next time."""
+    begun_ns = time_ns()
+    if plan is not None:
+        try:
+            return from_plan(plan)
+        except Exception:  # noqa: BLE001, S110
+            pass  # a plan from another version; the files know better
+    from anyhook.walk.build import build
+
+    catalog = build(setup, may_start=True)
+    try:
+        catalog = catalog.with_lines()
+        if catalog.complete:
+            keep_plan(setup, to_plan(setup, catalog), begun_ns)
+    except Exception:  # noqa: BLE001, S110 (lines and plans save time and nothing else; the catalog is there)
+        pass
+    return catalog
+
+
+def to_plan(setup: Setup, catalog: Catalog) -> CatalogPlan:
+    return CatalogPlan(
+        setup.key(),
+        catalog.stamps,
+        [_values(hook) for hook in catalog.hooks],
+        [_values(problem) for problem in catalog.problems],
+        _values(catalog.config),
+        catalog.by_event(),
+        native_names(),
+        catalog.config.journal,
+        catalog.config.mode,
+        [_values(hook) for hook in catalog.gone],
+        any(hook.status not in (ARMED, DISABLED) for hook in catalog.hooks),
+    )
+
+
+def from_plan(plan: CatalogPlan) -> Catalog:
+    hooks = [Hook(*values) for values in plan.hooks]  # type: ignore[arg-type]
+    problems = [Problem(*values) for values in plan.problems]  # type: ignore[arg-type]
+    gone = tuple(Hook(*values) for values in plan.gone)  # type: ignore[arg-type]
+    return Catalog(hooks, problems, Settings(*plan.config), plan.stamps, gone=gone)  # type: ignore[arg-type]
+
+
+def _values(thing: Record) -> tuple[object, ...]:
+    return tuple([getattr(thing, field) for field in thing.fields])
+
 
 IN_PROCESS = ("callable", "builtin")
 """Handlers that are called at once, without anything to start or to wait for."""
@@ -69,7 +169,6 @@ class Routes:
         self._nested = RUN_VARIABLE in setup.env
         self._callbacks: dict[str, tuple[Hook, Callback]] = {}
         self._found: dict[tuple[Json, ...], Route] = {}
-        self._where: dict[str, str] = {}
 
     def find(self, event: Event) -> Route:
         name, data = event.name, event.data
@@ -106,12 +205,12 @@ class Routes:
     def shows(self, hook: Hook) -> bool:
         """Whether a hook that had nothing to say is spoken of: what a product brings along stays out of the sight of
         everyone who writes no hooks of its dialect."""
-        if hook.scope != "builtin" or len(self.setup.dialects) < len(DIALECTS):
+        if hook.scope != BUILTIN or len(self.setup.dialects) < len(DIALECTS):
             return True
-        return any(other.dialect == hook.dialect and other.scope != "builtin" for other in self.catalog.hooks)
+        return any(other.dialect == hook.dialect and other.scope != BUILTIN for other in self.catalog.hooks)
 
     def _idle(self, event: Event, steps: tuple[HookStep, ...]) -> Decision:
-        reports = tuple(idle_report(self.where(step.hook), step.hook, step.why or "") for step in steps)
+        reports = tuple(idle_report(step.hook, step.why or "") for step in steps)
         return Decision(event.name, enforced=self.enforced, hooks=reports, problems=tuple(self.problems(event.name)))
 
     @staticmethod
@@ -142,25 +241,20 @@ class Routes:
         return idle.replace(problems=(*idle.problems, problem))
 
     def steps(self, event: Event) -> tuple[HookStep, ...]:
-        """Every hook of the event with its tables, in the order in which they run."""
-        found = tuple(step for hook in self.hooks_for(event) if (step := _step(hook, event)) is not None)
+        """Every hook of the event with its tables, in the order in which they run: callables first."""
+        callbacks = [hook for hook, _ in self._callbacks.values() if event.name in hook.events]
+        found: list[HookStep] = []
+        for hook in (*callbacks, *self.catalog.for_event(event.name)):
+            table = dialect(hook.dialect)
+            row = next((row for row in table.events if row.native == hook.native_event), None)
+            if row is not None or (row := table.row_for(event.name)) is not None:
+                found.append(HookStep(hook, table, row, known(hook, table, row, event)))
         config = self.catalog.config
         if config.off != "deny" and "deny" not in config.hook_off.values():
-            return found
+            return tuple(found)
         from anyhook.walk.off_gates import with_shut
 
-        return with_shut(found, self.setup, self.catalog, event)
-
-    def hooks_for(self, event: Event) -> list[Hook]:
-        callbacks = [hook for hook, _ in self._callbacks.values() if event.name in hook.events]
-        return [*callbacks, *self.catalog.for_event(event.name)]
-
-    def where(self, hook: Hook) -> str:
-        """Where the hook is declared, with its line; looked up when somebody is going to see it."""
-        found = self._where.get(hook.id)
-        if found is None:
-            found = self._where[hook.id] = self.catalog.where(hook)
-        return found
+        return with_shut(tuple(found), self.setup, self.catalog, event)
 
     def problems(self, event: str) -> list[Problem]:
         """What was wrong on loading, and which of the event's hooks wait for their user."""
@@ -180,23 +274,12 @@ class Routes:
 
     def add(self, event: str, callback: Callback, name: str, matcher: str | None) -> None:
         """A callable of the embedding program, as a hook in front of all others."""
-        from inspect import iscoroutinefunction
+        from anyhook.walk.callables import hook_of
 
-        from anyhook.tables.patterns import check_pattern
-
-        name = name or getattr(callback, "__qualname__", "callable")
-        if iscoroutinefunction(callback):
-            raise ValueError(f"{name} is a coroutine function; hooks of the program itself are called, not awaited")
-        wrong = check_pattern(matcher)
-        if wrong:
-            raise ValueError(wrong)
-        identity = f"inprocess:managed:{event}:{name}"
-        if identity in self._callbacks:
-            raise ValueError(f"there is already a callable {name!r} for {event}; give this one another name")
-        hook = Hook(
-            identity, name, "inprocess", "managed", name, (), "", "", event, (event,), matcher, "callable", {}, 0.0
-        )
-        self._callbacks[identity] = (hook, callback)
+        hook = hook_of(event, callback, name, matcher)
+        if hook.id in self._callbacks:
+            raise ValueError(f"there is already a callable {hook.name!r} for {event}; give this one another name")
+        self._callbacks[hook.id] = (hook, callback)
         self.forget()
 
     def ensure(self, event: str, callback: Callback, name: str) -> None:
@@ -216,23 +299,6 @@ class Routes:
         return self._callbacks[hook.id][1]
 
 
-def _step(hook: Hook, event: Event) -> HookStep | None:
-    table = dialect(hook.dialect)
-    row = table.row(hook.native_event) or table.row_for(event.name)
-    return HookStep(hook, table, row, known(hook, table, row, event)) if row else None
-
-
-def wanted(hook: Hook, table: Dialect, row: EventRow, native: Event, event: Event) -> tuple[str | None, str]:
-    """What `match` says of the first spelling that matches, else of the last."""
-    why: str | None = None
-    failed = ""
-    for spelled in spellings(native, event):
-        why, failed = match(hook, table, row, spelled)
-        if not why:
-            break
-    return why, failed
-
-
 def known(hook: Hook, table: Dialect, row: EventRow, event: Event) -> str | None:
     """Why a hook does not run, as far as that depends on the event's target only; see `HookStep.why`."""
     if hook.status == BROKEN and hook.native_event:
@@ -244,5 +310,30 @@ def known(hook: Hook, table: Dialect, row: EventRow, event: Event) -> str | None
         hook = hook.replace(matcher={key: value for key, value in hook.matcher.items() if key != "pattern"})
     if event.hosted and not row.in_subagents and event.data.get("invoked_by") == "subagent":
         return "not for sub-agents"
-    why, failed = wanted(hook, table, row, to_native(event, table), event)
+    native = to_native(event, table) if event.hosted else event
+    why, failed = match(hook, table, row, native, event)
     return why or (None if by_content or failed else "")
+
+
+def match(
+    hook: Hook, dialect: Dialect, row: EventRow, native: Event, event: Event | None = None
+) -> tuple[str | None, str]:
+    """Whether a hook wants an event, and if not, why not: None for a match, else the reason; and, where the matcher
+    itself failed, how: then nobody knows, and the posture for broken hooks has to say what follows. `event` is the same
+    in its host's words: its spellings count as well, the first that matches, else the last."""
+    why: str | None = None
+    failed = ""
+    for spelled in spellings(native, event) if event is not None and event.hosted else (native,):
+        try:
+            why, failed = dialect.match(hook, spelled, row), ""
+        except PatternTimeout:
+            why, failed = None, f"its matcher {hook.matcher!r} took too long on this event"
+        except BadPattern as error:
+            why, failed = None, f"its matcher {hook.matcher!r} is not a valid pattern: {error.what}"
+        except Exception as error:  # noqa: BLE001 (whatever it is, it is this hook's failure and nobody else's)
+            from anyhook.tables.isolation import told
+
+            why, failed = None, f"its matcher could not be tried on this event ({told(error)})"
+        if not why:
+            break
+    return why, failed

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import os
 
+from anyhook.documents.places import lies_in
 from anyhook.model.hook import ASKING, BROKEN, CHANGED, DISABLED, UNTRUSTED
 from anyhook.model.outcome import STOPPING
 from anyhook.model.problem import ERROR, WARNING
 from anyhook.model.record import Record
-from anyhook.state.places import lies_in
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.walk.build import SWITCHED_OFF
 from anyhook.walk.can_match import never_matches
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
     from anyhook.model.words import GateState
+    from anyhook.state.plans import Setup
     from anyhook.tables.host_rows import Host
-    from anyhook.walk.catalog import Catalog, Setup
+    from anyhook.walk.routes import Catalog
 
 OFF_STATES = ("waiting", "changed", "broken", "unreadable")
 """What the setting `off` is about."""
@@ -126,11 +127,11 @@ def _of_hook(hook: Hook, setup: Setup, catalog: Catalog, host: Host | None, mode
         return _gate(hook, "waiting", hook.why, TRUST)
     if hook.status == CHANGED:
         return _gate(hook, "changed", hook.why, TRUST)
-    why = hook.why if hook.status == BROKEN else _cannot_start(hook, setup, catalog)
+    why = hook.why if hook.status == BROKEN else cannot_start(hook, setup, catalog)
     if why:
         return _gate(hook, "broken", why, CHECK)
     if host is not None:
-        if hook.scope in host.reads.get(hook.dialect, ()):
+        if hook.scope in host.reads.get(hook.dialect, ()) and not hook.project:
             return _gate(hook, "native", f"{host.title} runs it itself")
         asked = {event for row in host.events if row.installed for event in row.canonical}
         if hook.events and asked.isdisjoint(hook.events):
@@ -140,15 +141,15 @@ def _of_hook(hook: Hook, setup: Setup, catalog: Catalog, host: Host | None, mode
     if why:
         return _gate(hook, "unmatched", why)
     config = catalog.config
-    own = config.hook_mode.get(hook.id) == "shadow"
-    if own or (mode or config.mode) == "shadow":
+    own = config.hook_mode.get(hook.id)
+    if "shadow" in (mode, own) or (own is None and (mode or config.mode) == "shadow"):
         where = f'[hooks."{hook.id}"]' if own else "the settings"
         why = f"its decisions do not count: `mode` is `shadow` in {where}"
         return _gate(hook, "shadow", why, 'Write mode = "enforce" there.')
     return _gate(hook, "armed")
 
 
-def _cannot_start(hook: Hook, setup: Setup, catalog: Catalog) -> str:
+def cannot_start(hook: Hook, setup: Setup, catalog: Catalog) -> str:
     """What keeps a hook from running, as far as that can be seen."""
     from anyhook.tables.isolation import told
     from anyhook.walk.inspect import inspect, missing_program

@@ -3,8 +3,8 @@ changes nothing about what happens."""
 
 from __future__ import annotations
 
+from anyhook.documents.places import state_dir
 from anyhook.model.record import Record
-from anyhook.state.places import state_dir
 from anyhook.state.told import Told
 from anyhook.tables.host_rows import channel_of
 from anyhook.walk.off_gates import asked_about
@@ -13,8 +13,11 @@ from anyhook.walk.status import OFF_STATES, gates
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.decision import Decision
+    from anyhook.state.plans import Setup
+    from anyhook.tables.host_rows import Host
     from anyhook.walk.bridge import Incoming
     from anyhook.walk.context import Context
+    from anyhook.walk.routes import Catalog
 
 SHOWN = 3
 """How many guards one line names."""
@@ -56,14 +59,27 @@ def _off(context: Context, incoming: Incoming) -> list[OffGuard]:
     """All guards that are off, at the start of a session; later those that would have been asked about this call."""
     setup, catalog = context.setup, context.routes.catalog
     if incoming.received.events[0].name == "session_start":
-        off = [gate for gate in gates(setup, catalog, incoming.table, context.mode) if gate.state in OFF_STATES]
-        found = [OffGuard(gate.id, gate.name, gate.why, _command(gate.state)) for gate in off]
-    else:
-        steps = [step for event in incoming.received.events for step in asked_about(context.routes, event)]
-        found = [
-            OffGuard(step.hook.id, step.hook.name, step.hook.why or step.shut, _command(step.hook.status))
-            for step in steps
-        ]
+        return guards_off(setup, catalog, incoming.table)
+    steps = [step for event in incoming.received.events for step in asked_about(context.routes, event)]
+    found = [
+        OffGuard(step.hook.id, step.hook.name, step.hook.why or step.shut, _command(step.hook.status)) for step in steps
+    ]
+    return _wanted(found, catalog)
+
+
+def guards_off(setup: Setup, catalog: Catalog, table: Host | None = None) -> list[OffGuard]:
+    """All guards that are off in a project, as far as its user wants to be told."""
+    off = [gate for gate in gates(setup, catalog, table) if gate.state in OFF_STATES]
+    return _wanted([OffGuard(gate.id, gate.name, gate.why, _command(gate.state)) for gate in off], catalog)
+
+
+def off_line(setup: Setup, catalog: Catalog) -> str:
+    """The same as one line; "" where all is well."""
+    off = guards_off(setup, catalog)
+    return sentence(off) if off else ""
+
+
+def _wanted(found: list[OffGuard], catalog: Catalog) -> list[OffGuard]:
     config = catalog.config
     kept = [guard for guard in found if (config.hook_off.get(guard.id) or config.off) == "tell"]
     return list({guard.id: guard for guard in kept}.values())

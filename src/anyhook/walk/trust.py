@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
+from anyhook.documents.places import lies_in
 from anyhook.model.hook import CHANGED, DISABLED, UNTRUSTED, Hook, Layer
-from anyhook.shell.named import named_files, on_project_path, within
+from anyhook.shell.named import is_stream, named_files, on_project_path, within
 from anyhook.state.ledger import Item
-from anyhook.state.places import lies_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def with_interpreters(waiting: list[str], roots: Roots, files: Files) -> dict[st
     """The prints of these files, and of the interpreters that their first lines name."""
     found: dict[str, Print] = {}
     for path in waiting:  # grows while it is walked
-        if path in found:
+        if path in found or is_stream(path):
             continue
         seen = files.fingerprint(path)
         # A compiled program outside the project is the system's, and changes with its updates.

@@ -12,14 +12,14 @@ from anyhook.model.call import Call, Run
 from anyhook.model.decision import Report, idle_report
 from anyhook.model.event import GATES
 from anyhook.model.firing import Firing, HookRun, Part
-from anyhook.model.hook import BROKEN, Hook
-from anyhook.model.outcome import BLOCK, STOPPING, Failure, Outcome
+from anyhook.model.hook import BROKEN, BUILTIN, Hook
+from anyhook.model.outcome import BLOCK, SILENT, STOPPING, Failure, Outcome
 from anyhook.model.problem import WARNING, Problem
 from anyhook.tables.translate import completed, rewritten, to_host, to_native
-from anyhook.walk.judge import judge
-from anyhook.walk.merge import Judged, merge
-from anyhook.walk.present import aim, own_scene, present, stdin_of
-from anyhook.walk.routes import wanted
+from anyhook.walk.interpret import read_again
+from anyhook.walk.merge import Judged, judge, merge, posture_of
+from anyhook.walk.present import aim, own_scene, present, scene_of, stdin_of
+from anyhook.walk.routes import match
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -126,16 +126,18 @@ class Walk:
     def step(self, position: int, steps: tuple[HookStep, ...]) -> Generator[Waitable, Run, None]:
         step = steps[position]
         if step.dialect.name != self.group:
-            self.group, self.seen, self.ended = step.dialect.name, to_native(self.current, step.dialect), False
+            self.group, self.seen, self.ended = step.dialect.name, self.current, False
+            if self.current.hosted:
+                self.seen = to_native(self.current, step.dialect)
             if step.dialect.at_once and not self.stopped:
                 self.look_ahead(position, steps)
         why, failed = self.known.get(position) or (step.why, "")
         if step.hook.status == BROKEN:
             failed = step.hook.why
         elif why is None:
-            why, failed = wanted(step.hook, step.dialect, step.row, self.seen, self.current)
+            why, failed = match(step.hook, step.dialect, step.row, self.seen, self.current)
         if why:
-            self.reports.append(idle_report(self.context.routes.where(step.hook), step.hook, why))
+            self.reports.append(idle_report(step.hook, why))
         elif (self.stopped or self.ended) and not (step.dialect.together and self.blocked_in == self.group):
             self.report(step.hook, "skipped", f"{self.blocker} came first")
         elif position in self.same:
@@ -164,8 +166,8 @@ class Walk:
     def run(self, position: int, step: HookStep) -> Generator[Waitable, Run, None]:
         hook, table, row = step.hook, step.dialect, step.row
         context = self.context
-        posture = context.posture_of(hook)
-        scene = context.scene(self.seen, table, row)
+        posture = posture_of(context, hook)
+        scene = scene_of(context, self.seen, table, row)
         if context.trace_step is not None:
             context.trace_step("run", hook.id)
         if hook.handler == "callable":
@@ -193,14 +195,15 @@ class Walk:
 
                 run = as_it_was(call, table.replies[hook.handler], self.event.name, run)
             had = hook.replace(limit_s=call.limit_s) if run.ending == "timed_out" else hook  # a host may have had less
-            outcome = context.interpreter.read(had, table.replies[hook.handler], self.event.name, run)
+            outcome = read_again(context.interpreted, had, table.replies[hook.handler], self.event.name, run)
             cause = outcome.failure.cause if outcome.failure else ""
             self.runs.append(HookRun(hook, call, posture, model, run, cause, outcome, text))
-            outcome = completed(outcome, self.seen, table)
+            if outcome.tool_input is not None:
+                outcome = completed(outcome, self.seen, table)
         outcome = judge(hook, table, row, outcome, posture, scene.settings)
         if outcome.verdict == BLOCK and table.name in context.exhausted:
             outcome = _let_go(hook, row, outcome)
-        if run is not None and (outcome.spoke or self.context.routes.shows(hook)):
+        if run is not None and (outcome.spoke or hook.scope != BUILTIN or context.routes.shows(hook)):
             broken = run.ending == "not_started"
             self.report(hook, "broken" if broken else "ran", (run.error or "") if broken else "", run, outcome.verdict)
         self.take(position, step, outcome, scene.settings.get("chaining") == "upstream")
@@ -216,14 +219,16 @@ class Walk:
 
         if hook.handler == "command":
             call, missing = aim(hook, table, scene, next(context.ids), context.trace)
-            call = self.in_time(call)
+            if context.deadline_s is not None:
+                call = self.in_time(call, context.deadline_s)
             if missing:
                 return call, "", Run("not_started", None, b"", b"", 0, 0.0, missing)
             from anyhook.process.run import start as start_process
 
             return call, "", start_process(call, stdin)
         call, _ = aim(hook, table, scene, next(context.ids), context.trace, stdin())
-        call = self.in_time(call)
+        if context.deadline_s is not None:
+            call = self.in_time(call, context.deadline_s)
         asked, model = context.asked(hook, table)
         return call, model, start(hook, table, call, own_scene(hook, scene), asked, context.config)
 
@@ -240,7 +245,7 @@ class Walk:
             if hook.status == BROKEN or step.shut:
                 continue
             if why is None:
-                why, failed = wanted(hook, table, step.row, self.seen, self.current)
+                why, failed = match(hook, table, step.row, self.seen, self.current)
             self.known[position] = (why, failed)
             if why or failed:
                 continue
@@ -254,7 +259,7 @@ class Walk:
         from anyhook.process.watcher import Watched
 
         for position in ready:
-            scene = self.context.scene(self.seen, table, steps[position].row)
+            scene = scene_of(self.context, self.seen, table, steps[position].row)
             call, model, started = self.begin(steps[position], scene)
             if position != ready[0] and not isinstance(started, Run):
                 started = Watched(started)
@@ -267,18 +272,18 @@ class Walk:
             if not isinstance(started, Run):
                 started.end("cancelled")
             run = started if isinstance(started, Run) else started.wait(None)
-            self.runs.append(HookRun(hook, call, self.context.posture_of(hook), model, run, "cancelled"))
+            self.runs.append(HookRun(hook, call, posture_of(self.context, hook), model, run, "cancelled"))
             self.report(hook, "ran", run=run)
 
-    def in_time(self, call: Call) -> Call:
+    @staticmethod
+    def in_time(call: Call, by_s: float) -> Call:
         """The call with no more time than the host has left for all of us."""
-        by_s = self.context.deadline_s
-        return call if by_s is None else call.replace(limit_s=min(call.limit_s, max(by_s - monotonic(), MIN_S)))
+        return call.replace(limit_s=min(call.limit_s, max(by_s - monotonic(), MIN_S)))
 
     def give_up(self, position: int, step: HookStep, why: str, messages: tuple[str, ...] = ()) -> None:
         """Its matcher failed, so it cannot be said whether it wanted the event: a broken hook."""
         outcome = Outcome(failure=Failure("not_started", why), messages=messages)
-        posture = self.context.posture_of(step.hook)
+        posture = posture_of(self.context, step.hook)
         outcome = judge(step.hook, step.dialect, step.row, outcome, posture, {})
         self.report(step.hook, "broken", why, verdict=outcome.verdict)
         self.take(position, step, outcome, upstream=False)
@@ -286,7 +291,7 @@ class Walk:
     def refuse(self, position: int, step: HookStep) -> None:
         """The gate is off, and its user wants that to close what it guards."""
         hook, why = step.hook, "it is off, and `off` in the settings is `deny`"
-        outcome = judge(hook, step.dialect, step.row, Outcome.block(step.shut), self.context.posture_of(hook), {})
+        outcome = judge(hook, step.dialect, step.row, Outcome.block(step.shut), posture_of(self.context, hook), {})
         problem = Problem("gate-off", f"`{hook.name}` is off, so what it guards is refused", hook.where(), hook.why)
         outcome = outcome.replace(problems=(*outcome.problems, problem))
         if step.dialect.name in self.context.exhausted:
@@ -300,21 +305,23 @@ class Walk:
             outcome = Outcome(problems=outcome.problems)  # what it asked for is in its report
         if outcome.problems:
             outcome = outcome.replace(problems=self.context.unheard(outcome.problems))
-        plain = to_host(outcome, self.event, step.dialect)
+        plain = outcome
+        if outcome is not SILENT:
+            plain = to_host(outcome, self.event, step.dialect)
+            chains = () if upstream else step.dialect.chains
+            self.current, self.seen = rewritten(self.current, self.seen, outcome, plain, chains)
         self.entries.append(Judged(position, step.hook, step.dialect, step.row, plain, upstream))
-        chains = () if upstream else step.dialect.chains
-        self.current, self.seen = rewritten(self.current, self.seen, outcome, plain, chains)
         if outcome.verdict == BLOCK:
             if not self.ended:
                 self.ended, self.blocker, self.blocked_in = True, f"a block by {step.hook.id}", step.dialect.name
             self.stopped = self.stopped or (self.event.name in GATES and step.row.block in STOPPING)
-        elif step.hook.scope == "builtin" and outcome.recipe is not None:
+        elif step.hook.scope == BUILTIN and outcome.recipe is not None:
             self.ended, self.blocker = True, step.hook.id
 
     def later(self, step: HookStep) -> None:
         """Background hooks start after everything else, if nothing was stopped."""
         context = self.context
-        scene = context.scene(self.seen, step.dialect, step.row)
+        scene = scene_of(context, self.seen, step.dialect, step.row)
         call, missing = present(step.hook, step.dialect, step.row, scene, next(context.ids), context.trace)
         if missing:
             self.report(step.hook, "broken", missing)
@@ -325,8 +332,7 @@ class Walk:
     def report(
         self, hook: Hook, status: HookStatus, why: str = "", run: Run | None = None, verdict: Verdict = "none"
     ) -> None:
-        where = self.context.routes.where(hook)
-        start = (hook.id, hook.name, hook.dialect, hook.scope, where, status, why)
+        start = (hook.id, hook.name, hook.dialect, hook.scope, hook.where(), status, why)
         if run is None:
             self.reports.append(Report(*start, verdict=verdict))
             return
@@ -350,13 +356,17 @@ class Walk:
                         status="skipped", why=f"{self.blocker} came first"
                     )
             else:
-                self.runs.append(HookRun(hook, call, self.context.posture_of(hook)))
+                self.runs.append(HookRun(hook, call, posture_of(self.context, hook)))
                 self.context.start_in_background(hook, call)
 
 
 def begin(context: Context, event: Event) -> Walk | Part:
     """The walk of one event; if it reaches no hook, the finished result."""
     route = context.routes.find(event)
+    if context.mode == "shadow" and context.config.hook_mode:
+        from anyhook.walk.own_modes import with_own_modes
+
+        context = with_own_modes(context, (event,))
     quiet, inside = route.quiet, inside_hook.get()
     if inside and (quiet is None or route.speaks):
         return Part(event, context.routes.inside(event, route.steps, "an in-process hook fired it"))

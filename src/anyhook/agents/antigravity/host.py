@@ -116,5 +116,6 @@ HOST = Host(
     reads={"antigravity": ("user", "project")},
     program="agy",
     confirm="`agy -p /hooks` lists what it has read.",
+    confirms=(),
     gaps=("refusing a prompt", "calls of sub-agents", "sessions with an API key, which run no hooks"),
 )

@@ -63,6 +63,7 @@ HOST = Host(
     reads={"augment": ("user", "project")},
     program="auggie",
     confirm="nothing to confirm: it reads its settings when a session begins.",
+    confirms=(),
     gaps=(
         "prompts",
         "asking the user",

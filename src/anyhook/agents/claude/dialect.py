@@ -8,11 +8,10 @@ from anyhook.agents.claude.files import find
 from anyhook.agents.claude.files import load as load_source
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.shell.commands import SHELL, check_text
+from anyhook.shell.loose import words_read
 from anyhook.shell.named import named_files
-from anyhook.shell.read import words_read
-from anyhook.tables.cells import native_name, project, session
+from anyhook.tables.cells import MATCH_ALL, is_plain, named_or_found, native_name, project, session
 from anyhook.tables.hosted import no_transcript, not_in_a_stop_hook
-from anyhook.tables.matchers import MATCH_ALL, is_plain, named_or_found
 from anyhook.tables.patterns import BadPattern, compile_pattern
 from anyhook.tables.permission_rules import speaks_of
 from anyhook.tables.rows import Dialect, EventRow, Failing, Field, Launch, Limits, Misplaced, Scaffold, Scene, ToolRow

@@ -23,7 +23,7 @@ from anyhook.agents._claude_family import (
     request,
     specific,
 )
-from anyhook.tables.host_rows import Entry, Host, HostEvent, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, OffSwitch, Taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -121,6 +121,14 @@ EVENTS = (
     ),
 )
 
+LAYERS = (
+    "{config}/settings.json",
+    "{project}/.claude/settings.json",
+    "{project}/.claude/settings.local.json",
+    "/etc/claude-code/managed-settings.json",
+)
+"""Every file that can turn its hooks off."""
+
 HOST = Host(
     name="claude",
     title="Claude Code",
@@ -136,6 +144,12 @@ HOST = Host(
     project_variables=("CLAUDE_PROJECT_DIR",),
     reads={"claude": ("user", "project", "plugin")},
     program="claude",
+    without_us="open",  # exit 127 was seen to be passed over, 2026-11
+    settings=LAYERS,
+    switches=(
+        OffSwitch(("disableAllHooks",)),
+        OffSwitch(("allowManagedHooksOnly",)),
+    ),
     confirm="Interactive sessions run the project's hooks once the workspace is trusted; `/hooks` shows them.",
     gaps=("tools that run on the maker's servers",),
     result=_result,

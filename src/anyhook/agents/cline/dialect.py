@@ -5,10 +5,9 @@ from __future__ import annotations
 from anyhook.agents._family import each_by_itself
 from anyhook.agents.cline.host import HOST
 from anyhook.model.hook import Hook, Layer, Source
-from anyhook.tables.cells import native_name, session
+from anyhook.tables.cells import everything, native_name, session
 from anyhook.tables.hosted import event_rows, tool_rows
 from anyhook.tables.isolation import one_file
-from anyhook.tables.matchers import everything
 from anyhook.tables.readers import object_or_nothing
 from anyhook.tables.rows import (
     Dialect,

@@ -88,6 +88,8 @@ HOST = Host(
     project=("workspaceRoots.0", "workspaceInfo.rootPath", "cwd"),
     reads={"cline": ("user", "project")},
     program="cline",
+    confirms=(),
+    without_us="open",  # exit 127 was seen to be passed over, 2026-11
     confirm="nothing to confirm, but it runs no hooks with `--yolo`.",
     gaps=("a reason for the model: a refusal ends the run", "runs with --yolo"),
 )

@@ -91,6 +91,7 @@ HOST = Host(
     project_variables=("CODEBUDDY_PROJECT_DIR",),
     reads={"codebuddy": ("user", "project")},
     program="codebuddy",
+    without_us="open",  # exit 127 and a missing program were seen to be passed over, 2026-11
     confirm="Interactive sessions run a project's hooks once it is trusted; `/hooks` shows them.",
     gaps=("a tool's output, which hooks are not given", "context before a tool", "asking the user"),
 )

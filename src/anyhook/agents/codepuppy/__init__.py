@@ -4,6 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.sample_rows import Sample
 
@@ -14,8 +15,8 @@ def drive() -> Drive:
     from anyhook.tables.drive_rows import KEY, Drive
 
     settings = "[puppy]\npuppy_name = it\nowner_name = it\nmodel = {model}\nyolo_mode = true\nauto_update = false\n"
-    endpoint = {"url": "{url}/v1", "api_key": KEY}
-    model = {"type": "custom_openai", "name": "{model}", "custom_endpoint": endpoint, "context_length": 200000}
+    endpoint: Json = {"url": "{url}/v1", "api_key": KEY}
+    model: Json = {"type": "custom_openai", "name": "{model}", "custom_endpoint": endpoint, "context_length": 200000}
     folders = ("{home}/.code_puppy", "{home}/.config/code_puppy", "{home}/.local/share/code_puppy")
     return Drive(
         ("-m", "{model}", "--yolo", "true", "-p", "{prompt}"),

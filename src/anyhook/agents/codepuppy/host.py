@@ -1,4 +1,4 @@
-"""Code Puppy: a refusal is said on stdout, since exit status 2 lets a tool run there; the end of a turn is called the
+"""Code Puppy: a refusal goes to stdout, since exit status 2 lets a tool run there; the end of a turn is called the
 stop of a sub-agent. Measured with 0.0.946."""
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ HOST = Host(
     project_variables=("CLAUDE_PROJECT_DIR",),
     reads={"codepuppy": ("user",)},
     program="code-puppy",
+    without_us="open",  # exit 127 and a missing program were seen to be passed over, 2026-11
     confirm="nothing to confirm: it reads its file when it starts.",
+    confirms=(),
     gaps=("refusing a prompt", "keeping a turn going", "everything after a tool", "asking the user", "rewritten input"),
 )

@@ -7,7 +7,7 @@ from anyhook.agents.codex.host import HOST
 from anyhook.agents.codex.replies import COMMAND
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.shell.commands import check_text
-from anyhook.tables.cells import native_name, project, session
+from anyhook.tables.cells import named_or_found, native_name, project, session
 from anyhook.tables.hosted import (
     alone,
     calls_us,
@@ -19,7 +19,6 @@ from anyhook.tables.hosted import (
     tool_rows,
     without,
 )
-from anyhook.tables.matchers import named_or_found
 from anyhook.tables.patterns import check_pattern
 from anyhook.tables.rows import Dialect, Failing, Field, Limits, Misplaced, Roots, Scaffold, Scene, ToolRow
 from anyhook.tables.shapes import Entries, EntryShape, HandlerShape

@@ -23,7 +23,7 @@ from anyhook.agents._claude_family import (
     specific,
 )
 from anyhook.agents._patches import split_patch
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch, Taken
 
 EVENTS = (
     HostEvent("SessionStart", ("session_start",), SOURCE, {"context": context("SessionStart"), "message": TELL}),
@@ -70,6 +70,14 @@ EVENTS = (
     HostEvent("Interrupt", installed=False, why_not="no canonical event"),
 )
 
+LAYERS = (
+    "{config}/config.toml",
+    "{project}/.codex/config.toml",
+    "/etc/codex/managed_config.toml",
+    "/etc/codex/requirements.toml",
+)
+"""Every file that can turn its hooks off."""
+
 HOST = Host(
     name="codex",
     title="Codex CLI",
@@ -89,6 +97,13 @@ HOST = Host(
     ),
     reads={"codex": ("user", "project", "plugin")},
     program="codex",
+    confirms=("user", "project"),
+    without_us="open",  # exit 127 was seen to be passed over, 2026-11
+    settings=LAYERS,
+    switches=(
+        OffSwitch(("features", "hooks"), False),
+        OffSwitch(("allow_managed_hooks_only",)),
+    ),
     confirm="a new or changed hook waits until you have approved it there: start `codex` and open `/hooks`.",
     gaps=("hosted web search", "a rewritten part of a patch"),
 )

@@ -9,7 +9,7 @@ from anyhook.agents._claude_family import TOOLS as CLAUDE_TOOLS
 from anyhook.agents.copilot.host import FRESH, HOST
 from anyhook.model.hook import DISABLED, Hook, Layer, Source
 from anyhook.shell.commands import check_text
-from anyhook.tables.cells import native_name, project, session
+from anyhook.tables.cells import MATCH_ALL, is_plain, native_name, project, session
 from anyhook.tables.hosted import (
     calls_us,
     event_rows,
@@ -20,7 +20,6 @@ from anyhook.tables.hosted import (
     without,
 )
 from anyhook.tables.isolation import one_file
-from anyhook.tables.matchers import MATCH_ALL, is_plain
 from anyhook.tables.patterns import BadPattern, compile_pattern
 from anyhook.tables.readers import whole_object
 from anyhook.tables.rows import (

@@ -7,7 +7,7 @@ from anyhook.agents._claude_family import BLOCK, NOTE, REASON, TRIGGER
 from anyhook.agents._patches import split_patch
 from anyhook.agents._results import result_text, unpacked
 from anyhook.model.texts import text_of
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch, Say, Taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,6 +91,18 @@ EVENTS = (
     HostEvent("sessionEnd", ("session_end",), REASON),
 )
 
+LAYERS = (
+    "{config}/settings.json",
+    "{config}/config.json",
+    "{config}/hooks/anyhook.json",
+    "{project}/.github/hooks/anyhook.json",
+    "{project}/.github/copilot/settings.json",
+    "{project}/.github/copilot/settings.local.json",
+    "{project}/.claude/settings.json",
+    "{project}/.claude/settings.local.json",
+)
+"""Every file that can turn its hooks off."""
+
 HOST = Host(
     name="copilot",
     title="Copilot CLI",
@@ -120,6 +132,9 @@ HOST = Host(
     project_variables=("COPILOT_PROJECT_DIR",),
     reads={"claude": ("project",), "copilot": ("user", "project")},
     program="copilot",
+    without_us="refuses",  # exit 127 was seen to stop the call, as any status but 0, 2026-11
+    settings=LAYERS,
+    switches=(OffSwitch(("disableAllHooks",)),),
     confirm="Project hooks run once the folder is trusted.",
     gaps=("refusing a prompt", "MCP calls of the cloud agent"),
     result=_result,

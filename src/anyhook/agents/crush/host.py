@@ -59,5 +59,6 @@ HOST = Host(
     reads={"crush": ("user", "project")},
     program="crush",
     confirm="nothing to confirm: it reads its config when it starts.",
+    confirms=(),
     gaps=("every event but the one before a tool", "calls of sub-agents", "asking the user"),
 )

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from anyhook.agents._family import HookFile, Layout, each_by_itself, family, misplaced
 from anyhook.agents.cursor.host import HOST
-from anyhook.tables.cells import native_name, project, session, text_of
+from anyhook.tables.cells import MATCH_ALL, native_name, project, session, text_of
 from anyhook.tables.hosted import alone, event_rows, no_transcript
-from anyhook.tables.matchers import MATCH_ALL
 from anyhook.tables.patterns import BadPattern, compile_pattern
 from anyhook.tables.readers import object_or_nothing, whole_object
 from anyhook.tables.rows import EventRow, Failing, Field, Key, Limits, Reply, Scene

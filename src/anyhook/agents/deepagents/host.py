@@ -78,6 +78,7 @@ HOST = Host(
     project_variables=("CLAUDE_PROJECT_DIR",),
     reads={"deepagents": ("user", "project")},
     program="dcode",
+    without_us="open",  # exit 127 and a missing program were seen to be passed over, 2026-11
     confirm="It asks once about a project's hooks.",
     gaps=("asking the user", "rewritten input and output"),
 )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from anyhook.agents.gemini.host import HOST
 from anyhook.model.hook import DISABLED, Hook, Layer, Source
 from anyhook.shell.commands import check_text
-from anyhook.tables.cells import native_name, project, session
+from anyhook.tables.cells import MATCH_ALL, native_name, project, session
 from anyhook.tables.hosted import (
     alone,
     calls_us,
@@ -21,7 +21,6 @@ from anyhook.tables.hosted import (
     tool_rows,
     without,
 )
-from anyhook.tables.matchers import MATCH_ALL
 from anyhook.tables.patterns import BadPattern, compile_pattern
 from anyhook.tables.readers import object_or_prose
 from anyhook.tables.rows import Dialect, Failing, Field, Key, Limits, Misplaced, Reply, Roots, Scaffold

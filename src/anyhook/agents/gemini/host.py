@@ -21,7 +21,7 @@ from anyhook.agents._claude_family import (
     specific,
 )
 from anyhook.agents._results import content_text
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch, Say, Taken
 
 NO_EVENT = "no canonical event: it fires for every request or chunk"
 
@@ -76,6 +76,9 @@ EVENTS = (
     HostEvent("BeforeToolSelection", installed=False, why_not=NO_EVENT),
 )
 
+LAYERS = ("{home}/.gemini/settings.json", "{project}/.gemini/settings.json", "/etc/gemini-cli/settings.json")
+"""Every file that can turn its hooks off."""
+
 HOST = Host(
     name="gemini",
     title="Gemini CLI",
@@ -99,6 +102,12 @@ HOST = Host(
     project_variables=("GEMINI_PROJECT_DIR",),
     reads={"gemini": ("user", "project", "plugin")},
     program="gemini",
+    without_us="refuses",  # exit 127 was seen to stop the call, 2026-11
+    settings=LAYERS,
+    switches=(
+        OffSwitch(("hooksConfig", "enabled"), False),
+        OffSwitch(("hooksConfig", "disabled"), "anyhook"),
+    ),
     confirm="Project hooks run in trusted folders only, and Gemini warns once about each new one.",
     gaps=("model requests and answers", "compression"),
 )

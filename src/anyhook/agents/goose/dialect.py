@@ -6,10 +6,9 @@ from __future__ import annotations
 from anyhook.agents.goose.host import HOST
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.shell.commands import check_text
-from anyhook.tables.cells import native_name, project, session
+from anyhook.tables.cells import MATCH_ALL, native_name, project, session
 from anyhook.tables.hosted import calls_us, event_rows, in_a_shell, tool_rows
 from anyhook.tables.isolation import one_file
-from anyhook.tables.matchers import MATCH_ALL
 from anyhook.tables.patterns import check_pattern, compile_pattern
 from anyhook.tables.readers import object_or_nothing
 from anyhook.tables.rows import (

@@ -58,6 +58,8 @@ HOST = Host(
     project=("working_dir", "cwd"),
     reads={"goose": ("user", "project", "plugin")},
     program="goose",
+    confirms=(),
+    without_us="open",  # exit 127 was seen to be passed over, 2026-11
     confirm="nothing to confirm: the plugin is active as soon as it is there.",
     gaps=("sub-agents (`delegate`)", "context", "rewritten input and output", "refusing a prompt"),
 )

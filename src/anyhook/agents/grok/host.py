@@ -122,6 +122,7 @@ HOST = Host(
     project_variables=("GROK_WORKSPACE_ROOT",),
     reads={"grok": ("user", "project"), "claude": ("user", "project")},
     program="grok",
+    without_us="open",  # exit 127 and a missing program were seen to be passed over, 2026-11
     confirm="A project's hooks run once its folder is trusted (`--trust`); `grok inspect` lists them.",
     gaps=("context at the start of a session or with a prompt", "asking the user", "replaced output"),
 )

@@ -89,6 +89,8 @@ HOST = Host(
     ),
     reads={"hermes": ("user",)},
     program="hermes",
+    without_us="open",  # exit 127 and a missing program were seen to be passed over, 2026-11
     confirm="It asks about each new entry at its next start; without a terminal, `--accept-hooks` consents.",
+    confirms=("user",),
     gaps=("refusing a prompt", "context after a tool", "asking the user", "rewritten input and output"),
 )

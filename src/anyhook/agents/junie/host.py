@@ -33,5 +33,6 @@ HOST = Host(
     reads={"junie": ("user",)},
     program="junie",
     confirm="nothing to confirm; hooks of a project's own file are ignored.",
+    confirms=(),
     gaps=("everything after a tool", "the IDE and its chat, which run no hooks", "context", "rewritten input"),
 )

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from anyhook.agents._family import HookFile, Layout, family
 from anyhook.agents.kimi.host import HOST
-from anyhook.tables.cells import native_name, project, session
+from anyhook.tables.cells import MATCH_ALL, native_name, project, session
 from anyhook.tables.hosted import event_rows, not_in_a_stop_hook
-from anyhook.tables.matchers import MATCH_ALL
 from anyhook.tables.patterns import BadPattern, compile_pattern
 from anyhook.tables.readers import object_or_prose
 from anyhook.tables.rows import EventRow, Field, Key, Limits, Reply, Scene

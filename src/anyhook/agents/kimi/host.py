@@ -66,6 +66,8 @@ HOST = Host(
     ),
     reads={"kimi": ("user",)},
     program="kimi",
+    confirms=(),
+    without_us="open",  # exit 127 was seen to be passed over, 2026-11
     confirm="nothing to confirm: it reads its user config alone.",
     gaps=("context after a tool", "rewritten input and output", "asking the user"),
 )

@@ -6,9 +6,8 @@ from __future__ import annotations
 from anyhook.agents._family import HookFile, Layout, each_by_itself, family, misplaced
 from anyhook.agents.kiro.host import HOST
 from anyhook.model.hook import DISABLED, Hook
-from anyhook.tables.cells import native_name, project, session
+from anyhook.tables.cells import MATCH_ALL, native_name, project, session
 from anyhook.tables.hosted import alone, event_rows
-from anyhook.tables.matchers import MATCH_ALL
 from anyhook.tables.patterns import compile_pattern
 from anyhook.tables.rows import Field, Limits, Reply
 

@@ -63,5 +63,6 @@ HOST = Host(
     reads={"kiro": ("user", "project")},
     program="kiro-cli",
     confirm="A session keeps the hooks that were there when it began.",
+    confirms=(),
     gaps=("context after a tool", "rewritten input and output", "asking the user", "agents of `kiro-cli` before v3"),
 )

@@ -6,8 +6,7 @@ from __future__ import annotations
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.shell.commands import argv_of, check_command, check_text, split
 from anyhook.shell.named import named_files
-from anyhook.tables.cells import failed, native_name, output_text, project, session
-from anyhook.tables.matchers import names_or_pattern
+from anyhook.tables.cells import failed, names_or_pattern, native_name, output_text, project, session
 from anyhook.tables.patterns import check_pattern
 from anyhook.tables.readers import whole_object, yes_or_no
 from anyhook.tables.rows import (

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from anyhook.agents._family import HookFile, Layout, each_by_itself, family
 from anyhook.agents.letta.host import HOST
-from anyhook.tables.cells import native_name, project, session
+from anyhook.tables.cells import native_name, project, session, whole_value
 from anyhook.tables.hosted import event_rows
-from anyhook.tables.matchers import whole_value
 from anyhook.tables.readers import object_or_prose
 from anyhook.tables.rows import Field, Key, Limits, Reply, Scene
 

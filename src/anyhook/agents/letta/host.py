@@ -76,6 +76,8 @@ HOST = Host(
     project_variables=("LETTA_WORKING_DIR",),
     reads={"letta": ("user", "project")},
     program="letta",
+    without_us="open",  # exit 127 and a missing program were seen to be passed over, 2026-11
     confirm="nothing to confirm. `letta -p` prints what hooks do on its own stdout.",
+    confirms=(),
     gaps=("asking the user", "replaced output", "context with a prompt"),
 )

@@ -51,6 +51,8 @@ HOST = Host(
     ),
     reads={"mastra": ("user", "project")},
     program="mastracode",
+    without_us="open",  # exit 127 and a missing program were seen to be passed over, 2026-11
     confirm="nothing to confirm: it reads its file when it starts.",
+    confirms=(),
     gaps=("a reason for the model", "context", "asking the user", "rewritten input and output"),
 )

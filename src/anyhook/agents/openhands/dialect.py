@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from anyhook.agents._family import HookFile, Layout, each_by_itself, family
 from anyhook.agents.openhands.host import HOST
-from anyhook.tables.cells import native_name, project, session
+from anyhook.tables.cells import names_or_pattern, native_name, project, session
 from anyhook.tables.hosted import event_rows
-from anyhook.tables.matchers import names_or_pattern
 from anyhook.tables.readers import object_or_nothing
 from anyhook.tables.rows import Field, Key, Limits, Reply, Scene
 

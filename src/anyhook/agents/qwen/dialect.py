@@ -9,6 +9,7 @@ from anyhook.agents.gemini import dialect as gemini
 from anyhook.agents.qwen.host import HOST
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.shell.commands import check_text
+from anyhook.tables.cells import MATCH_ALL
 from anyhook.tables.extend import extend
 from anyhook.tables.hosted import (
     calls_us,
@@ -20,7 +21,6 @@ from anyhook.tables.hosted import (
     tool_rows,
     without,
 )
-from anyhook.tables.matchers import MATCH_ALL
 from anyhook.tables.patterns import check_pattern, compile_pattern
 from anyhook.tables.rows import Field, Limits, Misplaced, Roots, Scene
 from anyhook.tables.shapes import Entries, EntryShape, HandlerShape

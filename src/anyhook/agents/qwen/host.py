@@ -24,7 +24,7 @@ from anyhook.agents._claude_family import (
     request,
 )
 from anyhook.agents._results import content_text
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch, Taken
 
 EVENTS = (
     HostEvent("SessionStart", ("session_start",), SOURCE, {"context": context("SessionStart"), "message": TELL}),
@@ -72,6 +72,9 @@ EVENTS = (
     HostEvent("SessionEnd", ("session_end",), REASON, why_not="not fired by `qwen -p`"),
 )
 
+LAYERS = ("{home}/.qwen/settings.json", "{project}/.qwen/settings.json", "/etc/qwen-code/settings.json")
+"""Every file that can turn its hooks off."""
+
 HOST = Host(
     name="qwen",
     title="Qwen Code",
@@ -95,6 +98,9 @@ HOST = Host(
     project_variables=("QWEN_PROJECT_DIR",),
     reads={"qwen": ("user", "project", "plugin")},
     program="qwen",
+    without_us="open",  # exit 127 was seen to be passed over, 2026-11
+    settings=LAYERS,
+    switches=(OffSwitch(("disableAllHooks",)),),
     confirm="Project hooks run in trusted folders only.",
     gaps=("rewritten input",),
 )

@@ -1,4 +1,4 @@
-"""Reasonix: flat entries in its settings, and payloads in words of its own."""
+"""Reasonix: flat entries in its settings, and payloads with keys of its own."""
 
 from __future__ import annotations
 

@@ -64,6 +64,8 @@ HOST = Host(
     ),
     reads={"reasonix": ("user", "project")},
     program="reasonix",
+    without_us="open",  # exit 127 and a missing program were seen to be passed over, 2026-11
     confirm="nothing to confirm: it reads its settings when it starts.",
+    confirms=(),
     gaps=("context but at the start", "keeping a turn going", "asking the user", "rewritten input and output"),
 )

@@ -6,9 +6,8 @@ from __future__ import annotations
 from anyhook.agents._family import HookFile, Layout, each_by_itself, family
 from anyhook.agents.vibe.host import HOST
 from anyhook.model.hook import Hook
-from anyhook.tables.cells import native_name, output_text, project, session
+from anyhook.tables.cells import MATCH_ALL, native_name, output_text, project, session
 from anyhook.tables.hosted import event_rows, no_transcript
-from anyhook.tables.matchers import MATCH_ALL
 from anyhook.tables.patterns import BadPattern, compile_pattern
 from anyhook.tables.readers import whole_object
 from anyhook.tables.rows import EventRow, Failing, Field, Key, Limits, Reply, Scene

@@ -59,6 +59,7 @@ HOST = Host(
     ),
     reads={"vibe": ("user", "project")},
     program="vibe",
+    without_us="open",  # exit 127 was seen to be passed over, 2026-11
     confirm="Project hooks run once the folder is trusted (`--trust`).",
     gaps=("sessions", "prompts", "asking the user"),
 )

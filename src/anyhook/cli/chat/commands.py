@@ -17,6 +17,7 @@ from anyhook.cli.verb_list import hook_table
 from anyhook.cli.view.console import drawn
 from anyhook.cli.view.styles import BAD, BOLD, FAINT, WARN
 from anyhook.tables.shapes import guess
+from anyhook.walk.status import gates
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -89,9 +90,11 @@ async def _hooks(chat: Chat, _rest: str) -> None:
     if not chat.options.hooks:
         chat.screen.line("Hooks are off in this session (--no-hooks).", indent=INDENT)
         return
-    catalog = _session(chat).engine.catalog.with_lines()
+    engine = _session(chat).engine
+    catalog = engine.catalog.with_lines()
+    states = {gate.id: gate for gate in gates(engine.setup, catalog)}
     hooks = [hook for hook in catalog.hooks if hook.scope != "builtin"]
-    for line, hook in zip_longest(drawn(hook_table(hooks)), hooks):
+    for line, hook in zip_longest(drawn(hook_table(hooks, states)), hooks):
         chat.screen.line(line.replace("anyhook trust", "/trust"), indent=INDENT)
         if hook is not None:
             chat.screen.line(_about(chat, hook), FAINT, f"{INDENT}{'':<10}")

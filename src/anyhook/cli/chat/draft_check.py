@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from anyhook.cli.event_input import event_of
 from anyhook.cli.failure import BadCall
+from anyhook.cli.fire import event_of
 from anyhook.cli.options import EventOptions
 from anyhook.cli.verb_explain import lines
 from anyhook.model.problem import ERROR
+from anyhook.state.plans import Setup
 from anyhook.tables.registry import VARIABLES
 from anyhook.testing.scaffold.plan import CannotScaffold, Order, find_row
 from anyhook.testing.scaffold.write import write
 from anyhook.walk.build import build
-from anyhook.walk.catalog import Setup
 from anyhook.walk.check import checkup
 from anyhook.walk.engine import Engine
 
@@ -110,7 +110,9 @@ def _syntax(draft: Draft) -> list[str]:
 def _explained(draft: Draft, order: Order, place: Setup) -> tuple[list[str], str]:
     """What `anyhook explain` shows for the sample, and why the hook would not run; "" where it would."""
     event, _ = event_of(order.row.native, EventOptions(data=json.dumps(draft.sample)))
-    engine = Engine(place, build(place, may_start=False), on_failure=None, mode="enforce", session=None, host="explain")
+    engine = Engine(
+        place, build(place, may_start=False).with_lines(), on_failure=None, mode="enforce", session=None, host="explain"
+    )
     records = engine.explain(event)
     # A hook that says its own event can only be asked by starting it.
     asked = bool(order.dialect.ask_type)

@@ -14,7 +14,7 @@ from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.output import ColorDepth, create_output
 from prompt_toolkit.output.vt100 import Vt100_Output
 
-from anyhook.state.places import make_private_dir
+from anyhook.documents.places import make_private_dir
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

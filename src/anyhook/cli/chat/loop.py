@@ -22,8 +22,8 @@ from anyhook.cli.chat.keyboard import INTERRUPTED as CTRL_C
 from anyhook.cli.chat.screen import INDENT, Screen, call_line, tilde
 from anyhook.cli.failure import BadCall
 from anyhook.cli.view.styles import BAD, FAINT, WARN, wants_colour
+from anyhook.documents.places import state_dir
 from anyhook.model.hook import ARMED, CHANGED, UNTRUSTED
-from anyhook.state.places import state_dir
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from anyhook.agent.session import TurnResult
     from anyhook.cli.verb_agent import AgentOptions
     from anyhook.model.json_types import Json
-    from anyhook.walk.catalog import Setup
+    from anyhook.state.plans import Setup
 
 T = TypeVar("T")
 USER_EXIT, RESUME = "user_exit", "resume"

@@ -28,7 +28,7 @@ from anyhook.cli.view.visible import visible
 from anyhook.journal.search import Wanted, follow
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
@@ -40,6 +40,8 @@ SLACK = 200
 LOOK_S = 0.2
 SHOW_S = 1.0
 """How often rows are shown while they pour in; of those that came meanwhile only the newest are."""
+BANNER_S = 15.0
+"""How often the guards are looked at."""
 TYPING_S = 0.3
 """A filter counts once nobody has typed for so long."""
 ROOMY, NARROW = 100, 60
@@ -93,6 +95,7 @@ class Watch(App[None]):
     #filter { height: 1; border: none; padding: 0 1; background: $surface; }
     #filter:focus { background: $boost; }
     #said { height: 1; padding: 0 1; color: $warning; display: none; }
+    #off { height: auto; padding: 0 1; background: $error; color: $text; display: none; }
     #nothing { height: 1fr; content-align: center middle; color: $text-muted; }
     DataTable { height: 1fr; scrollbar-size-horizontal: 0; }
     #chosen { height: 2; padding: 0 1; background: $surface; }
@@ -108,9 +111,10 @@ class Watch(App[None]):
         Binding("ctrl+c", "quit", show=False, priority=True),
     ]
 
-    def __init__(self, folder: str, query: str = "") -> None:
+    def __init__(self, folder: str, query: str = "", banner: Callable[[], str] = str) -> None:
+        """`banner` says which guards are off."""
         super().__init__()
-        self._folder, self._query = folder, query
+        self._folder, self._query, self._banner = folder, query, banner
         self._rows: dict[str, Row] = {}
         self._held: deque[Row] = deque(maxlen=KEPT)
         self._waiting = 0
@@ -125,6 +129,7 @@ class Watch(App[None]):
 
     def compose(self) -> ComposeResult:
         yield Static(id="head", markup=False)
+        yield Static(id="off", markup=False)
         yield Input(self._query, placeholder="/ to filter: tool:Bash verdict:block since:2h any text", id="filter")
         yield Static(id="said", markup=False)
         yield Static(NOTHING, id="nothing", markup=False)
@@ -140,7 +145,22 @@ class Watch(App[None]):
                 loop.add_signal_handler(number, self.exit)
             except (ValueError, RuntimeError):  # not the main thread: somebody else's to see to
                 pass
+        self._show_banner()
+        self.set_interval(BANNER_S, self._show_banner)
         self._begin()
+
+    @work(thread=True, exclusive=True, group="banner")
+    def _show_banner(self) -> None:
+        """Guards that are off now: somebody may have approved one since."""
+        try:
+            self.call_from_thread(self._put_banner, self._banner())
+        except Exception as error:  # noqa: BLE001 (the list goes on, and says what it does not know)
+            self.call_from_thread(self._put_banner, f"whether guards are off cannot be told: {error}")
+
+    def _put_banner(self, text: str) -> None:
+        off = self.query_one("#off", Static)
+        off.update(visible(text))
+        off.display = bool(text)
 
     def on_resize(self, event: Resize) -> None:
         self._room = event.size  # the app's own size is still the one before

@@ -109,7 +109,7 @@ def _call_lines(call: RecordedCall) -> list[str]:
     run = call.run
     lines = [f"      run     {None if call.argv is None else shlex.join(call.argv)}", f"      in      {call.cwd}"]
     if call.limit_s is not None:
-        lines[-1] += f", at most {call.limit_s} s"
+        lines[-1] += f", at most {round(call.limit_s, 1):g} s"
     if run is None:
         return [*lines, "      end     in the background; its run is a record of its own"]
     end = run.ending.replace("_", " ") or "unknown"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from itertools import islice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,6 +49,8 @@ def exact_out(text: str) -> bool:
 def many_out(lines: Iterable[str]) -> bool:
     """Many results that steer no terminal, as they are: each at once on a terminal, else many at a time; no more of
     them once their reader has gone away. Whether it is still there."""
+    from itertools import islice
+
     at_once = 1 if sys.stdout is None or sys.stdout.isatty() else AT_ONCE
     lines = iter(lines)
     while some := [*islice(lines, at_once)]:

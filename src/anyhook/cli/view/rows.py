@@ -106,7 +106,7 @@ def row_of(found: JournalLine, most: int = MAX_CELL) -> Row:
         cell(decision.verdict if decision is not None else None),
         cell(about(found.data) if found.has_bodies else ""),  # a hash of it tells nobody anything
         hook or cell(_names(found.reached)),
-        reason or _changes(decision),
+        "; ".join(filter(None, (reason or _changes(decision), cell(_off(decision))))),
         _ms(calls) if calls else None,
         broken is not None,
         decision is not None and not decision.enforced,
@@ -115,14 +115,18 @@ def row_of(found: JournalLine, most: int = MAX_CELL) -> Row:
 
 
 def _changes(decision: RecordedDecision | None) -> str:
-    """What hooks did without a word of their own; where none was allowed to, that."""
+    """What hooks did without a word of their own."""
     if decision is None:
         return ""
-    done = [text for key, text in CHANGES.items() if key in decision.asked]
-    statuses = {hook.status for hook in decision.hooks}
-    if "untrusted" in statuses and not statuses & {"ran", "background", "broken"}:
-        done.append("not approved")
-    return ", ".join(done)
+    return ", ".join(text for key, text in CHANGES.items() if key in decision.asked)
+
+
+def _off(decision: RecordedDecision | None) -> str:
+    """The hooks that waited for approval; their names where others ran."""
+    hooks = decision.hooks if decision is not None else []
+    waited = [hook.id for hook in hooks if hook.status == "untrusted"]
+    others = any(hook.status in ("ran", "background", "broken") for hook in hooks)
+    return f"OFF: {_names(waited) + ' ' if others else ''}not approved" if waited else ""
 
 
 def _cause(call: RecordedCall) -> str:

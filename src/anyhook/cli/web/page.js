@@ -4,6 +4,7 @@
 
 const MOST = 500; // rows in the list; older ones are let go
 const TYPING_MS = 300;
+const OFF_MS = 15000; // guards that are off are asked for this often
 const FIGURES_MS = 5000; // figures are asked for again at most this often
 const AGAIN_MS = 3000;
 const SHOW_MS = 100;
@@ -293,6 +294,18 @@ async function showFigures() {
     view.figuresDue = Date.now() + FIGURES_MS; // the connection will tell
   }
 }
+
+// --- guards that are off
+
+async function showOff() {
+  const answer = await fetch("off").then((got) => got.json()).catch(() => null); // the connection will tell
+  if (answer === null) return;
+  by("off").hidden = !answer.off;
+  by("off").textContent = answer.off;
+}
+
+showOff();
+setInterval(showOff, OFF_MS);
 
 // --- one record
 

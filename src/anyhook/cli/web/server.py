@@ -34,7 +34,7 @@ from anyhook.journal.stats import STEPS, figures, span_of
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator
 
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -111,8 +111,8 @@ class Door:
 class PageApi:
     """What the page asks for."""
 
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
+    def __init__(self, folder: str, banner: Callable[[], str]) -> None:
+        self._folder, self._banner = folder, banner
         self._indexing = Lock()
         self._streams = 0
 
@@ -129,6 +129,13 @@ class PageApi:
             return JSONResponse({"problem": str(error)}, 404)
         told = {"lines": lines, "tones": [*map(tone, lines)], "ago": _ago(line.at_ns), "like": like(line)}
         return JSONResponse({**told, "json": _readable(line)})
+
+    async def off(self, _request: Request) -> Response:
+        """The guards that are off, in one line; "" where all are on."""
+        try:
+            return JSONResponse({"off": visible(await run_in_threadpool(self._banner))})
+        except Exception as error:  # noqa: BLE001 (the page goes on, and says what it does not know)
+            return JSONResponse({"off": f"whether guards are off cannot be told: {visible(str(error))}"})
 
     async def figures(self, request: Request) -> Response:
         try:
@@ -231,12 +238,13 @@ def _readable(line: JournalLine) -> str:
     return visible(json.dumps(line.record, indent=2, ensure_ascii=False), keep="\n")
 
 
-def page(folder: str, token: str, port: int) -> ASGIApp:
+def page(folder: str, token: str, port: int, banner: Callable[[], str] = str) -> ASGIApp:
     """The whole site."""
-    journal = PageApi(folder)
+    journal = PageApi(folder, banner)
     routes = [
         Route("/", journal.file),
         Route("/events", journal.events),
+        Route("/off", journal.off),
         Route("/hooks", journal.figures),
         Route("/record/{number:int}", journal.record),
         Route("/{name}", journal.file),
@@ -274,9 +282,9 @@ class Server(uvicorn.Server):
                 signal.signal(number, handler)
 
 
-def config_of(folder: str, token: str, port: int) -> uvicorn.Config:
+def config_of(folder: str, token: str, port: int, banner: Callable[[], str] = str) -> uvicorn.Config:
     return uvicorn.Config(
-        page(folder, token, port),
+        page(folder, token, port, banner),
         http=Impatient,
         log_config=None,
         access_log=False,
@@ -289,6 +297,6 @@ def config_of(folder: str, token: str, port: int) -> uvicorn.Config:
     )
 
 
-def serve(folder: str, token: str, at: socket.socket) -> None:
-    """Answer until told to end. The socket is bound already."""
-    Server(config_of(folder, token, at.getsockname()[1])).run(sockets=[at])
+def serve(folder: str, token: str, at: socket.socket, banner: Callable[[], str]) -> None:
+    """Answer until told to end. The socket is bound already; `banner` says which guards are off."""
+    Server(config_of(folder, token, at.getsockname()[1], banner)).run(sockets=[at])

@@ -7,19 +7,19 @@ import os
 from typing import TYPE_CHECKING
 
 from anyhook.documents.files import Files, Print
+from anyhook.documents.places import NOWHERE, believed_dir
 from anyhook.model.problem import WARNING, Problem
 from anyhook.model.record import Record
 from anyhook.shell.named import named_files, on_project_path, within
 from anyhook.state.ledger import Item, Ledger
-from anyhook.state.places import NOWHERE, believed_dir
+from anyhook.state.plans import Setup
 from anyhook.tables.registry import dialect
 from anyhook.testing.kit import is_case_file
 from anyhook.testing.kit.cases import BadCases, read_cases
 from anyhook.testing.kit.sandbox import LEFT_OUT, NoSandbox, project_for
 from anyhook.walk.build import read
-from anyhook.walk.catalog import Setup
 from anyhook.walk.review import APPROVED, CHANGED, NEW, REMOVED, Reviewed
-from anyhook.walk.trust import fingerprints, with_interpreters
+from anyhook.walk.trust import covered, fingerprints, with_interpreters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -43,16 +43,18 @@ class Standing(Record):
 
 def review_cases(folder: str, ledger: Ledger, env: Mapping[str, str]) -> tuple[list[Reviewed], list[Problem]]:
     """The case files in and below a folder, as `trust` shows and approves them; then those that are gone."""
-    known = {key: item for key, item in ledger.items(folder).items() if key.startswith(f"{CASES}:")}
+    own = {key: item for key, item in ledger.items(folder).items() if key.startswith(f"{CASES}:")}
     entries: list[Reviewed] = []
     problems: list[Problem] = []
     for path in _files_below(folder, problems):
         entry = _entry(path, folder, env)
-        before = known.pop(entry.item.id, None)
-        if before is not None:
-            entry = entry.replace(status=APPROVED if before.same_as(entry.item) else CHANGED, before=before)
+        known = ledger.known(folder, entry.item.id)
+        own.pop(entry.item.id, None)
+        if known:
+            status = APPROVED if covered(known, entry.item) else CHANGED
+            entry = entry.replace(status=status, before=known[0])
         entries.append(entry)
-    gone = [Reviewed(item, REMOVED, "", None, before=item) for item in known.values()]
+    gone = [Reviewed(item, REMOVED, "", None, before=item) for item in own.values()]
     return [*entries, *gone], problems
 
 
@@ -117,15 +119,10 @@ def _prints(cases: Sequence[Case], project: str, env: Mapping[str, str]) -> dict
     paths = [case.env.get("PATH") or "" for case in cases] + [env.get("PATH", "")]
     for each in dict.fromkeys(paths):
         waiting += on_project_path([*words], each.replace("{project}", project), project, files)
-    found = with_interpreters([path for path in waiting if not _is_device(path)], roots, files)
+    found = with_interpreters(waiting, roots, files)
     for folder in dict.fromkeys(os.path.join(project, name) for case in cases for name in case.plugin_dirs):
         found.update(_plugin_prints(project, folder, env))
     return {path: seen for path, seen in found.items() if not within(path, NO_HOME)}
-
-
-def _is_device(path: str) -> bool:
-    """`/dev/null` and its like hold nothing that could be changed behind an approval's back."""
-    return within(os.path.realpath(path), "/dev") or within(os.path.realpath(path), "/proc")
 
 
 def _plugin_prints(project: str, folder: str, env: Mapping[str, str]) -> dict[str, Print]:
@@ -151,11 +148,11 @@ def standing(file: str, cases: Sequence[Case], given: str | None, env: Mapping[s
         state_dir = believed_dir(env, folder)
         if state_dir == NOWHERE:
             return found  # the project could have written the ledger itself
-        known = Ledger(state_dir).items(folder).get(_identity(path, folder))
-        if known is not None:
+        known = Ledger(state_dir).known(folder, _identity(path, folder))
+        if known:
             project = given or project_for(file, cases[0].project if cases else "", folder)
             prints = {path: Print(cases[0].digest), **_prints(cases, project, env)} if cases else {}
-            if known.same_as(_item(path, folder, prints)):
+            if covered(known, _item(path, folder, prints)):
                 return Standing(APPROVED, folder)
             found = Standing(CHANGED, folder)
         above = os.path.dirname(folder)
@@ -214,15 +211,15 @@ class Checked(Record):
 def check_copy(source: str, copy: str, search_path: str, env: Mapping[str, str]) -> Checked:
     """Which hooks of the copy are what their user approved in the project. The copy is looked at and not the project,
     so what was judged is what runs."""
-    known = Ledger(believed_dir(env, source)).items(source)
+    ledger = Ledger(believed_dir(env, source))
     approved: set[str] = set()
     waiting: dict[str, str] = {}
     for item in _items(copy, {**env, "PATH": search_path}):
-        before = known.get(item.id)
-        if before is not None and _is_copy_of(item, before, copy, source):
+        known = ledger.known(source, item.id)
+        if any(_is_copy_of(item, before, copy, source) for before in known):
             approved.add(item.id)
         else:
-            waiting[item.id] = NEW if before is None else CHANGED
+            waiting[item.id] = CHANGED if known else NEW
     return Checked(frozenset(approved), waiting)
 
 

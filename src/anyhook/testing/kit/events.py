@@ -115,7 +115,7 @@ class Built:
     @property
     def stdin(self) -> str:
         """The payload as the bytes that are sent, in text."""
-        from anyhook.model.json_bytes import encode
+        from anyhook.model.lean_json import encode
 
         return encode(self.payload).decode()
 

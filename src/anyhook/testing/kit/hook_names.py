@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from anyhook.model.hook import Hook
-    from anyhook.walk.catalog import Catalog
+    from anyhook.walk.routes import Catalog
 
 
 def means(name: str, identity: str, hook_name: str = "") -> bool:

@@ -12,8 +12,8 @@ from anyhook.model.record import Record
 from anyhook.state.plans import Setup
 from anyhook.testing.kit.events import event_of
 from anyhook.testing.kit.hook_names import keep_only
-from anyhook.walk.catalog import open_catalog
 from anyhook.walk.engine import Engine
+from anyhook.walk.routes import open_catalog
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json

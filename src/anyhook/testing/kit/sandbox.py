@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from anyhook.documents.files import Files
+from anyhook.documents.places import state_dir
 from anyhook.shell.named import within
-from anyhook.state.places import state_dir
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.tables.rows import Roots
 from anyhook.testing.conformance.layout import lay_out

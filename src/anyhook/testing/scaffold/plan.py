@@ -14,7 +14,7 @@ from anyhook.documents.parse import parse_json, repeated_key, syntax_of
 from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.model.hook import ARMED, Hook, Source
 from anyhook.model.record import Record
-from anyhook.tables.matchers import everything
+from anyhook.tables.cells import everything
 from anyhook.tables.patterns import check_pattern
 from anyhook.testing.scaffold.script import Lang, Script, text
 

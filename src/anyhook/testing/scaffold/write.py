@@ -9,7 +9,7 @@ import stat
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from anyhook.documents.write import replace_file, write_beside
+from anyhook.documents.places import replace_file, write_beside
 from anyhook.state.locks import locked
 from anyhook.testing.scaffold.plan import CannotScaffold, Overtaken, find_hook, plan
 

@@ -1,0 +1,286 @@
+/* The command `anyhook`, without the start of Python: calls that an agent waits for are handed to the warm server, and
+ * this process exits with the status that comes back. Every other call, and every surprise, executes the Python command
+ * beside this program. It reads no hook files and decides nothing. src/anyhook/warm has the other end; place.py and
+ * messages.py say the same as the first half of this file.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PYTHON "/anyhook-python"
+#define CALL 0x316B6861u
+#define ACCEPT_MS 3000 /* how long a server may take to accept a call */
+#define STDIN_MS 5000  /* how long stdin may take to end before the call goes cold, which has a watchdog for that */
+
+static char folder[4096]; /* of this program, and of the Python command */
+static char **words;      /* of the call, from the verb on */
+static int count;         /* of them */
+static int worker = -1;   /* a handle of the process that serves the call */
+static volatile sig_atomic_t told;
+
+/* Executes the Python command; `mark` tells it what happened. A gate must not open because that cannot be done. */
+static _Noreturn void cold(const char *mark) {
+    static char program[sizeof folder + sizeof PYTHON];
+    char **argv = malloc((count + 3) * sizeof *argv);
+    int n = 0;
+    snprintf(program, sizeof program, "%s" PYTHON, folder);
+    if (argv) {
+        argv[n++] = program;
+        if (mark) argv[n++] = (char *)mark;
+        for (int i = 0; i < count; i++) argv[n++] = words[i];
+        argv[n] = NULL;
+        execv(program, argv);
+    }
+    dprintf(2, "anyhook: %s cannot be started (%s). Install anyhook again.\n", program, strerror(errno));
+    _exit(2);
+}
+
+static int find_folder(void) {
+    ssize_t size = readlink("/proc/self/exe", folder, sizeof folder - 1);
+    if (size <= 0 || size >= (ssize_t)sizeof folder - 1) return 0;
+    folder[size] = 0;
+    char *slash = strrchr(folder, '/');
+    if (!slash) return 0;
+    *slash = 0;
+    return 1;
+}
+
+static int find_socket(struct sockaddr_un *address) {
+    uint64_t sum = 0xCBF29CE484222325u;
+    char home[4096], session[16] = "";
+    const char *base = getenv("XDG_RUNTIME_DIR");
+    struct stat seen;
+    for (const char *at = folder; *at; at++) sum = (sum ^ (unsigned char)*at) * 0x100000001B3u;
+    int terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (terminal >= 0) {
+        close(terminal);
+        snprintf(session, sizeof session, ".%d", (int)getsid(0));
+    }
+    int size = base && *base == '/' ? snprintf(home, sizeof home, "%s/anyhook", base)
+                                    : snprintf(home, sizeof home, "/tmp/anyhook-%d", (int)geteuid());
+    if (size < 0 || size >= (int)sizeof home) return 0;
+    if (lstat(home, &seen) == 0 && (!S_ISDIR(seen.st_mode) || seen.st_uid != geteuid() || seen.st_mode & 077)) return 0;
+    address->sun_family = AF_UNIX;
+    size = snprintf(address->sun_path, sizeof address->sun_path, "%s/%016llx%s", home, (unsigned long long)sum, session);
+    return size > 0 && size < (int)sizeof address->sun_path;
+}
+
+/* Whether the call reads stdin: then it is kept, so that it can be read once more where a worker is lost. */
+static int reads_stdin(void) {
+    if (!strcmp(words[0], "bridge")) return 1;
+    for (int i = 1; i < count; i++) {
+        size_t size = strlen(words[i]);
+        if (!strcmp(words[i], "-") || (size > 2 && !strcmp(words[i] + size - 2, "=-"))) return 1;
+    }
+    return 0;
+}
+
+static int copy(int from, int to) { /* 1 for some bytes, 0 for the end, -1 for a failure */
+    static char buffer[65536];
+    ssize_t size = read(from, buffer, sizeof buffer);
+    if (size < 0) return errno == EINTR ? 1 : -1;
+    for (ssize_t done = 0; done < size;) {
+        ssize_t written = write(to, buffer + done, size - done);
+        if (written < 0 && errno != EINTR) return -1;
+        if (written > 0) done += written;
+    }
+    return size > 0;
+}
+
+/* stdin takes too long, or does not fit: the call goes cold. A process of its own feeds it what was read, and the rest. */
+static _Noreturn void cold_with_rest(int kept) {
+    int ends[2];
+    lseek(kept, 0, SEEK_SET);
+    if (pipe(ends) == 0) {
+        pid_t child = fork();
+        if (child == 0) {
+            if (fork() > 0) _exit(0);
+            signal(SIGPIPE, SIG_DFL);
+            close(ends[0]);
+            close(1);
+            close(2);
+            while (copy(kept, ends[1]) > 0) {
+            }
+            while (copy(0, ends[1]) > 0) {
+            }
+            _exit(0);
+        }
+        if (child > 0) {
+            waitpid(child, NULL, 0);
+            dup2(ends[0], 0);
+            close(ends[0]);
+            close(ends[1]);
+        }
+    }
+    cold(NULL);
+}
+
+static int now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int)(now.tv_sec % 1000000 * 1000 + now.tv_nsec / 1000000);
+}
+
+static void keep_stdin(void) {
+    int kept = memfd_create("stdin", MFD_CLOEXEC), begun = now_ms();
+    if (kept < 0) cold(NULL);
+    for (;;) {
+        struct pollfd ready = {.fd = 0, .events = POLLIN};
+        int left = STDIN_MS - (now_ms() - begun);
+        int some = left > 0 ? poll(&ready, 1, left) : 0;
+        if (some < 0 && errno == EINTR) continue;
+        int got = some > 0 ? copy(0, kept) : -1;
+        if (got < 0) cold_with_rest(kept);
+        if (got == 0) break;
+    }
+    lseek(kept, 0, SEEK_SET);
+    dup2(kept, 0);
+    close(kept);
+}
+
+/* The words and the environment lie in one piece, as the kernel has put them there; 0 where somebody has moved them. */
+static size_t in_one_piece(char **list, char **end) {
+    size_t n = 0;
+    for (; list[n]; n++) {
+        if (*end && list[n] != *end) return (size_t)-1;
+        *end = list[n] + strlen(list[n]) + 1;
+    }
+    return n;
+}
+
+static int send_call(int connection, char **argv, char **envp) {
+    char *end = NULL, control[CMSG_SPACE(4 * sizeof(int))];
+    size_t arguments = in_one_piece(argv, &end), variables = in_one_piece(envp, &end);
+    if (arguments == (size_t)-1 || variables == (size_t)-1) return 0;
+    int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (here < 0) return 0;
+    uint32_t header[4] = {CALL, arguments, variables, end - argv[0]};
+    int descriptors[4] = {0, 1, 2, here};
+    struct iovec parts[2] = {{header, sizeof header}, {argv[0], end - argv[0]}};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2, .msg_control = control, .msg_controllen = sizeof control};
+    struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof descriptors);
+    memcpy(CMSG_DATA(rights), descriptors, sizeof descriptors);
+    size_t size = sizeof header + parts[1].iov_len;
+    ssize_t sent = sendmsg(connection, &message, MSG_NOSIGNAL);
+    if (sent < (ssize_t)sizeof header) return 0;
+    for (size_t done = sent; done < size; done += sent) {
+        sent = send(connection, argv[0] + (done - sizeof header), size - done, MSG_NOSIGNAL);
+        if (sent <= 0) return 0;
+    }
+    return 1;
+}
+
+static int get(int connection, void *data, size_t size) {
+    for (size_t done = 0; done < size;) {
+        ssize_t got = recv(connection, (char *)data + done, size - done, 0);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return 0;
+        done += got;
+    }
+    return 1;
+}
+
+static void tell(int number) {
+    told = number;
+    syscall(SYS_pidfd_send_signal, worker, number, NULL, 0);
+}
+
+static void listen_for(int number) {
+    struct sigaction now, before;
+    memset(&now, 0, sizeof now);
+    now.sa_handler = tell;
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(number, &now, NULL);
+}
+
+/* The end of a call that a worker has accepted: this returns only where nothing has happened yet. */
+static void see_through(int connection) {
+    uint32_t number;
+    char letter;
+    int on_duty = 0;
+    if (!get(connection, &number, sizeof number)) return;
+    worker = syscall(SYS_pidfd_open, number, 0);
+    if (worker >= 0) {
+        listen_for(SIGINT);
+        listen_for(SIGTERM);
+        listen_for(SIGHUP);
+    }
+    while (get(connection, &letter, 1)) {
+        if (letter == 'X' && get(connection, &number, sizeof number)) _exit(number);
+        if (letter == 'H') on_duty = 1;
+    }
+    if (told) { /* it ended as this process would have */
+        signal(told, SIG_DFL);
+        raise(told);
+    }
+    if (on_duty) {
+        lseek(0, 0, SEEK_SET);
+        cold("--warm-lost");
+    }
+}
+
+static void serve(char **argv, char **envp) {
+    struct sockaddr_un address;
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    char letter;
+    const char *wanted = getenv("ANYHOOK_WARM");
+    if (!find_socket(&address)) cold(NULL);
+    int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (connection < 0 || connect(connection, (struct sockaddr *)&address, sizeof address) < 0)
+        cold(wanted && !strcmp(wanted, "on") ? NULL : "--warm-start");
+    if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 || peer.uid != geteuid()) cold(NULL);
+    int kept = reads_stdin();
+    if (kept) keep_stdin();
+    if (send_call(connection, argv, envp)) {
+        struct pollfd ready = {.fd = connection, .events = POLLIN};
+        int some;
+        while ((some = poll(&ready, 1, ACCEPT_MS)) < 0 && errno == EINTR) {
+        }
+        /* From here on a worker that has not accepted yet cannot; one that has, has said so. */
+        if (some <= 0) shutdown(connection, SHUT_RDWR);
+        if (get(connection, &letter, 1) && letter == 'A') {
+            see_through(connection);
+            if (some <= 0) {
+                lseek(0, 0, SEEK_SET);
+                cold("--warm-lost");
+            }
+        }
+    }
+    close(connection);
+    if (kept) lseek(0, 0, SEEK_SET);
+    cold(NULL);
+}
+
+int main(int argc, char **argv, char **envp) {
+    words = argv + 1;
+    count = argc - 1;
+    if (!find_folder()) {
+        dprintf(2, "anyhook: /proc/self/exe cannot be read (%s). Call anyhook-python instead.\n", strerror(errno));
+        return 2;
+    }
+    const char *warm = getenv("ANYHOOK_WARM"), *debug = getenv("ANYHOOK_DEBUG");
+    int plain = count > 0 && (!strcmp(words[0], "fire") || !strcmp(words[0], "bridge")) &&
+                !(warm && !strcmp(warm, "off")) && !(debug && *debug && strcmp(debug, "0")) && getuid() == geteuid() &&
+                getgid() == getegid() && !isatty(0);
+    for (int i = 1; plain && i < count; i++) plain = strcmp(words[i], "--debug") && strcmp(words[i], "--help");
+    for (int number = 0; plain && number < 3; number++) plain = fcntl(number, F_GETFD) >= 0;
+    if (plain) serve(argv, envp);
+    cold(NULL);
+}

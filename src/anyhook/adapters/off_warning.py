@@ -1,0 +1,28 @@
+"""Off warning: one warning for whoever puts hooks into an agent's loop while guards are off."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from typing import TYPE_CHECKING
+
+from anyhook.walk.tell import off_line
+
+if TYPE_CHECKING:
+    from anyhook.adapters.lifecycle import Lifecycle
+
+
+class GuardOffWarning(UserWarning):
+    """A guard of the project is off."""
+
+
+def warned(lifecycle: Lifecycle, framework: str) -> Lifecycle:
+    """The lifecycle, after its one warning: through `warnings`, and the logger that the framework's users look at."""
+    if lifecycle.warned:
+        return lifecycle
+    lifecycle.warned = True
+    line = off_line(lifecycle.engine.setup, lifecycle.engine.catalog)
+    if line:
+        warnings.warn(line, GuardOffWarning, stacklevel=4)
+        logging.getLogger(framework).warning("%s", line)
+    return lifecycle

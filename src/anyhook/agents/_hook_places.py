@@ -1,0 +1,97 @@
+"""Where agents keep hooks, as far as that is known: so that a hook file which nobody reads here can be named. A place
+drops out by itself once a dialect reads it."""
+
+from __future__ import annotations
+
+from anyhook.model.record import Record
+
+# `{project}`, `{home}` and `{config}` stand for folders; a star is any name in one folder.
+
+
+class HookPlace(Record):
+    """Files in which one agent declares hooks."""
+
+    title: str
+    """The agent."""
+    paths: tuple[str, ...]
+    word: str = ""
+    """What a file that also holds other things has to contain."""
+
+
+HOOK_PLACES = (
+    HookPlace("Cursor", ("{project}/.cursor/hooks.json", "{home}/.cursor/hooks.json")),
+    HookPlace("Windsurf", ("{project}/.windsurf/hooks.json", "{home}/.codeium/windsurf/hooks.json")),
+    HookPlace("Devin", ("{project}/.devin/hooks.v1.json",)),
+    HookPlace("Devin", ("{project}/.devin/config.json", "{config}/devin/config.json"), '"hooks"'),
+    HookPlace(
+        "Cline",
+        (
+            "{project}/.clinerules/hooks/*",
+            "{project}/.cline/hooks/*",
+            "{home}/.cline/hooks/*",
+            "{home}/Documents/Cline/Hooks/*",
+        ),
+    ),
+    HookPlace(
+        "Factory Droid",
+        ("{project}/.factory/hooks.json", "{project}/.factory/hooks/hooks.json", "{home}/.factory/hooks.json"),
+    ),
+    HookPlace(
+        "Factory Droid",
+        ("{project}/.factory/settings.json", "{project}/.factory/settings.local.json", "{home}/.factory/settings.json"),
+        '"hooks"',
+    ),
+    HookPlace("kimi-cli", ("{home}/.kimi/config.toml",), "[[hooks]]"),
+    HookPlace("Kimi Code", ("{home}/.kimi-code/config.toml",), "[[hooks]]"),
+    HookPlace("OpenHands", ("{project}/.openhands/hooks.json", "{home}/.openhands/hooks.json")),
+    HookPlace("Crush", ("{project}/crush.json", "{project}/.crush.json", "{config}/crush/crush.json"), '"hooks"'),
+    HookPlace(
+        "opencode",
+        (
+            "{project}/.opencode/plugins/*",
+            "{project}/.opencode/plugin/*",
+            "{config}/opencode/plugins/*",
+            "{config}/opencode/plugin/*",
+        ),
+    ),
+    HookPlace("Kilo", ("{project}/.kilo/plugins/*", "{config}/kilo/plugins/*")),
+    HookPlace("Amp", ("{project}/.amp/plugins/*", "{config}/amp/plugins/*")),
+    HookPlace("Kiro", ("{project}/.kiro/hooks/*", "{home}/.kiro/hooks/*")),
+    HookPlace("Kiro", ("{project}/.kiro/agents/*.json", "{home}/.kiro/agents/*.json"), '"hooks"'),
+    HookPlace(
+        "Auggie",
+        ("{project}/.augment/settings.json", "{project}/.augment/settings.local.json", "{home}/.augment/settings.json"),
+        '"hooks"',
+    ),
+    HookPlace("Grok Build", ("{project}/.grok/hooks/*.json", "{home}/.grok/hooks/*.json")),
+    HookPlace("Grok Build", ("{home}/.grok/config.toml",), "[[hooks."),
+    HookPlace("Mistral Vibe", ("{project}/.vibe/hooks.toml", "{home}/.vibe/hooks.toml")),
+    HookPlace("deepagents", ("{project}/.deepagents/hooks.json", "{home}/.deepagents/hooks.json")),
+    HookPlace("Hermes", ("{home}/.hermes/config.yaml",), "hooks:"),
+    HookPlace(
+        "Letta Code",
+        ("{project}/.letta/settings.json", "{project}/.letta/settings.local.json", "{home}/.letta/settings.json"),
+        '"hooks"',
+    ),
+    HookPlace("Junie", ("{home}/.junie/config.json",), '"hooks"'),
+    HookPlace("Reasonix", ("{project}/.reasonix/settings.json", "{home}/.reasonix/settings.json"), '"hooks"'),
+    HookPlace(
+        "CodeBuddy Code",
+        ("{project}/.codebuddy/settings.json", "{home}/.codebuddy/settings.json"),
+        '"hooks"',
+    ),
+    HookPlace("Qoder", ("{project}/.qoder/settings.json", "{home}/.qoder/settings.json"), '"hooks"'),
+    HookPlace("Continue", ("{project}/.continue/settings.json", "{home}/.continue/settings.json"), '"hooks"'),
+    HookPlace("Mastra Code", ("{project}/.mastracode/hooks.json", "{home}/.mastracode/hooks.json")),
+    HookPlace("Code Puppy", ("{project}/.code_puppy/hooks.json", "{home}/.code_puppy/hooks.json")),
+    HookPlace(
+        "Copilot CLI",
+        (
+            "{project}/.github/copilot/settings.json",
+            "{project}/.github/copilot/settings.local.json",
+            "{home}/.copilot/settings.json",
+        ),
+        '"hooks"',
+    ),
+    HookPlace("Codex CLI", ("{project}/.codex/config.toml", "{home}/.codex/config.toml"), "[[hooks."),
+)

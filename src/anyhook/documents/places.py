@@ -1,0 +1,171 @@
+"""Where the user's files and our own are, how a file is known again without being read, and how small files are read
+and written: as a whole, for their owner only."""
+
+from __future__ import annotations
+
+import os
+
+from anyhook.model import lean_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from anyhook.model.json_types import Json
+
+
+def home_of(env: Mapping[str, str]) -> str:
+    """The home directory. Relative values are ignored, as the XDG specification asks: they would let the current
+    folder, which may be a cloned project, stand in for the user's."""
+    home = env.get("HOME", "")
+    return home if home.startswith("/") else "/"
+
+
+def base_of(env: Mapping[str, str], variable: str, fallback: str) -> str:
+    """One of the user's base directories."""
+    value = env.get(variable, "")
+    return value if value.startswith("/") else f"{home_of(env).rstrip('/')}/{fallback}"
+
+
+def state_dir(env: Mapping[str, str]) -> str:
+    """Approvals, journal, compiled plans."""
+    return base_of(env, "XDG_STATE_HOME", ".local/state") + "/anyhook"
+
+
+def installs_index(state_dir: str) -> str:
+    """The file that says which files of agents hold our entry."""
+    return f"{state_dir}/installs/index.json"
+
+
+NO_LOCKS = (22, 37, 38, 95)
+"""EINVAL, ENOLCK, ENOSYS, ENOTSUP: what `flock` says on a file system without locks."""
+NOWHERE = "/dev/null/anyhook"
+"""A folder that can neither be there nor be made."""
+
+
+def believed_dir(env: Mapping[str, str], project: str, outer: str = "") -> str:
+    """The state folder as far as its records may be believed: not one that the project could have brought along, in
+    itself or, away from its usual place, in `outer`, the last folder above whose hooks count. A project that holds the
+    home folder holds the state folder by right."""
+    folder = state_dir(env)
+    held = project if folder == env.get("HOME", "") + "/.local/state/anyhook" else outer or project
+    return NOWHERE if lies_in(folder, held) and not lies_in(home_of(env), held) else folder
+
+
+def upward(project: str, outer: str) -> list[str]:
+    """The folders from the project to the last that counts, the nearest first."""
+    found = [project]
+    while found[-1] != outer and found[-1] != os.path.dirname(found[-1]):
+        found.append(os.path.dirname(found[-1]))
+    return found
+
+
+def lies_in(path: str, folder: str) -> bool:
+    """Whether a path is a folder or below it, by identity: letters differ where links, mounts or upper case do."""
+    try:
+        wanted = os.stat(folder)
+    except OSError:
+        return False
+    path = os.path.realpath(path)
+    while True:
+        try:
+            seen = os.stat(path)
+            if (seen.st_ino, seen.st_dev) == (wanted.st_ino, wanted.st_dev):
+                return True
+        except OSError:
+            pass  # not there yet; its parents may be
+        path, below = os.path.dirname(path), path
+        if path == below:
+            return False
+
+
+def real_path(path: str) -> str:
+    """A path of somebody else's as the system would find it. What no path can hold, a NUL or half a character, must not
+    end the question: it is left out or replaced, as agents do."""
+    try:
+        return os.path.realpath(path)
+    except ValueError:
+        return os.path.realpath(path.replace("\0", "").encode("utf-8", "replace").decode())
+
+
+def config_file(env: Mapping[str, str]) -> str:
+    """The user's settings."""
+    return base_of(env, "XDG_CONFIG_HOME", ".config") + "/anyhook/config.toml"
+
+
+Stamp = tuple[int, int, int, int, int]
+"""Modification and change time, size, inode and mode."""
+
+
+def stamp(path: str) -> Stamp | None:
+    """A path's identity without reading it: two different contents have two different stamps. None for a path that is
+    not there."""
+    try:
+        seen = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return (seen.st_mtime_ns, seen.st_ctime_ns, seen.st_size, seen.st_ino, seen.st_mode)
+
+
+PRIVATE = 0o600
+
+
+def replace_file(path: str, data: bytes, mode: int = PRIVATE) -> None:
+    """Puts a file in the place of the one that may be there. A link is replaced, not followed."""
+    temporary = write_beside(path, data, mode)
+    try:
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def write_beside(path: str, data: bytes, mode: int = PRIVATE) -> str:
+    """Writes a file of another name into the same folder, to be moved or linked to its place; its path."""
+    folder, name = os.path.split(path)
+    temporary = f"{folder}/.{name}.{os.getpid()}.{os.urandom(4).hex()}"
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            if mode != PRIVATE:
+                os.fchmod(file.fileno(), mode)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    return temporary
+
+
+def make_private_dir(folder: str) -> None:
+    """Creates one of our folders, with its parents, for its owner only."""
+    if folder and not os.path.isdir(folder):
+        make_private_dir(os.path.dirname(folder))
+        try:
+            os.mkdir(folder, 0o700)
+        except FileExistsError:
+            return  # somebody else was faster
+
+
+def write_private(path: str, data: bytes) -> None:
+    """Replaces a file as a whole, readable by its owner only: a reader sees the old bytes or the new ones."""
+    make_private_dir(os.path.dirname(path))
+    replace_file(path, data)
+
+
+def file_name(text: str) -> str:
+    """A file name for a text, by a plain checksum: those of the library are shared objects, and loading one costs more
+    than this loop."""
+    checksum = 0
+    for byte in text.encode("utf-8", "surrogatepass"):
+        checksum = (checksum * 1_000_003 + byte) & 0xFFFF_FFFF_FFFF_FFFF_FFFF_FFFF_FFFF_FFFF
+    return f"{checksum:032x}"
+
+
+def read_object(path: str) -> dict[str, Json] | None:
+    """The JSON object in one of our small files, or None."""
+    try:
+        with open(path, "rb") as file:
+            found = lean_json.loads(file.read().decode())
+    except (OSError, ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

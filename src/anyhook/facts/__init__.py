@@ -1,0 +1,1 @@
+"""Facts: what a tool call would do, the same for every agent."""

@@ -1,0 +1,315 @@
+"""The facts of a tool call: a shell's line, a file tool's path, a patch, or what a tool that nobody knows is given. The
+agents' own tables say what its tools are called; where none does, the tool's name and the keys of its input."""
+
+from __future__ import annotations
+
+import re
+
+from anyhook.facts.collect import Collector
+from anyhook.facts.patches import patched
+from anyhook.facts.programs import URL
+from anyhook.model import lean_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from anyhook.facts.facts import Facts
+    from anyhook.model.event import Event
+    from anyhook.model.json_types import Json
+
+LINES = (
+    "command",
+    "cmd",
+    "commands",
+    "script",
+    "shell_command",
+    "command_line",
+    "commandLine",
+    "argv",
+    "chars",
+    "bash",
+    "shell_script",
+)
+"""Keys whose value is run by a shell."""
+PATHS = (
+    "path", "file_path", "filePath", "filepath", "file", "filename", "fileName", "absolute_path", "absolutePath",
+    "relative_path", "notebook_path", "target_file", "uri", "target",
+    "paths", "files", "dir_path", "directory", "dir", "folder", "file_name", "TargetFile", "AbsolutePath",
+)  # fmt: skip
+SOURCES = ("source", "src", "from", "old_path", "oldPath", "source_path", "sourcePath", "from_path")
+TARGETS = (
+    "destination",
+    "dest",
+    "dst",
+    "to",
+    "new_path",
+    "newPath",
+    "destination_path",
+    "destinationPath",
+    "to_path",
+    "output",
+    "output_path",
+)
+FOLDERS = ("cwd", "workdir", "working_directory", "workingDirectory", "working_dir", "workspace", "dir_path")
+DELETING = ("delete", "remove", "unlink", "trash", "rmdir", "erase")
+MOVING = ("move", "rename")
+COPYING = ("copy", "upload", "download")
+WRITING = (
+    "write", "edit", "create", "append", "patch", "insert", "replace", "update", "save", "truncate", "modify", "put",
+    "set", "mkdir", "touch", "overwrite", "undo", "refactor", "format", "store", "generate", "notebook", "fsreplace",
+)  # fmt: skip
+READING = (
+    "read",
+    "view",
+    "cat",
+    "open",
+    "get",
+    "list",
+    "ls",
+    "glob",
+    "grep",
+    "search",
+    "find",
+    "show",
+    "fetch",
+    "stat",
+    "tree",
+    "head",
+    "query",
+)
+NOT_FILES = (
+    "issue",
+    "comment",
+    "page",
+    "message",
+    "ticket",
+    "todo",
+    "task",
+    "memory",
+    "event",
+    "calendar",
+    "mail",
+    "branch",
+    "pull_request",
+    "label",
+    "milestone",
+)
+INTERPRETED = {
+    "python": "python3",
+    "py": "python3",
+    "javascript": "node",
+    "js": "node",
+    "node": "node",
+    "ruby": "ruby",
+    "perl": "perl",
+    "bash": "bash",
+    "sh": "bash",
+    "shell": "bash",
+}
+POWERSHELL = ("powershell", "pwsh", "cmd.exe")
+
+
+def facts_of(
+    tool: str, tool_input: Mapping[str, Json], *, cwd: str, home: str, project: str | None, agent: str | None = None,
+    variables: Mapping[str, str] | None = None,
+) -> Facts:  # fmt: skip
+    """What a call would do. It raises nothing: what cannot be read is in `unknown`."""
+    into = Collector(home, variables)
+    try:
+        for name, given in _parts(tool, dict(tool_input), agent):
+            _look(name, given, cwd or project or "/", into)
+    except Exception as error:  # noqa: BLE001 (whatever it was: a rule can ask for what is unknown)
+        into.unknown.append(f"not read: {type(error).__name__} while reading the call")
+    return into.facts()
+
+
+def facts_of_event(event: Event, *, cwd: str, home: str, variables: Mapping[str, str] | None = None) -> Facts:
+    """The facts of an event of a tool, in whatever words it has."""
+    given = event.data.get("input")
+    given = given if isinstance(given, dict) else {}
+    tool = event.ours or str(event.data.get("tool") or "")
+    if event.inputs:
+        from anyhook.tables.translate import restored
+
+        given = restored(given, event.inputs)
+    return facts_of(tool, given, cwd=cwd, home=home, project=None, variables=variables)
+
+
+def _parts(tool: str, given: dict[str, Json], agent: str | None) -> list[tuple[str, dict[str, Json]]]:
+    """The call in our own words, several for a batch or a patch."""
+    if agent is None:
+        return [(tool, given)]
+    from anyhook.tables.registry import HOSTS, host
+    from anyhook.tables.translate import restored
+
+    row = host(agent).tools.get(tool) if agent in HOSTS else None
+    if row is None:
+        return [(tool, given)]
+    parts = row.split(given) if row.split is not None else []
+    return parts or [(row.ours, restored(given, row.inputs))]
+
+
+def _look(tool: str, given: dict[str, Json], cwd: str, into: Collector) -> None:
+    folder = next((str(given[key]) for key in FOLDERS if isinstance(given.get(key), str) and given[key]), "")
+    if folder and not any(key in given for key in ("old_text", "content")):
+        from anyhook.facts.paths import resolve
+
+        cwd = resolve(folder.replace("~", into.home, 1) if folder.startswith("~/") else folder, cwd)
+    words = _words(tool)
+    patch = next(
+        (
+            str(given[key])
+            for key in ("patch", "input", "command", "patch_text", "patchText", "diff")
+            if isinstance(given.get(key), str) and "*** Begin Patch" in str(given[key])
+        ),
+        "",
+    )
+    if patch and (
+        "patch" in tool.lower()
+        or not isinstance(given.get("command"), str)
+        or str(given["command"]).lstrip().startswith("*** Begin")
+    ):
+        for action, path in patched(patch):
+            into.note(action, path, cwd)
+        return
+    lines = list(_lines(tool, given))
+    if lines:
+        for line in lines:
+            _shell(tool, given, line, cwd, into)
+        return
+    code = next((str(given[key]) for key in ("code", "source_code") if isinstance(given.get(key), str)), "")
+    if code and not any(key in given for key in PATHS):
+        _code(tool, given, code, cwd, into)
+        return
+    _files(tool, words, given, cwd, into)
+
+
+def _words(tool: str) -> list[str]:
+    return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", tool.rpartition("__")[2])]
+
+
+def _lines(tool: str, given: dict[str, Json]) -> Iterator[str]:
+    """The shell lines that an input holds."""
+    import shlex
+
+    is_editor = any(word in _words(tool) for word in ("editor", "edit", "str", "text")) and any(
+        key in given for key in PATHS
+    )
+    if is_editor:
+        return
+    for key in LINES:
+        value = given.get(key)
+        if isinstance(value, str):
+            args = given.get("args") or given.get("arguments")
+            if isinstance(args, list) and key in ("command", "cmd"):
+                value = shlex.join([value, *map(str, args)])
+            yield value
+        elif isinstance(value, list) and value:
+            if key == "commands":
+                yield from (each if isinstance(each, str) else _joined(each) for each in value)
+            else:
+                yield shlex.join(map(str, value))
+
+
+def _joined(value: Json) -> str:
+    import shlex
+
+    if isinstance(value, dict):
+        args = value.get("args")
+        text = str(value.get("command") or "")
+        return shlex.join([text, *map(str, args)]) if isinstance(args, list) else text
+    return shlex.join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _shell(tool: str, given: dict[str, Json], line: str, cwd: str, into: Collector) -> None:
+    shell = str(given.get("shell") or "").lower()
+    if any(name in shell or name in tool.lower() for name in POWERSHELL):
+        into.unknown.append(f"not read: a line of PowerShell or cmd, `{line[:60]}`")
+        return
+    if re.match(r"\s*(?:powershell|pwsh|cmd)(?:\.exe)?\s", line):
+        into.unknown.append(f"not read: a line of PowerShell or cmd, `{line[:60]}`")
+    into.shell(line, cwd)
+
+
+def _code(tool: str, given: dict[str, Json], code: str, cwd: str, into: Collector) -> None:
+    """A tool that runs code of a language."""
+    from anyhook.facts.code import look_at_code
+    from anyhook.shell.program import Program
+
+    language = str(given.get("language") or given.get("lang") or "").lower()
+    name = INTERPRETED.get(language) or next(
+        (INTERPRETED[word] for word in _words(tool) if word in INTERPRETED), "python3"
+    )
+    if name == "bash":
+        into.shell(code, cwd)
+        return
+    program = Program(name, cwd=cwd, code=code, path=name)
+    into.runs.append(program)
+    look_at_code(program, into)
+
+
+def _files(tool: str, words: list[str], given: dict[str, Json], cwd: str, into: Collector) -> None:
+    """A tool by its name and by the paths that it is given."""
+
+    def named(keys: tuple[str, ...]) -> Iterator[str]:
+        for key in keys:
+            for text in lean_json.every_text(given[key]) if key in given else ():
+                if "\n" not in text and len(text) < 4096 and not (URL.match(text) and not text.startswith("file:")):
+                    yield into.home + text[1:] if text.startswith("~/") or text == "~" else text
+
+    for text in lean_json.every_text(given):
+        if len(text) < 4096 and URL.match(text):
+            into.connect(text)
+    for key in ("url", "endpoint", "host", "hostname", "domain"):
+        value = given.get(key)
+        if isinstance(value, str) and value and not URL.match(value):
+            into.connect(value)
+    is_file = not any(word in tool.lower() for word in NOT_FILES)
+    for path in named(SOURCES):
+        into.note("delete" if any(word in MOVING for word in words) else "read", path, cwd)
+    if any(word in (*MOVING, *COPYING, *WRITING) for word in words):
+        for path in named(TARGETS):
+            into.write(path, cwd)
+    operation = str(
+        given.get("command") or given.get("operation") or given.get("action") or given.get("mode") or ""
+    ).lower()
+    for path in named(PATHS):
+        if not is_file and "/" not in path:
+            continue
+        if operation in ("view", "read", "list"):
+            into.read(path, cwd)
+        elif any(word in DELETING for word in words) or operation in DELETING:
+            into.delete(path, cwd)
+        elif (
+            any(word in (*WRITING, *MOVING) for word in words)
+            or (operation not in ("", "view", "read", "list") and not any(word in READING for word in words))
+            or _has_text(given)
+        ):
+            into.write(path, cwd)
+        else:
+            into.read(path, cwd)
+    for key in ("edits", "changes", "operations"):
+        for each in given.get(key) if isinstance(given.get(key), list) else ():  # type: ignore[union-attr]
+            if isinstance(each, dict):
+                _files(tool, [*words, "edit"], each, cwd, into)
+
+
+def _has_text(given: dict[str, Json]) -> bool:
+    return any(
+        key in given
+        for key in (
+            "content",
+            "contents",
+            "new_string",
+            "new_text",
+            "newText",
+            "text",
+            "file_text",
+            "old_string",
+            "new_source",
+            "new_str",
+            "data",
+            "body",
+        )
+    )

@@ -1,0 +1,115 @@
+"""Programs in other languages inside a line: Python by its own grammar, the rest by the calls that open, write,
+delete and start things. What is computed cannot be known, and says so."""
+
+from __future__ import annotations
+
+import re
+
+from anyhook.facts.programs import URL
+from anyhook.facts.python_code import PythonCode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.facts.collect import Collector
+    from anyhook.shell.program import Program
+
+PYTHON = re.compile(r"(python|pypy)[0-9.]*")
+OTHERS = re.compile(r"(node|nodejs|perl|ruby|php|deno|bun|lua|osascript|Rscript|tclsh)[0-9.]*")
+
+
+def look_at_code(program: Program, into: Collector) -> None:
+    """Adds what the program text does that an interpreter is given."""
+    if program.code is None:
+        return
+    if PYTHON.fullmatch(program.name):
+        if not PythonCode(program, into).read(program.code):
+            into.unknown.append("code that is not valid Python")
+            _others(program, into)
+    elif OTHERS.fullmatch(program.name):
+        _others(program, into)
+
+
+# -- other languages: by their calls
+
+TEXT = r"\s*\(?\s*(?:[A-Z]\w*\s*,\s*)?(['\"])(?P<path>(?:(?!\1)[^\\\n]|\\.)*)\1"
+CALLS: tuple[tuple[str, str], ...] = (
+    ("delete", r"\b(?:unlinkSync|unlink|rmSync|rmdirSync|rmdir|rm_rf|rm_r|rm_f|rm|remove_tree|rmtree|removeSync|"
+        r"remove|delete|removeAll|Deno\.remove(?:Sync)?)"),
+    ("write", r"\b(?:writeFileSync|writeFile|appendFileSync|appendFile|createWriteStream|file_put_contents|"
+        r"mkdirSync|mkdir|truncateSync|Deno\.writeTextFile(?:Sync)?|Bun\.write|outputFileSync|touch|File\.write|"
+            r"IO\.write|chmodSync|symlinkSync)"),
+    ("read", r"\b(?:readFileSync|readFile|createReadStream|file_get_contents|readFileSync|"
+        r"Deno\.readTextFile(?:Sync)?|File\.read|IO\.read|slurp|require|readlines)"),
+    ("line", r"\b(?:execSync|exec|system|spawnSync|spawn|popen|shell_exec|passthru|qx|backtick|os\.execute|"
+        r"io\.popen|do shell script)"),
+)  # fmt: skip
+_PATTERNS = tuple((action, re.compile(pattern + TEXT, re.DOTALL)) for action, pattern in CALLS)
+TWO = re.compile(
+    r"\b(renameSync|rename|copyFileSync|copyFile|copy|cp|mv|move|cpSync)"
+    + TEXT
+    + r"\s*,\s*(['\"])(?P<to>(?:(?!\3).)*)\3"
+)
+OPENED = re.compile(
+    r"\bopen(?:Sync)?\s*\(?\s*(?:my\s+)?(?:\$?\w+\s*,\s*)?(['\"])(?P<a>[^'\"]*)\1(?:\s*,\s*(['\"])(?P<b>[^'\"]*)\3)?"
+)
+TICKS = re.compile(r"(?:`([^`]+)`|%x[({]([^)}]+)[)}]|qx[({/]([^)}/]+)[)}/])")
+
+
+def _others(program: Program, into: Collector) -> None:
+    code = program.code or ""
+    for action, pattern in _PATTERNS:
+        for found in pattern.finditer(code):
+            path = found["path"]
+            if action == "line":
+                into.line(_with_list(code, found, path), program)
+            elif action == "read" and "require" in found[0] and "/" not in path:
+                continue
+            elif not program.remote:
+                into.note(action, path, program.cwd)
+    for found in TWO.finditer(code):
+        if not program.remote:
+            into.note(
+                "delete" if found[1] in ("rename", "renameSync", "mv", "move") else "read", found["path"], program.cwd
+            )
+            into.note("write", found["to"], program.cwd)
+    for found in OPENED.finditer(code):
+        _opened(found, program, into)
+    if not program.name.startswith(("node", "deno", "bun")):
+        for groups in TICKS.findall(code):
+            into.line("".join(groups), program)
+    for url in URL.findall(code):
+        into.connect(url)
+    if re.search(r"\b(?:eval|exec|system|spawn|unlink|writeFile)\w*\s*\(?\s*[$@\w]+\s*[,)]", code):
+        into.unknown.append(f"arguments computed by {program.name}")
+
+
+def _with_list(code: str, found: re.Match[str], first: str) -> str:
+    """`spawnSync("rm", ["-rf", "/"])` and `system("rm", "-rf", "/")` as one line."""
+    import shlex
+
+    tail = code[found.end() : found.end() + 500]
+    listed = re.match(r"\s*,\s*\[([^\]]*)\]", tail) or re.match(r"((?:\s*,\s*(?:'[^']*'|\"[^\"]*\"))+)\s*\)", tail)
+    if listed is None:
+        return first
+    words = [single or double for single, double in re.findall(r"'([^']*)'|\"([^\"]*)\"", listed[1])]
+    return " ".join([first, *map(shlex.quote, words)])
+
+
+def _opened(found: re.Match[str], program: Program, into: Collector) -> None:
+    first, second = found["a"], found["b"]
+    if program.remote:
+        return
+    if second is None:
+        piece = re.match(r"\s*(\+?[<>]{1,2})?\s*(.+?)\s*(\|)?$", first)
+        if piece and piece[3]:
+            into.line(piece[2], program)
+        elif piece:
+            into.note("write" if ">" in (piece[1] or "") else "read", piece[2], program.cwd)
+        return
+    if re.fullmatch(r"\s*\+?[<>|-]{1,2}.*", first):  # perl: the mode comes first
+        if "|" in first:
+            into.line(second, program)
+        else:
+            into.note("write" if ">" in first else "read", second, program.cwd)
+    else:
+        into.note("write" if any(sign in second for sign in "wax+") else "read", first, program.cwd)

@@ -1,0 +1,103 @@
+"""Collecting: the facts of a shell line, program by program, each path as the system would find it."""
+
+from __future__ import annotations
+
+from anyhook.facts.code import look_at_code
+from anyhook.facts.facts import Facts
+from anyhook.facts.paths import STREAMS, resolve
+from anyhook.facts.programs import look_at
+from anyhook.facts.secrets import kind_of_path
+from anyhook.shell.program import Word
+from anyhook.shell.read import read_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from anyhook.facts.facts import GitOperation
+    from anyhook.shell.program import Program
+
+MAX_LINES = 50
+"""How many lines in the code of other languages are read."""
+
+
+class Collector:
+    """Takes the facts of one call together."""
+
+    def __init__(self, home: str, variables: Mapping[str, str] | None = None) -> None:
+        self.home, self.variables = home, variables or {}
+        self.runs: list[Program] = []
+        self.reads: list[str] = []
+        self.writes: list[str] = []
+        self.deletes: list[str] = []
+        self.executable: list[str] = []
+        self.changes: list[str] = []
+        self.connects: list[str] = []
+        self.git: list[GitOperation] = []
+        self.secrets: list[str] = []
+        self.unknown: list[str] = []
+        self.lines = 0
+
+    def shell(self, text: str, cwd: str | None, remote: bool = False, via: tuple[str, ...] = ()) -> None:
+        """The facts of a line."""
+        line = read_line(text, cwd, self.home, self.variables)
+        self.unknown.extend(line.unknown)
+        for found in line.programs:
+            program = found.replace(remote=remote or found.remote, via=(*via, *found.via)) if remote or via else found
+            self.runs.append(program)
+            look_at(program, self)
+            look_at_code(program, self)
+
+    def line(self, text: str, program: Program) -> None:
+        """A shell line inside the code of another language."""
+        self.lines += 1
+        if self.lines > MAX_LINES:
+            self.unknown.append("not read: too many lines inside code")
+            return
+        self.shell(text, program.cwd, program.remote, (*program.via, program.name))
+
+    def _path(self, word: Word | str, cwd: str | None, follow: bool = True) -> str:
+        word = Word(word, word) if isinstance(word, str) else word
+        if not word.known:
+            self.unknown.append(f"path from {word.source}")
+        elif cwd is None and not word.text.startswith("/"):
+            self.unknown.append(f"path from the folder of {word.source}")
+        return resolve(word, cwd, follow)
+
+    def read(self, word: Word | str, cwd: str | None) -> None:
+        if (word if isinstance(word, str) else word.text) not in STREAMS:
+            path = self._path(word, cwd)
+            self.reads.append(path)
+            kind = kind_of_path(path, self.home)
+            if kind:
+                self.secrets.append(kind)
+
+    def write(self, word: Word | str, cwd: str | None) -> None:
+        if (word if isinstance(word, str) else word.text) not in STREAMS:
+            self.writes.append(self._path(word, cwd))
+
+    def delete(self, word: Word | str, cwd: str | None) -> None:
+        self.deletes.append(self._path(word, cwd, follow=False))
+
+    def change(self, word: Word | str, cwd: str | None) -> None:
+        self.changes.append(self._path(word, cwd))
+
+    def make_executable(self, word: Word | str, cwd: str | None) -> None:
+        self.executable.append(resolve(word, cwd))
+
+    def connect(self, address: str) -> None:
+        self.connects.append(address)
+
+    def note(self, action: str, path: Word | str, cwd: str | None) -> None:
+        """One of `read`, `write`, `delete`."""
+        {"read": self.read, "write": self.write, "delete": self.delete}[action](path, cwd)
+
+    def facts(self) -> Facts:
+        def once(values: list[str]) -> tuple[str, ...]:
+            return tuple(dict.fromkeys(value for value in values if value))
+
+        return Facts(
+            tuple(program for program in self.runs if program.name or program.path),
+            once(self.reads), once(self.writes), once(self.deletes), once(self.executable),
+            once(self.changes), once(self.connects), tuple(self.git), once(self.secrets), once(self.unknown),
+        )  # fmt: skip

@@ -1,0 +1,199 @@
+"""What programs do with the paths and addresses that they are given: a table. A program without a row is taken to do
+nothing with its words; what it was run for is still in `runs`."""
+
+from __future__ import annotations
+
+from anyhook.model.record import Record
+
+
+class Effect(Record):
+    """One program. The words say which of its arguments: `all`, `first`, `rest` (all but the first), `last`, `sources`
+    (all but the last)."""
+
+    values: str = ""
+    """Short options that take a value, and long ones after a blank."""
+    reads: str = ""
+    writes: str = ""
+    deletes: str = ""
+    changes: str = ""
+    connects: str = ""
+    read_by: tuple[str, ...] = ()
+    """Options whose value is a file that it reads,"""
+    write_by: tuple[str, ...] = ()
+    """or writes."""
+    target: tuple[str, ...] = ()
+    """Options that name the folder to which everything goes, so that all arguments are sources."""
+    writes_if: tuple[str, ...] = ()
+    """Options with one of which it writes what it otherwise reads."""
+    deletes_if: tuple[str, ...] = ()
+    """Options with one of which it deletes what it otherwise reads or writes."""
+    skip_unless: tuple[str, ...] = ()
+    """Its first argument is a program or a pattern, unless one of these options gave it."""
+    not_if: tuple[str, ...] = ()
+    """Options with which it changes nothing."""
+
+
+READ = Effect(reads="all")
+WRITE = Effect(writes="all")
+DELETE = Effect(deletes="all")
+DRY = ("-n", "--dry-run")
+
+EFFECTS: dict[str, Effect] = {
+    **dict.fromkeys(
+        (
+            "cat", "tac", "less", "more", "most", "bat", "batcat", "nl", "od", "hexdump", "hd", "strings", "wc",
+            "uniq", "file", "stat", "ls",
+            "dir", "vdir", "exa", "eza", "lsd", "tree", "du", "md5sum", "sha1sum", "sha224sum", "sha256sum",
+            "sha512sum", "shasum", "cksum", "b2sum",
+            "sum", "zcat", "bzcat", "xzcat", "zless", "rev", "column", "paste", "join", "comm", "cmp", "expand",
+            "fold", "fmt", "pr", "look",
+            "source", ".", "diff3", "sdiff", "colordiff", "delta", "readelf", "objdump", "nm", "ldd", "lsattr",
+            "getfacl", "mdcat", "glow",
+            "xsel", "pbcopy", "realpath", "readlink", "identify", "exiftool", "visudo",
+        ),
+        READ,
+    ),
+    "head": Effect("nc lines bytes", reads="all"), "tail": Effect("nc lines bytes pid sleep-interval", reads="all"),
+    "cut": Effect("dfbc delimiter fields", reads="all"),
+    "base64": Effect("wib wrap input", reads="all", read_by=("-i",)), "base32": Effect("w", reads="all"),
+    "xxd": Effect("lsgco", reads="first"), "diff": Effect("ULIx exclude label", reads="all"), "tee": WRITE,
+    "grep": Effect("eEfmABCD regexp file max-count include exclude include-dir exclude-dir color context "
+        "after-context before-context", reads="all", read_by=("-f", "--file"), skip_unless=("-e", "--regexp", "-f",
+            "--file")),
+    "rg": Effect("efgmABCtTjMr regexp file glob max-count type context", reads="all", read_by=("-f",),
+        skip_unless=("-e", "--regexp", "-f", "--files")),
+    "ag": Effect("GmABC", reads="all", skip_unless=("-g",)), "ack": Effect("mABC", reads="all", skip_unless=("-f",)),
+    "jq": Effect("fL from-file indent", reads="all", skip_unless=("-f", "--from-file")),
+    "yq": Effect("op", reads="all", skip_unless=("--from-file",), writes_if=("-i", "--inplace", "--in-place")),
+    "awk": Effect("fFv", reads="all", read_by=("-f",), skip_unless=("-f",), writes_if=("inplace",)),
+    "sed": Effect("efl expression file line-length", reads="all", read_by=("-f", "--file"), skip_unless=("-e",
+        "--expression", "-f", "--file"), writes_if=("-i", "--in-place")),
+    "sort": Effect("kotST key output field-separator buffer-size temporary-directory", reads="all", write_by=("-o",
+        "--output")),
+    "split": Effect("abClntd", reads="first"), "csplit": Effect("fbn", reads="first"),
+    "openssl": Effect("in out keyout key cert CAfile inkey pass passin passout config days newkey subj connect",
+        read_by=("-in", "-key", "-inkey", "-cert"), write_by=("-out", "-keyout"), ),
+    "gpg": Effect("oru output recipient", reads="all", write_by=("-o", "--output")),
+    "ssh-keygen": Effect("tbfCNPlER", write_by=("-f",)), "ssh-add": READ,
+    "ssh-copy-id": Effect("ipoF", reads="", read_by=("-i",), connects="first"),
+    "rm": DELETE, "rmdir": DELETE, "unlink": DELETE, "shred": Effect("nsr iterations size", deletes="all"),
+    "srm": DELETE, "wipe": DELETE, "trash": DELETE, "trash-put": DELETE, "rimraf": DELETE, "del": DELETE,
+    "erase": DELETE, "git-rm": DELETE,
+    "mv": Effect("tS target-directory suffix", deletes="sources", writes="last", target=("-t", "--target-directory")),
+    "rename": Effect("", writes="rest"),
+    "cp": Effect("tS target-directory suffix", reads="sources", writes="last", target=("-t", "--target-directory")),
+    "gcp": Effect("tS", reads="sources", writes="last", target=("-t",)),
+    "install": Effect("mogtSC mode owner group target-directory suffix", reads="sources", writes="last",
+        target=("-t", "--target-directory")),
+    "ditto": Effect("", reads="sources", writes="last"),
+    "ln": Effect("tS target-directory suffix", reads="sources", writes="last", target=("-t", "--target-directory")),
+    "link": Effect("", reads="first", writes="last"),
+    "rsync": Effect("eTfBM rsh exclude include files-from exclude-from include-from log-file bwlimit backup-dir "
+        "temp-dir link-dest compare-dest chmod chown port rsync-path filter", reads="sources", writes="last",
+            deletes_if=("--delete", "--delete-after", "--delete-before", "--delete-excluded", "--del"),
+                write_by=("--log-file", "--backup-dir"), not_if=DRY),
+    "scp": Effect("cFiJlloPSX", reads="sources", writes="last", read_by=("-i",)),
+    "sftp": Effect("BbcDFiJloPRSs", connects="first"), "rclone": Effect("", reads="", writes=""),
+    "touch": Effect("drt date reference time", writes="all"), "mkdir": Effect("mZ mode", writes="all"),
+    "mkfifo": WRITE, "mknod": Effect("m", writes="first"), "truncate": Effect("sr size reference", writes="all"),
+    "fallocate": Effect("lon length offset", writes="all"),
+    "chmod": Effect(" reference", changes="rest"), "chown": Effect(" reference from", changes="rest"),
+    "chgrp": Effect(" reference", changes="rest"), "chattr": Effect("v", changes="rest"),
+    "setfacl": Effect("mxM modify remove", changes="all"), "xattr": Effect("", changes="last"),
+    "setcap": Effect("", changes="rest"), "chflags": Effect("", changes="rest"),
+    "chcon": Effect("turl", changes="rest"),
+    "gzip": Effect("S", writes="all", not_if=("-c", "--stdout", "-l", "-t")),
+    "gunzip": Effect("S", writes="all", not_if=("-c", "--stdout", "-l", "-t")),
+    "bzip2": Effect("", writes="all", not_if=("-c",)), "xz": Effect("T", writes="all", not_if=("-c", "-l")),
+    "zstd": Effect("oT", reads="all", write_by=("-o",)),
+    "zip": Effect("xibt", writes="first", reads="rest"),
+    "unzip": Effect("dx", reads="first", write_by=("-d",), not_if=("-l", "-t", "-p")),
+    "7z": Effect("", reads="rest"), "unrar": Effect("", reads="rest"), "cpio": Effect("FDI", read_by=("-I",)),
+    "ar": Effect("", writes=""),
+    "patch": Effect("pidoBrF input directory output", writes="first", read_by=("-i", "--input"), write_by=("-o",
+        "--output"), not_if=("--dry-run",)),
+    "ed": WRITE, "ex": Effect("ctS", writes="all"), "vi": Effect("ctS", writes="all"),
+    "vim": Effect("ctST", writes="all"), "nvim": Effect("ctS", writes="all"), "nano": WRITE, "emacs": WRITE,
+    "code": READ, "sponge": WRITE,
+    "curl": Effect("AbcCdDeEFhHKmoPQrtTuUwxXyYz output data data-raw data-binary data-urlencode form header user "
+        "url cookie cookie-jar upload-file proxy request cert key cacert config max-time retry connect-timeout "
+            "user-agent referer output-dir write-out resolve netrc-file dump-header range limit-rate interface "
+                "form-string json", connects="all", write_by=("-o", "--output", "-c", "--cookie-jar", "-D",
+                    "--dump-header"), read_by=("-T", "--upload-file", "-K", "--config", "-E", "--cert", "--key",
+                        "--netrc-file")),
+    "wget": Effect("OPoaetTUQiBwlAR output-document directory-prefix output-file append-output header user password "
+        "post-data post-file body-file body-data input-file timeout tries user-agent level method", connects="all",
+            write_by=("-O", "--output-document", "-P", "--directory-prefix", "-o", "-a"), read_by=("-i",
+                "--input-file", "--post-file", "--body-file")),
+    "http": Effect("ao", connects="http"), "https": Effect("ao", connects="http"),
+    "xh": Effect("ao", connects="http"), "aria2c": Effect("dojxs dir out", connects="all", write_by=("-d", "-o")),
+    "axel": Effect("on", connects="all", write_by=("-o",)), "lynx": Effect("", connects="all"),
+    "w3m": Effect("", connects="all"), "links": Effect("", connects="all"),
+    "ssh": Effect("bcDEeFIiJlmoOpQRSWwL", connects="first", read_by=("-i", "-F")),
+    "mosh": Effect("", connects="first"), "telnet": Effect("l", connects="first"),
+    "nc": Effect("wpsiXxqTOIeclm", connects="first"), "ncat": Effect("wpsiecm", connects="first"),
+    "netcat": Effect("wpsiXxqec", connects="first"), "ftp": Effect("", connects="first"),
+    "lftp": Effect("eu", connects="first"), "ping": Effect("cisWt", connects="first"),
+    "dd": Effect(), "tar": Effect(), "git": Effect(), "find": Effect(), "socat": Effect(),
+    "wipefs": Effect("ot", writes="all"), "blkdiscard": Effect("osp", writes="all"),
+    "fdisk": Effect("", writes="first", not_if=("-l", "--list")),
+    "sfdisk": Effect("", writes="first", not_if=("-l", "-d", "--dump", "--list")),
+    "gdisk": Effect("", writes="first", not_if=("-l",)),
+    "sgdisk": Effect("ntcdu", writes="all", not_if=("-p", "--print")), "parted": Effect("", writes="first"),
+    "mkswap": Effect("LU", writes="all"), "badblocks": Effect("bcsp", reads="first", writes_if=("-w", "-n")),
+    "hdparm": Effect("", reads="all"), "cryptsetup": Effect("", writes=""), "pvcreate": WRITE, "pvremove": DELETE,
+    "vgremove": Effect(), "lvremove": DELETE, "zpool": Effect(), "diskutil": Effect(),
+    "e2fsck": Effect("", reads="all"), "tune2fs": Effect("", writes="last"),
+    "sqlite3": Effect("cmd separator init", writes="first"), "tsort": READ,
+    "ssh-keyscan": Effect("ptf", connects="all"), "dig": Effect("", connects="all"),
+    "nslookup": Effect("", connects="all"), "host": Effect("", connects="all"),
+    "prettier": Effect("", reads="all", writes_if=("--write", "-w")),
+    "black": Effect("l", writes="all", not_if=("--check", "--diff")),
+    "isort": Effect("", writes="all", not_if=("--check", "--diff", "-c")),
+    "gofmt": Effect("r", reads="all", writes_if=("-w",)),
+    "autopep8": Effect("", reads="all", writes_if=("-i", "--in-place")),
+    "clang-format": Effect("", reads="all", writes_if=("-i",)), "dos2unix": WRITE, "unix2dos": WRITE,
+    "logrotate": READ, "crontab": Effect("u", reads="all"), "at": Effect("fqt", read_by=("-f",)),
+    "docker-cp": Effect("", reads="sources", writes="last"), "mount": Effect("to"),
+    "pandoc": Effect("oft output from to", reads="all", write_by=("-o", "--output")),
+    "ffmpeg": Effect("", writes="last"), "convert": Effect("", reads="sources", writes="last"),
+    "gcc": Effect("oIL", reads="all", write_by=("-o",)), "cc": Effect("oIL", reads="all", write_by=("-o",)),
+    "clang": Effect("oIL", reads="all", write_by=("-o",)), "g++": Effect("oIL", reads="all", write_by=("-o",)),
+}  # fmt: skip
+for _name, _like in {
+    "egrep": "grep", "fgrep": "grep", "zgrep": "grep", "ugrep": "grep", "gawk": "awk", "mawk": "awk", "nawk": "awk",
+    "gsed": "sed", "ghead": "head",
+    "gtar": "tar", "bsdtar": "tar", "gfind": "find", "gls": "ls", "grm": "rm", "gmv": "mv", "busctl": "ls",
+    "page": "less", "view": "less", "unxz": "gunzip", "bunzip2": "gunzip", "uncompress": "gunzip", "pigz": "gzip",
+    "gdd": "dd", "dcfldd": "dd", "pv": "cat", "ripgrep": "rg", "curlie": "curl", "wget2": "wget", "rview": "less",
+    "vimdiff": "vim", "pico": "nano", "micro": "nano", "hx": "vim", "kate": "nano", "gedit": "nano",
+    "sudoedit": "nano",
+}.items():  # fmt: skip
+    EFFECTS[_name] = EFFECTS[_like]
+TEXT_ONLY = frozenset(
+    {
+        "echo",
+        "printf",
+        "grep",
+        "egrep",
+        "fgrep",
+        "rg",
+        "sed",
+        "awk",
+        "jq",
+        "git",
+        "test",
+        "[",
+        "basename",
+        "dirname",
+        "expr",
+        "true",
+        "false",
+        "logger",
+        "say",
+        "notify-send",
+        "cowsay",
+        "tr",
+    }
+)
+"""Programs for which an address among their words is text."""

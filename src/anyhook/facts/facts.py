@@ -1,0 +1,68 @@
+"""The nouns of this room: what one tool call would run, read, write, delete and reach, and what could not be known."""
+
+from __future__ import annotations
+
+from anyhook.model.record import Record
+from anyhook.shell.program import Program, Word
+
+__all__ = ["Facts", "GitOperation", "Program", "Word"]
+
+
+class GitOperation(Record):
+    """One operation of git, whatever spelling it had."""
+
+    verb: str
+    """The sub-command: `push`, `stash drop`, `remote add`."""
+    flags: tuple[str, ...] = ()
+    """Options by their long names where git has one, bundles taken apart: `--force`, `--hard`, `--delete`."""
+    args: tuple[str, ...] = ()
+    """Everything else: remotes, references, paths."""
+    paths: tuple[str, ...] = ()
+    """What stands after `--`."""
+    folder: str = ""
+    """Where it works: the current folder, or what `-C` names."""
+    settings: tuple[str, ...] = ()
+    """What `-c` sets."""
+
+
+class Facts(Record):
+    """What one call would do. Paths are absolute, with links followed; patterns stay patterns; a part that only
+    running it would show stays as it was written (`$X/a`)."""
+
+    runs: tuple[Program, ...] = ()
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    deletes: tuple[str, ...] = ()
+    makes_executable: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
+    """Paths whose mode, owner or attributes are changed, and nothing else of them."""
+    connects: tuple[str, ...] = ()
+    """Addresses and host names."""
+    git: tuple[GitOperation, ...] = ()
+    secrets: tuple[str, ...] = ()
+    """Kinds of secret material that are read, printed or sent."""
+    unknown: tuple[str, ...] = ()
+    """What could not be known: `path from $X`, `eval of …`, `code from the output of curl`."""
+
+    @property
+    def all_changed(self) -> tuple[str, ...]:
+        """Every path that is not the same afterwards."""
+        return (*self.writes, *self.deletes, *self.makes_executable, *self.changes)
+
+    def as_json(self) -> dict[str, object]:
+        """The form that `anyhook facts --json` prints and hooks are handed."""
+        return {
+            "runs": [[program.name or program.path, *program.args] for program in self.runs],
+            "reads": list(self.reads),
+            "writes": list(self.writes),
+            "deletes": list(self.deletes),
+            "connects": list(self.connects),
+            "unknown": list(self.unknown),
+            "executable": list(self.makes_executable),
+            "changes": list(self.changes),
+            "git": [
+                {"verb": each.verb, "flags": list(each.flags), "args": list(each.args), "paths": list(each.paths)}
+                for each in self.git
+            ],
+            "secrets": list(self.secrets),
+        }

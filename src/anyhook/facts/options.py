@@ -1,0 +1,71 @@
+"""Options of programs: bundles taken apart, values kept with their option, one name for the short and the long form."""
+
+from __future__ import annotations
+
+from anyhook.model.record import Record
+from anyhook.shell.program import Word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+class SortedOptions(Record):
+    """The words of one program, sorted."""
+
+    named: tuple[tuple[str, Word], ...]
+    """Options in order, `-r` or `--recursive`, with their value."""
+    rest: tuple[Word, ...]
+    """Everything else, up to the end."""
+    after_dashes: tuple[Word, ...] = ()
+    """What stands after `--`; it is part of `rest` as well."""
+
+    def has(self, *names: str) -> bool:
+        return any(name in names for name, _ in self.named)
+
+    def values(self, *names: str) -> list[Word]:
+        return [value for name, value in self.named if name in names and value.text]
+
+    @property
+    def flags(self) -> frozenset[str]:
+        return frozenset(name for name, _ in self.named)
+
+
+def sort_options(words: Sequence[Word], values: str = "", long: Mapping[str, str] | None = None) -> SortedOptions:
+    """The options among these words. `values` are the short options that take a value, and the long ones after a blank;
+    `long` gives the long name of short ones."""
+    short, _, names = values.partition(" ")
+    with_value = frozenset(names.split())
+    full = long or {}
+    named: list[tuple[str, Word]] = []
+    rest: list[Word] = []
+    left = list(words)
+    while left:
+        word = left.pop(0)
+        text = word.text
+        if text == "--":
+            return SortedOptions(tuple(named), (*rest, *left), tuple(left))
+        if text.startswith("--"):
+            name, sign, value = text.partition("=")
+            if sign:
+                named.append((name, Word(value, word.source.partition("=")[2], word.globs, word.origins)))
+            else:
+                named.append((name, left.pop(0) if name[2:] in with_value and left else EMPTY))
+        elif text.startswith("-") and len(text) > 1:
+            if text[1:] in with_value and left:  # `-name value`, as some programs spell it
+                named.append((text, left.pop(0)))
+                continue
+            for place, letter in enumerate(text[1:], 1):
+                name = full.get(letter, f"-{letter}")
+                if letter in short:
+                    tail = text[place + 1 :]
+                    own = Word(tail, word.source[place + 1 :], word.globs)
+                    named.append((name, own if tail else left.pop(0) if left else EMPTY))
+                    break
+                named.append((name, EMPTY))
+        else:
+            rest.append(word)
+    return SortedOptions(tuple(named), tuple(rest))
+
+
+EMPTY = Word("", "")

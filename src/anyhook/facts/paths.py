@@ -1,0 +1,50 @@
+"""Paths as the system would find them: against the folder that a program runs in, with links followed."""
+
+from __future__ import annotations
+
+import os
+
+from anyhook.shell.program import UNKNOWN, Word
+
+HERE = "$PWD"
+"""Replaces a folder that is not known."""
+STREAMS = frozenset(
+    {"-", "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/full", "/dev/zero"}
+)
+
+
+def resolve(word: Word | str, cwd: str | None, follow: bool = True) -> str:
+    """The absolute path of a word. Of a link itself only the folder is followed."""
+    if isinstance(word, str):
+        word = Word(word, word)
+    text, source = word.text, word.source
+    if text.startswith("file://"):
+        text, source = text[7:], source[7:]
+    if text.startswith(UNKNOWN):
+        return source
+    if not text.startswith("/"):
+        if cwd is None:
+            return f"{HERE}/{source}"
+        text, source = f"{cwd}/{text}", f"{cwd}/{source}"
+    if UNKNOWN in text:
+        known = text.partition(UNKNOWN)[0].rpartition("/")[0]
+        return os.path.normpath(source) if ".." in source else real(known, True) + source[len(known) :]
+    place = min((text.find(sign) for sign in "*?[" if sign in text), default=-1)
+    if place >= 0:
+        folder, rest = text[:place].rpartition("/")[0], text[text[:place].rfind("/") + 1 :]
+        return real(folder or "/", True).rstrip("/") + "/" + rest
+    return real(text, follow)
+
+
+def real(path: str, follow: bool) -> str:
+    """With links followed, those of the last name only on request. What no path can hold is left out."""
+    path = path.replace("\0", "")
+    try:
+        if follow:
+            return os.path.realpath(path)
+        folder, name = os.path.split(path.rstrip("/"))
+        if name in ("", ".", ".."):
+            return os.path.realpath(path)
+        return os.path.join(os.path.realpath(folder), name)
+    except (ValueError, OSError):
+        return os.path.normpath(path.encode("utf-8", "replace").decode())

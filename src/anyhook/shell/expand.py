@@ -1,0 +1,338 @@
+"""Expansion: a word of the grammar's tree → the words that a shell would make of it. Quoted signs are moved out of the
+way into a range that no text uses, so that braces, blanks and globs which are left are those that count."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import translate
+
+from anyhook.shell.grammar import text_of
+from anyhook.shell.program import UNKNOWN, Word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tree_sitter import Node
+
+    from anyhook.shell.program import Program
+
+MAX_WORDS = 64
+"""How many words one word may become."""
+SPECIAL = "{},*?[]~ \t\n.:="
+QUOTED = {ord(sign): chr(0xE000 + ord(sign)) for sign in SPECIAL}
+PLAIN = {0xE000 + ord(sign): sign for sign in SPECIAL}
+FIRST_UNKNOWN, LAST_UNKNOWN = 0xF0000, 0xFFFFD
+STRANGE = re.compile("[\ue000-\ue0ff\U000f0000-\U000ffffd]")
+"""Characters that stand for something else in here, and that no line may bring along."""
+UNKNOWNS = re.compile("[\U000f0000-\U000ffffd]")
+ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
+ANSI = re.compile(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|c.|.)", re.DOTALL)
+
+
+class Unknowns:
+    """What was not known in one line, each part under a sign of its own."""
+
+    def __init__(self) -> None:
+        self.parts: list[tuple[str, tuple[Program, ...]]] = []
+
+    def sign(self, source: str, origins: tuple[Program, ...] = ()) -> str:
+        self.parts.append((source, origins))
+        return chr(min(FIRST_UNKNOWN + len(self.parts) - 1, LAST_UNKNOWN))
+
+    def word(self, marked: str, keep: tuple[Program, ...] = ()) -> Word:
+        """The finished word."""
+        globs = any(sign in marked for sign in "*?[")
+        plain = marked.translate(PLAIN)
+        origins = keep
+        for found in UNKNOWNS.finditer(plain):
+            origins += self._part(found[0])[1]
+        return Word(
+            UNKNOWNS.sub(UNKNOWN, plain), UNKNOWNS.sub(lambda found: self._part(found[0])[0], plain), globs, origins
+        )
+
+    def _part(self, sign: str) -> tuple[str, tuple[Program, ...]]:
+        place = ord(sign) - FIRST_UNKNOWN
+        return self.parts[place] if place < len(self.parts) else ("$…", ())
+
+
+class Values:
+    """What the expansion of a line needs to know about where it stands."""
+
+    def __init__(self, unknowns: Unknowns, home: str) -> None:
+        self.unknowns, self.home = unknowns, home
+        self.lookup: Callable[[str], Sequence[str] | None] = lambda _name: None
+        """The values that a variable may have; None where that is not known."""
+        self.output: Callable[[Node], tuple[str | None, tuple[Program, ...]]] = lambda _node: (None, ())
+        """The output of a substitution as far as it is known, and the programs in it."""
+        self.assign: Callable[[str, Sequence[str]], None] = lambda _name, _values: None
+
+
+def expand(node: Node, values: Values) -> list[str]:
+    """The marked words that a node stands for: none for an empty expansion, several for braces and lists."""
+    found: list[str] = []
+    for marked in _pieces(node, values, quoted=False):
+        for each in braces(marked):
+            found.extend(_split(_tilde(each, values)))
+    if not found and node.type in ("string", "raw_string", "ansi_c_string", "concatenation", "translated_string"):
+        return [""]
+    return found[:MAX_WORDS]
+
+
+def one(node: Node, values: Values) -> list[str]:
+    """The same without splitting, as for the value of an assignment or the target of a redirection: each is a value
+    that it may have."""
+    return [_tilde(each, values) for each in _pieces(node, values, quoted=False)] or [""]
+
+
+def braces(word: str) -> list[str]:
+    """The words that `a{b,c}` and `a{1..3}` stand for."""
+    made: list[str] = []
+    left = [word]
+    while left and len(made) + len(left) < MAX_WORDS:
+        each = left.pop(0)
+        start, end, parts = _brace(each)
+        if end:
+            left[:0] = [each[:start] + part + each[end + 1 :] for part in parts]
+        else:
+            made.append(each)
+    return made + left
+
+
+def _brace(word: str) -> tuple[int, int, list[str]]:
+    """The first pair of braces that stands for several words, and these; an end of 0 without one."""
+    start = word.find("{")
+    while start >= 0:
+        depth, commas, end = 0, [start], 0
+        for place in range(start, len(word)):
+            sign = word[place]
+            depth += (sign == "{") - (sign == "}")
+            if sign == "," and depth == 1:
+                commas.append(place)
+            if depth == 0:
+                end = place
+                break
+        if end and len(commas) > 1:
+            ends = [*commas[1:], end]
+            return start, end, [word[a + 1 : b] for a, b in zip(commas, ends, strict=True)]
+        if end and (
+            steps := re.fullmatch(r"(-?\d{1,6})\.\.(-?\d{1,6})|([A-Za-z])\.\.([A-Za-z])", word[start + 1 : end])
+        ):
+            return start, end, _range(steps)
+        start = word.find("{", start + 1)
+    return 0, 0, []
+
+
+def _range(steps: re.Match[str]) -> list[str]:
+    low, high = (int(steps[1]), int(steps[2])) if steps[1] else (ord(steps[3]), ord(steps[4]))
+    numbers = range(low, high + 1) if low <= high else range(low, high - 1, -1)
+    return [str(number) if steps[1] else chr(number) for number in numbers[:MAX_WORDS]]
+
+
+def _tilde(marked: str, values: Values) -> str:
+    """`~` at a word's start, and after the `=` of something like an assignment."""
+    if marked.startswith("~"):
+        name, slash, rest = marked[1:].partition("/")
+        if name == "":
+            return values.home + slash + rest
+        if name == "+":
+            return next(iter(values.lookup("PWD") or ["~+"])) + slash + rest
+        if name.isidentifier():
+            return ("/root" if name == "root" else f"/home/{name}") + slash + rest
+        return marked
+    return re.sub(r"(?<=[=:])~(?=/|:|$)", lambda _: values.home, marked) if "~" in marked else marked
+
+
+def _split(marked: str) -> list[str]:
+    return [piece for piece in re.split(r"[ \t\n]+", marked) if piece] if re.search(r"[ \t\n]", marked) else [marked]
+
+
+def _product(parts: list[list[str]]) -> list[str]:
+    made = [""]
+    for part in parts:
+        made = [before + after for before in made for after in part][:MAX_WORDS]
+    return made
+
+
+def _pieces(node: Node, values: Values, quoted: bool) -> list[str]:
+    """The marked texts that a node may stand for, before braces and blanks are looked at."""
+    kind = node.type
+    if kind in ("concatenation", "command_name", "string", "translated_string", "heredoc_body", "array"):
+        return _mixed(node, values, quoted or kind in ("string", "heredoc_body", "translated_string"))
+    if kind == "raw_string":
+        return [text_of(node)[1:-1].translate(QUOTED)]
+    if kind == "ansi_c_string":
+        return [ansi(text_of(node)[2:-1]).translate(QUOTED)]
+    if kind == "simple_expansion":
+        return _variable(text_of(node)[1:], text_of(node), values, quoted)
+    if kind == "expansion":
+        return _expansion(node, values, quoted)
+    if kind in ("command_substitution", "process_substitution"):
+        return _substitution(node, values, quoted)
+    if kind == "arithmetic_expansion":
+        return [values.unknowns.sign(text_of(node))]
+    if kind == "brace_expression":
+        return [text_of(node)]
+    if quoted:
+        return [_unescaped(text_of(node), '"\\$`\n').translate(QUOTED)]
+    if node.named_child_count and kind not in ("word", "number", "extglob_pattern", "regex"):
+        return _mixed(node, values, quoted)
+    return [_unescaped(text_of(node), None)]
+
+
+def _mixed(node: Node, values: Values, quoted: bool) -> list[str]:
+    """A node with parts, and the text between them that the grammar leaves out."""
+    whole, start = node.text or b"", node.start_byte
+    parts: list[list[str]] = []
+    place = 0
+
+    def plain(to: int) -> None:
+        text = whole[place:to].decode("utf-8", "replace")
+        if text:
+            text = _unescaped(text, '"\\$`\n') if quoted else _unescaped(text, None)
+            parts.append([text.translate(QUOTED) if quoted else text])
+
+    for child in node.children:
+        begin, end = child.start_byte - start, child.end_byte - start
+        if begin < place:
+            continue
+        if child.type == '"':
+            plain(begin)
+        elif child.is_named or child.type == "``":
+            lead = len(text_of(child)) - len(text_of(child).lstrip()) if child.type == "command_substitution" else 0
+            plain(begin + lead)
+            parts.append(_pieces(child, values, quoted))
+        else:
+            continue
+        place = end
+    plain(len(whole))
+    return _product(parts)
+
+
+def _unescaped(text: str, only: str | None) -> str:
+    """Without backslashes; what they quote is marked. In quotes they quote only some signs."""
+    if "\\" not in text:
+        return text
+    signs = r"\\(.)" if only is None else r"\\([" + re.escape(only) + "])"
+    return re.sub(signs, lambda found: "" if found[1] == "\n" else found[1].translate(QUOTED), text, flags=re.DOTALL)
+
+
+def ansi(text: str) -> str:
+    """The text of `$'…'`, and of `echo -e` and `printf`."""
+
+    def value(found: re.Match[str]) -> str:
+        code = found[1]
+        if code[0] in "xuU" and len(code) > 1:
+            return chr(min(int(code[1:], 16), 0x10FFFF) or 0x20)
+        if code[0] in "01234567":
+            return chr(int(code, 8) & 0xFF or 0x20)
+        if code[0] == "c" and len(code) > 1:
+            return chr(ord(code[1]) & 0x1F or 0x20)
+        return ESCAPES.get(code, code if code in "\\'\"?" else f"\\{code}")
+
+    return ANSI.sub(value, text)
+
+
+def _variable(name: str, source: str, values: Values, quoted: bool) -> list[str]:
+    found = values.lookup(name)
+    if found is None:
+        return [values.unknowns.sign(source)]
+    return [value.translate(QUOTED) for value in found] if quoted else list(found)
+
+
+def _substitution(node: Node, values: Values, quoted: bool) -> list[str]:
+    text, origins = values.output(node)
+    if text is None:
+        return [values.unknowns.sign(text_of(node).strip(), origins)]
+    text = text.rstrip("\n")
+    return [text.translate(QUOTED) if quoted else text]
+
+
+# -- ${…}
+
+
+def _expansion(node: Node, values: Values, quoted: bool) -> list[str]:
+    source = text_of(node)
+    found = re.fullmatch(
+        r"\$\{(?P<prefix>[#!]?)(?P<name>\w+|[@*#?$!-])(\[(?P<index>[^\]]*)\])?(?P<rest>.*)\}", source, re.DOTALL
+    )
+    if found is None or found["prefix"]:
+        return _indirect(found, source, values, quoted)
+    known = values.lookup(found["name"])
+    rest = found["rest"]
+    sign = rest[:2] if rest[:2] in (":-", ":=", ":+", ":?") else rest[:1] if rest[:1] in "-=+?" else ""
+    if sign:
+        return _default(node, found, sign, known, values, quoted)
+    if known is None:
+        return [values.unknowns.sign(source)]
+    if found["index"] is not None and found["index"].isdigit() and int(found["index"]) < len(known):
+        known = [known[int(found["index"])]]
+    try:
+        made = [_edited(value, rest) for value in known]
+    except (re.error, ValueError):
+        return [values.unknowns.sign(source)]
+    if None in made:
+        return [values.unknowns.sign(source)]
+    return [str(value).translate(QUOTED) if quoted else str(value) for value in made]
+
+
+def _indirect(found: re.Match[str] | None, source: str, values: Values, quoted: bool) -> list[str]:
+    if found is None or found["prefix"] != "!" or found["rest"]:
+        return [values.unknowns.sign(source)]
+    names = values.lookup(found["name"])
+    if not names:
+        return [values.unknowns.sign(source)]
+    return [each for name in names for each in _variable(name, source, values, quoted)]
+
+
+def _default(
+    node: Node, found: re.Match[str], sign: str, known: Sequence[str] | None, values: Values, quoted: bool
+) -> list[str]:
+    """`${x:-y}`: where nobody knows whether x is set, either value."""
+    children = [child for child in node.named_children if child.type not in ("variable_name", "subscript")]
+    other = _product([_pieces(child, values, quoted) for child in children]) if children else [""]
+    if sign.endswith("+"):
+        return other
+    here = [] if known is None else [value.translate(QUOTED) if quoted else value for value in known if value]
+    if sign.endswith("?"):
+        return here or [values.unknowns.sign(text_of(node))]
+    if here:
+        return here
+    if sign.endswith("="):
+        values.assign(found["name"], other)
+    return other if known is not None else [values.unknowns.sign(text_of(node)), *other]
+
+
+def _edited(value: str, rest: str) -> str | None:
+    """`%`, `#`, `/`, `:`, `^` and `,`; None for anything else."""
+    if not rest:
+        return value
+    if UNKNOWNS.search(value):
+        return None
+    cut = re.fullmatch(r"(%%?|##?)(.*)", rest, re.DOTALL)
+    if cut:
+        return _trimmed(value, cut[1], cut[2].replace("\\", "").strip("\"'"))
+    part = re.fullmatch(r":\s*(-?\d+)(?::(-?\d+))?", rest)
+    if part:
+        begin = int(part[1]) if int(part[1]) >= 0 else max(len(value) + int(part[1]), 0)
+        size = part[2]
+        end = len(value) if size is None else begin + int(size) if int(size) >= 0 else len(value) + int(size)
+        return value[begin:end]
+    swap = re.fullmatch(r"(//?)([^/]+)(?:/(.*))?", rest, re.DOTALL)
+    if swap and "$" not in rest:
+        pattern = translate(swap[2].replace("\\", "").strip("\"'")).removesuffix(r"\Z").removesuffix(r"\z")
+        return re.sub(pattern, lambda _: swap[3] or "", value, count=int(swap[1] == "/"))
+    cases = {"^^": value.upper(), ",,": value.lower(), "^": value[:1].upper() + value[1:], "@Q": value}
+    return cases.get(rest)
+
+
+def _trimmed(value: str, sign: str, pattern: str) -> str:
+    if "$" in pattern:
+        raise ValueError(pattern)
+    fits = re.compile(translate(pattern)).match
+    sizes = range(len(value) + 1)
+    if sign[0] == "%":
+        starts = reversed(sizes) if sign == "%" else sizes
+        return next((value[:place] for place in starts if fits(value[place:])), value)
+    ends = sizes if sign == "#" else reversed(sizes)
+    return next((value[place:] for place in ends if fits(value[:place])), value)

@@ -1,0 +1,61 @@
+"""Words without a grammar: for commands of which only the words matter, and for lines that no grammar understands."""
+
+from __future__ import annotations
+
+SEPARATORS = ("&&", "||", ";", "|", "&", "\n")
+HIDDEN = ("$(", "`", "<(", ">(")
+"""Signs of commands inside a command, whose words cannot be told without a shell."""
+
+
+def is_assignment(word: str) -> bool:
+    """Whether a word sets a variable."""
+    name, sign, _ = word.partition("=")
+    return bool(sign) and name.isidentifier()
+
+
+def loose_words(command: str) -> list[str]:
+    """The words of a shell line as far as they can be told apart without a shell."""
+    import shlex
+
+    lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    try:
+        return list(lexer)
+    except ValueError:
+        return command.split()
+
+
+def loose_commands(text: str) -> list[list[str]]:
+    """The parts between the operators of a text, as commands: for what no grammar understands."""
+    found: list[list[str]] = [[]]
+    for line in text.splitlines():
+        for word in loose_words(line):
+            if word and all(sign in ";&|()<>" for sign in word):
+                found.append([])
+            elif word not in ("then", "do", "else", "{", "}", "fi", "done", "!"):
+                found[-1].append(word.strip("'\"`$()"))
+        found.append([])
+    return [words for words in found if words and words[0]]
+
+
+def words_read(command: str) -> list[str]:
+    """The words without the files that the line only writes: they change with every run, and nobody runs them."""
+    words = loose_words(command)
+    return [word for before, word in zip(["", *words], words, strict=False) if not before.endswith(">")]
+
+
+def plain_parts(line: str) -> list[str] | None:
+    """The commands of a line as text, without variables in front; None where commands hide inside of commands."""
+    if any(sign in line for sign in HIDDEN):
+        return None
+    for separator in SEPARATORS:
+        line = line.replace(separator, "\0")
+    return [_without_assignments(part) for part in line.split("\0")]
+
+
+def _without_assignments(command: str) -> str:
+    words = command.split()
+    while words and is_assignment(words[0]):
+        words = words[1:]
+    return " ".join(words)

@@ -1,0 +1,59 @@
+"""What a shell knows at one place of a line: its folder, variables, functions, and the files that it has written."""
+
+from __future__ import annotations
+
+from anyhook.model.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from anyhook.shell.program import Program
+
+MAX_VALUES = 64
+"""How many values of one variable are kept."""
+
+
+class Stream(Record):
+    """What goes through a pipe."""
+
+    text: str | None = None
+    """None where only running the line would show it."""
+    origins: tuple[Program, ...] = ()
+
+    def then(self, other: Stream) -> Stream:
+        """This, followed by another."""
+        text = None if self.text is None or other.text is None else self.text + other.text
+        return Stream(text, self.origins + other.origins)
+
+
+NOTHING = Stream()
+
+
+class Scope:
+    """What is known at one place of the line."""
+
+    def __init__(self, cwd: str | None, variables: dict[str, tuple[str, ...]]) -> None:
+        self.cwd, self.variables = cwd, variables
+        self.functions: dict[str, Node | str] = {}
+        self.files: dict[str, Stream] = {}
+        """What the line itself has written so far."""
+        self.calls: tuple[str, ...] = ()
+
+    def copy(self) -> Scope:
+        made = Scope(self.cwd, dict(self.variables))
+        made.functions, made.files, made.calls = dict(self.functions), self.files, self.calls
+        return made
+
+    def take(self, other: Scope) -> None:
+        """Stands where another one stands."""
+        self.cwd, self.variables, self.functions = other.cwd, other.variables, other.functions
+
+    def either(self, other: Scope) -> None:
+        """Takes over what another branch of the line may have left behind."""
+        for name, values in other.variables.items():
+            mine = self.variables.get(name, ())
+            self.variables[name] = tuple(dict.fromkeys((*mine, *values)))[:MAX_VALUES]
+        self.functions.update(other.functions)
+        if self.cwd != other.cwd:
+            self.cwd = None

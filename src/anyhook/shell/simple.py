@@ -1,0 +1,359 @@
+"""Simple commands: what one is, what it changes in the scope, and what it runs in its turn."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from anyhook.shell import expand
+from anyhook.shell.commands import SHELLS
+from anyhook.shell.outputs import output_of
+from anyhook.shell.program import UNKNOWN, Program, Redirection, Word
+from anyhook.shell.scope import NOTHING, Scope, Stream
+from anyhook.shell.wrappers import inner_commands, producers_words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tree_sitter import Node
+
+    from anyhook.shell.wrappers import InnerCommand
+
+CODE_OPTIONS = {
+    "python": "c", "node": "ep", "perl": "eE", "ruby": "e", "php": "r", "deno": "", "bun": "e", "lua": "e",
+    "osascript": "e", "tclsh": "", "Rscript": "e",
+}  # fmt: skip
+"""Interpreters, and their options whose value is a program."""
+INTERPRETER = re.compile(r"(python|node|nodejs|perl|ruby|php|deno|bun|lua|osascript|tclsh|Rscript)[0-9.]*")
+MOVERS = ("cd", "pushd", "chdir", "z")
+DECLARERS = ("export", "declare", "local", "readonly", "typeset")
+FETCHERS = {"curl": ("-o", "--output"), "wget": ("-O", "--output-document")}
+
+
+class Commands:
+    """The part of the interpreter that knows simple commands; it leaves lines and trees to the rest."""
+
+    def __init__(self, home: str) -> None:
+        self.programs: list[Program] = []
+        self.unknown: list[str] = []
+        self.home, self.depth = home, 0
+        self.via: tuple[str, ...] = ()
+        self.remote = False
+        self.unknowns = expand.Unknowns()
+        self.values = expand.Values(self.unknowns, home)
+        self.values.lookup = self._lookup
+        self.values.output = self._substituted
+        self.values.assign = self._assign
+        self.scope = Scope(None, {})
+
+    def command(
+        self,
+        words: Sequence[Word],
+        redirections: tuple[Redirection, ...],
+        set_: tuple[tuple[str, str], ...],
+        stdin: Stream,
+    ) -> Stream:
+        """One simple command: what it is, what it changes in the scope, and what it runs in its turn."""
+        first = words[0]
+        name = os.path.basename(first.text) if first.known else ""
+        if not first.known:
+            self.unknown.append(f"program from {first.source}")
+        if name in self.scope.functions and "/" not in first.text:
+            return self._call(name, words, stdin)
+        for redirection in redirections:
+            if redirection.sign == "<" and redirection.target.known:
+                stdin = self.scope.files.get(self._absolute(redirection.target.text), stdin)
+        given = [self.unknowns.word(each) for each in (stdin.text or "").split()] if stdin.text is not None else []
+        given = given or producers_words(stdin.origins)
+        inner = inner_commands(name, words, given)
+        if any(each.line is not None and not each.line.known and not _readable(each.line) for each in inner):
+            lines = [each.line for each in inner if each.line is not None]
+            self.unknown.append(f"code from {lines[0].source[:80]}")
+            self._tell(first, words[1:], redirections, set_, stdin, lines[0].origins)
+            return Stream(None, lines[0].origins)
+        if not inner or any(each.keep for each in inner):
+            program = self._tell(first, words[1:], redirections, set_, stdin, ())
+        else:
+            program = None
+            if redirections:
+                self._tell(Word("", ""), (), redirections, (), NOTHING, ())
+        if inner:
+            out = self._inside(inner, name, stdin, ())
+            return out if program is None else Stream(None, (*out.origins, program))
+        assert program is not None  # noqa: S101 (for the type checker: without inner commands there is one)
+        self._change(name, words, stdin)
+        self._fetch(program)
+        return Stream(output_of(program, self.scope.cwd, self._file), (program,))
+
+    def _inside(
+        self, inner: Sequence[InnerCommand], name: str, stdin: Stream, redirections: tuple[Redirection, ...]
+    ) -> Stream:
+        """What a program runs in its turn."""
+        outs: list[Stream] = []
+        for each in inner:
+            before = self.via, self.remote
+            self.via, self.remote = (*self.via, each.label), self.remote or each.remote
+            try:
+                outs.append(self._apart(lambda each=each: self._inner(each, name, stdin, redirections)))  # type: ignore[misc]
+            finally:
+                self.via, self.remote = before
+        return outs[0] if len(outs) == 1 else Stream(None, tuple(origin for out in outs for origin in out.origins))
+
+    def _inner(self, inner: InnerCommand, _name: str, stdin: Stream, redirections: tuple[Redirection, ...]) -> Stream:
+        if inner.folder is not None:
+            self.scope.cwd = self._moved(inner.folder)
+        for key, word in inner.set:
+            self._assign(key, [word.text.replace(UNKNOWN, self.unknowns.sign(word.source))])
+        if inner.line is None:
+            set_ = tuple((key, word.source) for key, word in inner.set)
+            return self.command(inner.words, redirections, set_, stdin)
+        for place, word in enumerate(inner.params):
+            self.scope.variables[str(place)] = (word.text.replace(UNKNOWN, self.unknowns.sign(word.source)),)
+        self.scope.variables["@"] = self.scope.variables["*"] = tuple(
+            word.text.replace(UNKNOWN, self.unknowns.sign(word.source)) for word in inner.params[1:]
+        )
+        return self._text(inner.line, stdin)
+
+    def _text(self, word: Word, stdin: Stream) -> Stream:
+        """A shell line in a word, as far as it can be read."""
+        if not word.known:
+            self.unknown.append(f"code from {word.source[:80]}")
+        return self.line(word.text.replace(UNKNOWN, "$__unknown__"), self.scope, stdin)
+
+    def _tell(
+        self, first: Word, rest: Sequence[Word], redirections: tuple[Redirection, ...],
+        set_: tuple[tuple[str, str], ...],
+        stdin: Stream, fed: tuple[Program, ...],
+    ) -> Program:  # fmt: skip
+        """Notes one program."""
+        name = os.path.basename(first.text) if first.known else ""
+        if first.text == first.source == "" and not redirections:
+            return Program("")
+        origins = (
+            *stdin.origins,
+            *fed,
+            *(origin for word in rest if _is_handed(name, word) for origin in word.origins),
+        )
+        code, where = self._code(first, rest, stdin)
+        program = Program(
+            name, tuple(word.source for word in rest), tuple(rest), first.source, self.via, (*origins, *where),
+            stdin.text and self._shown(stdin.text), redirections, self.scope.cwd, self.remote, set_, code,
+        )  # fmt: skip
+        self.programs.append(program)
+        runs_code = name in SHELLS or name in ("source", ".") or ("/" in first.text and not INTERPRETER.match(name))
+        if runs_code and code is not None:
+            self._apart(lambda: self.line(code, self.scope))
+        elif (
+            name in SHELLS
+            and program.stdin_from
+            and (not rest or rest[-1].origins or where or rest[-1].text in ("-s", "-"))
+        ):
+            self.unknown.append(f"code from the output of {program.stdin_from[-1].name or '…'}")
+        return program
+
+    def _code(self, first: Word, rest: Sequence[Word], stdin: Stream) -> tuple[str | None, tuple[Program, ...]]:
+        """The program that an interpreter is given, where it can be read, and the programs that wrote it."""
+        name = os.path.basename(first.text)
+        is_shell = name in SHELLS or name in ("source", ".")
+        found = INTERPRETER.fullmatch(name)
+        if not is_shell and not found:
+            return self._kept(self.scope.files.get(self._absolute(first.text)) if "/" in first.text else None)
+        letters = "" if is_shell or found is None else CODE_OPTIONS.get(found[1].removesuffix("js"), "")
+        texts: list[str] = []
+        for place, word in enumerate(rest):
+            if word.text in ("-", "-s", "/dev/stdin"):
+                break
+            if word.text.startswith("-") and not word.text.startswith("--") and letters:
+                if word.text[-1:] in letters and place + 1 < len(rest):
+                    texts.append(rest[place + 1].source)
+                elif word.text[1:2] in letters and len(word.text) > 2:
+                    texts.append(word.source[2:])
+            elif word.text in ("--eval", "--print", "eval") and place + 1 < len(rest):
+                texts.append(rest[place + 1].source)
+            elif not word.text.startswith("-") and not texts:
+                return self._kept(self.scope.files.get(self._absolute(word.text)))
+        if texts:
+            return "\n".join(texts), ()
+        return (self._shown(stdin.text) if stdin.text is not None and name not in ("source", ".") else None), ()
+
+    def _kept(self, kept: Stream | None) -> tuple[str | None, tuple[Program, ...]]:
+        """The code in a file that the line has written."""
+        if kept is None:
+            return None, ()
+        return (None if kept.text is None else self._shown(kept.text)), kept.origins
+
+    def _shown(self, text: str) -> str:
+        return self.unknowns.word(text).source
+
+    def _change(self, name: str, words: Sequence[Word], stdin: Stream) -> None:
+        texts = [word.text for word in words]
+        if name in MOVERS:
+            named = [word for word in words[1:] if not word.text.startswith("-") or word.text == "-"]
+            self.scope.cwd = self._moved(named[0]) if named else self.home
+        elif name == "popd":
+            self.scope.cwd = None
+        elif name == "eval":
+            joined = Word(" ".join(texts[1:]), " ".join(word.source for word in words[1:]))
+            if not joined.known:
+                self.unknown.append(f"eval of {joined.source[:80]}")
+            if _readable(joined):
+                self._via("eval", lambda: self._text(joined, stdin))
+        elif name == "trap" and len(texts) > 2 and texts[1] not in ("-", "-p", "-l"):
+            self._via("trap", lambda: self._text(words[1], NOTHING))
+        elif name == "read":
+            for word in words[1:]:
+                if word.text.isidentifier():
+                    given = (stdin.text or "").split() if stdin.text is not None else []
+                    self._assign(word.text, given or [self.unknowns.sign(f"${word.text}", stdin.origins)])
+        elif name == "alias":
+            for text in texts[1:]:
+                key, sign, value = text.partition("=")
+                if sign:
+                    self.scope.functions[key] = value
+        elif name == "printf" and texts[1:2] == ["-v"] and len(texts) > 3:
+            out = output_of(Program("printf", tuple(texts[3:]), tuple(words[3:])), self.scope.cwd, self._file)
+            self._assign(texts[2], [out if out is not None else self.unknowns.sign(f"${texts[2]}")])
+        elif name == "set" and "--" in texts:
+            self.scope.variables["@"] = self.scope.variables["*"] = tuple(texts[texts.index("--") + 1 :])
+            for place, text in enumerate(texts[texts.index("--") + 1 :], 1):
+                self.scope.variables[str(place)] = (text,)
+        elif name in DECLARERS:
+            for text in texts[1:]:
+                key, sign, value = text.partition("=")
+                if sign:
+                    self._assign(key, [value])
+
+    def _via(self, label: str, act: Callable[[], Stream]) -> None:
+        before, self.via = self.via, (*self.via, label)
+        try:
+            act()
+        finally:
+            self.via = before
+
+    def _call(self, name: str, words: Sequence[Word], stdin: Stream) -> Stream:
+        """A function of the line itself."""
+        if name in self.scope.calls:
+            self.unknown.append(f"the function {name} calls itself")
+            return NOTHING
+        body = self.scope.functions[name]
+        calls, kept = self.scope.calls, {key: self.scope.variables.get(key) for key in ("@", "*", *"123456789")}
+        self.scope.calls = (*calls, name)
+        given = [word.text.replace(UNKNOWN, self.unknowns.sign(word.source)) for word in words[1:]]
+        self.scope.variables["@"] = self.scope.variables["*"] = tuple(given)
+        for place in range(1, 10):
+            self.scope.variables[str(place)] = (given[place - 1] if place <= len(given) else "",)
+        try:
+            if isinstance(body, str):
+                return self.line(" ".join([body, *given]), self.scope, stdin)
+            return self.run(body, stdin)
+        finally:
+            self.scope.calls = calls
+            for key, value in kept.items():
+                if value is None:
+                    self.scope.variables.pop(key, None)
+                else:
+                    self.scope.variables[key] = value
+
+    def _apart(self, act: Callable[[], Stream]) -> Stream:
+        """In a scope of its own, which is forgotten."""
+        before = self.scope
+        self.scope = before.copy()
+        try:
+            return act()
+        finally:
+            self.scope = before
+
+    @staticmethod
+    def _all_of(first: Stream, second: Stream) -> Stream:
+        text = None if first.text is None or second.text is None else first.text + second.text
+        return Stream(text, first.origins + second.origins)
+
+    def _moved(self, folder: Word) -> str | None:
+        if folder.text == "-":
+            return None
+        if not folder.known:
+            self.unknown.append(f"folder from {folder.source}")
+            return None
+        return self._absolute(folder.text) if self.scope.cwd or folder.text.startswith("/") else None
+
+    def _absolute(self, path: str) -> str:
+        return os.path.normpath(os.path.join(self.scope.cwd or "/", path))
+
+    def _keep(self, redirections: Sequence[Redirection], out: Stream) -> None:
+        """Remembers what the line writes into a file, for when it runs or reads that file."""
+        for each in redirections:
+            if each.writes and each.target.known and (out.text is not None or out.origins):
+                path = self._absolute(each.target.text)
+                before = self.scope.files.get(path, Stream("")) if ">>" in each.sign else Stream("")
+                self.scope.files[path] = before.then(out)
+
+    def _fetch(self, program: Program) -> None:
+        """Remembers into which file something was downloaded or written by `tee`."""
+        if program.name == "tee":
+            for word in program.words:
+                if not word.text.startswith("-") and word.known:
+                    self.scope.files[self._absolute(word.text)] = Stream(program.stdin, program.stdin_from)
+            return
+        options = FETCHERS.get(program.name)
+        if options is None:
+            return
+        texts = [word.text for word in program.words]
+        named = [
+            texts[place + 1] for place, text in enumerate(texts[:-1]) if text in options or _bundles(text, options[0])
+        ]
+        urls = [text for text in texts if "/" in text and not text.startswith("-") and text not in named]
+        if not named and (
+            program.name == "wget" or any(_bundles(text, "-O") or text == "--remote-name" for text in texts)
+        ):
+            named = [url.rstrip("/").rpartition("/")[2].partition("?")[0] for url in urls]
+        for name in named:
+            if name not in ("-", "") and UNKNOWN not in name:
+                self.scope.files[self._absolute(name)] = Stream(None, (program,))
+
+    def _file(self, path: str) -> str | None:
+        kept = self.scope.files.get(self._absolute(path))
+        return kept.text if kept else None
+
+    def _lookup(self, name: str) -> Sequence[str] | None:
+        if name == "PWD":
+            return (self.scope.cwd,) if self.scope.cwd else None
+        found = self.scope.variables.get(name)
+        if found is None and (name in ("@", "*") or name.isdigit()) and not self.scope.calls:
+            return ("",)
+        return found
+
+    def _assign(self, name: str, values: Sequence[str]) -> None:
+        self.scope.variables[name] = tuple(plain(value) for value in values)[: expand.MAX_WORDS]
+
+    def _substituted(self, node: Node) -> tuple[str | None, tuple[Program, ...]]:
+        """The output of a substitution."""
+        raise NotImplementedError
+
+    def line(self, text: str, scope: Scope, stdin: Stream = NOTHING) -> Stream:
+        """Walks through one line."""
+        raise NotImplementedError
+
+    def run(self, node: Node, stdin: Stream) -> Stream:
+        """Walks through one part of the tree."""
+        raise NotImplementedError
+
+
+def plain(marked: str) -> str:
+    """A word without the marks of what was quoted."""
+    return marked.translate(expand.PLAIN)
+
+
+def _readable(word: Word) -> bool:
+    """Whether enough of a line is known to read it: it is more than one expansion."""
+    return bool(word.text.replace(UNKNOWN, "").strip())
+
+
+def _is_handed(name: str, word: Word) -> bool:
+    """Whether a word hands a program the output of others to read or to run, not only as a name."""
+    return word.source.startswith(("<(", ">(")) or name in SHELLS or name == "eval" or bool(INTERPRETER.fullmatch(name))
+
+
+def _bundles(text: str, option: str) -> bool:
+    """Whether short options in one word end in this one: `-fsSLo`."""
+    return text.startswith("-") and not text.startswith("--") and text.endswith(option[1:]) and len(option) == 2

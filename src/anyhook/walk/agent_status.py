@@ -1,0 +1,72 @@
+"""Agent status: whether an agent asks our hooks in a project, as far as its config and the state of the gates tell. It
+starts nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anyhook.documents.places import home_of
+from anyhook.install.diagnosis import INERT, NOT_INSTALLED, REFUSING, diagnose
+from anyhook.model.record import Record
+from anyhook.tables.host_rows import channel_of
+from anyhook.walk.status import SAFE_STATES, protected
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Literal
+
+    from anyhook.install.diagnosis import Diagnosis
+    from anyhook.model.json_types import Json
+    from anyhook.state.plans import Setup
+    from anyhook.tables.host_rows import Host
+    from anyhook.walk.status import GateStatus
+
+    AgentState = Literal["on", "off", "unknown"]
+
+
+class AgentStatus(Record):
+    """One agent: whether our entry is there, and whether it guards anything."""
+
+    installed: bool
+    state: AgentState
+    why: str
+    channel: str | None
+    """How a person is told something through it."""
+
+    def as_dict(self) -> dict[str, Json]:
+        return {"installed": self.installed, "state": self.state, "why": self.why, "channel": self.channel}
+
+
+def agent_status(table: Host, setup: Setup, found: Sequence[GateStatus]) -> AgentStatus:
+    """`found` is the state of every gate in this agent."""
+    seen = diagnose(table, home_of(setup.env), setup.project, setup.env)
+    state, why = _judged(table, seen, found)
+    return AgentStatus(bool(seen.installed), state, why, channel_of(table))
+
+
+def _judged(table: Host, seen: Diagnosis, found: Sequence[GateStatus]) -> tuple[AgentState, str]:
+    if table.entry is None:
+        return "unknown", seen.reason
+    if seen.status == NOT_INSTALLED:
+        return "off", f"not installed: {seen.reason}"
+    if seen.status in (INERT, REFUSING):
+        return "off", seen.reason
+    if not any(gate.state == "armed" for gate in found):
+        return "off", unguarded(found)
+    if set(seen.scopes) <= set(table.confirms):
+        return "unknown", f"the entry is in place, but whether it was confirmed cannot be seen: {table.confirm}"
+    return "on", ""
+
+
+def unguarded(found: Sequence[GateStatus]) -> str:
+    """Why an agent that asks us is not guarded, or not by every guard; "" where it is."""
+    if protected(found):
+        return ""
+    off = [gate for gate in found if gate.state not in SAFE_STATES and not gate.excused]
+    if not off:
+        return "no guard is armed here: no hook that can refuse something runs through anyhook in this agent"
+    first, armed = off[0], sum(gate.state == "armed" for gate in found)
+    fix = f". {'Run: ' if first.fix.startswith('anyhook ') else ''}{first.fix}" if first.fix else ""
+    more = f", and {len(off) - 1} more" if len(off) > 1 else ""
+    on = f"{armed} guard{'' if armed == 1 else 's'} on; " if armed else "no guard is on; "
+    return f"{on}{len(off)} OFF: {first.name} is {first.state} ({first.why}){more}{fix}"

@@ -1,0 +1,27 @@
+"""Own modes: hooks that enforce while everything else is in shadow mode, because their user's settings say so."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from anyhook.model.event import Event
+    from anyhook.state.settings import Settings
+    from anyhook.walk.context import Context
+
+
+def with_own_modes(context: Context, events: Sequence[Event]) -> Context:
+    """The context of a call in shadow mode. Where a hook of one of its events enforces, the call is enforced, and every
+    other hook is in shadow mode by itself: so it neither decides nor keeps one that enforces from being asked."""
+    modes = context.config.hook_mode
+    found = {step.hook.id for event in events for step in context.routes.steps(event)}
+    if not any(modes.get(key) == "enforce" for key in found):
+        return context
+    own = {key: modes.get(key, "shadow") for key in found | modes.keys()}
+    return context.replace(mode="enforce", config=context.config.replace(hook_mode=own))
+
+
+def only_shadow(config: Settings) -> Settings:
+    """The settings of a call that asks for shadow mode itself: no hook of it enforces."""
+    return config.replace(hook_mode={key: mode for key, mode in config.hook_mode.items() if mode == "shadow"})

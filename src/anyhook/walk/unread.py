@@ -1,0 +1,71 @@
+"""Unread: hook files of agents whose dialect is not read here. It looks for them in the places that are known, and says
+nothing about files that a dialect reads or that we wrote ourselves."""
+
+from __future__ import annotations
+
+import glob
+import os
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from anyhook.agents._hook_places import HOOK_PLACES
+from anyhook.documents.read import MAX_BYTES, head
+from anyhook.model.problem import WARNING, Problem
+from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.walk.discover import discover
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from anyhook.state.plans import Setup
+    from anyhook.tables.rows import Roots
+
+MAX_FILES = 200
+"""How many files one place is searched for."""
+OURS = b"anyhook"
+
+
+def unread_files(setup: Setup) -> list[Problem]:
+    """One problem for each file, by agent."""
+    roots = setup.roots(())
+    read = tuple(_read_by_us(roots))
+    found: dict[str, Problem] = {}
+    for place in HOOK_PLACES:
+        for path in _paths(place.paths, roots):
+            if path in found or any(path == each or path.startswith(f"{each}/") for each in read):
+                continue
+            text = head(path, MAX_BYTES)
+            if text and place.word.encode() in text and not (OURS in text and b"bridge" in text):
+                what = f"this hook file belongs to {place.title}; it is not read, so its hooks do not run here"
+                found[path] = Problem("unread-file", what, path, place.title, "", WARNING)
+    return list(found.values())
+
+
+def _read_by_us(roots: Roots) -> Iterator[str]:
+    for name in DIALECTS:
+        try:
+            yield from (source.path for source in discover(dialect(name), roots))
+        except Exception:  # noqa: BLE001, S112 (that dialect's own problem is told elsewhere)
+            continue
+
+
+def _paths(patterns: Sequence[str], roots: Roots) -> Iterator[str]:
+    folders = {
+        "{project}": roots.project,
+        "{home}": roots.home,
+        "{config}": roots.xdg("XDG_CONFIG_HOME", ".config"),
+    }
+    for pattern in patterns:
+        base, _, rest = pattern.partition("/")
+        names = glob.iglob(f"{glob.escape(folders[base])}/{rest}", include_hidden=True)
+        yield from (path for path in islice(names, MAX_FILES) if os.path.isfile(path))
+
+
+def summary(problems: Sequence[Problem]) -> str:
+    """All of them in one line; "" for none."""
+    unread = [problem for problem in problems if problem.code == "unread-file"]
+    if not unread:
+        return ""
+    owners = ", ".join(dict.fromkeys(problem.why for problem in unread))
+    count = "1 more hook file here belongs" if len(unread) == 1 else f"{len(unread)} more hook files here belong"
+    return f"{count} to {owners}; {'it is' if len(unread) == 1 else 'they are'} not read."

@@ -1,0 +1,235 @@
+"""The other end, in Python: starts a server, asks it what it does, and has a call served where no native launcher does.
+It answers nothing itself."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import socket
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from anyhook.model.record import Record
+from anyhook.process.spawn import here
+from anyhook.warm.likeness import read_at_start
+from anyhook.warm.messages import (
+    ACCEPTED,
+    CALL,
+    ENDED,
+    ON_DUTY,
+    STATUS,
+    STOP,
+    Gone,
+    Message,
+    receive_number,
+    send_request,
+)
+from anyhook.warm.place import SCRIPTS, NoPlace, checksum, installation, private_dir, runtime_dir, socket_path
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+START_S, ANSWER_S = 20.0, 5.0
+"""How long to wait for a server that starts, and for one that says how it is."""
+RETRY_S = 60.0
+"""How long to wait after a server that could not start, before the next one is tried."""
+TOLD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class LostWorker(Exception):  # noqa: N818 (it says what is wrong)
+    """The process that ran the hooks was killed."""
+
+    def __init__(self) -> None:
+        super().__init__("the warm worker that ran the hooks was killed; they are not run a second time")
+
+
+class ServerState(Record):
+    pid: int
+    idle_s: int
+    workers: int
+
+
+def start_server(env: Mapping[str, str]) -> None:
+    """Starts one in the background, unless one is there or starting: it is known by its lock."""
+    path = socket_path(env)
+    private_dir(env)
+    lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    nowhere = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        seen = os.fstat(lock)
+        if seen.st_size and time.time() - seen.st_mtime < RETRY_S:
+            return  # the last one has ended before it could serve
+        os.pwrite(lock, b"starting", 0)
+        _spawn(path, lock, nowhere)
+    except BlockingIOError:
+        return
+    finally:
+        os.close(lock)
+        os.close(nowhere)
+
+
+def _spawn(path: str, lock: int, nowhere: int) -> None:
+    """Started as the command itself is, with the few variables that decide how Python starts; nothing else of this call
+    is handed on. In the session of a terminal it stays in that session, else it has one of its own."""
+    with open("/proc/self/environ", "rb") as file:  # `os.environ` has what Python has added
+        given = dict(entry.partition(b"=")[::2] for entry in file.read().split(b"\0") if b"=" in entry)
+    names = (b"HOME", b"PATH", b"XDG_STATE_HOME", b"XDG_RUNTIME_DIR")
+    env = {**{name: given[name] for name in names if name in given}, **read_at_start(given)}
+    script = os.path.realpath(sys.argv[0])
+    command = [script] if os.path.basename(script) in SCRIPTS else ["-m", "anyhook"]
+    dup = os.POSIX_SPAWN_DUP2
+    alone = {"setsid": True} if "." not in os.path.basename(path) else {"setpgroup": 0}
+    here_dir = os.open(".", os.O_RDONLY | os.O_CLOEXEC)
+    os.chdir("/")
+    try:
+        pid = os.posix_spawn(
+            sys.executable,
+            [sys.executable, *command, "--warm-serve", path, "3"],
+            env,
+            file_actions=[(dup, nowhere, 0), (dup, nowhere, 1), (dup, nowhere, 2), (dup, lock, 3)],
+            setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],
+            **alone,
+        )
+        here.spared.add(pid)
+    finally:
+        os.fchdir(here_dir)
+        os.close(here_dir)
+
+
+def connect(path: str) -> socket.socket | None:
+    """A connection to a server of this user, or None."""
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        connection.connect(path)
+        import struct
+
+        _, uid, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+        if uid == os.geteuid():
+            return connection
+    except OSError:
+        pass
+    connection.close()
+    return None
+
+
+def servers(env: Mapping[str, str]) -> list[str]:
+    """The sockets of this installation's servers: the one for calls without a terminal, and those of terminals."""
+    folder, name = runtime_dir(env), checksum(installation())
+    try:
+        found = sorted(entry for entry in os.listdir(folder) if not entry.endswith(".lock"))
+    except OSError:
+        return []
+    return [f"{folder}/{entry}" for entry in found if entry.partition(".")[0] == name]
+
+
+def ask(path: str, *, stop: bool = False) -> ServerState | None:
+    """What a server says of itself, or said before it ended."""
+    connection = connect(path)
+    if connection is None:
+        return None
+    with connection:
+        connection.settimeout(ANSWER_S)
+        try:
+            send_request(connection, Message(STOP if stop else STATUS, [], [], []))
+            state = ServerState(*[receive_number(connection) for _ in ServerState.fields])
+        except (OSError, Gone):
+            return None
+    deadline = time.monotonic() + ANSWER_S
+    while stop and os.path.lexists(path) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return state
+
+
+def call(words: list[str], env: Mapping[str, str]) -> int | None:
+    """The exit status of a call that a server served; None where this process has to make it. It waits for a server
+    that has to be started."""
+    if here.tell_duty is not None:  # this is a worker, or one was lost
+        return None
+    try:
+        path = socket_path(env)
+        connection = connect(path)
+        if connection is None:
+            start_server(env)
+            deadline = time.monotonic() + START_S
+            while (connection := connect(path)) is None and time.monotonic() < deadline:
+                time.sleep(0.005)
+    except (OSError, NoPlace):
+        return None
+    if connection is None:
+        return None
+    with connection:
+        return _served(connection, words)
+
+
+def _served(connection: socket.socket, words: list[str]) -> int | None:
+    if words[0] == "bridge" or "-" in words or any(word.endswith("=-") for word in words):
+        _keep_stdin()
+    with open("/proc/self/environ", "rb") as file:
+        env = file.read().split(b"\0")[:-1]
+    folder = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    argv = [os.fsencode(word) for word in (sys.argv[0], *words)]
+    state = b""
+    worker = told = 0
+
+    def tell(number: int, _: object) -> None:
+        nonlocal told
+        told = number
+        signal.pidfd_send_signal(worker, number)
+
+    handlers = {number: signal.getsignal(number) for number in TOLD}
+    try:
+        send_request(connection, Message(CALL, argv, env, [0, 1, 2, folder]))
+        while letter := connection.recv(1):
+            if letter == ENDED:
+                return receive_number(connection)
+            if letter == ACCEPTED:
+                worker = os.pidfd_open(receive_number(connection))
+                for number in TOLD:
+                    if handlers[number] is not signal.SIG_IGN:
+                        signal.signal(number, tell)
+            elif letter != ON_DUTY:
+                break
+            state = letter
+    except (OSError, Gone):
+        pass
+    finally:
+        os.close(folder)
+        if worker:
+            os.close(worker)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    if told:  # it ended as this process would have
+        os.kill(os.getpid(), told)
+    if state == ON_DUTY:
+        lose_worker()
+    _rewind_stdin()
+    return None
+
+
+def lose_worker() -> None:
+    """From here on this process runs no hook: it answers as it does when it fails itself."""
+
+    def refuse() -> None:
+        raise LostWorker
+
+    here.tell_duty = refuse
+
+
+def _keep_stdin() -> None:
+    """All of stdin, in memory: so that it can be read once more where a worker is lost."""
+    kept = os.memfd_create("stdin", os.MFD_CLOEXEC)
+    while data := os.read(0, 1 << 20):
+        os.write(kept, data)
+    os.lseek(kept, 0, os.SEEK_SET)
+    os.dup2(kept, 0)
+    os.close(kept)
+
+
+def _rewind_stdin() -> None:
+    try:
+        os.lseek(0, 0, os.SEEK_SET)
+    except OSError:
+        pass  # it was not kept, so nobody has read it

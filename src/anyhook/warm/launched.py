@@ -1,0 +1,39 @@
+"""What the native launcher says to the command that it starts, by a first word: to be the server, to start one when the
+answer is given, or that a worker was lost."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def take_mark(stand_in: Callable[[int], None]) -> tuple[list[str], Callable[[], None] | None]:
+    """The words of the call itself, and what is to be done when it is answered."""
+    mark = sys.argv.pop(1)
+    if mark == "--warm-serve":
+        from anyhook.warm.server import serve
+
+        serve(stand_in, sys.argv[1], int(sys.argv[2]))
+    if mark == "--warm-lost":
+        from anyhook.warm.client import lose_worker
+
+        lose_worker()
+    return sys.argv[1:], _start if mark == "--warm-start" else None
+
+
+def _start() -> None:
+    """Where no server can be started, every call is a cold one."""
+    from anyhook.warm.place import NoPlace, is_wanted
+
+    sys.stdout.flush()
+    try:
+        if is_wanted(os.environ):
+            from anyhook.warm.client import start_server
+
+            start_server(os.environ)
+    except (OSError, NoPlace, ValueError):
+        return

@@ -1,0 +1,122 @@
+"""What a process has from whoever started it, seen from outside. A worker takes on what it can, and refuses a call
+whose process differs from the server's in anything else: another namespace, cgroup, user, sandbox or locale."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NAMESPACES = [
+    name
+    for name in ("cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts")
+    if os.path.lexists(f"/proc/self/ns/{name}")
+]
+LIMITS = [getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")]
+READ_AT_START = ("PYTHON", "LC_", "LD_", "MALLOC_")
+"""Variables that Python, or the C library under it, reads before our first line; these, by how they begin."""
+READ_BY_NAME = (b"LANG", b"LANGUAGE", b"LOCPATH", b"GLIBC_TUNABLES", b"GCONV_PATH")
+IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
+
+
+class Unlike(Exception):  # noqa: N818 (it says what is wrong)
+    """A call that only a process of its own can answer."""
+
+
+class Likeness:
+    """One process. Its values are compared as the system writes them."""
+
+    def __init__(self, process: int | str) -> None:
+        folder = f"/proc/{process}"
+        status = _read(f"{folder}/status")
+        self.umask = int(_field(status, b"Umask:"), 8)
+        self.signals = [int(_field(status, name), 16) for name in (b"SigIgn:", b"SigBlk:")]
+        self.is_confined = _field(status, b"NoNewPrivs:") == b"1"
+        line = _read(f"{folder}/stat").rpartition(b")")[2].split()
+        self.group, self.session, self.terminal = int(line[2]), int(line[3]), int(line[4])
+        self.limits = _read(f"{folder}/limits")
+        root = os.stat(f"{folder}/root/.")
+        self.fixed = (
+            # Users, groups, capabilities, seccomp, CPUs; and the profile of a security module.
+            *[_field(status, name) for name in (b"Uid:", b"Gid:", b"Groups:")],
+            status[status.find(b"\nCapInh:") : status.find(b"\nvoluntary_ctxt")],
+            _read_any(f"{folder}/attr/current"),
+            _read(f"{folder}/cgroup"),
+            _read(f"{folder}/oom_score_adj"),
+            (root.st_dev, root.st_ino),
+            *[os.readlink(f"{folder}/ns/{name}") for name in NAMESPACES],
+            self.terminal and (self.terminal, self.session),
+        )
+        pid = process if isinstance(process, int) else 0
+        self.nice = os.getpriority(os.PRIO_PROCESS, pid)
+        self.scheduler = os.sched_getscheduler(pid)
+
+
+def read_at_start(env: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+    """The part of an environment that decides how Python starts."""
+    starts = tuple(word.encode() for word in READ_AT_START)
+    return {name: value for name, value in env.items() if name.startswith(starts) or name in READ_BY_NAME}
+
+
+def take_on(own: Likeness, caller: int) -> None:
+    """Become as the caller is, or raise: never be more than it is, and never less."""
+    theirs = Likeness(caller)
+    if theirs.fixed != own.fixed or theirs.scheduler != own.scheduler or theirs.nice < own.nice:
+        raise Unlike("the caller lives under other conditions")
+    if own.is_confined or theirs.is_confined:  # some sandboxes show in nothing else
+        raise Unlike("the caller may be in a sandbox")
+    try:
+        if theirs.limits != own.limits:
+            for number in LIMITS:
+                wanted = resource.prlimit(caller, number)
+                if wanted != resource.getrlimit(number):
+                    resource.setrlimit(number, wanted)
+        if theirs.nice != own.nice:
+            os.setpriority(os.PRIO_PROCESS, 0, theirs.nice)
+        if own.terminal and theirs.group != os.getpgid(0):
+            os.setpgid(0, theirs.group)
+    except (OSError, ValueError) as error:
+        raise Unlike(str(error)) from None
+    os.umask(theirs.umask)
+    _take_on_signals(*theirs.signals)
+    time.tzset()
+
+
+def _take_on_signals(ignored: int, blocked: int) -> None:
+    """As Python does at its start: it ignores two signals, and listens for Ctrl-C where that is not ignored."""
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        if number in IGNORED_BY_PYTHON:
+            continue
+        wanted = signal.SIG_IGN if ignored >> (number - 1) & 1 else signal.SIG_DFL
+        if number == signal.SIGINT and wanted is signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
+        elif signal.getsignal(number) is not wanted:
+            signal.signal(number, wanted)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [n for n in signal.valid_signals() if blocked >> (n - 1) & 1])
+
+
+def _field(status: bytes, name: bytes) -> bytes:
+    return status.partition(b"\n" + name)[2].partition(b"\n")[0].strip()
+
+
+def _read(path: str) -> bytes:
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        parts = [part := os.read(fd, 65536)]
+        while part:
+            parts.append(part := os.read(fd, 65536))
+    finally:
+        os.close(fd)
+    return b"".join(parts)
+
+
+def _read_any(path: str) -> bytes:
+    try:
+        return _read(path)
+    except OSError:
+        return b""  # no security module

@@ -1,0 +1,100 @@
+"""Where the server of a user and an installation is found, and whether one is wanted. `native/launcher.c` computes the
+same paths."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+
+from anyhook.documents.places import config_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+VARIABLE = "ANYHOOK_WARM"
+SCRIPTS = ("anyhook", "anyhook-python")
+"""The command: the script alone, or the script beside the native launcher, which then has the first name."""
+LONGEST_PATH = 107
+"""In bytes, of a socket's path."""
+
+
+class NoPlace(Exception):  # noqa: N818 (it says what is wrong)
+    """There is no folder that only this user can write to."""
+
+
+def runtime_dir(env: Mapping[str, str]) -> str:
+    """The folder of the sockets: of the user's runtime directory, where there is one."""
+    base = env.get("XDG_RUNTIME_DIR", "")
+    return f"{base}/anyhook" if base.startswith("/") else f"/tmp/anyhook-{os.geteuid()}"  # noqa: S108 (checked below)
+
+
+def private_dir(env: Mapping[str, str]) -> str:
+    """The same, made where it is missing. Somebody else's, or one that others can enter, is not used."""
+    folder = runtime_dir(env)
+    try:
+        try:
+            os.mkdir(folder, 0o700)
+        except FileExistsError:
+            pass
+        seen = os.lstat(folder)
+    except OSError as error:
+        raise NoPlace(f"{folder} cannot be made ({error.strerror})") from None
+    if not stat.S_ISDIR(seen.st_mode) or seen.st_uid != os.geteuid() or stat.S_IMODE(seen.st_mode) & 0o077:
+        raise NoPlace(f"{folder} is not a folder that only this user can enter")
+    return folder
+
+
+def installation() -> str:
+    """The folder of the command that was called, which tells installations apart."""
+    script = os.path.realpath(sys.argv[0])
+    if os.path.basename(script) not in SCRIPTS:
+        script = os.path.join(os.path.realpath(os.path.dirname(sys.executable)), "anyhook")
+    return os.path.dirname(script)
+
+
+def checksum(folder: str) -> str:
+    """FNV-1a."""
+    found = 0xCBF29CE484222325
+    for byte in os.fsencode(folder):
+        found = ((found ^ byte) * 0x100000001B3) & 0xFFFF_FFFF_FFFF_FFFF
+    return f"{found:016x}"
+
+
+def has_terminal() -> bool:
+    """Whether this process has a controlling terminal, which a hook could open."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC))
+    except OSError:
+        return False
+    return True
+
+
+def socket_path(env: Mapping[str, str]) -> str:
+    """The server of calls like this one. A session with a terminal has its own, for nobody can lend a terminal to
+    another session."""
+    session = f".{os.getsid(0)}" if has_terminal() else ""
+    path = f"{runtime_dir(env)}/{checksum(installation())}{session}"
+    if len(os.fsencode(path)) > LONGEST_PATH:
+        raise NoPlace(f"{path} is too long for a socket")
+    return path
+
+
+def is_wanted(env: Mapping[str, str]) -> bool:
+    """Whether this call may be served: by the variable, then by the user's settings."""
+    if (asked := env.get(VARIABLE)) in ("on", "off"):
+        return asked == "on"
+    try:
+        with open(config_file(env), "rb") as file:
+            text = file.read()
+    except OSError:
+        return True
+    if b"warm" not in text:
+        return True
+    import tomllib
+
+    try:
+        return bool(tomllib.loads(text.decode()).get("warm") != "off")
+    except (ValueError, RecursionError):
+        return True  # whoever reads the settings says so

@@ -1,0 +1,198 @@
+"""The server: an interpreter that has loaded the command, and forks workers that wait for calls. It holds no approvals
+and no decisions; it answers nothing itself. It ends when nobody needs it."""
+
+from __future__ import annotations
+
+import gc
+import mmap
+import os
+import select
+import signal
+import socket
+import struct
+import sys
+from importlib import import_module
+from time import monotonic
+
+from anyhook.documents.places import stamp
+from anyhook.tables import registry
+from anyhook.warm.changes import Installation
+from anyhook.warm.likeness import Likeness, read_at_start
+from anyhook.warm.messages import NUMBER
+from anyhook.warm.place import installation
+from anyhook.warm.worker import wait_for_call
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import NoReturn
+
+PRELOADED = (
+    "anyhook.cli.fire", "anyhook.cli.bridge", "anyhook.cli.options", "anyhook.cli.failure", "anyhook.cli.view.render",
+    "anyhook.handlers.http", "anyhook.walk.bridge_failure", "anyhook.walk.engine", "anyhook.walk.build",
+    "anyhook.walk.dedupe", "anyhook.walk.settle", "_ctypes", "hashlib", "json", "pathlib", "re", "regex", "subprocess",
+    "threading", "tomllib", "yaml",
+)  # fmt: skip
+SPARE = 3
+"""Workers that wait for a call."""
+MAX_WORKERS = 200
+TICK_S = 20.0
+"""How often it looks whether it is still wanted."""
+UNUSED_S, IDLE_S = 60.0, 600.0
+"""How long it waits for its first call, and for the next one."""
+COUNTERS = struct.Struct("=dII")
+"""When the last call came, how many have come, how many workers there are."""
+
+
+class Shared:
+    """What a worker knows of its server."""
+
+    def __init__(self) -> None:
+        self.pid = os.getpid()
+        self.folder = installation()
+        self.likeness = Likeness("self")
+        with open("/proc/self/environ", "rb") as file:
+            given = dict(entry.partition(b"=")[::2] for entry in file.read().split(b"\0") if b"=" in entry)
+        self.read_at_start = read_at_start(given)
+        # Where no variable names a locale, Python takes one and hands it on to what it starts (PEP 538).
+        self.coerced = {name: os.environb[name] for name in (b"LC_CTYPE",) if name in os.environb and name not in given}
+        self.loaded = Installation()
+        self._shared = mmap.mmap(-1, COUNTERS.size)
+        COUNTERS.pack_into(self._shared, 0, monotonic(), 0, 0)
+
+    def knows_agents(self) -> bool:
+        """Whether this call's user has the agents of other packages that were found here: the answer may be kept in
+        the state folder, which the environment names."""
+        known = tuple(name for name, _, _ in registry.AGENTS)
+        return registry.installed(os.environ, sys.path, known) == registry.OTHERS
+
+    def busy_since(self) -> None:
+        COUNTERS.pack_into(self._shared, 0, monotonic(), self.calls + 1, self.workers)
+
+    @property
+    def used_s(self) -> float:
+        return float(COUNTERS.unpack_from(self._shared)[0])
+
+    @property
+    def calls(self) -> int:
+        return int(COUNTERS.unpack_from(self._shared)[1])
+
+    @property
+    def workers(self) -> int:
+        return int(COUNTERS.unpack_from(self._shared)[2])
+
+    def count(self, workers: int) -> None:
+        COUNTERS.pack_into(self._shared, 0, self.used_s, self.calls, workers)
+
+    def numbers(self) -> tuple[int, int, int]:
+        """Its process, how many seconds it has been idle, its workers."""
+        return self.pid, int(monotonic() - self.used_s), self.workers
+
+
+def serve(stand_in: Callable[[int], None], path: str, lock: int) -> NoReturn:
+    """`stand_in` runs the command for the process of a number. `lock` is held as long as this process lives, so that
+    there is one server per socket; its file says that a server starts, until it does."""
+    for name in PRELOADED:
+        try:
+            import_module(name)
+        except ImportError:
+            continue  # whoever needs it says so
+    for agent, parts, _ in registry.AGENTS:
+        if parts & registry.DECLARES:
+            registry.dialect(agent)
+        if parts & ~registry.DECLARES:
+            registry.host(agent)
+    state = Shared()
+    gc.collect()
+    gc.freeze()  # a worker that collects leaves our pages alone
+    Pool(stand_in, path, lock, state).run()
+
+
+class Pool:
+    """The workers, and when it is all over."""
+
+    def __init__(self, stand_in: Callable[[int], None], path: str, lock: int, state: Shared) -> None:
+        self._stand_in, self._path, self._lock, self._state = stand_in, path, lock, state
+        self._spare: set[int] = set()
+        self._busy: set[int] = set()
+        self._taken, self._tell_taken = os.pipe()
+        self._woken, wake = os.pipe()
+        for descriptor in (self._taken, self._woken, wake):
+            os.set_blocking(descriptor, False)
+        for number in (signal.SIGCHLD, signal.SIGTERM):
+            signal.signal(number, lambda *_: None)
+        signal.set_wakeup_fd(wake)
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._bind()
+        self._inode = stamp(path)
+        os.ftruncate(lock, 0)
+
+    def _bind(self) -> None:
+        """Where the socket of one that died lies, ours takes its place: whoever holds the lock owns the path."""
+        before = os.umask(0o177)
+        if os.path.lexists(self._path):
+            os.unlink(self._path)
+        self._listener.bind(self._path)
+        os.umask(before)
+        self._listener.listen(128)
+
+    def run(self) -> NoReturn:
+        poll = select.poll()
+        poll.register(self._taken, select.POLLIN)
+        poll.register(self._woken, select.POLLIN)
+        poll.register(self._state.loaded.descriptor, select.POLLIN)
+        while True:
+            self._fill()
+            poll.poll(TICK_S * 1000)
+            try:
+                signals = os.read(self._woken, 4096)
+            except BlockingIOError:
+                signals = b""
+            self._note_taken()
+            self._reap()
+            if signal.SIGTERM in signals or not self._is_needed():
+                self._end()
+
+    def _fill(self) -> None:
+        while len(self._spare) < SPARE and len(self._spare) + len(self._busy) < MAX_WORKERS:
+            try:
+                pid = os.fork()
+            except OSError:
+                break  # no process available: callers go cold until one is
+            if pid == 0:
+                os.close(self._lock)
+                wait_for_call(self._listener, self._tell_taken, self._state, self._stand_in)
+            self._spare.add(pid)
+        self._state.count(len(self._spare) + len(self._busy))
+
+    def _note_taken(self) -> None:
+        try:
+            data = os.read(self._taken, 65536)
+        except BlockingIOError:
+            return
+        for (pid,) in NUMBER.iter_unpack(data):
+            if pid in self._spare:
+                self._spare.remove(pid)
+                self._busy.add(pid)
+
+    def _reap(self) -> None:
+        while self._spare or self._busy:
+            pid, _ = os.waitpid(-1, os.WNOHANG)
+            if not pid:
+                return
+            self._spare.discard(pid)
+            self._busy.discard(pid)
+
+    def _is_needed(self) -> bool:
+        limit_s = IDLE_S if self._state.calls else UNUSED_S
+        if not self._busy and monotonic() - self._state.used_s > limit_s:
+            return False
+        if self._state.likeness.terminal and not os.path.exists(f"/proc/{self._state.likeness.session}"):
+            return False
+        return self._inode is not None and stamp(self._path) == self._inode and self._state.loaded.is_same()
+
+    def _end(self) -> NoReturn:
+        """Workers that wait end with it, by their own wish; those that serve a call complete it."""
+        if stamp(self._path) == self._inode:
+            os.unlink(self._path)
+        os._exit(0)

@@ -1,0 +1,170 @@
+"""One worker: waits for a call, becomes the process that the caller would have been, runs the command and ends."""
+
+from __future__ import annotations
+
+import fcntl
+import io
+import os
+import signal
+import socket
+import sys
+
+from anyhook.process.run import prctl
+from anyhook.process.spawn import here
+from anyhook.warm.likeness import Unlike, read_at_start, take_on
+from anyhook.warm.messages import (
+    ACCEPTED,
+    CALL,
+    DESCRIPTORS,
+    ENDED,
+    NUMBER,
+    ON_DUTY,
+    REFUSED,
+    STATUS,
+    STOP,
+    Gone,
+    receive_request,
+)
+from anyhook.warm.place import is_wanted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import NoReturn
+
+    from anyhook.warm.messages import Message
+    from anyhook.warm.server import Shared
+
+PATIENCE_S = 15.0
+"""How long a caller may take to say what it wants."""
+END_WITH_PARENT = 1
+"""PR_SET_PDEATHSIG."""
+SIGNAL_OF_EVENT = 10
+"""F_SETSIG."""
+NAMES = ("<stdin>", "<stdout>", "<stderr>")
+
+
+def wait_for_call(listener: socket.socket, taken: int, state: Shared, stand_in: Callable[[int], None]) -> NoReturn:
+    """In a fork of the server, which never returns. `taken` is where the server hears that this worker is busy."""
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGCHLD, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    prctl(END_WITH_PARENT, signal.SIGKILL)
+    if os.getppid() != state.pid:
+        os._exit(0)
+    connection = listener.accept()[0]
+    prctl(END_WITH_PARENT, 0)  # a call goes on without its server
+    os.write(taken, NUMBER.pack(os.getpid()))
+    os.close(taken)
+    listener.close()
+    connection.settimeout(PATIENCE_S)
+    try:
+        caller = _peer(connection)
+        request = receive_request(connection)
+        connection.settimeout(None)
+        if request.kind == CALL:
+            state.busy_since()
+            _become(request, caller, connection, state)
+        else:
+            _report(request, connection, state)
+    except (Unlike, Gone, OSError, ValueError):
+        _refuse(connection)
+    stand_in(caller)
+    os._exit(1)  # it never returns
+
+
+def _refuse(connection: socket.socket) -> NoReturn:
+    try:
+        connection.send(REFUSED)
+    except OSError:
+        pass  # the caller is gone
+    os._exit(0)
+
+
+def _peer(connection: socket.socket) -> int:
+    """The process at the other end, which must be this user's."""
+    import struct
+
+    pid, uid, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    if uid != os.geteuid() or pid <= 0:
+        raise Unlike("the caller is another user, or in another world")
+    return int(pid)
+
+
+def _report(request: Message, connection: socket.socket, state: Shared) -> NoReturn:
+    """What the server has to say of itself, or its end."""
+    if request.kind == STOP:
+        os.kill(state.pid, signal.SIGTERM)
+    if request.kind in (STATUS, STOP):
+        connection.sendall(b"".join([NUMBER.pack(number) for number in state.numbers()]))
+    os._exit(0)
+
+
+def _become(request: Message, caller: int, connection: socket.socket, state: Shared) -> None:
+    """Everything that a new process gets from whoever starts it. The last step says so to the caller: from then on the
+    call is ours, and a caller that is gone by then has its answer from somewhere else."""
+    if len(request.descriptors) != DESCRIPTORS:
+        raise Gone("a call without its streams")
+    env: dict[bytes, bytes] = {}
+    for entry in request.env:
+        name, equals, value = entry.partition(b"=")
+        if equals and name:
+            env.setdefault(name, value)
+    words = [os.fsdecode(word) for word in request.words]
+    if read_at_start(env) != state.read_at_start:
+        raise Unlike("Python would start in another way")
+    if not state.loaded.is_same():
+        os.kill(state.pid, signal.SIGTERM)
+        raise Unlike("the installation has changed")
+    os.environb.clear()
+    os.environb.update({**env, **{name: value for name, value in state.coerced.items() if name not in env}})
+    if not is_wanted(os.environ):
+        raise Unlike("the user's settings say no")
+    take_on(state.likeness, caller)
+    if not state.knows_agents():
+        raise Unlike("other agents are installed for this user")
+    os.fchdir(request.descriptors[3])
+    for number, descriptor in enumerate(request.descriptors[:3]):
+        os.dup2(descriptor, number)
+    for descriptor in request.descriptors:
+        os.close(descriptor)
+    _open_streams()
+    is_module = words[0].endswith("__main__.py")  # `python -m anyhook`
+    sys.argv = [words[0] if is_module else f"{state.folder}/anyhook", *words[1:]]
+    sys.path[0] = os.getcwd() if is_module else state.folder
+    _tell_the_end(connection)
+    # From here on whatever ends the caller ends this process, as SIGTERM does.
+    fcntl.fcntl(connection, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(connection, SIGNAL_OF_EVENT, signal.SIGTERM)
+    fcntl.fcntl(connection, fcntl.F_SETFL, fcntl.fcntl(connection, fcntl.F_GETFL) | os.O_ASYNC)
+    connection.sendall(ACCEPTED + NUMBER.pack(os.getpid()))
+
+
+def _open_streams() -> None:
+    """New objects for the new streams: Python looks at a stream once, when it makes them."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        old = getattr(sys, name)
+        raw = io.FileIO(number, "r" if number == 0 else "w", closefd=False)
+        raw.name = NAMES[number]
+        buffer = io.BufferedReader(raw) if number == 0 else io.BufferedWriter(raw)
+        lines = number == 2 or raw.isatty()
+        made = io.TextIOWrapper(buffer, old.encoding, old.errors, "\n", lines)
+        made.mode = "r" if number == 0 else "w"  # type: ignore[misc]
+        setattr(sys, name, made)
+        setattr(sys, f"__{name}__", made)
+
+
+def _tell_the_end(connection: socket.socket) -> None:
+    """However the command ends, its caller gets the status; and before hooks run, a word that they do."""
+    pid, leave = os.getpid(), os._exit
+
+    def end(status: int) -> NoReturn:
+        if os.getpid() == pid:
+            try:
+                connection.send(ENDED + NUMBER.pack(status & 0xFF))
+            except OSError:
+                pass  # the caller is gone
+        leave(status)
+
+    os._exit = end
+    here.tell_duty = lambda: connection.sendall(ON_DUTY)

