@@ -22,7 +22,7 @@ from anyhook.agents._claude_family import (
     request,
     specific,
 )
-from anyhook.tables.host_rows import Entry, Host, HostEvent, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, OffSwitch, Taken
 
 UNSEEN = "no run without a person fired it"
 EVENTS = (
@@ -91,6 +91,12 @@ HOST = Host(
     project_variables=("CODEBUDDY_PROJECT_DIR",),
     reads={"codebuddy": ("user", "project")},
     program="codebuddy",
+    settings=(
+        "{home}/.codebuddy/settings.json",
+        "{project}/.codebuddy/settings.json",
+        "{project}/.codebuddy/settings.local.json",
+    ),
+    switches=(OffSwitch(("disableAllHooks",)),),
     without_us="open",  # exit 127 and a missing program were seen to be passed over, 2026-11
     confirm="Interactive sessions run a project's hooks once it is trusted; `/hooks` shows them.",
     gaps=("a tool's output, which hooks are not given", "context before a tool", "asking the user"),

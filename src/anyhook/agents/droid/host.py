@@ -23,7 +23,7 @@ from anyhook.agents._claude_family import (
     specific,
 )
 from anyhook.agents._patches import split_patch
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch, Taken
 
 EVENTS = (
     HostEvent("SessionStart", ("session_start",), SOURCE, {"context": context("SessionStart"), "message": TELL}),
@@ -88,6 +88,12 @@ HOST = Host(
     project_variables=("FACTORY_PROJECT_DIR",),
     reads={"droid": ("user", "project")},
     program="droid",
+    settings=(
+        "{config}/.factory/settings.json",
+        "{project}/.factory/settings.json",
+        "{project}/.factory/settings.local.json",
+    ),
+    switches=(OffSwitch(("hooksDisabled",)), OffSwitch(("allowManagedHooksOnly",))),
     confirm="A session keeps the hooks that were there when it began; `/hooks` shows them.",
     gaps=("the start of a sub-agent", "replaced output"),
 )
