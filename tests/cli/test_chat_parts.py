@@ -179,9 +179,16 @@ def test_a_yes_for_once(world: World) -> None:
 # -- hooks from words
 
 
-@pytest.mark.parametrize("scope", ["project", "user"])
+SCOPES = [
+    (name, scope)
+    for name in DIALECTS
+    for scope in ("project", "user")
+    if scope in getattr(dialect(name).scaffold, "scripts", ())
+]
+
+
 @pytest.mark.parametrize("lang", ["bash", "python"])
-@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize(("name", "scope"), SCOPES)
 def test_a_draft_in_every_dialect(world: World, name: str, lang: Lang, scope: Scope) -> None:
     """What `anyhook new` would write is a draft without faults, wherever it goes; and nothing is left of it."""
     table = dialect(name)

@@ -77,11 +77,13 @@ def test_hooks_that_a_block_of_their_own_dialect_does_not_skip(box: Box, table: 
     assert native is not None
     box.world.hook(table, native.native, "echo no >&2; exit 2")
     box.world.hook(table, native.native, """echo '{"systemMessage": "second"}'""")
-    box.world.hook("goose", "PreToolUse", "exit 2")
+    before = DIALECTS.index(table) < DIALECTS.index("goose")
+    if before:
+        box.world.hook("goose", "PreToolUse", "exit 2")
     engine = box.world.engine()
     decision = engine.fire_sync(Event.pre_tool("Bash", {"command": "ls"}))
     engine.close_sync()
-    assert [report.status for report in decision.hooks] == ["ran", "ran", "skipped"]
+    assert [report.status for report in decision.hooks] == ["ran", "ran", *(["skipped"] if before else [])]
     assert box.json("replay") == {"judged": 1, "changed": 0, "changes": [], "not_judged": {}}
 
 

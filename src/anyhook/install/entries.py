@@ -155,7 +155,9 @@ def with_ours(text: str, host: Host, entry: Entry, launcher: Sequence[str], clos
     made = handlers(host, entry, launcher, closed)
     if entry.style == "tables":
         return _with_block(text, host, list(made.values()))
-    syntax, kept = _syntax(entry), others(text, host, entry)
+    syntax, kept = entry_syntax(entry), others(text, host, entry)
+    if syntax == "yaml" and text.strip() == "{}":
+        text = ""  # what is left of a file that held nothing but our entry
     if edit.is_blank(text) and entry.top:
         text, kept = json.dumps(entry.top, indent=2) + "\n", dict(entry.top)
     for event, handler in made.items():
@@ -172,7 +174,7 @@ def without_ours(text: str, host: Host, entry: Entry) -> str:
         return _without_block(text, host)
     if edit.is_blank(text):
         return text
-    syntax, kept = _syntax(entry), others(text, host, entry)
+    syntax, kept = entry_syntax(entry), others(text, host, entry)
     found = text
     for event in _events(text, entry):
         place = (*entry.under, event)
@@ -186,7 +188,7 @@ def without_ours(text: str, host: Host, entry: Entry) -> str:
     return _checked(text, host, entry, kept)
 
 
-def _syntax(entry: Entry) -> Syntax:
+def entry_syntax(entry: Entry) -> Syntax:
     """What the file of an entry is written in."""
     name = next(iter(entry.files.values()))
     return "yaml" if name.endswith((".yaml", ".yml")) else "json"
@@ -195,7 +197,7 @@ def _syntax(entry: Entry) -> Syntax:
 def others(text: str, host: Host, entry: Entry) -> Json:
     """Everything in a file that is not ours, to see that an edit leaves it alone. An empty list of hooks says nothing,
     so it may come and go."""
-    value = {} if edit.is_blank(text) else edit.read(text, _syntax(entry))
+    value = {} if edit.is_blank(text) else edit.read(text, entry_syntax(entry))
     return _others(value, host, entry.under)
 
 
@@ -220,7 +222,7 @@ def _value(text: str, syntax: Syntax, place: Place) -> Json:
 
 
 def _events(text: str, entry: Entry) -> list[str]:
-    hooks = None if edit.is_blank(text) else _value(text, _syntax(entry), entry.under)
+    hooks = None if edit.is_blank(text) else _value(text, entry_syntax(entry), entry.under)
     return [event for event, groups in hooks.items() if isinstance(groups, list)] if isinstance(hooks, dict) else []
 
 

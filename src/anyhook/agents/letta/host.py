@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def _source(is_new: Json) -> Json:
-    return "startup" if is_new else "resume"
+    return is_new if isinstance(is_new, str) else "startup" if is_new else "resume"
 
 
 TOOL = (
