@@ -67,6 +67,7 @@ AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("vibe", DECLARES | CALLS, ("VIBE_HOME",)),
     ("cline", DECLARES | CALLS, ()),
     ("opencode", CALLS, ()),
+    ("kilo", CALLS, ()),
 )
 GROUP = b"[anyhook.agents]"
 FOLDERS = ("site-packages", "dist-packages")
