@@ -68,6 +68,7 @@ AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("cline", DECLARES | CALLS, ()),
     ("opencode", CALLS, ()),
     ("kilo", CALLS, ()),
+    ("pi", CALLS, ()),
 )
 GROUP = b"[anyhook.agents]"
 FOLDERS = ("site-packages", "dist-packages")
