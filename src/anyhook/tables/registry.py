@@ -69,6 +69,7 @@ AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("opencode", CALLS, ()),
     ("kilo", CALLS, ()),
     ("pi", CALLS, ()),
+    ("amp", CALLS, ()),
 )
 GROUP = b"[anyhook.agents]"
 FOLDERS = ("site-packages", "dist-packages")
