@@ -70,6 +70,7 @@ AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("kilo", CALLS, ()),
     ("pi", CALLS, ()),
     ("amp", CALLS, ()),
+    ("openclaw", CALLS, ()),
 )
 GROUP = b"[anyhook.agents]"
 FOLDERS = ("site-packages", "dist-packages")
