@@ -62,7 +62,7 @@ class Place:
         self.project.mkdir(parents=True)
         for name, text in files.items():
             self.write(name, text)
-        self.env = {"HOME": str(self.home), "PATH": os.environ["PATH"]}
+        self.env = {"HOME": str(self.home), "PATH": os.environ["PATH"], "ANYHOOK_WARM": "off"}
 
     def write(self, name: str, text: str, mode: int = 0o644) -> None:
         path = self.home / name
@@ -323,6 +323,7 @@ def thousand_hooks(folder: Path, rounds: int) -> list[Row]:
 def all_rows(rounds: int) -> list[Row]:
     from bench import agent, trials
     from bench.bridged import bridged
+    from bench.door import door
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -333,6 +334,7 @@ def all_rows(rounds: int) -> list[Row]:
             *asyncio.run(ten_callables(folder / "ten", rounds)),
             *commands(folder / "commands", rounds),
             *bridged(folder / "bridged", rounds),
+            *door(folder / "door", rounds),
             *thousand_hooks(folder / "thousand", rounds),
             *asyncio.run(agent.tool_calls(folder / "calls", rounds)),
             *agent.start(folder / "start", rounds),

@@ -83,7 +83,13 @@ class World:
     def hook(self, table: str, native: str, script: str, scope: str = "user", name: str = "it", **more: Json) -> None:
         """Declare one command hook that runs a shell script."""
         base = self.home if scope == "user" else self.project
-        if table == "kode":
+        if table == "anyhook":
+            path = base / ("config/anyhook" if scope == "user" else ".anyhook") / "hooks.toml"
+            rule = {"name": name, "when": f"event {native}", "then": "deny", "run": script, **more}
+            lines = [f"{key} = {json.dumps(value)}" for key, value in rule.items()]
+            before = path.read_text() if path.exists() else ""
+            self.write(path, before + "\n".join(["[[rule]]", *lines, "", ""]))
+        elif table == "kode":
             path = base / ("config/kode" if scope == "user" else ".kode") / "config.yaml"
             self.declare(path, native, {"exec": ["/bin/sh", "-c", script], **more})
         elif table in GROUPED:

@@ -38,7 +38,8 @@ def test_the_hook_blocks(world: World, agent: str) -> None:
     assert [problem.sentence() for problem in world.engine(dialects=[agent]).catalog.problems] == []
     words = (shown.event, "--tool", shown.tool, "--dialect", agent, "--trust", "all")
     decision = world.fire(*words, "--input", json.dumps(shown.input))
-    assert (decision["verdict"], decision["reason"]) == ("block", REASON)
+    assert decision["verdict"] == "block"
+    assert str(decision["reason"]).startswith(REASON)  # a dialect may add who says so
     assert world.fire(*words, "--input", '{"command": "ls"}')["verdict"] == "none"
 
 

@@ -183,7 +183,7 @@ SCOPES = [
     (name, scope)
     for name in DIALECTS
     for scope in ("project", "user")
-    if scope in getattr(dialect(name).scaffold, "scripts", ())
+    if (made := dialect(name).scaffold) and made.shape != "rules" and scope in made.scripts
 ]
 
 

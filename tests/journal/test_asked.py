@@ -23,7 +23,7 @@ def asked(box: Box, *words: str) -> dict[str, list[str]]:
     """Of the newest record, by hook."""
     found: dict[str, list[str]] = {}
     for line in box.call("explain", "last", *words)[1].splitlines():
-        if line.startswith("  ") and line[4:5].islower() and ":user:" in line:
+        if line[:2] == "  " and line[3:4] == " " and ":user:" in line[4:].split()[0]:
             asking = found.setdefault(line[4:].split()[0], [])
         elif line.startswith("      asks"):
             asking.append(line[14:])
@@ -42,7 +42,8 @@ def test_rewrites_one_after_the_other(box: Box) -> None:
         "kodelet:user:it": ['tool_input {"command": "b"}'],
     }
     page = box.call("explain", "last")[1]
-    assert page.endswith('  tool_input {"command": "b"}\n  context  ["one"]\n  told to the program that fired\n')
+    assert '  tool_input {"command": "b"}\n  context  ["one"]\n  told to the program that fired\n' in page
+    assert "rewrite `command` differently" in page
 
 
 def test_the_strongest_verdict(box: Box) -> None:

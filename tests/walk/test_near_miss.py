@@ -150,7 +150,7 @@ ASKED = [
     (name, handler)
     for name in DIALECTS
     for handler in dialect(name).replies
-    if handler not in ("command", "builtin", "callable")
+    if handler not in ("command", "builtin", "callable", "rule")
 ]
 
 

@@ -26,7 +26,12 @@ BRIDGE = ("bridge", "claude", "PreToolUse")
 
 
 def payload(number: int) -> bytes:
-    sent = {"session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": f"t{number}"}
+    sent = {
+        "session_id": "s",
+        "tool_name": "Bash",
+        "tool_input": {"command": f"ls {number}"},
+        "tool_use_id": f"t{number}",
+    }
     return json.dumps(sent).encode()
 
 
@@ -122,7 +127,7 @@ def test_every_call_is_answered_whoever_is_killed(door: Door, world: World) -> N
     finally:
         stop.set()
         killer.join()
-    calls = [json.loads(line)["tool_use_id"] for line in ran.read_text().splitlines() if line]
+    calls = [json.loads(line)["tool_input"]["command"] for line in ran.read_text().splitlines() if line]
     assert len(calls) == len(set(calls)), "a hook ran twice"
     assert len(calls) > 300
     door.call("warm", "--stop")

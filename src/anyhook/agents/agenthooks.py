@@ -98,6 +98,12 @@ def load(source: Source, files: Files) -> Layer:
     return load_folders(source, files, SHAPE)
 
 
+def schema() -> dict[str, Json]:
+    from anyhook.tables.schema import folder_schema
+
+    return folder_schema(SHAPE)
+
+
 def claim(path: str, document: Json) -> tuple[str, int]:
     return path.rsplit("/", 2)[0], 3 * path.endswith("/HOOK.md")
 
@@ -216,6 +222,7 @@ DIALECT = Dialect(
         Misplaced("{home}/.config/agents/hooks/*/HOOK.md", "$XDG_CONFIG_HOME/agents/hooks/<name>/HOOK.md"),
     ),
     load=load,
+    schema=schema,
     layering="later_name_wins",
     events=EVENTS,
     base=(

@@ -35,7 +35,8 @@ class Option:
         self.flag, self.help, self.metavar, self.many, self.choices, self.short = (
             flag, about, metavar, many, choices, short,
         )  # fmt: skip
-        self.key = flag.lstrip("-").replace("-", "_")
+        name = flag.lstrip("-").replace("-", "_")
+        self.key = f"{name}_" if name in ("for", "from") else name  # words of Python's
         self.default: tuple[()] | bool | None = () if many else None if metavar else False
 
 

@@ -58,7 +58,7 @@ def new(name: str, options: NewOptions) -> int:
     for note in made.notes:
         render.say(f"note: {note}")
     program = INTERPRETERS[order.lang]
-    if which(program) is None:
+    if made.script and which(program) is None:
         render.say(f"note: the script needs {program}, which is not on your PATH.")
     if canonical != order.row.canonical[0]:
         render.say(f"note: {order.row.native} comes after every tool, whether it succeeded or failed.")

@@ -18,7 +18,7 @@ from anyhook.tables.registry import dialect
 from anyhook.tables.shapes import guess
 
 
-def _find(name: str, hooks: list[Hook]) -> Hook:
+def find_hook(name: str, hooks: list[Hook]) -> Hook:
     """The hook of this id, or the only one of this name."""
     found = [hook for hook in hooks if hook.id == name] or [hook for hook in hooks if hook.name == name]
     if not found:
@@ -31,8 +31,10 @@ def _find(name: str, hooks: list[Hook]) -> Hook:
 
 
 def _turn(name: str, options: ProjectJsonOptions, on: bool) -> int:
-    hook = _find(name, catalog_of(options).hooks)
+    hook = find_hook(name, catalog_of(options).hooks)
     word = "enabled" if on else "disabled"
+    if hook.scope == "managed":
+        raise BadCall(f"{hook.id} is the organisation's ({hook.source}); only root can change it.")
     if (hook.status == DISABLED) != on:
         render.say(f"{hook.id} is {word} already.")
     elif dialect(hook.dialect).off_suffix and hook.scope != "builtin":

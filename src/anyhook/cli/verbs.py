@@ -42,7 +42,7 @@ def verb(
 
 
 def _option(option: Option) -> click.Option:
-    names = [option.flag, *([option.short] if option.short else [])]
+    names = [option.key, option.flag, *([option.short] if option.short else [])]
     if not option.metavar:
         return click.Option(names, is_flag=True, help=option.help)
     kind = click.Choice(option.choices) if option.choices else None

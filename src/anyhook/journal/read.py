@@ -102,8 +102,7 @@ class RecordedCall(Record):
 
     @property
     def argv(self) -> tuple[str, ...] | None:
-        argv = self.raw.get("argv")
-        return tuple(map(str, argv)) if isinstance(argv, list) else None
+        return tuple(map(str, argv)) if isinstance(argv := self.raw.get("argv"), list) else None
 
     @property
     def cwd(self) -> str | None:
@@ -111,13 +110,24 @@ class RecordedCall(Record):
 
     @property
     def limit_s(self) -> float | None:
-        limit = self.raw.get("limit_s")
-        return limit if isinstance(limit, (int, float)) else None
+        return limit if isinstance(limit := self.raw.get("limit_s"), (int, float)) else None
 
     @property
     def trace(self) -> str:
         """The trace context that the hook was told; "" for none."""
         return text(self.raw.get("trace")) or ""
+
+    @property
+    def also(self) -> tuple[tuple[str, str], ...]:
+        """Dialect and native event of other declarations that read its answer."""
+        named = self.raw.get("also")
+        pairs = [pair for pair in named if isinstance(pair, list)] if isinstance(named, list) else []
+        return tuple((str(pair[0]), str(pair[1])) for pair in pairs)
+
+    @property
+    def again(self) -> bool:
+        """Whether it was asked a second time, about the final form of the call."""
+        return self.raw.get("again") is True
 
     @property
     def cause(self) -> str:

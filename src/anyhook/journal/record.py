@@ -206,6 +206,9 @@ def record(
     for started in runs:
         run, failed = started.run, started.cause
         text = started.text or call_text(started.hook, started.call, started.posture, policy, started.model)
+        if started.also:
+            text += f', "also": {json.dumps([[*names] for names in started.also])}'
+        text += ', "again": true' if started.again else ""
         if run is None:
             calls.append(f'{text}, {clean({"failed": failed or None}, policy)[1:-1]}, "run": null}}')
             continue

@@ -172,10 +172,13 @@ def runs_of(line: JournalLine) -> Iterator[Run]:
     decision = line.decision
     verdicts = {hook.id: hook.verdict for hook in decision.hooks} if decision is not None else {}
     host, project, session, event, tool, mode = line.host, line.project, line.session, line.event, line.tool, line.mode
+    asked_again = {call.hook for call in line.calls if call.again}
     for call in line.calls:
         if (run := call.run) is not None and (hook := call.hook):
             marks = _marks(mode, call.cause, run)
-            kind = (host, project, session, event, tool, verdicts.get(hook, "none"), marks)
+            # One verdict of two runs is counted once, with the later of them.
+            verdict = "none" if hook in asked_again and not call.again else verdicts.get(hook, "none")
+            kind = (host, project, session, event, tool, verdict, marks)
             yield at, hook, kind, run.duration_s or 0.0
 
 

@@ -29,6 +29,14 @@ def parse_time(text: str, now: datetime) -> int:
         raise ValueError(f"{text!r} is not a time. Known: {FORMS}.") from None
 
 
+def seconds_of(text: str) -> int:
+    """A duration such as `7d`; ValueError with the forms that are known."""
+    word = text.strip().lower()
+    if not word[:-1].isdigit() or word[-1:] not in UNITS or not 0 < int(word[:-1]) < 10**6:
+        raise ValueError(f"{text!r} is not a duration. Known: 90s, 30m, 2h, 7d, 1w.")
+    return int(word[:-1]) * UNITS[word[-1]]
+
+
 def _ns(at: datetime) -> int:
     """A moment without a zone is in the zone of this machine."""
     return min(int(at.timestamp() * 1e9), LATEST_NS)

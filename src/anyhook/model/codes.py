@@ -111,6 +111,15 @@ CODES = {
     "invalid-matcher": Code(
         ENTRY, ERROR, "The matcher is not a valid pattern, so the hook cannot run.", "Correct the pattern."
     ),
+    "invalid-rule": Code(
+        ENTRY,
+        ERROR,
+        "anyhook cannot read this rule, so what it guards is not guarded.",
+        "Correct the rule; the message says where.",
+    ),
+    "unknown-pack": Code(
+        ENTRY, ERROR, "The file uses a pack of rules that is not there.", "Correct the name, or remove it from `use`."
+    ),
     "matcher-never-matches": Code(
         ENTRY, WARNING, "This event has no value that can match, so the hook never runs.",
         "Correct the matcher, or remove it."),
@@ -238,6 +247,12 @@ CODES = {
     "cannot-block": Code(
         ANSWER, WARNING, "This event cannot be blocked.", "Move the hook to an event that can be blocked."
     ),
+    "rewrite-conflict": Code(
+        ANSWER, WARNING, "Two hooks want different values for one field.",
+        "Let one hook rewrite it, or let the second build on what the first made of it."),
+    "unseen-form": Code(
+        ANSWER, WARNING, "The gate answered before the call was rewritten, or failed on its final form.",
+        "Let one hook do both, or declare the gate for another agent too: gates of other dialects are asked again."),
     "action-lost": Code(
         ANSWER,
         WARNING,
@@ -249,6 +264,12 @@ CODES = {
         WARNING,
         "anyhook's config has an unknown setting, or a setting with an invalid value.",
         "Correct or remove it.",
+    ),
+    "managed-not-root": Code(
+        OWN,
+        ERROR,
+        "A file of the organisation's settings or rules could have been written by somebody other than root.",
+        "Give the file and its folder to root, and let nobody else write them.",
     ),
     "unknown-field": Code(
         OWN, WARNING, "No dialect has a payload field with this name.", "Correct its spelling, or leave it out."

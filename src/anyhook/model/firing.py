@@ -32,6 +32,10 @@ class HookRun(Record):
     """What it asks for, before that is judged; None where it was cancelled, or nobody waits for it."""
     text: str = ""
     """Its part of the journal's line, as far as that was made while it ran."""
+    also: tuple[tuple[str, str], ...] = ()
+    """Dialect and native event of other declarations of the same program, by which its answer was read as well."""
+    again: bool = False
+    """Whether it was asked a second time, about the final form of the call."""
 
 
 class Part(Record):

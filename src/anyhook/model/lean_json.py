@@ -149,6 +149,14 @@ def loads_any(text: str) -> Json:
         return read(text)
 
 
+def same(one: Json, other: Json) -> bool:
+    """Whether two values are equal, however deep they are."""
+    try:
+        return bool(one == other)
+    except RecursionError:
+        return dumps(one) == dumps(other)
+
+
 def digest(data: bytes) -> str:
     """One hash for everything that is proven or compared by one, in hexadecimal digits: BLAKE2b with 256 bits."""
     return blake2b(data, digest_size=32).hexdigest()

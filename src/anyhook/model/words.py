@@ -56,6 +56,8 @@ TRACEPARENT = "TRACEPARENT"
 RUN_VARIABLE = "ANYHOOK_RUN"
 """Names the run that a process belongs to: found by those who end it, and by an engine that was started inside a
 hook."""
+ASKED_AGAIN = "ANYHOOK_ASKED_AGAIN"
+"""The variable that tells a hook that it sees the final form of a call that it was asked about before."""
 RECORD = "ANYHOOK_RECORD"
 """The variable that names the folder of whoever records events."""
 FULL, HASHED = "full", "hashed"

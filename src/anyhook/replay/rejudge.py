@@ -6,6 +6,7 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from anyhook.journal.read import RecordedCall
 from anyhook.journal.record import ASKED_FOR, NO_BODIES, clipped
 from anyhook.model.call import Run
 from anyhook.model.event import GATES, Event
@@ -15,16 +16,19 @@ from anyhook.model.record import Record
 from anyhook.model.words import ENDINGS
 from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
 from anyhook.tables.translate import completed, rewritten, to_host, to_native
+from anyhook.walk.final_form import NO_REWRITE, final_form, with_second
 from anyhook.walk.interpret import interpret
 from anyhook.walk.merge import Judged, judge, merge
 from anyhook.walk.receive import recalled
+from anyhook.walk.same_hook import in_words_of, strictest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from anyhook.journal.read import JournalLine, RecordedCall, RecordedDecision, RecordedRun
+    from anyhook.journal.read import JournalLine, RecordedDecision, RecordedRun
     from anyhook.model.decision import Decision
     from anyhook.model.json_types import Json
+    from anyhook.model.outcome import Outcome
     from anyhook.tables.rows import Dialect, EventRow
 
 MAX_REMEMBERED = 5_000
@@ -128,8 +132,25 @@ class Judge:
         return merge(str(line.event), self.entries(line, calls), enforced=line.mode != "shadow")
 
     def entries(self, line: JournalLine, calls: Sequence[RecordedCall]) -> list[Judged]:
-        """What each of the calls asked for, as far as its turn came."""
-        event = seen = current = event_in(line)
+        """What each of the calls asked for, as far as its turn came. Those that were asked again count once, with the
+        stricter of their answers."""
+        event = event_in(line)
+        entries = self._asked(event, [call for call in calls if not call.again])
+        again = [call for call in calls if call.again]
+        if not again:
+            return entries
+        for second in self._asked(final_form(event, entries) or event, again):
+            found = next((place for place, first in enumerate(entries) if first.hook.id == second.hook.id), None)
+            answer = second.outcome.replace(**NO_REWRITE)
+            if found is None:
+                entries.append(second.replace(position=-1, outcome=answer))
+            else:
+                entries[found] = with_second(entries[found], answer)
+        return entries
+
+    def _asked(self, event: Event, calls: Sequence[RecordedCall]) -> list[Judged]:
+        """What each of the calls asked for, about one form of the event."""
+        seen = current = event
         name = event.name
         entries: list[Judged] = []
         group = ended = blocked_in = ""
@@ -144,9 +165,11 @@ class Judge:
             posture = self.posture or call.posture
             read = interpret(hook, table.replies[hook.handler], name, run_from(call.run))
             outcome = judge(hook, table, row, completed(read, seen, table), posture, settings)
+            if call.also:
+                row, outcome = self._read_by_all(call, event, (row, outcome), current)
             upstream = settings.get("chaining") == "upstream"
             plain = to_host(outcome, event, table)
-            entries.append(Judged(position, hook, table, row, plain, upstream))
+            entries.append(Judged(position, hook, table, row, plain, upstream, seen))
             current, seen = rewritten(current, seen, outcome, plain, () if upstream else table.chains)
             if outcome.verdict == BLOCK:
                 ended = blocked_in = table.name
@@ -154,6 +177,23 @@ class Judge:
             elif hook.scope == "builtin" and outcome.recipe is not None:
                 ended = table.name
         return entries
+
+    def _read_by_all(
+        self, call: RecordedCall, event: Event, first: tuple[EventRow, Outcome], current: Event
+    ) -> tuple[EventRow, Outcome]:
+        """The strictest reading of a program's answer by those who declare it."""
+        readings = [first]
+        for name, native in call.also:
+            raw: dict[str, Json] = {**call.raw, "dialect": name, "native": native}
+            hook, table, row = self.hook(RecordedCall(raw), event.name)
+            read = completed(
+                interpret(hook, table.replies[hook.handler], event.name, run_from(call.run)),
+                to_native(current, table),
+                table,
+            )
+            judged = judge(hook, table, row, read, self.posture or call.posture, self.settings.get(name, {}))
+            readings.append((row, in_words_of(dialect(call.dialect), judged, table, event)))
+        return strictest(readings)
 
     def hook(self, call: RecordedCall, event: str) -> tuple[Hook, Dialect, EventRow]:
         key = (*_identity(call), event)
@@ -195,7 +235,8 @@ def _key(line: JournalLine, calls: Sequence[RecordedCall]) -> tuple[Json, ...] |
             raise Unjudgeable("its payloads were not kept")
         if len(run.stdout) + len(run.stderr) > REMEMBERED_CHARACTERS:
             return None
-        key += (*_identity(call), call.posture, run.ending, run.exit_code, run.stdout, run.stderr, run.error)
+        key += (*_identity(call), call.again, repr(call.also), call.posture)
+        key += (run.ending, run.exit_code, run.stdout, run.stderr, run.error)
     return tuple(key)
 
 

@@ -3,12 +3,16 @@ no say."""
 
 from __future__ import annotations
 
+from time import time
+
 from anyhook.model.problem import WARNING
 from anyhook.model.record import Record
 from anyhook.model.words import BODIES, MODE, OFF, ON_FAILURE, WARM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from anyhook.documents.files import Files
     from anyhook.model.json_types import Json
 
@@ -24,7 +28,7 @@ OF_A_HOOK: dict[str, tuple[str, ...]] = {"on_failure": ON_FAILURE, "off": OFF, "
 
 SETTINGS = {
     "plugins": "plugins", "on_failure": "on_failure", "mode": "mode", "protect": "protect", "dialect": "[dialect.NAME]",
-    "off": "off", "hooks": '[hooks."ID"]', "models": "[models]", "providers": "[providers.NAME]",
+    "off": "off", "require": "require", "hooks": '[hooks."ID"]', "models": "[models]", "providers": "[providers.NAME]",
     "journal": "[journal]", "agent": "[agent]", "warm": "warm",
 }  # fmt: skip
 """Every key of the file, and how it is written there."""
@@ -54,6 +58,15 @@ class Settings(Record):
     """The same by hook id, or by the path of a file that cannot be read."""
     hook_mode: dict[str, str] = {}  # noqa: RUF012 (never changed)
     """Hook id → whether its decisions count."""
+    hook_until: dict[str, int] = {}  # noqa: RUF012 (never changed)
+    """Hook id → the second, since 1970, up to which that holds."""
+    require: tuple[str, ...] = ()
+    """Gates that `anyhook ci` wants on, by id."""
+
+    def at(self, now_s: float) -> Settings:
+        """The same without modes whose time is over."""
+        over = [hook for hook, until_s in self.hook_until.items() if until_s <= now_s]
+        return self.replace(hook_mode={hook: mode for hook, mode in self.hook_mode.items() if hook not in over})
 
 
 def read_settings(path: str, files: Files, home: str) -> Settings:
@@ -67,43 +80,43 @@ def read_settings(path: str, files: Files, home: str) -> Settings:
             "bad-setting", f"`{key}` {what}; it is ignored", f"{path}:{line}" if line else path, "", fix, WARNING
         )
 
+    def one_of(key: str, values: Sequence[str]) -> str:
+        """A word; the first of its values where the file says nothing, or another one."""
+        said = document.get(key, values[0])
+        if said in values:
+            return str(said)
+        warn(key, f"must be one of {', '.join(values)}", "Correct it.")
+        return values[0]
+
     plugins = [home + folder[1:] if folder.startswith("~/") else folder for folder in _texts(document.get("plugins"))]
     if not isinstance(document.get("plugins", []), list) or not all(folder.startswith("/") for folder in plugins):
         # Read against the current folder, a relative one would let a cloned project bring a plugin along.
         warn("plugins", "must be a list of absolute folders (`~/` will do)", 'Write plugins = ["/path"].')
         plugins = [folder for folder in plugins if folder.startswith("/")]
-    posture = document.get("on_failure", "native")
-    if posture not in ON_FAILURE:
-        warn("on_failure", f"must be one of {', '.join(ON_FAILURE)}", "Correct it.")
-        posture = "native"
-    mode = document.get("mode", MODE[0])
-    if mode not in MODE:
-        warn("mode", f"must be one of {', '.join(MODE)}", "Correct it.")
-        mode = MODE[0]
-    off = document.get("off", OFF[0])
-    if off not in OFF:
-        warn("off", f"must be one of {', '.join(OFF)}", "Correct it.")
-        off = OFF[0]
-    if document.get("warm", WARM[0]) not in WARM:  # read before anything else is, by `warm/place.py`
-        warn("warm", f"must be one of {', '.join(WARM)}", "Correct it.")
+    posture = one_of("on_failure", ON_FAILURE)
+    mode, off = one_of("mode", MODE), one_of("off", OFF)
+    one_of("warm", WARM)  # read before anything else is, by `warm/place.py`
     hooks = _hooks(document.get("hooks"), warn)
     for key in document:
         if key not in SETTINGS:
             warn(key, "is not a setting", f"Settings: {', '.join(SETTINGS.values())}.")
-    return Settings(
+    read = Settings(
         tuple(plugins),
-        str(posture),
+        posture,
         _dialects(document.get("dialect"), warn),
         hooks["on_failure"],
         _models(document.get("models"), warn),
         _providers(document.get("providers"), warn),
         _journal(document.get("journal"), warn),
         _protect(document.get("protect", True), warn),
-        str(mode),
-        str(off),
+        mode,
+        off,
         hooks["off"],
         hooks["mode"],
+        {hook: int(until) for hook, until in hooks["until"].items()},
+        _required(document.get("require", []), warn),
     )
+    return read.at(time()) if read.hook_until else read
 
 
 def _journal(value: Json, warn: _Warn) -> dict[str, Json]:
@@ -122,6 +135,13 @@ def _journal(value: Json, warn: _Warn) -> dict[str, Json]:
         else:
             found[key] = chosen
     return found
+
+
+def _required(value: Json, warn: _Warn) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(gate, str) and gate for gate in value):
+        warn("require", "must be a list of ids of gates", 'Write require = ["ID"].')
+        return ()
+    return tuple(_texts(value))
 
 
 def _texts(value: Json) -> list[str]:
@@ -152,20 +172,32 @@ def _dialects(value: Json, warn: _Warn) -> dict[str, dict[str, str]]:
 
 def _hooks(value: Json, warn: _Warn) -> dict[str, dict[str, str]]:
     """Setting → hook id → value."""
-    found: dict[str, dict[str, str]] = {key: {} for key in OF_A_HOOK}
+    found: dict[str, dict[str, str]] = {key: {} for key in (*OF_A_HOOK, "until")}
     known = "; ".join(f"{key} = {' | '.join(words)}" for key, words in OF_A_HOOK.items())
     for hook, settings in value.items() if isinstance(value, dict) else ():
         if not isinstance(settings, dict) or not settings:
             warn(f"hooks.{hook}", f"needs one of {', '.join(OF_A_HOOK)}", f"Settings: {known}.")
             continue
         for key, chosen in settings.items():
-            if key not in OF_A_HOOK or chosen not in OF_A_HOOK[key]:
+            if key == "until" and (until_s := _seconds(chosen)) is not None:
+                found[key][hook] = str(until_s)
+            elif key not in OF_A_HOOK or chosen not in OF_A_HOOK[key]:
                 warn(
                     f"hooks.{hook}.{key}", "is not a setting of a hook, or not one of its values", f"Settings: {known}."
                 )
             else:
                 found[key][hook] = str(chosen)
     return found
+
+
+def _seconds(value: Json) -> int | None:
+    """A time as ISO 8601 has it, in seconds since 1970; None for anything else."""
+    from datetime import datetime
+
+    try:
+        return int(datetime.fromisoformat(str(value)).timestamp())
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def _models(value: Json, warn: _Warn) -> dict[str, str]:

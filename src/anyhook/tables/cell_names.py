@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-SCOPES = ("user", "project", "plugin")
+SCOPES = ("managed", "user", "project", "plugin")
 BLOCKS = ("abort", "deny_tool", "end_turn", "keep_working", "deny_permission", "skip", "feedback", "advisory")
 VERDICTS = ("block", "allow", "ask", "none")
 LAYERINGS = ("concatenate", "replace_lists", "later_name_wins", "earlier_name_wins")
@@ -21,7 +21,7 @@ CHAINS = ("input", "prompt", "output")
 OUR_TOOLS = (
     "shell", "read_file", "write_file", "edit_file", "list_files", "grep", "delegate_task", "web_fetch",
 )  # fmt: skip
-SCAFFOLDS = ("list", "groups", "rows", "folder", "executable")
+SCAFFOLDS = ("list", "groups", "rows", "folder", "executable", "rules")
 STYLES = ("groups", "list", "rows", "tables", "scripts", "module")
 CAUSES = {
     "timed_out": "the hook was still running at its time limit",

@@ -214,7 +214,7 @@ class Scaffold(Record):
     shape: str
     """`list`: handlers under their event, in one file; `groups`: the same, each with a matcher; `rows`: handlers in
     one list, each with its event; `folder`: a folder with a file of fields and a script; `executable`: a script that
-    says its own event."""
+    says its own event; `rules`: an entry that needs no script."""
     scripts: Mapping[str, str]
     """The folder that scripts go to, by scope."""
     tool: str
@@ -326,6 +326,8 @@ class Dialect(Record):
     """Whether a block after a tool replaces its output by the error text."""
     first_action_wins: bool = False
     """Whether follow-ups are dropped once a hook replaces the history or calls a recipe."""
+    schema: Callable[[], dict[str, Json]] | None = None
+    """What its hook file looks like, as JSON Schema, where `shape` does not say it."""
     shape: EntryShape | None = None
     """What its declarations look like, where they are entries of a file."""
     variables: tuple[str, ...] = ()

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from anyhook.tables.shapes import HandlerShape
 
 COMMON_VARIABLES = ("HOME", "PATH", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
-WITHOUT_LIMITS = ("builtin", "callable")
+WITHOUT_LIMITS = ("builtin", "callable", "rule")
 """Kinds of handlers that start nothing."""
 
 

@@ -244,7 +244,7 @@ def _tell(context: Context, incoming: Incoming, parts: tuple[Part, ...], decisio
     from anyhook.walk.settle import settle
 
     table, row, received = incoming.table, incoming.row, incoming.received
-    if decision.tool_input is not None and _same(decision.tool_input, received.input):
+    if decision.tool_input is not None and lean_json.same(decision.tool_input, received.input):
         decision = decision.replace(tool_input=None)  # rewritten into what it was
     shaped = decision
     if decision.tool_output is not None and table.result is not None:
@@ -267,10 +267,3 @@ def with_lost_record(answer: Answer, decision: Decision) -> Answer:
     if lost is None or answer.stderr:
         return answer
     return answer.replace(stderr=f"anyhook bridge: {lost.what}: {lost.where} ({lost.why}). {lost.fix}")
-
-
-def _same(one: Json, other: Json) -> bool:
-    try:
-        return one == other
-    except RecursionError:
-        return lean_json.dumps(one) == lean_json.dumps(other)

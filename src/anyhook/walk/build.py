@@ -8,6 +8,7 @@ import os
 
 from anyhook.documents.budget import Budget, TooLarge
 from anyhook.documents.files import Files
+from anyhook.documents.managed import SCOPE, managed_dir
 from anyhook.documents.places import NOWHERE, config_file, lies_in, state_dir, upward
 from anyhook.model.call import Call
 from anyhook.model.hook import ARMED, BROKEN, DISABLED, Hook, Layer
@@ -15,6 +16,7 @@ from anyhook.model.problem import WARNING
 from anyhook.model.record import Record
 from anyhook.state.hook_types import HookTypes
 from anyhook.state.ledger import Ledger
+from anyhook.state.managed import required, with_managed
 from anyhook.state.plans import Setup
 from anyhook.state.settings import Settings, read_settings
 from anyhook.state.switches import Switches
@@ -187,9 +189,12 @@ def _places(table: Dialect, roots: Roots, files: Files) -> list[Source]:
 def _config(setup: Setup, files: Files) -> Settings:
     """The user's settings. A file inside the project could name plugins, which run without approval: ignore it."""
     path, home = config_file(setup.env), setup.env.get("HOME", "")
+    config = Settings()
     with Apart(files, path, "the settings are not used: reading them failed", scope="user"):
-        return _settings(setup, files, path, home)
-    return Settings()
+        config = _settings(setup, files, path, home)
+    with Apart(files, managed_dir(setup.env), "the organisation's settings are not used", scope="managed"):
+        config = with_managed(config, setup.env, files, home)
+    return config
 
 
 def _settings(setup: Setup, files: Files, path: str, home: str) -> Settings:
@@ -241,7 +246,7 @@ def _build(setup: Setup, loaded: Loaded, may_start: bool) -> Catalog:
     failed = failed or (loaded.too_large is not None and not loaded.too_large.lasting)
     complete = not failed and all(hook.native_event or hook.status != ARMED for hook in hooks)
     missing = gone(loaded.layers, ledger, roots) if setup.trust == "ask" and loaded.too_large is None else ()
-    return Catalog(hooks, problems, loaded.config, files.stamps, complete, missing)
+    return Catalog(hooks, problems, required(loaded.config, hooks), files.stamps, complete, missing)
 
 
 def joined(table: Dialect, layers: Sequence[Layer], roots: Roots, files: Files) -> list[Hook]:
@@ -273,7 +278,7 @@ def open_ledger(setup: Setup, files: Files) -> Ledger:
 
 
 def _switched(hook: Hook, off: frozenset[str]) -> Hook:
-    return hook.replace(status=DISABLED, why=SWITCHED_OFF) if hook.id in off else hook
+    return hook.replace(status=DISABLED, why=SWITCHED_OFF) if hook.id in off and hook.scope != SCOPE else hook
 
 
 def with_types(

@@ -62,7 +62,7 @@ class Engine:
         if mode == "shadow" and config.hook_mode:
             from anyhook.walk.own_modes import only_shadow
 
-            config = only_shadow(config)
+            config = only_shadow(config, catalog.hooks)
         mode = mode or config.mode
         recorder = Recorder(setup.env, setup.project, host, session or None, mode, config.journal, one_shot=one_shot)
         nonce = os.urandom(6).hex()
@@ -230,7 +230,7 @@ class Engine:
         if mode == "shadow":
             from anyhook.walk.own_modes import only_shadow
 
-            context = context.replace(config=only_shadow(context.config))
+            context = context.replace(config=only_shadow(context.config, self._catalog.hooks))
         return context.replace(posture=on_failure, mode=mode or context.mode, exhausted=exhausted), event
 
     def _other(self, switches: FireSwitches) -> Engine:
@@ -280,13 +280,18 @@ class Engine:
     def explain(self, event: Event) -> list[dict[str, Json]]:
         """What firing the event would start, hook by hook, and why it would not start the rest. Starts nothing."""
         from anyhook.walk.explain import explain
+        from anyhook.walk.rules import Rules
+        from anyhook.walk.same_hook import explained
 
         context = self._context
-        return [
-            explain(step, event, scene_of(context, event, step.dialect, step.row), model)
-            for step in context.routes.steps(event)
-            for _, model in [context.asked(step.hook, step.dialect)]
-        ]
+        rules = Rules(context, str(event.data.get("session") or context.session))
+        made: list[dict[str, Json]] = []
+        for step in context.routes.steps(event):
+            scene = scene_of(context, event, step.dialect, step.row)
+            _, model = context.asked(step.hook, step.dialect)
+            made.append(explain(step, event, scene, model, rules if "tree" in step.hook.spec else None))
+        explained(made, context.routes.find(event).declared_again)
+        return made
 
     # -- in-process hooks
 

@@ -15,17 +15,18 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.tables.rows import Scene
     from anyhook.walk.routes import HookStep
+    from anyhook.walk.rules import Rules
 
 
-NAMING = ("callable", "prompt", "url", "file")
+NAMING = ("callable", "prompt", "url", "file", "condition")
 """One word or line that says what a handler does, if it is not a command."""
 
 
-def explain(step: HookStep, event: Event, scene: Scene, model: str = "") -> dict[str, Json]:
-    """A record as `fire` reports it, with the call in place of the run. `model` is whom the hook would ask. A hook that
-    cannot be explained hides no other."""
+def explain(step: HookStep, event: Event, scene: Scene, model: str = "", rules: Rules | None = None) -> dict[str, Json]:
+    """A record as `fire` reports it, with the call in place of the run. `model` is whom it would ask, `rules` serves
+    rules. A hook that cannot be explained hides no other."""
     try:
-        return _explained(step, event, scene, model)
+        return _explained(step, event, scene, model, rules)
     except Exception as error:  # noqa: BLE001 (one hook's failure, even ours, does not affect others)
         from anyhook.tables.isolation import told
 
@@ -34,10 +35,14 @@ def explain(step: HookStep, event: Event, scene: Scene, model: str = "") -> dict
         return made
 
 
-def _explained(step: HookStep, event: Event, scene: Scene, model: str) -> dict[str, Json]:
+def _explained(step: HookStep, event: Event, scene: Scene, model: str, rules: Rules | None) -> dict[str, Json]:
     hook = step.hook
     why = hook.why if hook.status == "broken" else step.why
-    if why is None:
+    if why is None and rules is not None:
+        why = rules.explain(step, event)
+        step = step if why else rules.with_line(step, event)
+        hook = step.hook
+    elif why is None:
         unmatched, failed = match(hook, step.dialect, step.row, event)
         why = unmatched or failed
     if not hook.native_event and not why:

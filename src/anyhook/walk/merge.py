@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from anyhook.model.decision import Report
+    from anyhook.model.event import Event
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.model.words import Cause, Effect
@@ -152,6 +153,8 @@ class Judged(Record):
     outcome: Outcome
     upstream: bool = False
     """Whether the last answer of this dialect counts alone, rewritten or not."""
+    seen: Event | None = None
+    """What it was asked about, in its dialect's words; None where nobody will ask."""
 
 
 def merge(
@@ -257,3 +260,16 @@ def _lost(ordered: list[Judged], winner: Judged | None) -> list[Problem]:
         for entry in ordered
         if entry is not winner and (_acts(entry) or (entry.outcome.follow_ups and _outdone(entry, winner)))
     ]
+
+
+def let_go(hook: Hook, row: EventRow, outcome: Outcome) -> Outcome:
+    """The block of a hook that has kept the agent working as often as its dialect allows."""
+    problem = Problem(
+        "bound-reached",
+        f"`{hook.name}` has kept the agent working {row.bound} times in this turn; its block is ignored",
+        hook.where(),
+        outcome.reason or "",
+        "Let the hook accept what the agent can reach, or the agent ends its turn without it.",
+        WARNING,
+    )
+    return outcome.replace(verdict="none", reason=None, context=(), problems=(*outcome.problems, problem))

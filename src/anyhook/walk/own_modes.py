@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from anyhook.documents.managed import SCOPE
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from anyhook.model.event import Event
+    from anyhook.model.hook import Hook
     from anyhook.state.settings import Settings
     from anyhook.walk.context import Context
 
@@ -22,6 +25,8 @@ def with_own_modes(context: Context, events: Sequence[Event]) -> Context:
     return context.replace(mode="enforce", config=context.config.replace(hook_mode=own))
 
 
-def only_shadow(config: Settings) -> Settings:
-    """The settings of a call that asks for shadow mode itself: no hook of it enforces."""
-    return config.replace(hook_mode={key: mode for key, mode in config.hook_mode.items() if mode == "shadow"})
+def only_shadow(config: Settings, hooks: Sequence[Hook]) -> Settings:
+    """The settings of a call that asks for shadow mode itself: no hook enforces but the organisation's."""
+    kept = {hook.id for hook in hooks if hook.scope == SCOPE}
+    modes = config.hook_mode.items()
+    return config.replace(hook_mode={key: mode for key, mode in modes if mode == "shadow" or key in kept})

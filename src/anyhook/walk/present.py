@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anyhook.model.call import Call
 from anyhook.model.lean_json import LONG, encode
-from anyhook.model.words import RUN_VARIABLE
+from anyhook.model.words import ASKED_AGAIN, RUN_VARIABLE
 from anyhook.tables.rows import Scene
 
 TYPE_CHECKING = False
@@ -35,7 +35,8 @@ def scene_of(context: Context, event: Event, table: Dialect, row: EventRow) -> S
     setup = context.setup
     session = str(event.data.get("session") or context.session)
     settings = context.config.dialects.get(table.name, {})
-    return Scene(event, row.native, setup.project, session, setup.env, settings, context.one_shot)
+    env = {**setup.env, ASKED_AGAIN: "1"} if context.asked_again and not table.closed_env else setup.env
+    return Scene(event, row.native, setup.project, session, env, settings, context.one_shot)
 
 
 def present(

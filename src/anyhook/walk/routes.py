@@ -20,7 +20,7 @@ from anyhook.tables.translate import spellings, to_native
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from anyhook.documents.places import Stamp
     from anyhook.model.decision import Report
@@ -119,7 +119,10 @@ def from_plan(plan: CatalogPlan) -> Catalog:
     hooks = [Hook(*values) for values in plan.hooks]  # type: ignore[arg-type]
     problems = [Problem(*values) for values in plan.problems]  # type: ignore[arg-type]
     gone = tuple(Hook(*values) for values in plan.gone)  # type: ignore[arg-type]
-    return Catalog(hooks, problems, Settings(*plan.config), plan.stamps, gone=gone)  # type: ignore[arg-type]
+    config = Settings(*plan.config)  # type: ignore[arg-type]
+    if config.hook_until:
+        config = config.at(time_ns() / 1e9)
+    return Catalog(hooks, problems, config, plan.stamps, gone=gone)
 
 
 def _values(thing: Record) -> tuple[object, ...]:
@@ -159,6 +162,8 @@ class Route(Record):
     """What a product brings along, in that case: they are asked beforehand whether they have anything to say."""
     speaks: bool = False
     """Whether there is any of these two; one look is all that an event without hooks can afford."""
+    declared_again: Mapping[int, tuple[int, ...]] = {}
+    """Place of a hook → the places of later declarations of the same program in other dialects."""
 
 
 class Routes:
@@ -195,7 +200,12 @@ class Routes:
         if self._nested:
             return Route(steps, self.inside(event, steps, f"{RUN_VARIABLE} is set in the environment"), problems)
         if not all(step.why or (step.why == "" and step.hook.handler in IN_PROCESS) for step in steps):
-            return Route(steps, None, problems)
+            if len({step.dialect.name for step in runs if step.hook.handler == "command"}) < 2:
+                return Route(steps, None, problems)
+            from anyhook.walk.same_hook import declared_again
+
+            declared = declared_again(steps, event, self.setup, self.catalog.config.dialects)
+            return Route(steps, None, problems, declared_again=declared)
         shown = tuple(step for step in steps if step.why or self.shows(step.hook))
         silent = self._told(self._idle(event, shown), shown, "ran", "")
         callbacks = tuple(self.callback(step.hook) for step in runs if step.hook.handler == "callable")
@@ -305,7 +315,7 @@ def known(hook: Hook, table: Dialect, row: EventRow, event: Event) -> str | None
         return None  # what a broken hook means is the posture's business
     if hook.status != ARMED:
         return hook.why or hook.status
-    by_content = isinstance(hook.matcher, dict) and "pattern" in hook.matcher
+    by_content = (isinstance(hook.matcher, dict) and "pattern" in hook.matcher) or "tree" in hook.spec
     if by_content and isinstance(hook.matcher, dict):
         hook = hook.replace(matcher={key: value for key, value in hook.matcher.items() if key != "pattern"})
     if event.hosted and not row.in_subagents and event.data.get("invoked_by") == "subagent":

@@ -14,10 +14,10 @@ from anyhook.model.event import GATES
 from anyhook.model.firing import Firing, HookRun, Part
 from anyhook.model.hook import BROKEN, BUILTIN, Hook
 from anyhook.model.outcome import BLOCK, SILENT, STOPPING, Failure, Outcome
-from anyhook.model.problem import WARNING, Problem
+from anyhook.model.problem import Problem
 from anyhook.tables.translate import completed, rewritten, to_host, to_native
 from anyhook.walk.interpret import read_again
-from anyhook.walk.merge import Judged, judge, merge, posture_of
+from anyhook.walk.merge import Judged, judge, let_go, merge, posture_of
 from anyhook.walk.present import aim, own_scene, present, scene_of, stdin_of
 from anyhook.walk.routes import match
 
@@ -30,9 +30,10 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.model.words import HookStatus, Verdict
-    from anyhook.tables.rows import EventRow, Scene
+    from anyhook.tables.rows import Scene
     from anyhook.walk.context import Context
     from anyhook.walk.routes import HookStep, Route
+    from anyhook.walk.rules import Rules
 
     Begun = tuple[Call, str, Waitable | Run]
 
@@ -72,8 +73,11 @@ class Walk:
         """Hooks that were started before their turn, by their place in the queue."""
         self.known: dict[int, tuple[str | None, str]] = {}
         """What their matchers said."""
+        self.rules: Rules | None = None
+        """What rules are asked with; None until one is."""
         self.same: dict[int, str] = {}
-        """Hooks that are the same as one before them, and that one."""
+        self.read_with: dict[int, int] = {}
+        """Hooks that are the same as one before them, and that one; its place, where another dialect ran it."""
 
     def walk(self) -> Generator[Waitable, Run, None]:
         steps = self.route.steps
@@ -83,6 +87,10 @@ class Walk:
                     yield from self.step(position, steps)
                 except Exception as error:  # noqa: BLE001 (one hook's failure, even ours, does not affect others)
                     self.fail(position, step, error)
+            if self.current is not self.event:
+                from anyhook.walk.final_form import judge_final_form
+
+                yield from judge_final_form(self)
         except GeneratorExit:  # the caller was cancelled: what happened until then is still written down
             self.waiting.clear()
             self.end_begun(steps)
@@ -134,6 +142,10 @@ class Walk:
         why, failed = self.known.get(position) or (step.why, "")
         if step.hook.status == BROKEN:
             failed = step.hook.why
+        elif why is None and "tree" in step.hook.spec:
+            from anyhook.walk.rules import ask_rule
+
+            why = ask_rule(self, step)
         elif why is None:
             why, failed = match(step.hook, step.dialect, step.row, self.seen, self.current)
         if why:
@@ -164,10 +176,8 @@ class Walk:
             self.give_up(position, step, why, (f"anyhook: hook `{step.hook.name}` could not be asked: {told(error)}",))
 
     def run(self, position: int, step: HookStep) -> Generator[Waitable, Run, None]:
-        hook, table, row = step.hook, step.dialect, step.row
-        context = self.context
-        posture = posture_of(context, hook)
-        scene = scene_of(context, self.seen, table, row)
+        hook, table, row, context = step.hook, step.dialect, step.row, self.context
+        posture, scene = posture_of(context, hook), scene_of(context, self.seen, table, row)
         if context.trace_step is not None:
             context.trace_step("run", hook.id)
         if hook.handler == "callable":
@@ -175,12 +185,14 @@ class Walk:
 
             answer = self.answers.pop(0) if self.answers else ask(context.routes.callback(hook), self.seen)
             outcome, run = outcome_of(answer), None
-            self.report(hook, "ran", verdict=outcome.verdict)
+        elif self.rules is not None and hook.id in self.rules.answers:
+            outcome, run = self.rules.answers[hook.id], None
         else:
+            if self.rules is not None:
+                step = self.rules.with_line(step, self.current)
             call, model, started = self.begun.pop(position) if position in self.begun else self.begin(step, scene)
             self.running = None if isinstance(started, Run) else started
-            # Made while the hook runs: this is time that nobody waits for.
-            self.head = self.head or context.recorder.head(self.event, context.mode)
+            self.head = self.head or context.recorder.head(self.event, context.mode)  # while the hook runs
             text = call_text(hook, call, posture, context.recorder.policy, model)
             try:
                 run = started if isinstance(started, Run) else (yield started)
@@ -196,16 +208,22 @@ class Walk:
                 run = as_it_was(call, table.replies[hook.handler], self.event.name, run)
             had = hook.replace(limit_s=call.limit_s) if run.ending == "timed_out" else hook  # a host may have had less
             outcome = read_again(context.interpreted, had, table.replies[hook.handler], self.event.name, run)
-            cause = outcome.failure.cause if outcome.failure else ""
-            self.runs.append(HookRun(hook, call, posture, model, run, cause, outcome, text))
+            failed = outcome.failure
+            self.runs.append(HookRun(hook, call, posture, model, run, failed.cause if failed else "", outcome, text))
             if outcome.tool_input is not None:
                 outcome = completed(outcome, self.seen, table)
         outcome = judge(hook, table, row, outcome, posture, scene.settings)
         if outcome.verdict == BLOCK and table.name in context.exhausted:
-            outcome = _let_go(hook, row, outcome)
+            outcome = let_go(hook, row, outcome)
+        if run is not None and position in self.route.declared_again:
+            from anyhook.walk.same_hook import read_by_all
+
+            step, outcome = read_by_all(self, position, step, call, run, outcome)
         if run is not None and (outcome.spoke or hook.scope != BUILTIN or context.routes.shows(hook)):
             broken = run.ending == "not_started"
             self.report(hook, "broken" if broken else "ran", (run.error or "") if broken else "", run, outcome.verdict)
+        elif run is None:
+            self.report(hook, "ran", verdict=outcome.verdict)
         self.take(position, step, outcome, scene.settings.get("chaining") == "upstream")
 
     def begin(self, step: HookStep, scene: Scene) -> Begun:
@@ -242,7 +260,7 @@ class Walk:
             hook, why, failed = step.hook, step.why, ""
             if step.dialect is not table:
                 break
-            if hook.status == BROKEN or step.shut:
+            if hook.status == BROKEN or step.shut or position in self.same:
                 continue
             if why is None:
                 why, failed = match(hook, table, step.row, self.seen, self.current)
@@ -295,7 +313,7 @@ class Walk:
         problem = Problem("gate-off", f"`{hook.name}` is off, so what it guards is refused", hook.where(), hook.why)
         outcome = outcome.replace(problems=(*outcome.problems, problem))
         if step.dialect.name in self.context.exhausted:
-            outcome = _let_go(hook, step.row, outcome)
+            outcome = let_go(hook, step.row, outcome)
         self.report(hook, "untrusted" if not hook.trusted else "broken", hook.why or why, verdict=outcome.verdict)
         self.take(position, step, outcome, upstream=False)
 
@@ -305,12 +323,12 @@ class Walk:
             outcome = Outcome(problems=outcome.problems)  # what it asked for is in its report
         if outcome.problems:
             outcome = outcome.replace(problems=self.context.unheard(outcome.problems))
-        plain = outcome
+        plain, seen = outcome, self.seen
         if outcome is not SILENT:
             plain = to_host(outcome, self.event, step.dialect)
             chains = () if upstream else step.dialect.chains
-            self.current, self.seen = rewritten(self.current, self.seen, outcome, plain, chains)
-        self.entries.append(Judged(position, step.hook, step.dialect, step.row, plain, upstream))
+            self.current, self.seen = rewritten(self.current, seen, outcome, plain, chains)
+        self.entries.append(Judged(position, step.hook, step.dialect, step.row, plain, upstream, seen))
         if outcome.verdict == BLOCK:
             if not self.ended:
                 self.ended, self.blocker, self.blocked_in = True, f"a block by {step.hook.id}", step.dialect.name
@@ -350,11 +368,8 @@ class Walk:
     def start_background(self) -> None:
         for hook, call in self.waiting:
             if self.stopped:
-                places = [index for index, report in enumerate(self.reports) if report.id == hook.id]
-                for place in places:
-                    self.reports[place] = self.reports[place].replace(
-                        status="skipped", why=f"{self.blocker} came first"
-                    )
+                skipped = {"status": "skipped", "why": f"{self.blocker} came first"}
+                self.reports = [one.replace(**skipped) if one.id == hook.id else one for one in self.reports]
             else:
                 self.runs.append(HookRun(hook, call, posture_of(self.context, hook)))
                 self.context.start_in_background(hook, call)
@@ -380,16 +395,3 @@ def begin(context: Context, event: Event) -> Walk | Part:
     if not answers and not any(acts(context, step, event) for step in route.builtins):
         return Part(event, quiet)
     return Walk(context, event, route, answers or [None] * len(route.callbacks))
-
-
-def _let_go(hook: Hook, row: EventRow, outcome: Outcome) -> Outcome:
-    """The block of a hook that has kept the agent working as often as its dialect allows."""
-    problem = Problem(
-        "bound-reached",
-        f"`{hook.name}` has kept the agent working {row.bound} times in this turn; its block is ignored",
-        hook.where(),
-        outcome.reason or "",
-        "Let the hook accept what the agent can reach, or the agent ends its turn without it.",
-        WARNING,
-    )
-    return outcome.replace(verdict="none", reason=None, context=(), problems=(*outcome.problems, problem))

@@ -32,7 +32,7 @@ def _start() -> None:
     sys.stdout.flush()
     try:
         if is_wanted(os.environ):
-            from anyhook.warm.client import start_server
+            from anyhook.warm.start import start_server
 
             start_server(os.environ)
     except (OSError, NoPlace, ValueError):

@@ -8,19 +8,12 @@ import resource
 import signal
 import time
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 NAMESPACES = [
     name
     for name in ("cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts")
     if os.path.lexists(f"/proc/self/ns/{name}")
 ]
 LIMITS = [getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")]
-READ_AT_START = ("PYTHON", "LC_", "LD_", "MALLOC_")
-"""Variables that Python, or the C library under it, reads before our first line; these, by how they begin."""
-READ_BY_NAME = (b"LANG", b"LANGUAGE", b"LOCPATH", b"GLIBC_TUNABLES", b"GCONV_PATH")
 IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
@@ -55,12 +48,6 @@ class Likeness:
         pid = process if isinstance(process, int) else 0
         self.nice = os.getpriority(os.PRIO_PROCESS, pid)
         self.scheduler = os.sched_getscheduler(pid)
-
-
-def read_at_start(env: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-    """The part of an environment that decides how Python starts."""
-    starts = tuple(word.encode() for word in READ_AT_START)
-    return {name: value for name, value in env.items() if name.startswith(starts) or name in READ_BY_NAME}
 
 
 def take_on(own: Likeness, caller: int) -> None:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 VARIABLE = "ANYHOOK_WARM"
 SCRIPTS = ("anyhook", "anyhook-python")
 """The command: the script alone, or the script beside the native launcher, which then has the first name."""
+READ_AT_START = ("PYTHON", "LC_", "LD_", "MALLOC_")
+"""Variables that Python, or the C library under it, reads before our first line; these, by how they begin."""
+READ_BY_NAME = (b"LANG", b"LANGUAGE", b"LOCPATH", b"GLIBC_TUNABLES", b"GCONV_PATH")
 LONGEST_PATH = 107
 """In bytes, of a socket's path."""
 
@@ -98,3 +101,9 @@ def is_wanted(env: Mapping[str, str]) -> bool:
         return bool(tomllib.loads(text.decode()).get("warm") != "off")
     except (ValueError, RecursionError):
         return True  # whoever reads the settings says so
+
+
+def read_at_start(env: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+    """The part of an environment that decides how Python starts."""
+    starts = tuple(word.encode() for word in READ_AT_START)
+    return {name: value for name, value in env.items() if name.startswith(starts) or name in READ_BY_NAME}

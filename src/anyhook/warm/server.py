@@ -17,9 +17,9 @@ from time import monotonic
 from anyhook.documents.places import stamp
 from anyhook.tables import registry
 from anyhook.warm.changes import Installation
-from anyhook.warm.likeness import Likeness, read_at_start
+from anyhook.warm.likeness import Likeness
 from anyhook.warm.messages import NUMBER
-from anyhook.warm.place import installation
+from anyhook.warm.place import installation, read_at_start
 from anyhook.warm.worker import wait_for_call
 
 TYPE_CHECKING = False

@@ -11,7 +11,7 @@ import sys
 
 from anyhook.process.run import prctl
 from anyhook.process.spawn import here
-from anyhook.warm.likeness import Unlike, read_at_start, take_on
+from anyhook.warm.likeness import Unlike, take_on
 from anyhook.warm.messages import (
     ACCEPTED,
     CALL,
@@ -25,7 +25,7 @@ from anyhook.warm.messages import (
     Gone,
     receive_request,
 )
-from anyhook.warm.place import is_wanted
+from anyhook.warm.place import is_wanted, read_at_start
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -73,24 +73,26 @@ def _page(line: JournalLine) -> list[str]:
     if line.lost:
         lines.append(f"  lost     the event's data: {line.lost}")
     decision = line.decision
-    calls = {call.hook: call for call in line.calls}
+    calls: dict[str, list[RecordedCall]] = {}
+    for call in line.calls:
+        calls.setdefault(call.hook, []).append(call)
     hooks, requests = decision.hooks if decision is not None else (), requests_of(line)
     lines.append("hooks" if hooks else "no hook was considered")
     for hook in hooks:
-        lines.extend(_hook_lines(hook, calls.pop(hook.id, None), requests.get(hook.id)))
-    for identity, call in calls.items():  # a product's own hook that had nothing to say
-        lines.extend([f"  · {identity}  ran", *_call_lines(call)])
+        lines.extend(_hook_lines(hook, calls.pop(hook.id, []), requests.get(hook.id)))
+    for identity, asked in calls.items():  # a product's own hook that had nothing to say
+        lines.extend([f"  · {identity}  ran", *(text for call in asked for text in _call_lines(call))])
     host = "the program that fired" if line.host in OURS else str(line.host)
     return [*lines, *(_decision_lines(decision, host) if decision is not None else ["decision  None"])]
 
 
-def _hook_lines(hook: RecordedHook, call: RecordedCall | None, requests: list[HookRequest] | None) -> list[str]:
-    broken = call is not None and call.cause
+def _hook_lines(hook: RecordedHook, calls: list[RecordedCall], requests: list[HookRequest] | None) -> list[str]:
+    broken = any(call.cause for call in calls)
     mark = "✗" if hook.verdict == "block" else "!" if broken else "·" if hook.status == "ran" else "-"
     lines = [f"  {mark} {hook.id}  {hook.status}" + (f": {hook.why}" if hook.why else "")]
     if hook.source:
         lines.append(f"      from    {hook.source}")
-    if call is not None:
+    for call in calls:
         lines.extend(_call_lines(call))
     if requests is not None:
         lines.extend(map(_request_line, requests))
@@ -107,7 +109,8 @@ def _request_line(request: HookRequest) -> str:
 
 def _call_lines(call: RecordedCall) -> list[str]:
     run = call.run
-    lines = [f"      run     {None if call.argv is None else shlex.join(call.argv)}", f"      in      {call.cwd}"]
+    word = "again" if call.again else "run"
+    lines = [f"      {word:<7} {None if call.argv is None else shlex.join(call.argv)}", f"      in      {call.cwd}"]
     if call.limit_s is not None:
         lines[-1] += f", at most {round(call.limit_s, 1):g} s"
     if run is None:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MAX_LINES = 400
 """Of one file's difference; a person who is shown more reads less."""
+COMPILED = ("tree", "condition", "except")
+"""What a rule's matcher says already, in the form in which it is asked."""
 MAX_WIDTH = 2000
 """Of one line."""
 
@@ -63,9 +65,11 @@ def _facts(entry: Reviewed, hook: Hook) -> Iterator[str]:
     if hook.matcher not in (None, "", "*"):
         yield f"  matcher  {_value(hook.matcher)}"
     for key, value in hook.spec.items():
-        yield f"  {visible(key):<8} {_value(value)}"
+        if key not in COMPILED:
+            yield f"  {visible(key):<8} {_value(value)}"
     yield f"  from     {visible(hook.where())}"
-    yield f"  limit    {hook.limit_s:g} s" + (", in the background" if hook.background else "")
+    if hook.handler != "rule":
+        yield f"  limit    {hook.limit_s:g} s" + (", in the background" if hook.background else "")
     if hook.why:
         yield f"  broken   {visible(hook.why)}"
     if entry.overrides:

@@ -16,7 +16,9 @@ from anyhook.model.hook import ARMED, Hook, Source
 from anyhook.model.record import Record
 from anyhook.tables.cells import everything
 from anyhook.tables.patterns import check_pattern
-from anyhook.testing.scaffold.script import Lang, Script, text
+from anyhook.tables.schema import schema_of
+from anyhook.testing.scaffold.answers import EFFECTS
+from anyhook.testing.scaffold.script import MARK, Lang, Script, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -140,6 +142,10 @@ def plan(order: Order, written: str = "") -> Plan:
     source = next((each for each in order.dialect.find(order.roots) if each.scope == order.scope), None)
     if source is None:
         raise CannotScaffold(f"{order.dialect.name} has no hooks of the scope {order.scope}.")
+    if scaffold.shape == "rules":
+        if written:
+            raise CannotScaffold(f"hooks of {order.dialect.name} are rules without a script. Choose another dialect.")
+        return _rule(order, scaffold, source)
     ending = "" if scaffold.shape == "executable" else ENDINGS[order.lang]
     file = f"run{ending}" if scaffold.shape == "folder" else f"{order.name}{ending}"
     words = {
@@ -160,6 +166,29 @@ def plan(order: Order, written: str = "") -> Plan:
         pieces.append(_declaration(order, scaffold, source, command))
     kept = "" if made.gate or written else os.path.normpath(f"{folder}/{log}")
     return Plan(source, script, command, tuple(pieces), kept, tuple(notes))
+
+
+def _rule(order: Order, scaffold: Scaffold, source: Source) -> Plan:
+    """A rule: an entry of the file and nothing else."""
+    for hook in order.dialect.load(source, Files()).hooks:
+        if hook.name == order.name:
+            raise CannotScaffold(f"{hook.source} has a rule {order.name!r} already. Choose another name.")
+    event, entry = order.row.native, {"name": order.name}  # type: str, dict[str, Json]
+    named = "" if event == "pre_tool" else f"event {event} and "
+    if order.row.block in EFFECTS:
+        entry.update(when=f"{named}matches /{MARK}/", then="deny", because=f"The call holds the word {MARK}.")
+    else:
+        log = f"{os.path.dirname(source.path)}/{order.name}.log".removeprefix(f"{order.roots.project}/")
+        entry.update(when=f"event {event}", run=f"cat >> {shlex.quote(log)}")
+    if order.tool:
+        entry["tools"] = [*order.tool.split("|")]
+    kept = "" if order.row.block in EFFECTS else os.path.join(order.roots.project, log)
+    schema = source.path.removesuffix(".toml") + ".schema.json"
+    first = f"#:schema ./{os.path.basename(schema)}\n"
+    pieces = [_appended(source.path, ("rule",), entry, scaffold.top, first)]
+    if pieces[0].old is None and not os.path.lexists(schema):
+        pieces.insert(0, Piece(schema, json.dumps(schema_of(order.dialect), indent=2) + "\n"))
+    return Plan(source, "", "", tuple(pieces), kept, ())
 
 
 def _look_around(order: Order, source: Source, folder: str, file: str) -> list[str]:
@@ -212,6 +241,14 @@ def _declaration(order: Order, scaffold: Scaffold, source: Source, command: str)
     handler = declared(scaffold, order.row.native, command, order.tool if order.matched else "")
     paths = [f"{source.path}/{name}" for name in scaffold.declared_in] or [source.path]
     path = next((each for each in paths if os.path.lexists(each)), paths[0])
+    place = scaffold.under if scaffold.shape == "rows" else (*scaffold.under, order.row.native)
+    return _appended(path, place, handler, scaffold.top)
+
+
+def _appended(
+    path: str, place: tuple[str, ...], entry: dict[str, Json], top: Mapping[str, Json], first: str = ""
+) -> Piece:
+    """A file with one entry more; `first` is what a new file begins with."""
     old: bytes | None = None
     try:
         old = read_bytes(path)
@@ -223,12 +260,11 @@ def _declaration(order: Order, scaffold: Scaffold, source: Source, command: str)
     except Unreadable as error:
         raise CannotScaffold(f"{path}: {error}.") from None
     syntax = syntax_of(path, content)
-    place = scaffold.under if scaffold.shape == "rows" else (*scaffold.under, order.row.native)
     try:
         _check_document(content, syntax)
-        new = edit.append(content or _begun(syntax, scaffold.top), syntax, place, handler)
+        new = edit.append(content or first or _begun(syntax, top), syntax, place, entry)
     except (edit.CannotEdit, Unreadable) as error:
-        by_hand = edit.append(_begun(syntax, scaffold.top), syntax, place, handler)
+        by_hand = edit.append(_begun(syntax, top), syntax, place, entry)
         raise CannotScaffold(
             f"{path} is left as it is: {error}. Correct it, or write the hook's script and add this by hand:\n{by_hand}"
         ) from None

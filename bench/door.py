@@ -1,0 +1,138 @@
+"""The fast door: calls of an agent through the native launcher and the warm server, beside the same calls cold. T is
+`/bin/true`, H the hook alone. Nothing here is asserted by a test."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench.promises import Place, Row, high, quartile, ratio
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LAUNCHER = Path(sys.executable).with_name("anyhook")
+HOOK = "read -r event; echo '{}'"
+AT_ONCE = 64
+
+
+def door(folder: Path, rounds: int) -> list[Row]:
+    """Empty where the launcher is not installed."""
+    if not LAUNCHER.with_name("anyhook-python").exists():
+        print("the native launcher is not installed: no rows of the fast door")
+        return []
+    place = Place(folder)
+    hooks = {"PreToolUse": [{"hooks": [{"type": "command", "command": HOOK}]}]}
+    place.write("Documents/Kodik/Hooks/hooks.json", json.dumps({"hooks": hooks}))
+    runtime = tempfile.mkdtemp(prefix="ah-")
+    cold = {**place.env, "ANYHOOK_WARM": "off"}
+    warm = {**place.env, "ANYHOOK_WARM": "auto", "XDG_RUNTIME_DIR": runtime}
+    try:
+        first = _first(place, cold, warm, max(5, rounds // 40))
+        subprocess.run(
+            [LAUNCHER, "fire", "turn_end"],
+            env={**warm, "ANYHOOK_WARM": "on"},
+            cwd=place.project,
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+        return [*_rows(place, cold, warm, max(30, rounds // 4)), *first, *_server(warm), *_at_once(place, warm)]
+    finally:
+        subprocess.run([LAUNCHER, "warm", "--stop"], env=warm, check=True, capture_output=True)
+        shutil.rmtree(runtime)
+
+
+def _begin(argv: list[str], env: Mapping[str, str], place: Place, number: int) -> int:
+    """Start one call, with a payload of its own: an agent asks nothing twice."""
+    payload = {"session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": f"t{number}"}
+    with tempfile.TemporaryFile() as stdin:
+        stdin.write(json.dumps({**payload, "cwd": str(place.project)}).encode())
+        stdin.seek(0)
+        actions = [(os.POSIX_SPAWN_DUP2, stdin.fileno(), 0), (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+        return os.posix_spawn(argv[0], argv, env, file_actions=actions)
+
+
+def _call(argv: list[str], env: Mapping[str, str], place: Place, number: int) -> float:
+    """Wall clock of one call."""
+    before = time.perf_counter()
+    _, status = os.waitpid(_begin(argv, env, place, number), 0)
+    if status:
+        raise SystemExit(f"bench: {argv} ended with {status}")
+    return time.perf_counter() - before
+
+
+def _rows(place: Place, cold: Mapping[str, str], warm: Mapping[str, str], rounds: int) -> list[Row]:
+    unhooked, hooked = ([str(LAUNCHER), "bridge", "claude", name] for name in ("PostToolUse", "PreToolUse"))
+    cases = {
+        "T": (["/bin/true"], cold),
+        "H": (["/bin/bash", "-c", HOOK], cold),
+        "unhooked cold": (unhooked, cold),
+        "unhooked warm": (unhooked, warm),
+        "hooked cold": (hooked, cold),
+        "hooked warm": (hooked, warm),
+    }
+    taken: dict[str, list[float]] = {name: [] for name in cases}
+    for number in range(rounds):
+        for name in random.sample(list(cases), len(cases)):
+            spent = _call(*cases[name], place, number * len(cases) + list(cases).index(name))
+            if number > 1:  # the first keep a plan
+                taken[name].append(spent)
+            time.sleep(0.02)  # an agent thinks between its calls, and the server forks
+    t, h = sorted(taken["T"]), sorted(taken["H"])
+    above = {way: sorted(time - quartile(h) for time in taken[f"hooked {way}"]) for way in ("cold", "warm")}
+    return [
+        ratio("bridge, nobody hooked, cold", "T", sorted(taken["unhooked cold"]), t, float("inf")),
+        ratio("bridge, nobody hooked, warm", "T", sorted(taken["unhooked warm"]), t, 1.5),
+        ratio("bridge, one shell hook above H, cold", "T", above["cold"], t, float("inf")),
+        ratio("bridge, one shell hook above H, warm", "T", above["warm"], t, 4.0),
+    ]
+
+
+def _first(place: Place, cold: Mapping[str, str], warm: Mapping[str, str], rounds: int) -> list[Row]:
+    """The call that finds no server and starts one."""
+    argv = [str(LAUNCHER), "bridge", "claude", "PostToolUse"]
+    usual, first = list[float](), list[float]()
+    for number in range(rounds + 1):
+        times = [_call(argv, env, place, 1_000_000 + number) for env in (cold, warm)]
+        while not _state(warm)["running"]:
+            time.sleep(0.05)
+        subprocess.run([LAUNCHER, "warm", "--stop"], env=warm, check=True, capture_output=True)
+        if number:
+            usual.append(times[0])
+            first.append(times[1])
+    return [ratio("first call, which starts the server", "the same, cold", sorted(first), sorted(usual), 1.2)]
+
+
+def _state(env: Mapping[str, str]) -> dict[str, int]:
+    done = subprocess.run([LAUNCHER, "warm", "--json"], env=env, check=True, capture_output=True)
+    found: dict[str, int] = json.loads(done.stdout)
+    return found
+
+
+def _server(env: Mapping[str, str]) -> list[Row]:
+    status = Path(f"/proc/{_state(env)['pid']}/status").read_text()
+    resident = int(status.partition("VmRSS:")[2].split()[0]) / 1024
+    return [Row("server, resident", "absolute", resident, resident, 40.0, "MB")]
+
+
+def _at_once(place: Place, env: Mapping[str, str]) -> list[Row]:
+    argv = [str(LAUNCHER), "bridge", "claude", "PreToolUse"]
+    alone = sorted(_call(argv, env, place, 2_000_000 + number) for number in range(AT_ONCE))
+    begun = time.perf_counter()
+    running = {_begin(argv, env, place, 3_000_000 + number) for number in range(AT_ONCE)}
+    times = []
+    for _ in range(AT_ONCE):
+        pid, status = os.wait()
+        if pid not in running or status:
+            raise SystemExit(f"bench: one of {AT_ONCE} calls ended with {status}")
+        times.append(time.perf_counter() - begun)
+    base = f"{AT_ONCE} one after another, all"
+    return [Row(f"{AT_ONCE} calls at once, p95", base, high(sorted(times)) / sum(alone), times[-1] / sum(alone), 4.0)]

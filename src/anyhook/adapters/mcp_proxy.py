@@ -1,0 +1,232 @@
+"""Hooks around the tools of an MCP server, for agents that have no hooks: a proxy between agent and server that asks
+before and after every call of a tool. Every other message passes as it is. A call that cannot be judged is refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from mcp.shared.message import SessionMessage
+from mcp_types import ErrorData, JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
+
+from anyhook.adapters.conversation import HookedConversation, ToolCall
+from anyhook.adapters.lifecycle import Lifecycle
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from anyio.abc import TaskGroup
+    from mcp.client._transport import TransportStreams
+    from mcp_types import RequestId
+
+    from anyhook.adapters.conversation import HookedResult, Script
+    from anyhook.model.json_types import Json
+    from anyhook.walk.engine import Engine
+
+PARSE_ERROR = -32700
+LAST_ANSWERS_S = 10.0
+"""How long answers are still passed on after the agent has closed its side."""
+GONE = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream)
+
+
+class _McpCall(ToolCall):
+    """A call and the hooks that judge it, before and after."""
+
+    def __init__(self, tool: str, given: Any, call_id: str) -> None:
+        super().__init__(tool, given, call_id)
+        self.hooks: HookedConversation | None = None
+
+    async def asks(self, open_engine: Callable[[], Engine], facts: dict[str, Json]) -> bool:
+        """Whether the tool may run, by the hooks as they are now."""
+        engine = open_engine()
+        self.hooks = HookedConversation(engine, Lifecycle(engine, facts), "anyhook.mcp")
+        return await self.hooks.play(self.before())
+
+    async def shows(self, script: Script[HookedResult]) -> HookedResult:
+        if self.hooks is None:
+            raise RuntimeError("nobody was asked before the call")
+        return await self.hooks.play(script)
+
+
+class McpProxy:
+    """One connection of an agent to one server."""
+
+    def __init__(
+        self,
+        open_engine: Callable[[], Engine],
+        agent: TransportStreams,
+        server: TransportStreams,
+        name: str = "",
+        facts: dict[str, Json] | None = None,
+    ) -> None:
+        self.name = name
+        """The server's name in `mcp__NAME__TOOL`; "" until the server has told it."""
+        self._greeting: RequestId | None = None
+        """The request whose answer tells the name, while it is awaited."""
+        self._greeted = anyio.Event()
+        self._open_engine = open_engine
+        """Called for every call: a connection lasts for hours, and hooks and approvals change meanwhile."""
+        self._facts = facts or {}
+        self._from_agent, self._to_agent = agent
+        self._from_server, self._to_server = server
+        self._judging: set[RequestId] = set()
+        """Calls whose hooks are being asked."""
+        self._calls: dict[RequestId, _McpCall] = {}
+        """Calls that the server has, by the id of the request that brings their result."""
+        self._tasks: dict[str, _McpCall] = {}
+        """Calls that go on after their first answer, by the id of their task."""
+        self._open: set[RequestId] = set()
+        """The agent's requests that nobody has answered yet."""
+        self._all_answered = anyio.Event()
+
+    async def run(self) -> bool:
+        """Pass messages until one side ends. True where it was the agent."""
+        agent_left = False
+        async with anyio.create_task_group() as group:
+
+            async def serve() -> None:
+                async for message in _messages(self._from_server):
+                    await self._answered(message, group)
+                group.cancel_scope.cancel()
+
+            group.start_soon(serve)
+            async for message in _messages(self._from_agent):
+                await self._asked(message, group)
+            agent_left = True
+            with anyio.move_on_after(LAST_ANSWERS_S):
+                while self._open:
+                    await self._all_answered.wait()
+                    self._all_answered = anyio.Event()
+            group.cancel_scope.cancel()
+        for stream in (self._to_agent, self._to_server):
+            await stream.aclose()
+        return agent_left
+
+    async def _asked(self, message: SessionMessage | Exception, group: TaskGroup) -> None:
+        """One message of the agent. Hooks are asked in a task of their own, so no call waits for another's hooks."""
+        if isinstance(message, Exception):
+            what = ErrorData(code=PARSE_ERROR, message="anyhook: this is not a JSON-RPC message; it was not passed on")
+            await self._tell(JSONRPCError(jsonrpc="2.0", id=None, error=what))
+            return
+        asked = message.message
+        params = getattr(asked, "params", None) or {}
+        if isinstance(asked, JSONRPCRequest):
+            self._open.add(asked.id)
+            if asked.method == "initialize" and not self.name:
+                self._greeting = asked.id
+        if isinstance(asked, JSONRPCRequest) and asked.method == "tools/call":
+            self._judging.add(asked.id)
+            group.start_soon(self._judge, message, asked)
+            return
+        if isinstance(asked, JSONRPCRequest) and asked.method == "tasks/result" and params.get("taskId") in self._tasks:
+            self._calls[asked.id] = self._tasks.pop(params["taskId"])
+        if isinstance(asked, JSONRPCNotification) and asked.method == "notifications/cancelled":
+            taken_back = params.get("requestId", "")
+            self._judging.discard(taken_back)
+            self._calls.pop(taken_back, None)
+            self._settled(taken_back)
+        await self._send(self._to_server, message)
+
+    async def _judge(self, message: SessionMessage, asked: JSONRPCRequest) -> None:
+        params = asked.params or {}
+        if self._greeting is not None:  # until then nobody knows by which name hooks know the tool
+            await self._greeted.wait()
+        call = _McpCall(
+            f"mcp__{self.name or 'server'}__{params.get('name')}", params.get("arguments") or {}, str(asked.id)
+        )
+        try:
+            allowed = await call.asks(self._open_engine, self._facts)
+        except Exception as error:  # noqa: BLE001 (our faults never open a gate)
+            allowed, call.refusal = False, f"anyhook could not ask the hooks of {call.tool}: {error}"
+        if asked.id not in self._judging:
+            return  # the agent has taken it back
+        self._judging.discard(asked.id)
+        if not allowed:
+            result = {"content": [_text(call.refusal or f"A hook denied {call.tool}.")], "isError": True}
+            await self._tell(JSONRPCResponse(jsonrpc="2.0", id=asked.id, result=result))
+            return
+        self._calls[asked.id] = call
+        if call.rewritten:
+            asked = asked.model_copy(update={"params": {**params, "arguments": call.input}})
+        await self._send(self._to_server, SessionMessage(asked, message.metadata))
+
+    async def _answered(self, message: SessionMessage | Exception, group: TaskGroup) -> None:
+        """One message of the server."""
+        if isinstance(message, Exception):
+            return  # not a message; whatever asked for it goes without an answer, as without us
+        said = message.message
+        call = None
+        if isinstance(said, JSONRPCResponse | JSONRPCError) and said.id is not None:
+            call = self._calls.pop(said.id, None)
+            if said.id == self._greeting:
+                info = said.result.get("serverInfo") if isinstance(said, JSONRPCResponse) else None
+                self.name = str(info.get("name") or "") if isinstance(info, dict) else ""
+                self._greeting = None
+                self._greeted.set()
+        if call is None:
+            await self._send(self._to_agent, message)
+        elif isinstance(said, JSONRPCResponse) and isinstance(said.result.get("task"), dict):
+            self._tasks[str(said.result["task"].get("taskId"))] = call
+            await self._send(self._to_agent, message)
+        else:
+            group.start_soon(self._finish, message, call)
+
+    async def _finish(self, message: SessionMessage, call: _McpCall) -> None:
+        """The result of a call, once its hooks have seen it."""
+        try:
+            message = SessionMessage(await self._seen(message.message, call), message.metadata)
+        except Exception as error:  # noqa: BLE001 (a result that nobody could look at is withheld)
+            text = f"The tool ran. anyhook could not show its result to the hooks, so it is withheld: {error}"
+            said: Any = message.message
+            result = {"content": [_text(text)], "isError": True}
+            message = SessionMessage(JSONRPCResponse(jsonrpc="2.0", id=said.id, result=result))
+        await self._send(self._to_agent, message)
+
+    async def _seen(self, said: Any, call: _McpCall) -> JSONRPCResponse | JSONRPCError:
+        if isinstance(said, JSONRPCError):
+            heard = await call.shows(call.failed(said.error.message))
+            error = said.error.model_copy(update={"message": heard.text(said.error.message)})
+            return said.model_copy(update={"error": error}) if heard.changed else said
+        content = list(said.result.get("content") or [])
+        texts = [part["text"] for part in content if part.get("type") == "text" and isinstance(part.get("text"), str)]
+        output = "\n".join(texts) if texts else said.result.get("structuredContent") or content
+        script = call.failed(output) if said.result.get("isError") else call.after(output)
+        heard = await call.shows(script)
+        if not heard.changed:
+            answer: JSONRPCResponse = said
+            return answer
+        result = {**said.result, "content": heard.parts(content, _text)}
+        if heard.replaced is not None:
+            result.pop("structuredContent", None)  # it holds what a hook took away
+        return JSONRPCResponse(jsonrpc="2.0", id=said.id, result=result)
+
+    async def _tell(self, message: JSONRPCResponse | JSONRPCError) -> None:
+        await self._send(self._to_agent, SessionMessage(message))
+
+    async def _send(self, stream: Any, message: SessionMessage) -> None:
+        try:
+            await stream.send(message)
+        except GONE:
+            return  # that side has ended; `run` notices
+        finally:
+            if stream is self._to_agent and isinstance(message.message, JSONRPCResponse | JSONRPCError):
+                self._settled(message.message.id)
+
+    def _settled(self, request: RequestId | None) -> None:
+        if request is not None:
+            self._open.discard(request)
+        if not self._open:
+            self._all_answered.set()
+
+
+async def _messages(stream: Any) -> AsyncIterator[SessionMessage | Exception]:
+    """What comes in, until the stream ends in whatever way."""
+    try:
+        async for message in stream:
+            yield message
+    except GONE:
+        return
+
+
+def _text(text: str) -> dict[str, str]:
+    return {"type": "text", "text": text}

@@ -1,0 +1,177 @@
+"""anyhook's own dialect: rules over facts, in `.anyhook/hooks.toml`. They are asked in the engine itself, so that no
+process is started for them; a rule that says `run` starts its command."""
+
+from __future__ import annotations
+
+from anyhook.documents.managed import SCOPE, believed, managed_dir
+from anyhook.model.event import EVENTS as CANONICAL
+from anyhook.model.hook import Hook, Layer, Source
+from anyhook.rules.rule_file import RuleFile, rule_schema
+from anyhook.rules.wildcards import any_like
+from anyhook.shell.commands import SHELL
+from anyhook.shell.loose import words_read
+from anyhook.shell.named import named_files
+from anyhook.tables.cells import native_name, project, session
+from anyhook.tables.inprocess import BLOCKS
+from anyhook.tables.readers import object_or_text
+from anyhook.tables.rows import (
+    Dialect,
+    EventRow,
+    Failing,
+    Field,
+    Launch,
+    Limits,
+    Misplaced,
+    Reply,
+    Roots,
+    Scaffold,
+    Scene,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.documents.files import Files
+    from anyhook.model.event import Event
+    from anyhook.model.json_types import Json
+    from anyhook.tables.sample_rows import Sample
+
+TOOL = (Field("tool", "tool"), Field("input", "input"))
+RESULT = (*TOOL, Field("output", "output"), Field("error", "tool_error", optional=True))
+PAYLOADS: dict[str, tuple[Field, ...]] = {
+    "session_start": (Field("source", "source"),),
+    "session_end": (Field("reason", "reason"),),
+    "user_prompt_submit": (Field("prompt", "prompt"),),
+    "turn_start": (Field("prompt", "prompt"),),
+    "pre_tool": TOOL,
+    "permission_request": TOOL,
+    "post_tool": RESULT,
+    "post_tool_failure": RESULT,
+    "notification": (Field("message", "message"), Field("notification_type", "notification_type")),
+    "subagent_start": (Field("agent", "agent_type"),),
+    "subagent_stop": (Field("agent", "agent_type"),),
+    "pre_compact": (Field("trigger", "trigger"),),
+    "post_compact": (Field("trigger", "trigger"),),
+    "stop": (Field("stop_reason", "stop_reason"),),
+}
+EVENTS = tuple(
+    EventRow(
+        name,
+        (name,),
+        BLOCKS.get(name, "advisory"),
+        PAYLOADS.get(name, ()),
+        "tool" if "tool" in fields else None,
+        bound=3 if BLOCKS.get(name) == "keep_working" else 0,
+    )
+    for name, fields in CANONICAL.items()
+)
+LIMITS = {"command": Limits(default_s=60.0, max_s=600.0)}
+FILE, FOLDER = "hooks.toml", ".anyhook"
+
+
+def find(roots: Roots) -> list[Source]:
+    user = roots.xdg("XDG_CONFIG_HOME", ".config") + "/anyhook"
+    managed = managed_dir(roots.env)
+    return [
+        Source("anyhook", SCOPE, f"{managed}/{FILE}", managed),
+        Source("anyhook", "user", f"{user}/{FILE}", user),
+        Source("anyhook", "project", f"{roots.project}/{FOLDER}/{FILE}", roots.project),
+    ]
+
+
+def load(source: Source, files: Files) -> Layer:
+    if source.scope == SCOPE and not believed(source.path, files):
+        return Layer(source, ())
+    document = files.document(source.path, "toml")
+    if document is None:
+        return Layer(source, ())
+    return Layer(source, tuple(RuleFile(source, files, EVENTS, LIMITS["command"]).read(document)))
+
+
+def claim(path: str, document: Json) -> tuple[str, int]:
+    rules = isinstance(document, dict) and isinstance(document.get("rule"), list)
+    if path.endswith((f"/{FOLDER}/{FILE}", f"/anyhook/{FILE}")):
+        return path, 3
+    return path, 3 * (rules and path.endswith(".toml"))
+
+
+def match(hook: Hook, event: Event, _row: EventRow) -> str | None:
+    """Whether a rule is for this tool at all; its condition is asked afterwards, with the facts of the call."""
+    wanted = hook.matcher.get("tool") if isinstance(hook.matcher, dict) else None
+    if not isinstance(wanted, str) or any_like(tuple(wanted.split("|")), str(event.data.get("tool"))):
+        return None
+    return f"it is for the tools {wanted.replace('|', ', ')}"
+
+
+WRAPPED = {
+    "run": "(\n{}\n) >&2",
+    "deny": "(\n{}\n) >&2 || exit 2",
+    "context": "(\n{}\n) 2>&1\nexit 0",
+}
+"""What is done with a command's output and status, by its rule's action."""
+
+
+def launch(hook: Hook, scene: Scene) -> Launch:
+    """`line` is the command with the values of this call, once they are known."""
+    line = str(hook.spec.get("line") or hook.spec["run"])
+    env = {**scene.env, "ANYHOOK_PROJECT": scene.project, "ANYHOOK_EVENT": scene.native}
+    return Launch((SHELL, "-c", WRAPPED[str(hook.spec["then"])].format(line)), env, scene.project)
+
+
+def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, ...]:
+    if hook.handler != "command":
+        return ()
+    return named_files(words_read(str(hook.spec["run"])), project_dir, home, {}, files)
+
+
+def sort(hook: Hook) -> tuple[Json, ...]:
+    """Rewrites first, so that every other rule sees the form that will run."""
+    return (hook.spec.get("then") != "rewrite",)
+
+
+SCAFFOLD = Scaffold(shape="rules", scripts={}, tool="Bash")
+
+DIALECT = Dialect(
+    name="anyhook",
+    title="anyhook rules",
+    files=(
+        ("managed", "/etc/anyhook/hooks.toml"),
+        ("user", "~/.config/anyhook/hooks.toml"),
+        ("project", ".anyhook/hooks.toml"),
+    ),
+    find=find,
+    claim=claim,
+    misplaced=(
+        Misplaced("{project}/hooks.toml", ".anyhook/hooks.toml", "[[rule]]"),
+        Misplaced("{project}/.anyhook/rules.toml", ".anyhook/hooks.toml"),
+        Misplaced("{project}/.anyhook/hook.toml", ".anyhook/hooks.toml"),
+        Misplaced("{home}/.anyhook/hooks.toml", "~/.config/anyhook/hooks.toml", "[[rule]]"),
+        Misplaced("{config}/anyhook/rules.toml", "~/.config/anyhook/hooks.toml"),
+        Misplaced("{config}/anyhook/config.toml", "~/.config/anyhook/hooks.toml", "[[rule]]"),
+    ),
+    load=load,
+    schema=rule_schema,
+    layering="concatenate",
+    events=EVENTS,
+    base=(Field("event", native_name), Field("session", session), Field("project", project)),
+    match=match,
+    launch=launch,
+    names=names,
+    scaffold=SCAFFOLD,
+    replies={
+        "rule": Reply(read=object_or_text, keys=()),
+        "command": Reply(
+            read=object_or_text, keys=(), exits={0: "pass", 2: "block"}, exit_reasons=("stderr", "stdout")
+        ),
+    },
+    failing=Failing(blocks=("exit", "timed_out", "signalled", "overflowed", "output")),
+    limits=LIMITS,
+    chains=("input",),
+    sort=sort,
+)
+
+
+def sample() -> Sample:
+    from anyhook.tables.sample_rows import REASON, Sample
+
+    rule = f'[[rule]]\nname = "guard"\nwhen = "runs echo hi"\nthen = "deny"\nbecause = "{REASON}"\n'
+    return Sample(event="pre_tool", files={f"{FOLDER}/{FILE}": rule}, tool="Bash")

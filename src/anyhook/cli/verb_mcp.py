@@ -1,0 +1,125 @@
+"""`anyhook mcp`: an MCP server behind our hooks, for agents that have none of their own."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import click
+
+from anyhook.cli.failure import DONE, FINDINGS, BadCall
+from anyhook.cli.fire import project_of
+from anyhook.cli.options import HookOptions, ModeOption, PostureOption, TrustOption, option
+from anyhook.cli.ports import bound, port_of
+from anyhook.cli.verbs import verb
+from anyhook.cli.view import render
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from mcp.client._transport import TransportStreams
+
+
+class McpOptions(HookOptions, TrustOption, PostureOption, ModeOption):
+    url: str | None = option("--url", "The server's address (streamable HTTP), instead of a command.", "URL")
+    http: str | None = option(
+        "--http", "Serve the agent at http://127.0.0.1:PORT/mcp instead of stdin and stdout; 0 for a free port.", "PORT"
+    )
+    name: str | None = option(
+        "--name", "The server's name in `mcp__NAME__TOOL`; default: what the server calls itself.", "NAME"
+    )
+
+
+@verb("mcp", McpOptions, "anyhook mcp -- npx some-mcp-server", [click.Argument(["command"], nargs=-1)])
+def mcp(command: tuple[str, ...], options: McpOptions) -> int:
+    """Run an MCP server behind your hooks: write `anyhook mcp --` before its command in the agent's settings.
+
+    Hooks are asked before and after every call of a tool (`pre_tool`, `post_tool`), under the name
+    `mcp__SERVER__TOOL`. A refused call never reaches the server; the agent gets a tool error with the reason. All other
+    messages pass unchanged. It works in every agent that speaks MCP, also in those without hooks.
+
+    \b
+    Exit status: 0 the agent ended the connection, 1 the server did, 3 bad call.
+    """
+    if bool(command) == bool(options.url):
+        raise BadCall("name the server: either its command after `--`, or its address with --url.")
+    try:
+        import anyio
+        import mcp as _sdk  # noqa: F401 (only whether it is there)
+    except ImportError as error:
+        raise BadCall(f"the MCP door is not installed ({error}). Install it: pip install 'anyhook[mcp]'") from None
+    project = project_of(options.project, options.plugin_dir)
+    try:
+        return anyio.run(_serve, command, options, os.path.abspath(project))
+    except* OSError as errors:
+        first = _first(errors)
+        raise BadCall(f"the server `{options.url or command[0]}` cannot be reached: {first}.") from None
+
+
+LAST_WORDS_S = 0.2
+"""For what the server said last: it is on its way to stdout."""
+
+
+async def _serve(command: tuple[str, ...], options: McpOptions, project: str) -> int:
+    import anyio
+    from mcp.server.stdio import stdio_server
+
+    from anyhook.adapters.mcp_proxy import McpProxy
+    from anyhook.walk.engine import Engine
+
+    session = str(uuid4())
+
+    def open_engine() -> Engine:
+        return Engine.open(
+            project,
+            dialects=options.dialect,
+            trust=options.trust or "ask",
+            on_failure=options.on_failure,
+            mode=options.mode,
+            plugin_dirs=options.plugin_dir,
+            session=session,
+            host="mcp",
+        )
+
+    async def connect(agent: TransportStreams) -> bool:
+        async with _upstream(command, options.url) as server:
+            return await McpProxy(open_engine, agent, server, options.name or "", {"session": session}).run()
+
+    if options.http is not None:
+        from anyhook.adapters import mcp_http
+
+        with bound(port_of(options.http, "--http"), "--http") as at:
+            render.say(f"Serving http://127.0.0.1:{at.getsockname()[1]}{mcp_http.PATH}. Ctrl-C stops it.")
+            await mcp_http.serve(at, connect)
+        return DONE
+    async with stdio_server() as agent:
+        if not await connect(agent):
+            render.say(f"anyhook mcp: the server `{options.url or command[0]}` ended the connection.")
+            await anyio.sleep(LAST_WORDS_S)
+            os._exit(FINDINGS)  # a thread still waits for the agent's next line, and cannot be woken
+    return DONE
+
+
+@asynccontextmanager
+async def _upstream(command: tuple[str, ...], url: str | None) -> AsyncIterator[Any]:
+    if url:
+        from mcp.client.streamable_http import streamable_http_client
+
+        async with streamable_http_client(url) as streams:
+            yield streams
+        return
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+
+    server = StdioServerParameters(command=command[0], args=list(command[1:]), env=dict(os.environ))
+    async with stdio_client(server, errlog=sys.stderr) as streams:
+        yield streams
+
+
+def _first(errors: BaseExceptionGroup[Any]) -> BaseException:
+    found: BaseException = errors
+    while isinstance(found, BaseExceptionGroup):
+        found = found.exceptions[0]
+    return found

@@ -1,0 +1,73 @@
+"""`anyhook report`: what a hook or a rule stopped, or would have stopped."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from anyhook.cli.catalog_input import catalog_of, setup_of
+from anyhook.cli.failure import BadCall
+from anyhook.cli.options import ProjectJsonOptions, option
+from anyhook.cli.verb_switch import find_hook
+from anyhook.cli.verbs import verb
+from anyhook.cli.view import render
+from anyhook.cli.view.visible import visible
+from anyhook.documents.places import state_dir
+from anyhook.journal.timespec import parse_time
+from anyhook.replay.report import report_of
+from anyhook.walk.engine import Engine
+
+if TYPE_CHECKING:
+    from anyhook.replay.report import HookReport
+
+SHOWN = 10
+MAX_WIDTH = 100
+
+
+class ReportOptions(ProjectJsonOptions):
+    since: str | None = option("--since", "Only from this time on: 2h, 3d, today, 2026-11-15T10:30.", "TIME")
+
+
+@verb("report", ReportOptions, "anyhook report anyhook:user:pre_tool:no-force-push", [click.Argument(["hook"])])
+def report(hook: str, options: ReportOptions) -> int:
+    """Say what a hook or a rule stopped, or would have stopped, of the calls in the journal. HOOK is its id, or its
+    name if no other hook has it. A rule is also asked about calls of before its time."""
+    try:
+        since_ns = None if options.since is None else parse_time(options.since, datetime.now())
+    except ValueError as error:
+        raise BadCall(f"--since: {error}") from None
+    catalog = catalog_of(options)
+    found = find_hook(hook, catalog.hooks)
+    context = Engine(setup_of(options), catalog, mode="shadow", host="report").context
+    made = report_of(found, state_dir(os.environ), since_ns, context)
+    if options.json:
+        render.json_out(made.as_dict(), indent=2)
+    else:
+        _show(made)
+    return 0
+
+
+def _show(made: HookReport) -> None:
+    name = made.hook.id
+    if not made.calls:
+        render.out(f"{name}: the journal has no call of {', '.join(made.hook.events)}.")
+        return
+    parts = []
+    if made.stopped or not made.would_stop:
+        parts.append(f"stopped {made.stopped:,}")
+    if made.would_stop:
+        parts.append(f"would have stopped {made.would_stop:,}")
+    render.out(f"{name}: {' and '.join(parts)} of {made.calls:,} calls" + (":" if made.examples else "."))
+    for each in made.examples[-SHOWN:]:
+        when = f"{datetime.fromtimestamp(each.at / 1e9):%Y-%m-%d %H:%M}" if each.at else "?"
+        word = "" if each.verdict == "block" else " (asks)"
+        told = visible(each.about)
+        told = told if len(told) <= MAX_WIDTH else f"{told[:MAX_WIDTH]}…"
+        render.out(f"  {when}  {visible(each.tool or '')}: {told}{word}")
+    if len(made.examples) > SHOWN:
+        render.out(f"  … and {made.stopped + made.would_stop - SHOWN:,} before.")
+    if made.failed:
+        render.out(f"It failed {made.failed:,} times.")

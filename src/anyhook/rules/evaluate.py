@@ -1,0 +1,240 @@
+"""Ask a condition about one call. The call's facts are made once, when the first rule asks for them, and serve all."""
+
+from __future__ import annotations
+
+from anyhook.rules.paths import matches
+from anyhook.rules.programs import has_operands, has_option, sort_words
+from anyhook.rules.wildcards import any_like, like
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from anyhook.facts.facts import Facts, Program
+    from anyhook.model.event import Event
+    from anyhook.model.json_types import Json
+    from anyhook.rules.language import Node
+    from anyhook.rules.paths import PathPattern, Places
+    from anyhook.rules.programs import Words
+
+MAX_TEXT = 200_000
+"""How much of a call's texts a pattern is tried against."""
+
+
+class RuleCall:
+    """One event as rules see it. It lives as long as the event."""
+
+    def __init__(self, event: Event, agent: str, places: Places, make_facts: Callable[[], Facts]) -> None:
+        self.event, self.agent, self.places = event, agent, places
+        self._make_facts = make_facts
+        self._facts: Facts | None = None
+        self._words: dict[int, Words] = {}
+
+    @property
+    def facts(self) -> Facts:
+        if self._facts is None:
+            self._facts = self._make_facts()
+        return self._facts
+
+    def words(self, program: Program) -> Words:
+        """A program's arguments, sorted once."""
+        found = self._words.get(id(program))
+        if found is None:
+            found = self._words[id(program)] = sort_words(program.name, program.args)
+        return found
+
+    def field(self, name: str) -> str:
+        return str(self.event.data.get(name) or "")
+
+
+class Hits:
+    """What made a condition hold, for templates and messages."""
+
+    def __init__(self, spared: tuple[PathPattern, ...] = ()) -> None:
+        self.paths: list[str] = []
+        self.spared = spared
+        """Patterns of paths that do not count for this rule."""
+
+
+def holds(tree: Node, call: RuleCall, hits: Hits) -> bool:
+    """Whether the condition holds."""
+    return ASK[tree[0]](tree, call, hits)
+
+
+def _and(tree: Node, call: RuleCall, hits: Hits) -> bool:
+    return all(holds(part, call, hits) for part in tree[1])
+
+
+def _or(tree: Node, call: RuleCall, hits: Hits) -> bool:
+    return any(holds(part, call, hits) for part in tree[1])
+
+
+def _not(tree: Node, call: RuleCall, hits: Hits) -> bool:
+    return not holds(tree[1], call, Hits(hits.spared))
+
+
+def _runs(tree: Node, call: RuleCall, _hits: Hits) -> bool:
+    return any(_is_program(tree, program, call) for program in call.facts.runs)
+
+
+def _is_program(tree: Node, program: Program, call: RuleCall) -> bool:
+    _, names, operands, options, given, missing, saying, producers, through = tree
+    if not any_like(names, program.name):
+        # What it runs through runs as well, but of its words nothing is known.
+        alone = not (operands or options or given or missing or saying or producers or through)
+        return alone and any(any_like(names, wrapper.partition(" ")[0]) for wrapper in program.via)
+    if operands or options or missing:
+        words = call.words(program)
+        if operands and not has_operands(words, operands):
+            return False
+        for wanted in options:
+            if not any(has_option(program.name, words, each) for each in wanted):
+                return False
+        for unwanted in missing:
+            if _has_word(program, words, unwanted):
+                return False
+    if given and not any(any_like(given, word) for word in program.args):
+        return False
+    if producers and not any(any_like(producers, each.name) for each in _sources(program)):
+        return False
+    if through and not any(any_like(through, each.partition(" ")[0]) for each in program.via):
+        return False
+    return not saying or _found(str(saying), " ".join(program.args), program.stdin or "", program.code or "")
+
+
+def _sources(program: Program) -> list[Program]:
+    """The programs whose output it reads, directly or through others."""
+    found = list(program.stdin_from)
+    for each in found:  # grows while it is walked
+        found.extend(source for source in each.stdin_from if source not in found)
+    return found
+
+
+def _has_word(program: Program, words: Words, wanted: str) -> bool:
+    if wanted.startswith("-"):
+        return has_option(program.name, words, wanted)
+    return any(like(wanted, word) for word in program.args)
+
+
+def _path(tree: Node, call: RuleCall, hits: Hits) -> bool:
+    _, kinds, patterns, every, saying, covers = tree
+    found = [path for kind in kinds for path in getattr(call.facts, kind)]
+    if not found:
+        return False
+    places = call.places
+    counted = (
+        [path for path in found if not _any_path(hits.spared, path, places, covers=False)] if hits.spared else found
+    )
+    hit = [path for path in counted if _any_path(patterns, path, places, bool(covers))] if patterns else counted
+    if not hit or (every and len(hit) < len(found)):
+        return False
+    if saying and not _found(str(saying), *texts_of(call.event.data.get("input"))):
+        return False
+    hits.paths.extend(path for path in hit if path not in hits.paths)
+    return True
+
+
+def _any_path(patterns: tuple[PathPattern, ...], path: str, places: Places, covers: bool) -> bool:
+    return any(matches(pattern, path, places, covers) for pattern in patterns)
+
+
+def _connects(tree: Node, call: RuleCall, _hits: Hits) -> bool:
+    hosts = [_host(each) for each in call.facts.connects]
+    return bool(hosts) and (not tree[1] or any(any_like(tree[1], host) for host in hosts))
+
+
+def _host(address: str) -> str:
+    """The name of a host, of an address in any form."""
+    rest = address.partition("://")[2] or address
+    rest = rest.partition("/")[0].rpartition("@")[2]
+    return rest if rest.count(":") != 1 else rest.partition(":")[0]
+
+
+def _secret(tree: Node, call: RuleCall, _hits: Hits) -> bool:
+    return _says(tree[1], call.facts.secrets)
+
+
+def _unknown(tree: Node, call: RuleCall, _hits: Hits) -> bool:
+    return _says(tree[1], call.facts.unknown)
+
+
+def _says(wanted: tuple[str, ...], texts: tuple[str, ...]) -> bool:
+    """Whether one of the texts holds one of the wanted words; without any, whether there is a text at all."""
+    return bool(texts) and (not wanted or any(like(f"*{word}*", text) for word in wanted for text in texts))
+
+
+def _event(tree: Node, call: RuleCall, _hits: Hits) -> bool:
+    return call.event.name in tree[1]
+
+
+def _tool(tree: Node, call: RuleCall, _hits: Hits) -> bool:
+    names = (call.field("tool"), call.event.ours, *call.event.also)
+    return any(bool(name) and any_like(tree[1], name) for name in names)
+
+
+def _agent(tree: Node, call: RuleCall, _hits: Hits) -> bool:
+    return any_like(tree[1], call.agent)
+
+
+def _project(tree: Node, call: RuleCall, _hits: Hits) -> bool:
+    return _any_path(tree[1], call.places.project, call.places, covers=False)
+
+
+def _subagent(tree: Node, call: RuleCall, _hits: Hits) -> bool:
+    names = [name for name in (call.field("agent_type"), call.field("agent_name")) if name]
+    if not tree[1]:
+        return bool(names) or call.field("invoked_by") == "subagent"
+    return any(any_like(tree[1], name) for name in names)
+
+
+def _mode(tree: Node, call: RuleCall, _hits: Hits) -> bool:
+    return any_like(tree[1], call.field("permission_mode"))
+
+
+def _failed(_tree: Node, call: RuleCall, _hits: Hits) -> bool:
+    return call.event.name == "post_tool_failure" or bool(call.event.data.get("exit_code"))
+
+
+def _matches(tree: Node, call: RuleCall, _hits: Hits) -> bool:
+    return _found(str(tree[1]), *texts_of(dict(call.event.data)))
+
+
+def _found(pattern: str, *texts: str) -> bool:
+    """Whether a pattern occurs in a text; PatternTimeout where that takes too long."""
+    from anyhook.tables.patterns import compile_pattern
+
+    compiled = compile_pattern(f"(?i){pattern}")
+    return any(bool(text) and compiled.search(text[:MAX_TEXT]) for text in texts)
+
+
+def texts_of(value: Json) -> Iterator[str]:
+    """Every text in a value."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, dict):
+            waiting.extend(each.values())
+        elif isinstance(each, list):
+            waiting.extend(each)
+
+
+ASK: dict[str, Callable[[Node, RuleCall, Hits], bool]] = {
+    "and": _and,
+    "or": _or,
+    "not": _not,
+    "runs": _runs,
+    "path": _path,
+    "connects": _connects,
+    "secret": _secret,
+    "unknown": _unknown,
+    "event": _event,
+    "tool": _tool,
+    "agent": _agent,
+    "project": _project,
+    "subagent": _subagent,
+    "mode": _mode,
+    "failed": _failed,
+    "matches": _matches,
+}

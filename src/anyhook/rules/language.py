@@ -1,0 +1,277 @@
+"""Conditions: text → a tree of plain tuples that a plan can keep. Every word is checked here, so that a condition that
+loads can be asked; a mistake says where it is and what was probably meant."""
+
+from __future__ import annotations
+
+from anyhook.model.event import EVENTS
+from anyhook.model.record import Record
+from anyhook.rules.paths import CLASSES, compile_path
+from anyhook.rules.tokens import KEYWORDS, BadCondition, Token, choices, tokens
+from anyhook.rules.wildcards import alternatives
+from anyhook.tables.shapes import guess
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    Node = tuple[Any, ...]
+    """A word that says what is asked, and its operands."""
+
+PATHS = {
+    "reads": ("reads",),
+    "writes": ("writes",),
+    "deletes": ("deletes",),
+    "executable": ("makes_executable",),
+    "permits": ("makes_executable", "changes"),
+    "changes": ("writes", "deletes", "makes_executable", "changes"),
+    "touches": ("reads", "writes", "deletes", "makes_executable", "changes"),
+}
+"""The fields of the facts that a word asks for paths."""
+NAMED = {
+    "connects": "HOST", "secret": "KIND", "unknown": "WHAT", "event": "EVENT", "tool": "TOOL", "agent": "AGENT",
+    "project": "PATH", "subagent": "NAME", "mode": "MODE",
+}  # fmt: skip
+"""Words that are followed by names, and what these are called in messages."""
+MAY_STAND_ALONE = ("connects", "secret", "unknown", "subagent", *PATHS)
+PARTS = ("with", "without", "saying", "from", "via")
+"""What may follow a program and its words."""
+ABOUT_TOOLS = ("runs", *PATHS, "connects", "secret", "unknown")
+ATOMS = ("runs", *PATHS, *NAMED, "failed", "matches")
+MAX_LENGTH, MAX_DEPTH = 20_000, 50
+
+
+class Names(Record):
+    """What a file defines for its conditions."""
+
+    words: Mapping[str, str] = {}
+    """`$name` → the text that stands for it."""
+    paths: Mapping[str, tuple[str, ...]] = {}
+    """`@name` → its paths."""
+
+
+def parse(text: str, names: Names | None = None) -> Node:
+    """The tree of a condition; BadCondition where it cannot be read."""
+    if len(text) > MAX_LENGTH:
+        raise BadCondition(f"it is longer than {MAX_LENGTH:,} characters", 1, "Split it into several rules.")
+    reading = _Reading(tokens(text), len(text), names or Names())
+    tree = reading.condition()
+    if reading.at < len(reading.tokens):
+        raise reading.wrong("nothing should follow here", "Join conditions with `and` or `or`.")
+    return tree
+
+
+class _Reading:
+    """Reads one condition from left to right."""
+
+    def __init__(self, found: list[Token], length: int, names: Names) -> None:
+        self.tokens, self.length, self.names = found, length, names
+        self.at = self.depth = 0
+
+    def next_is(self, *words: str) -> bool:
+        return self.at < len(self.tokens) and self.tokens[self.at].is_word(*words)
+
+    def take(self) -> Token:
+        self.at += 1
+        return self.tokens[self.at - 1]
+
+    def wrong(self, what: str, fix: str) -> BadCondition:
+        column = self.tokens[self.at].column if self.at < len(self.tokens) else self.length + 1
+        return BadCondition(what, column, fix)
+
+    def condition(self) -> Node:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise self.wrong("brackets are nested too deeply", "Split it into several rules.")
+        tree = self.either()
+        while self.next_is("unless"):
+            self.take()
+            tree = ("and", (tree, ("not", self.either())))
+        self.depth -= 1
+        return tree
+
+    def either(self) -> Node:
+        parts = [self.both()]
+        while self.next_is("or"):
+            self.take()
+            parts.append(self.both())
+        return parts[0] if len(parts) == 1 else ("or", tuple(parts))
+
+    def both(self) -> Node:
+        parts = [self.negated()]
+        while self.next_is("and"):
+            self.take()
+            parts.append(self.negated())
+        return parts[0] if len(parts) == 1 else ("and", tuple(parts))
+
+    def negated(self) -> Node:
+        if self.next_is("not"):
+            self.take()
+            self.depth += 1
+            if self.depth > MAX_DEPTH:
+                raise self.wrong("`not` is repeated too often", "Say what is meant once.")
+            inner = self.negated()
+            self.depth -= 1
+            return ("not", inner)
+        if not self.next_is("("):
+            return self.atom()
+        opened = self.take()
+        tree = self.condition()
+        if not self.next_is(")"):
+            raise BadCondition("this bracket is not closed", opened.column, "Close it with `)`.")
+        self.take()
+        return tree
+
+    def atom(self) -> Node:
+        if self.at >= len(self.tokens) or self.next_is(*KEYWORDS, ")"):
+            raise self.wrong("a condition is missing here", "Write one, as `runs git push --force`.")
+        token = self.take()
+        word = token.text
+        if not token.bare or word not in ATOMS:
+            fix = f"Conditions begin with: {', '.join(ATOMS)}.{guess(word, ATOMS)}"
+            raise BadCondition(f"`{word}` is not a condition", token.column, fix)
+        if word == "runs":
+            return self.program()
+        if word in PATHS:
+            return self.path(token)
+        if word == "failed":
+            return (word,)
+        if word == "matches":
+            return (word, self.pattern())
+        return self.named(token)
+
+    def words(self, *ends: str) -> list[Token]:
+        """The words up to a keyword, with every `$name` written out."""
+        found: list[Token] = []
+        while self.at < len(self.tokens) and not self.next_is(*KEYWORDS, "(", ")", *ends):
+            found.extend(self.expanded(self.take()))
+        return found
+
+    def expanded(self, token: Token) -> list[Token]:
+        """The words that a word stands for: `$name` alone may be several, as one of several alternatives it is one."""
+        parts = token.pattern.split("|")
+        names = [part for part in parts if part.startswith("$") and part[1:].replace("-", "_").isidentifier()]
+        known = self.names.words
+        for name in names:
+            if name[1:] not in known:
+                fix = f"Define it under [words], or quote it.{guess(name[1:], known)}"
+                raise BadCondition(f"`{name}` is not defined in this file", token.column, fix)
+        if names and len(parts) == 1:
+            return [part.replace(column=token.column) for part in tokens(known[names[0][1:]])]
+        for name in names:
+            if len(known[name[1:]].split()) != 1:
+                fix = f"Write `{name}` as a word of its own."
+                raise BadCondition(f"`{name}` is several words, and cannot be an alternative", token.column, fix)
+        made = "|".join(known[part[1:]] if part in names else part for part in parts)
+        return [token.replace(pattern=made)]
+
+    def many(self, ends: tuple[str, ...], after: Token, what: str) -> tuple[str, ...]:
+        """At least one word, alternatives counted."""
+        found = tuple(each for token in self.words(*ends) for each in choices(token))
+        if not found:
+            raise self.wrong(f"`{after.text}` needs {what}", f"Write it after `{after.text}`.")
+        return found
+
+    def pattern(self) -> str:
+        from anyhook.tables.patterns import check_pattern
+
+        if self.at >= len(self.tokens) or self.next_is(*KEYWORDS, "(", ")"):
+            raise self.wrong("a pattern is missing here", "Write it between slashes, as /drop table/.")
+        token = self.take()
+        wrong = check_pattern(f"(?i){token.text}")
+        if wrong:
+            raise BadCondition(wrong.replace("(?i)", ""), token.column, "Correct the regular expression.")
+        return token.text
+
+    def program(self) -> Node:
+        """`runs NAME WORDS [with …] [without …] [saying /…/] [from …] [via …]`."""
+        runs = self.tokens[self.at - 1]
+        found = self.words(*PARTS)
+        if not found:
+            raise self.wrong("`runs` needs a program", "Write its name, as `runs git push`.")
+        name, *rest = found
+        operands = tuple(choices(token) for token in rest if not token.text.startswith("-"))
+        options = tuple(choices(token) for token in rest if token.text.startswith("-"))
+        parts: dict[str, object] = {}
+        while self.next_is(*PARTS):
+            part = self.take()
+            if part.text in parts:
+                raise BadCondition(f"`{part.text}` is here twice", part.column, "Put all its words behind one.")
+            if part.text == "saying":
+                parts[part.text] = self.pattern()
+            else:
+                parts[part.text] = self.many(PARTS, part, "a word")
+        return (
+            runs.text, choices(name), operands, options, parts.get("with", ()), parts.get("without", ()),
+            parts.get("saying", ""), parts.get("from", ()), parts.get("via", ()),
+        )  # fmt: skip
+
+    def path(self, verb: Token) -> Node:
+        """`writes [every] PATHS [saying /…/]`."""
+        every = self.next_is("every")
+        if every:
+            self.take()
+        found = tuple(pattern for token in self.words("saying") for pattern in self.path_patterns(token))
+        if every and not found:
+            raise self.wrong("`every` needs a path", "Name the paths, as `deletes every @temp`.")
+        saying = ""
+        if self.next_is("saying"):
+            self.take()
+            saying = self.pattern()
+        return ("path", PATHS[verb.text], found, every, saying, verb.text == "deletes")
+
+    def path_patterns(self, token: Token) -> list[object]:
+        made: list[object] = []
+        for word in choices(token):
+            name = word[1:]
+            if word.startswith("@") and name in self.names.paths:
+                made += [compile_path(each) for path in self.names.paths[name] for each in alternatives(path)]
+            elif word.startswith("@") and name not in CLASSES:
+                known = [*CLASSES, *self.names.paths]
+                fix = f"Known: {', '.join(f'@{each}' for each in known)}.{guess(name, known)}"
+                raise BadCondition(f"`{word}` is not a class of paths", token.column, fix)
+            else:
+                made.append(compile_path(word))
+        return made
+
+    def named(self, verb: Token) -> Node:
+        found = self.words()
+        if not found and verb.text not in MAY_STAND_ALONE:
+            what = NAMED[verb.text].lower()
+            raise self.wrong(
+                f"`{verb.text}` needs the name of {'an' if what[0] in 'aeiou' else 'a'} {what}", "Name it."
+            )
+        if verb.text == "project":
+            return ("project", tuple(pattern for token in found for pattern in self.path_patterns(token)))
+        if verb.text == "event":
+            return ("event", tuple(_event(each, token) for token in found for each in choices(token)))
+        return (verb.text, tuple(each for token in found for each in choices(token)))
+
+
+def _event(name: str, token: Token) -> str:
+    if name not in EVENTS:
+        fix = f"Events: {', '.join(EVENTS)}.{guess(name, EVENTS)}"
+        raise BadCondition(f"there is no event `{name}`", token.column, fix)
+    return name
+
+
+def events_of(tree: Node, usual: str) -> frozenset[str]:
+    """The events on which a condition may hold: those that it names, and the usual one where it names none."""
+    return frozenset(event or usual for event in _events(tree) or ("",))
+
+
+def _events(tree: Node) -> frozenset[str] | None:
+    """None where the condition leaves it open; "" stands for the usual event."""
+    word = tree[0]
+    if word == "event":
+        return frozenset(tree[1])
+    if word not in ("and", "or"):
+        return None
+    parts: Iterable[Node] = tree[1]
+    found = [_events(part) for part in parts]
+    named = [each for each in found if each is not None]
+    if not named:
+        return None
+    if word == "and":
+        return frozenset.intersection(*named)
+    return frozenset.union(*[frozenset(("",)) if each is None else each for each in found])

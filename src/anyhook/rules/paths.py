@@ -1,0 +1,185 @@
+"""Paths in conditions: patterns as in a .gitignore, and classes of places that no pattern can describe, as `@home`. A
+pattern is compiled once; who the user is and where the project lies is known when it is asked."""
+
+from __future__ import annotations
+
+from anyhook.model.record import Record
+from anyhook.rules.wildcards import is_plain, path_like
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    PathPattern = tuple[str, tuple[str, ...]]
+    """Where it counts from (`/`, `~`, `.` for the project, `@` for a class), and its parts."""
+
+SYSTEM = (
+    "bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "opt", "proc", "root", "run", "sbin", "srv", "sys", "usr",
+    "var", "System", "Library", "Applications", "private",
+)  # fmt: skip
+"""Folders at the top of a disk that belong to the system."""
+HARMLESS_DEVICES = (
+    "null",
+    "zero",
+    "full",
+    "random",
+    "urandom",
+    "tty",
+    "stdin",
+    "stdout",
+    "stderr",
+    "fd",
+    "ptmx",
+    "pts",
+)
+BUILD = (
+    "node_modules", "bower_components", "dist", "build", "target", "out", "coverage", "htmlcov", "__pycache__", "venv",
+    ".venv", ".tox", ".nox", ".cache", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".next", ".nuxt", ".turbo",
+    ".parcel-cache", ".gradle", ".terraform", ".eggs",
+)  # fmt: skip
+"""Folders that hold what a build makes again."""
+
+
+class Places(Record):
+    """Where this call happens."""
+
+    home: str
+    project: str
+    temp: tuple[str, ...] = ("/tmp", "/var/tmp", "/private/tmp", "/var/folders", "/private/var/folders")  # noqa: S108 (their names)
+
+
+def compile_path(word: str) -> PathPattern:
+    """A pattern's parts. Without a slash it counts at any depth; else from the project, unless it says where."""
+    if word.startswith("@"):
+        return "@", (word[1:],)
+    if word in ("~", "/"):
+        return word, ()
+    start, text = ".", word
+    if word.startswith("/"):
+        start, text = "/", word[1:]
+    elif word.startswith("~/"):
+        start, text = "~", word[2:]
+    elif word.startswith("./"):
+        text = word[2:]
+    elif "/" not in word.rstrip("/"):
+        start, text = "/", f"**/{word}"
+    elif word.startswith("**/"):
+        start = "/"
+    parts = [part for part in text.split("/") if part not in ("", ".")]
+    return start, tuple(parts)
+
+
+def matches(pattern: PathPattern, path: str, places: Places, covers: bool) -> bool:
+    """Whether a path is one of those that the pattern describes. `covers`: what happens to a folder happens to all that
+    is in it."""
+    start, parts = pattern
+    if start == "@":
+        return CLASSES[parts[0]](path, places)
+    base = {"/": "", "~": places.home, ".": places.project}[start].rstrip("/")
+    if base and not (f"{path}/".startswith(f"{base}/") or covers):
+        return False
+    whole = (*_parts(base), *parts)
+    found = _parts(path)
+    if path_like(whole, found):
+        return True
+    return covers and _covered(whole, found)
+
+
+def _covered(pattern: tuple[str, ...], path: list[str]) -> bool:
+    """Whether all that the pattern names is in this folder (or in what `folder/*` stands for)."""
+    while path and path[-1] in ("*", "**", ".*"):
+        path = path[:-1]
+    fixed = 0
+    while fixed < len(pattern) and is_plain(pattern[fixed]):
+        fixed += 1
+    return fixed > 0 and len(path) < len(pattern) and len(path) <= fixed and list(pattern[: len(path)]) == path
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in path.split("/") if part]
+
+
+def _whole(path: str, folder: str) -> bool:
+    """Whether it is the folder itself, everything in it, or a folder above it."""
+    stripped = path
+    while stripped.rsplit("/", 1)[-1] in ("*", "**", ".*", ".[!.]*", "{*,.*}"):
+        stripped = stripped.rsplit("/", 1)[0] or "/"
+    return f"{folder.rstrip('/')}/".startswith(f"{stripped.rstrip('/')}/")
+
+
+def _inside(path: str, folder: str) -> bool:
+    return f"{path}/".startswith(f"{folder.rstrip('/')}/")
+
+
+def _is_root(path: str, _places: Places) -> bool:
+    return _whole(path, "/")
+
+
+def _is_home(path: str, places: Places) -> bool:
+    """The home folder, what holds it, all that is in it, and each of the folders that a person keeps in it."""
+    parts = _parts(path)
+    if _whole(path, places.home):
+        return True
+    if parts[:1] in (["home"], ["Users"]) and (len(parts) == 1 or _whole(path, f"/{parts[0]}/{parts[1]}")):
+        return True
+    if _inside(path, places.project) or not _inside(path, places.home):
+        return False
+    below = _parts(path[len(places.home.rstrip("/")) :])
+    return len(below) == 1 or (len(below) == 2 and below[1] in ("*", "**"))
+
+
+def _is_project(path: str, places: Places) -> bool:
+    return _whole(path, places.project)
+
+
+def _is_system(path: str, places: Places) -> bool:
+    parts = _parts(path)
+    if _whole(path, "/"):
+        return True
+    return (
+        parts[0] in SYSTEM
+        and not _is_temp(path, places)
+        and not _inside(path, places.project)
+        and not _inside(path, places.home)
+    )
+
+
+def _is_temp(path: str, places: Places) -> bool:
+    """A temporary place. A project or a home in one does not count as temporary."""
+    if path.startswith("/dev/"):
+        return path.split("/")[2] in HARMLESS_DEVICES or path.startswith("/dev/shm/")  # noqa: S108
+    if any(_inside(path, own) or _whole(path, own) for own in (places.project, places.home or "/")):
+        return False
+    return any(_inside(path, folder) and path.rstrip("/*") != folder for folder in places.temp)
+
+
+def _is_outside(path: str, places: Places) -> bool:
+    return not _inside(path, places.project) and not _is_temp(path, places)
+
+
+def _is_git(path: str, _places: Places) -> bool:
+    return ".git" in _parts(path)
+
+
+def _is_build(path: str, places: Places) -> bool:
+    return any(
+        part in BUILD or part.endswith(".egg-info")
+        for part in _parts(path[len(places.project) :] if _inside(path, places.project) else path)
+    )
+
+
+def _is_device(path: str, places: Places) -> bool:
+    return path.startswith("/dev/") and not _is_temp(path, places)
+
+
+CLASSES: dict[str, Callable[[str, Places], bool]] = {
+    "root": _is_root,
+    "system": _is_system,
+    "home": _is_home,
+    "project": _is_project,
+    "outside": _is_outside,
+    "temp": _is_temp,
+    "git": _is_git,
+    "build": _is_build,
+    "device": _is_device,
+}

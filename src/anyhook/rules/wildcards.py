@@ -1,0 +1,110 @@
+"""Wildcards: `*`, `?` and `[…]` in one name, `**` over folders, alternatives. No regular expression is made of them:
+loading `re` takes longer than all that is asked here."""
+
+from __future__ import annotations
+
+SIGNS = "*?["
+MAX_ALTERNATIVES = 200
+
+
+def alternatives(word: str) -> tuple[str, ...]:
+    """What `a|b` and `x{a,b}` stand for."""
+    made: list[str] = []
+    for part in _split(word, "|"):
+        made.extend(_braces(part))
+        if len(made) > MAX_ALTERNATIVES:
+            return (word,)
+    return tuple(made)
+
+
+def _split(word: str, sign: str) -> list[str]:
+    """At the signs that are not in braces or brackets."""
+    parts, depth = [""], 0
+    for char in word:
+        depth += (char in "{[") - (char in "}]")
+        if char == sign and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return parts if all(parts) else [word]
+
+
+def _braces(word: str) -> list[str]:
+    start = word.find("{")
+    depth = 0
+    for end in range(start, len(word)) if start >= 0 else ():
+        depth += (word[end] == "{") - (word[end] == "}")
+        if depth == 0:
+            choices = _split(word[start + 1 : end], ",")
+            if len(choices) < 2:
+                break
+            return [f"{word[:start]}{choice}{rest}" for choice in choices for rest in _braces(word[end + 1 :])]
+    return [word]
+
+
+def is_plain(pattern: str) -> bool:
+    return not any(sign in pattern for sign in SIGNS)
+
+
+def like(pattern: str, text: str) -> bool:
+    """Whether a name is what the pattern describes; `*` stands for any characters, slashes included."""
+    if pattern in ("*", text):
+        return True
+    at = place = 0
+    star, resumed = -1, 0
+    while place < len(text):
+        step = _one(pattern, at, text[place]) if at < len(pattern) and pattern[at] != "*" else 0
+        if step:
+            at += step
+            place += 1
+        elif at < len(pattern) and pattern[at] == "*":
+            star, resumed = at, place
+            at += 1
+        elif star >= 0:  # the last star takes one character more
+            resumed += 1
+            at, place = star + 1, resumed
+        else:
+            return False
+    return not pattern[at:].strip("*")
+
+
+def _one(pattern: str, at: int, char: str) -> int:
+    """How many characters of the pattern stand for this one; 0 where it does not fit."""
+    sign = pattern[at]
+    if sign == "?":
+        return 1
+    end = pattern.find("]", at + 2) if sign == "[" else -1
+    if end < 0:
+        return int(sign == char)
+    inside = pattern[at + 1 : end]
+    negated = inside[:1] in ("!", "^")
+    inside = inside[negated:]
+    found = False
+    for place, low in enumerate(inside):
+        if inside[place + 1 : place + 2] == "-" and place + 2 < len(inside):
+            found = found or low <= char <= inside[place + 2]
+        found = found or low == char
+    return end + 1 - at if found != negated else 0
+
+
+def any_like(patterns: tuple[str, ...], text: str) -> bool:
+    return any(like(pattern, text) for pattern in patterns)
+
+
+def path_like(pattern: tuple[str, ...], path: list[str]) -> bool:
+    """The same for paths, part by part: a part of the pattern stands for one part of the path, `**` for any number."""
+    at = place = 0
+    star, resumed = -1, 0
+    while place < len(path):
+        if at < len(pattern) and pattern[at] == "**":
+            star, resumed = at, place
+            at += 1
+        elif at < len(pattern) and like(pattern[at], path[place]):
+            at += 1
+            place += 1
+        elif star >= 0:
+            resumed += 1
+            at, place = star + 1, resumed
+        else:
+            return False
+    return all(part == "**" for part in pattern[at:])

@@ -1,0 +1,53 @@
+"""What the user's settings say about one hook, changed in place: everything else in the file stays as it is."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from anyhook.documents.edit import CannotEdit, at, put, read, remove
+from anyhook.documents.places import config_file, replace_file
+from anyhook.documents.read import Unreadable, read_bytes
+from anyhook.state.locks import locked
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from anyhook.model.json_types import Json
+
+
+class CannotSet(Exception):  # noqa: N818 (it says what happened)
+    """One clear sentence about settings that stay as they are."""
+
+
+def set_for_hooks(env: Mapping[str, str], hooks: Sequence[str], changes: Mapping[str, Json]) -> str:
+    """Writes `[hooks."ID"]` for each hook, and returns the file's path. A value of None takes its key out."""
+    path = config_file(env)
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        with locked(os.path.dirname(path)):
+            real = os.path.realpath(path)
+            there = os.path.lexists(real)
+            before = read_bytes(real).decode("utf-8") if there else ""
+            after = before
+            for hook in hooks:
+                after = _changed(after, hook, changes)
+            if after != before:
+                replace_file(real, after.encode(), stat.S_IMODE(os.stat(real).st_mode) if there else 0o600)
+    except (OSError, UnicodeDecodeError, CannotEdit, Unreadable) as error:
+        why = getattr(error, "strerror", None) or error
+        raise CannotSet(f"{path} is left as it is: {why}. Correct it, and try again.") from None
+    return path
+
+
+def _changed(text: str, hook: str, changes: Mapping[str, Json]) -> str:
+    for key, value in changes.items():
+        place = ("hooks", hook, key)
+        if value is not None:
+            text = put(text, "toml", place, value)
+        elif at(read(text, "toml"), place) is not None:
+            text = remove(text, "toml", place)
+    if at(read(text, "toml"), ("hooks", hook)) == {}:
+        text = remove(text, "toml", ("hooks", hook))
+    return text

@@ -1,0 +1,1 @@
+"""Hooks of one dialect written in another, with a proof that they decide the same."""

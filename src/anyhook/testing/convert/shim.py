@@ -1,0 +1,264 @@
+"""The script that a converted hook becomes. It calls the hook's own command with the payload that its dialect has,
+and answers as the new dialect reads it; it needs Python, but not anyhook. The tables in it come from the rows of the
+two dialects."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from anyhook.model.event import FIELDS, Event
+from anyhook.tables.rows import BLOCKING, Scene
+from anyhook.tables.translate import to_native
+from anyhook.testing.scaffold.answers import refusal, reply_to
+from anyhook.walk.present import payload
+
+if TYPE_CHECKING:
+    from anyhook.model.hook import Hook
+    from anyhook.model.json_types import Json
+    from anyhook.tables.rows import Dialect, EventRow, Key, Reply
+
+    Path = tuple[str, ...]
+
+TEMPLATE = '''#!/usr/bin/env python3
+"""Written by `anyhook convert` from {id} ({source}): a {target} hook that runs a hook of {dialect}."""
+import json, os, subprocess, sys
+
+T = json.loads({tables!r})
+
+
+def get(value, path):
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def put(value, path, new):
+    for key in path[:-1]:
+        value = value.setdefault(key, {{}})
+    value[path[-1]] = new
+
+
+if T["ask"] and sys.argv[1:2] == [T["ask"]]:
+    print(T["event"])
+    sys.exit(0)
+given = json.load(sys.stdin)
+tool, names = T["tools"].get(str(get(given, T["tool"]) if T["tool"] else ""), [None, {{}}])
+asked = T["fixed"]
+for old, new in T["fields"]:
+    if (value := get(given, old)) is not None:
+        put(asked, new, value)
+if T["input"] and isinstance(get(given, T["input"][0]), dict):
+    put(asked, T["input"][1], {{names.get(key, key): value for key, value in get(given, T["input"][0]).items()}})
+if tool is not None:
+    put(asked, T["tool_to"], tool)
+if T["only"] is not None and tool not in T["only"]:
+    sys.exit(0)
+env = {{**os.environ, **{{key: value.replace("{{cwd}}", os.getcwd()) for key, value in T["env"].items()}}}}
+done = subprocess.run(T["argv"], input=json.dumps(asked).encode(), capture_output=True, env=env)
+out, err = done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace").strip()
+means = T["exits"].get(str(done.returncode), T["otherwise"])
+if means == "fail":
+    sys.stderr.write(err or f"exit status {{done.returncode}}")
+    sys.exit(done.returncode if str(done.returncode) not in T["taken"] else 1)
+said = {{}}
+for text in (out, out.strip().rpartition("\\n")[2]):
+    try:
+        answer = json.loads(text)
+    except ValueError:
+        continue
+    if isinstance(answer, dict):
+        for path, does, words in T["reads"]:
+            value = get(answer, path)
+            if value is None:
+                continue
+            if does == "block":
+                said.update({{"verdict": "block"}} if value is True else {{}})
+            elif does == "verdict":
+                said["verdict"] = words.get(value, said.get("verdict")) if isinstance(value, str) else None
+            else:
+                said[does] = value
+        break
+else:
+    if out.strip() and T["hears"] and means not in T["blocking"]:
+        said[T["hears"]] = out.strip()
+if means in T["blocking"]:
+    said["verdict"] = "block"
+    said["reason"] = err or said.get("reason") or out.strip()
+answer, verdict = {{}}, said.pop("verdict", None)
+if verdict == "ask" and "ask" not in T["grants"]:
+    verdict = "block"  # nobody can be asked here, and a hook never becomes weaker
+if verdict == "block":
+    if T["refusal"][0]:
+        sys.stderr.write(str(said.get("reason") or err))
+        sys.exit(T["refusal"][0])
+    answer = T["refusal"][1]
+    if T["reason"]:
+        put(answer, T["reason"], str(said.pop("reason", "") or err))
+elif verdict in T["grants"]:
+    put(answer, T["grants"][verdict][0], T["grants"][verdict][1])
+    for where, more in T["grants"][verdict][2]:
+        put(answer, where, more)
+for does, value in said.items():
+    for path, beside in T["writes"].get(does, ()):
+        for where, more in beside:
+            put(answer, where, more)
+        if does == "tool_input" and isinstance(value, dict):
+            back = {{new: old for old, new in names.items()}}
+            value = {{back.get(key, key): item for key, item in value.items()}}
+        put(answer, path, value)
+if not answer and T["speaks"] in said:
+    print(said[T["speaks"]])
+elif answer:
+    print(json.dumps(answer))
+'''
+
+GRANTS = ("allow", "ask")
+SPECIFIC = "hookSpecificOutput"
+"""The object for one event's answers, in every dialect that has one."""
+
+
+def shim(
+    hook: Hook,
+    source: Dialect,
+    old: EventRow,
+    target: Dialect,
+    new: EventRow,
+    canonical: str,
+    argv: tuple[str, ...],
+    env: dict[str, str],
+    only: list[str] | None,
+) -> str:
+    """The text of the script. `only` are the tools that the hook is for, as its own dialect calls them."""
+    theirs, ours = reply_to(source, old), reply_to(target, new)
+    asked, given = _marked(source, old, canonical), _marked(target, new, canonical)
+    paths = {value: path for path, value in given.items() if isinstance(value, str)}
+    tool_from, tool_to = paths.get("‹tool›"), _path(asked, "‹tool›")
+    input_from, input_to = _inside(given), _inside(asked)
+    fields = [[paths[str(value)], path] for path, value in asked.items() if _moves(value, paths)]
+    fixed: dict[str, Json] = {}
+    for path, value in asked.items():
+        if not str(value).startswith("‹"):
+            _put(fixed, path, value)
+    tables: dict[str, Json] = {
+        "argv": [*argv],
+        "env": {**env},
+        "tool": [*tool_from] if tool_from else None,
+        "tool_to": [*tool_to] if tool_to else None,
+        "tools": _tools(source, target) if tool_from and tool_to else {},
+        "only": [*only] if only is not None else None,
+        "ask": target.ask_type,
+        "event": new.native,
+        "input": [[*input_from], [*input_to]] if input_from and input_to else None,
+        "fields": [[[*one], [*other]] for one, other in fields],
+        "fixed": fixed,
+        "exits": {str(status): meaning for status, meaning in theirs.exits.items()},
+        "otherwise": theirs.otherwise,
+        "blocking": [*BLOCKING],
+        "taken": [str(status) for status, meaning in ours.exits.items()],
+        "hears": theirs.text_does if not theirs.text_on or canonical in theirs.text_on else "",
+        "speaks": ours.text_does if not ours.text_on or canonical in ours.text_on else "",
+        "reads": [_read(key, canonical) for key in theirs.keys if _heard(key, canonical)],
+        **_writes(target, new, ours, canonical),
+    }
+    return TEMPLATE.format(
+        id=hook.id, source=hook.source, dialect=source.title, target=target.title,
+        tables=json.dumps(tables, ensure_ascii=True),
+    )  # fmt: skip
+
+
+def _moves(value: Json, paths: dict[str, Path]) -> bool:
+    """Whether a field of the old payload is taken from the new one as it is."""
+    return isinstance(value, str) and value in paths and value not in ("‹tool›", "‹input›")
+
+
+def _heard(key: Key, canonical: str) -> bool:
+    return not key.on or canonical in key.on
+
+
+def _read(key: Key, canonical: str) -> Json:
+    words = {word: verdict for word, verdict, on in key.words if not on or canonical in on}
+    return [[*key.path], key.does, {**words}]
+
+
+def _writes(target: Dialect, row: EventRow, reply: Reply, canonical: str) -> dict[str, Json]:
+    """How the new dialect is told each effect."""
+    status, answer = refusal(reply, canonical, "")
+    heard = [key for key in reply.keys if _heard(key, canonical)]
+    examples = target.scaffold.answers if target.scaffold else {}
+    writes: dict[str, list[Json]] = {}
+    grants: dict[str, Json] = {}
+    reason = next((key.path for key in heard if key.does == "reason"), None)
+    for key in heard:
+        beside = _leaves(examples.get(".".join(key.path)))
+        others: list[Json] = [[[*path], value] for path, value in beside.items() if path != key.path]
+        others += _needed(key, heard, row)
+        if key.does not in writes:
+            writes[key.does] = [[[*key.path], others]]
+        for word, verdict, on in key.words:
+            if verdict in GRANTS and verdict not in grants and (not on or canonical in on):
+                grants[verdict] = [[*key.path], word, _needed(key, heard, row)]
+    return {
+        "refusal": [status, answer],
+        "reason": [*reason] if reason else None,
+        "grants": grants,
+        "writes": {**writes},
+    }
+
+
+def _needed(key: Key, heard: list[Key], row: EventRow) -> list[Json]:
+    """What a key needs beside it: the event's name in an object of its answers, and, where a rewrite comes with it,
+    the word that lets a call pass."""
+    inside = key.path[:-1]
+    found: list[Json] = []
+    if inside[:1] == (SPECIFIC,):
+        found.append([[SPECIFIC, "hookEventName"], row.native])
+    for other in heard if key.does == "tool_input" else ():
+        passing = [word for word, verdict, _ in other.words if verdict == "none"]
+        if other.path[:-1] == inside and passing:
+            found.append([[*other.path], passing[0]])
+    return found
+
+
+def _tools(source: Dialect, target: Dialect) -> dict[str, Json]:
+    """The new dialect's name of a tool → the old one's, and how its inputs are called there."""
+    found: dict[str, Json] = {}
+    for ours in {**source.tools, **target.tools}:
+        old, new = source.tools.get(ours), target.tools.get(ours)
+        name_old, name_new = (row.native if row is not None else ours for row in (old, new))
+        to_old = dict(old.inputs) if old is not None else {}
+        to_new = dict(new.inputs) if new is not None else {}
+        fields = {to_new.get(field, field): to_old.get(field, field) for field in {**to_old, **to_new}}
+        found[name_new] = [name_old, {one: other for one, other in fields.items() if one != other}]
+    return found
+
+
+def _marked(table: Dialect, row: EventRow, canonical: str) -> dict[Path, Json]:
+    """The leaves of a payload in which every field holds its own name in marks."""
+    data: dict[str, Json] = {name: f"‹{name}›" for name, empty in FIELDS.items() if empty == ""}
+    data["input"] = {"anyhook_input": "‹input›"}
+    event = to_native(Event(canonical, data), table)
+    scene = Scene(event, row.native, "‹project›", "‹session›", {}, {})
+    return _leaves(payload(table, row, scene))
+
+
+def _leaves(value: Json, path: Path = ()) -> dict[Path, Json]:
+    if isinstance(value, dict):
+        return {leaf: item for key, inner in value.items() for leaf, item in _leaves(inner, (*path, key)).items()}
+    return {path: value} if path else {}
+
+
+def _path(leaves: dict[Path, Json], marked: str) -> Path | None:
+    return next((path for path, value in leaves.items() if value == marked), None)
+
+
+def _inside(leaves: dict[Path, Json]) -> Path | None:
+    """The path of the tool's input."""
+    path = _path(leaves, "‹input›")
+    return path[:-1] if path else None
+
+
+def _put(made: dict[str, Json], path: Path, value: Json) -> None:
+    for key in path[:-1]:
+        made = made.setdefault(key, {})  # type: ignore[assignment]  # leaves of one object: what is above them is one
+    made[path[-1]] = value

@@ -1,0 +1,149 @@
+"""Rules on the walk: whether a rule's condition holds for an event, and what it then asks for. The facts of a call are
+made once for all its rules, and again only where a hook has rewritten the call."""
+
+from __future__ import annotations
+
+from anyhook.model.outcome import BLOCK, Failure, Outcome
+from anyhook.rules.evaluate import Hits, RuleCall, holds
+from anyhook.rules.paths import Places
+from anyhook.rules.templates import fill, shell_line
+from anyhook.tables.isolation import told
+from anyhook.walk.routes import match
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.facts.facts import Facts
+    from anyhook.model.event import Event
+    from anyhook.model.hook import Hook
+    from anyhook.walk.context import Context
+    from anyhook.walk.routes import HookStep
+    from anyhook.walk.walk import Walk
+
+NOT_MET = "its condition does not hold"
+
+
+class Rules:
+    """Asks the rules of one event. It lives as long as the event."""
+
+    def __init__(self, context: Context, session: str) -> None:
+        self.project, self.env, self.host = context.setup.project, context.setup.env, context.host
+        self.session = session
+        self.answers: dict[str, Outcome] = {}
+        """What rules that hold ask for, by id; those that run a command are not among them."""
+        self._call: RuleCall | None = None
+        self._hits: dict[str, Hits] = {}
+
+    def call(self, event: Event) -> RuleCall:
+        """The event as rules see it, as long as no hook has rewritten it."""
+        known = self._call
+        if known is None or known.event is not event:
+            temp = self.env.get("TMPDIR", "").rstrip("/")
+            places = Places(self.env.get("HOME", ""), self.project)
+            places = places.replace(temp=(*places.temp, temp)) if temp else places
+            known = self._call = RuleCall(event, self.host, places, lambda: self._facts(event))
+        return known
+
+    def _facts(self, event: Event) -> Facts:
+        from anyhook.facts.calls import facts_of_event
+
+        return facts_of_event(event, cwd=self.project, home=self.env.get("HOME", ""), variables=self.env)
+
+    def wanted(self, step: HookStep, event: Event) -> str:
+        """Why a rule does not apply; "" where it does, and where asking it failed: what that means is the posture's
+        business, and never that the rule is left out."""
+        hook = step.hook
+        why, failed = match(hook, step.dialect, step.row, event, event)
+        if why:
+            return why
+        try:
+            hits = Hits(hook.spec.get("except") or ())  # type: ignore[arg-type]
+            if not failed and not holds(hook.spec["tree"], self.call(event), hits):  # type: ignore[arg-type]
+                return NOT_MET
+            self._hits[hook.id] = hits
+            if hook.handler == "rule":
+                self.answers[hook.id] = self.outcome(hook, event)
+        except Exception as error:  # noqa: BLE001 (one rule's failure, even ours, does not affect others)
+            failed = f"asking it failed ({told(error)})"
+        if failed:
+            self.answers[hook.id] = Outcome(failure=Failure("exit", failed))
+        return ""
+
+    def explain(self, step: HookStep, event: Event) -> str:
+        """Why a rule would not apply, or why asking it fails; "" where it would."""
+        why = self.wanted(step, event)
+        answer = self.answers.get(step.hook.id)
+        return answer.failure.detail if not why and answer is not None and answer.failure is not None else why
+
+    def values(self, hook: Hook, event: Event) -> dict[str, str]:
+        """What a template may name."""
+        data, hits = event.data, self._hits.get(hook.id)
+        command = command_of(event)
+        texts = {name: str(data.get(name) or "") for name in ("tool", "prompt", "message")}
+        paths = hits.paths if hits else []
+        return {
+            **texts,
+            "command": command[1] if command else "",
+            "path": paths[0] if paths else "",
+            "paths": " ".join(paths),
+            "project": self.project,
+            "folder": hook.source.rpartition("/")[0],
+            "session": self.session,
+            "event": event.name,
+            "agent": self.host,
+        }
+
+    def with_line(self, step: HookStep, event: Event) -> HookStep:
+        """A rule that runs a command, with the line for this call; any other hook as it is."""
+        hook = step.hook
+        if hook.id not in self._hits or hook.handler != "command":
+            return step
+        paths = tuple(self._hits[hook.id].paths)
+        line = shell_line(str(hook.spec["run"]), self.values(hook, event), paths)
+        return step.replace(hook=hook.replace(spec={**hook.spec, "line": line}))
+
+    def outcome(self, hook: Hook, event: Event) -> Outcome:
+        """What a rule that holds asks for."""
+        spec = hook.spec
+        values = self.values(hook, event)
+        said = " ".join(fill(str(spec[key]), values) for key in ("because", "instead") if spec.get(key))
+        match spec["then"]:
+            case "warn":
+                return Outcome(messages=(f"{said} (rule: {hook.name})",))
+            case "context":
+                return Outcome(context=(said,))
+            case "rewrite":
+                return self._rewrite(hook, event, values)
+            case action:
+                reason = f"{said} (rule: {hook.name})" if said else f"The rule `{hook.name}` refuses this."
+                return Outcome(verdict="ask" if action == "ask" else BLOCK, reason=reason)
+
+    def _rewrite(self, hook: Hook, event: Event, values: dict[str, str]) -> Outcome:
+        given, to = event.data.get("input"), hook.spec["to"]
+        if not isinstance(given, dict):
+            return Outcome(failure=Failure("output", "there is no input to rewrite"))
+        if isinstance(to, dict):
+            made = {key: fill(text, values) if isinstance(text, str) else text for key, text in to.items()}
+            return Outcome(tool_input={**given, **made})
+        command = command_of(event)
+        if command is None:
+            return Outcome(failure=Failure("output", "the call has no command to rewrite"))
+        return Outcome(tool_input={**given, command[0]: fill(str(to), values)})
+
+
+def ask_rule(walk: Walk, step: HookStep) -> str:
+    """Why a rule does not apply on this walk; "" where it does. The first that is asked makes what all need."""
+    if walk.rules is None:
+        walk.rules = Rules(walk.context, str(walk.event.data.get("session") or walk.context.session))
+    return walk.rules.wanted(step, walk.current)
+
+
+def command_of(event: Event) -> tuple[str, str] | None:
+    """The field of a call's input that holds a command line, and the line."""
+    given = event.data.get("input")
+    if not isinstance(given, dict):
+        return None
+    for key in ((event.inputs or {}).get("command", "command"), "command", "cmd", "script"):
+        value = given.get(key)
+        if isinstance(value, str):
+            return key, value
+    return None

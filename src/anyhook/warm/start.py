@@ -1,0 +1,66 @@
+"""Starting a server in the background. An agent waits for the call that does this, so it loads little."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sys
+from time import time
+
+from anyhook.process.spawn import here
+from anyhook.warm.place import SCRIPTS, private_dir, read_at_start, socket_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+RETRY_S = 60.0
+"""How long to wait after a server that could not start, before the next one is tried."""
+
+
+def start_server(env: Mapping[str, str]) -> None:
+    """Starts one in the background, unless one is there or starting: it is known by its lock."""
+    path = socket_path(env)
+    private_dir(env)
+    lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    nowhere = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        seen = os.fstat(lock)
+        if seen.st_size and time() - seen.st_mtime < RETRY_S:
+            return  # the last one has ended before it could serve
+        os.pwrite(lock, b"starting", 0)
+        _spawn(path, lock, nowhere)
+    except BlockingIOError:
+        return
+    finally:
+        os.close(lock)
+        os.close(nowhere)
+
+
+def _spawn(path: str, lock: int, nowhere: int) -> None:
+    """Started as the command itself is, with the few variables that decide how Python starts; nothing else of this call
+    is handed on. In the session of a terminal it stays in that session, else it has one of its own."""
+    with open("/proc/self/environ", "rb") as file:  # `os.environ` has what Python has added
+        given = dict(entry.partition(b"=")[::2] for entry in file.read().split(b"\0") if b"=" in entry)
+    names = (b"HOME", b"PATH", b"XDG_STATE_HOME", b"XDG_RUNTIME_DIR")
+    env = {**{name: given[name] for name in names if name in given}, **read_at_start(given)}
+    script = os.path.realpath(sys.argv[0])
+    command = [script] if os.path.basename(script) in SCRIPTS else ["-m", "anyhook"]
+    dup = os.POSIX_SPAWN_DUP2
+    alone = {"setsid": True} if "." not in os.path.basename(path) else {"setpgroup": 0}
+    here_dir = os.open(".", os.O_RDONLY | os.O_CLOEXEC)
+    os.chdir("/")
+    try:
+        pid = os.posix_spawn(
+            sys.executable,
+            [sys.executable, *command, "--warm-serve", path, "3"],
+            env,
+            file_actions=[(dup, nowhere, 0), (dup, nowhere, 1), (dup, nowhere, 2), (dup, lock, 3)],
+            setsigdef=[13, 25],
+            **alone,
+        )
+        here.spared.add(pid)
+    finally:
+        os.fchdir(here_dir)
+        os.close(here_dir)

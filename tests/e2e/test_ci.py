@@ -1,0 +1,36 @@
+"""`anyhook ci`: the exit status of a job."""
+
+from __future__ import annotations
+
+import json
+
+from conftest import World
+
+GATE = "exit 2"
+ID = "kodik:project:PreToolUse:exit"
+
+
+def test_a_gate_that_waits_fails_the_job_and_an_approved_one_passes(world: World) -> None:
+    world.hook("kodik", "PreToolUse", GATE, scope="project")
+    before = world.command("ci", "--require", ID)
+    assert before.returncode == 1
+    assert ID in before.stderr
+    assert "waiting" in before.stderr
+    assert "anyhook trust" in before.stderr
+    assert world.command("ci", "--require", ID, "--trust", "all").returncode == 0
+    assert world.command("trust", "--yes").returncode == 0
+    assert world.command("ci", "--require", ID).returncode == 0
+    assert world.command("ci").returncode == 0
+
+
+def test_an_unknown_gate_fails_the_job_and_is_guessed(world: World) -> None:
+    world.hook("kodik", "PreToolUse", GATE)
+    ended = world.command("ci", "--require", "kodik:user:PreToolUse:exits")
+    assert ended.returncode == 1
+    assert "kodik:user:PreToolUse:exit`" in ended.stderr
+
+
+def test_a_project_without_gates_is_not_guarded(world: World) -> None:
+    ended = world.command("ci", "--json")
+    assert ended.returncode == 1
+    assert json.loads(ended.stdout) == {"passed": False, "missing": ["this project has no gates"], "gates": []}

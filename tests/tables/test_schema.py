@@ -1,0 +1,89 @@
+"""Schemas of hook files: every sample fits its own, and what the loader reports as unknown does not."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from anyhook.documents.parse import split_front_matter
+from anyhook.tables.registry import DIALECTS, dialect, sample
+from anyhook.tables.schema import schema_of
+from conftest import World
+
+WITH_FILES = [name for name in DIALECTS if schema_of(dialect(name)) is not None]
+
+
+def declaration(name: str) -> dict[str, Any]:
+    """The document of a dialect's sample that declares its hook."""
+    for path, value in sample(name).files.items():
+        if not isinstance(value, str):
+            return dict(value)  # type: ignore[arg-type]
+        if path.endswith(".toml"):
+            return tomllib.loads(value)
+        front = split_front_matter(value) if path.endswith(".md") else None
+        if front is not None or path.endswith((".yaml", ".json")):
+            return dict(yaml.safe_load(front[0] if front is not None else value))
+    raise AssertionError(f"the sample of {name} declares nothing")
+
+
+@pytest.mark.parametrize("name", WITH_FILES)
+def test_the_sample_fits(name: str) -> None:
+    schema = schema_of(dialect(name))
+    assert schema is not None
+    Draft202012Validator.check_schema(schema)
+    assert [error.message for error in Draft202012Validator(schema).iter_errors(declaration(name))] == []
+
+
+def first_entry(document: dict[str, Any]) -> dict[str, Any]:
+    """The object that says what is run or ruled."""
+    if "rule" in document:
+        return dict(document["rule"][0])
+    if "hooks" not in document:
+        return document
+    entry = next(iter(document["hooks"].values()))[0]
+    return dict(entry["hooks"][0] if "hooks" in entry else entry)
+
+
+def replaced(document: dict[str, Any], old: dict[str, Any], new: dict[str, Any]) -> Any:
+    return json.loads(json.dumps(document).replace(json.dumps(old), json.dumps(new)))
+
+
+@pytest.mark.parametrize("name", WITH_FILES)
+def test_a_mistake_does_not(name: str) -> None:
+    schema, document = schema_of(dialect(name)), declaration(name)
+    assert schema is not None
+    entry = first_entry(document)
+    for wrong in ({**entry, "no_such_key": 1}, {}, {**entry, next(iter(entry)): 7}):
+        changed = replaced(document, entry, wrong)
+        assert changed != document
+        assert list(Draft202012Validator(schema).iter_errors(changed)), wrong
+
+
+def test_programs_that_declare_themselves_have_no_file() -> None:
+    assert "kodelet" not in WITH_FILES
+    assert len(WITH_FILES) > 10
+
+
+def test_the_command(world: World) -> None:
+    done = world.command("schema", "kodik")
+    assert (done.returncode, json.loads(done.stdout)) == (0, schema_of(dialect("kodik")))
+    assert world.command("schema", "kodelet").returncode == 3
+    told = world.command("schema", "kodic")
+    assert told.returncode == 3
+    assert "Did you mean `kodik`?" in told.stderr
+
+
+def test_a_new_rule_file_names_its_schema(world: World) -> None:
+    done = world.command("new", "guard", "--dialect", "anyhook", "--event", "pre_tool")
+    assert done.returncode == 0, done.stderr
+    folder = world.project / ".anyhook"
+    assert (folder / "hooks.toml").read_text().splitlines()[0] == "#:schema ./hooks.schema.json"
+    schema = json.loads((folder / "hooks.schema.json").read_text())
+    Draft202012Validator(schema).validate(tomllib.loads((folder / "hooks.toml").read_text()))
+    assert world.command("new", "other", "--dialect", "anyhook", "--event", "stop").returncode == 0
+    Draft202012Validator(schema).validate(tomllib.loads((folder / "hooks.toml").read_text()))

@@ -1,0 +1,93 @@
+"""Hooks of one dialect in another: what is written, what the new hook decides, and what is said to be lost."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from conftest import World
+
+GUARD = """#!/usr/bin/env python3
+import json, sys
+command = json.load(sys.stdin)["tool_input"].get("command", "")
+specific = {"hookEventName": "PreToolUse"}
+if "rm -rf" in command:
+    specific |= {"permissionDecision": "deny", "permissionDecisionReason": "keep it"}
+elif "sudo" in command:
+    sys.exit("no sudo" if print("no sudo", file=sys.stderr) else 2)
+elif "npm" in command:
+    specific |= {"permissionDecision": "ask", "permissionDecisionReason": "sure?"}
+print(json.dumps({"hookSpecificOutput": specific}))
+"""
+
+
+@pytest.fixture
+def guarded(world: World) -> World:
+    world.write(world.project / ".claude/hooks/guard.py", GUARD, 0o755)
+    command = '"$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.py'
+    groups = [{"matcher": "Bash", "hooks": [{"type": "command", "command": command}]}]
+    world.write(world.project / ".claude/settings.json", json.dumps({"hooks": {"PreToolUse": groups}}))
+    return world
+
+
+def converted(world: World, target: str, status: int = 0) -> dict[str, Any]:
+    ended = world.command("convert", "--from", "claude", "--to", target, "--out", "new", "--json")
+    assert ended.returncode == status, ended.stderr + ended.stdout
+    (one,) = json.loads(ended.stdout)["hooks"]
+    found: dict[str, Any] = one
+    return found
+
+
+def test_a_hook_decides_the_same_in_the_new_dialect(guarded: World) -> None:
+    assert guarded.command("trust", "--yes").returncode == 0
+    one = converted(guarded, "agenthooks")
+    assert one["id"] == "claude:project:PreToolUse:guard.py"
+    assert one["different"] == 0
+    assert one["same"] > 40
+    assert one["lost"] == []
+    assert all(path.startswith(str(guarded.project / "new/.agents/hooks/guard/")) for path in one["files"])
+
+
+@pytest.mark.parametrize(
+    ("command", "verdict", "reason"),
+    [("rm -rf build", "block", "keep it"), ("sudo ls", "block", "no sudo"), ("ls", "none", None)],
+)
+def test_the_new_hook_works_on_its_own(guarded: World, command: str, verdict: str, reason: str | None) -> None:
+    converted(guarded, "kodik", status=1)
+    given = json.dumps({"command": command})
+    words = ("--dialect", "kodik", "--trust", "all", "--tool", "Bash", "--input", given)
+    decision = guarded.fire("pre_tool", *words, "--project", "new")
+    assert (decision["verdict"], decision["reason"]) == (verdict, reason)
+
+
+def test_where_nobody_can_be_asked_a_hook_becomes_stricter(guarded: World) -> None:
+    assert guarded.command("trust", "--yes").returncode == 0
+    one = converted(guarded, "kodelet", status=1)
+    assert one["different"] == 1
+    assert one["lost"][0]["what"] == "verdict"
+    assert "'ask' became 'block'" in one["lost"][0]["why"]
+    given = json.dumps({"command": "npm test"})
+    words = ("--dialect", "kodelet", "--trust", "all", "--tool", "bash", "--input", given)
+    assert guarded.fire("pre_tool", *words, "--project", "new")["verdict"] == "block"
+
+
+def test_hooks_that_nobody_approved_are_written_and_not_run(guarded: World) -> None:
+    one = converted(guarded, "gemini", status=1)
+    assert (one["same"], one["different"]) == (0, 0)
+    assert "untrusted" in one["lost"][0]["why"]
+    assert (guarded.project / "new/.gemini/settings.json").exists()
+
+
+def test_an_event_that_the_new_dialect_lacks_is_lost(world: World) -> None:
+    world.hook("claude", "UserPromptSubmit", "exit 0", scope="project")
+    assert world.command("trust", "--yes").returncode == 0
+    one = converted(world, "agenthooks", status=1)
+    assert one["files"] == []
+    assert one["lost"] == [{"what": "UserPromptSubmit", "why": "Agent Hooks (Kimi) has no such event"}]
+
+
+@pytest.mark.parametrize("words", [(), ("--from", "claude"), ("--from", "claude", "--to", "claude")])
+def test_two_dialects_are_needed(world: World, words: tuple[str, ...]) -> None:
+    assert world.command("convert", *words).returncode == 3
