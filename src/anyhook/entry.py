@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 def main() -> None:
     words = sys.argv[1:]
     status: int | None = None
-    debug = _is_debugging(words)
+    own = words[: words.index("--")] if "--" in words else words
+    # The agent has a `--debug` of its own: it shows hooks in the words of the documents that describe it.
+    debug = os.environ.get("ANYHOOK_DEBUG", "0") not in ("", "0") or ("--debug" in own and words[0] != "agent")
     then: Callable[[], None] | None = None
     try:
         if words and words[0].startswith("--warm-"):
@@ -42,7 +44,12 @@ def main() -> None:
         status = _give_up(error, debug)
     if then is not None:
         then()
-    _leave(status)
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError, AttributeError):
+        pass
+    os._exit(status)  # at once: taking the interpreter apart costs more than some hooks
 
 
 def _stand_in(caller: int) -> None:
@@ -51,18 +58,6 @@ def _stand_in(caller: int) -> None:
 
     Started.process = str(caller)
     main()
-
-
-def _is_debugging(words: list[str]) -> bool:
-    """Whether the call asks to see the steps, and the traceback of a failure. The agent has a `--debug` of its own:
-    it shows hooks in the words of the documents that describe it."""
-    if os.environ.get("ANYHOOK_DEBUG", "0") not in ("", "0"):
-        return True
-    return (
-        words[:1] != ["agent"]
-        and "--debug" in words
-        and "--debug" in words[: words.index("--") if "--" in words else None]
-    )
 
 
 def _give_up(error: Exception, debug: bool) -> int:
@@ -117,13 +112,3 @@ def _fast(verb: str, words: list[str]) -> int | None:
 
         render.say(f"anyhook {verb}: {error}")
         return BAD_CALL
-
-
-def _leave(status: int) -> None:
-    """Leave at once: taking the interpreter apart costs more than some hooks."""
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except (OSError, ValueError, AttributeError):
-        pass
-    os._exit(status)

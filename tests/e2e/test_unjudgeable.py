@@ -186,7 +186,7 @@ def test_a_fault_of_ours_is_told_or_refused(
     def fails(*_: Any, **__: Any) -> Any:
         raise error
 
-    monkeypatch.setattr("anyhook.walk.routes.load_catalog", fails)
+    monkeypatch.setattr("anyhook.walk.routes.made_catalog", fails)
     stdin = payload(world, '{"command": "ls"}')
     answer = in_process(world, monkeypatch, capfd, stdin)
     assert list(answer.said) == ["systemMessage"]
@@ -210,7 +210,7 @@ def test_a_fault_of_self_protection_leaves_the_hooks(world: World, monkeypatch: 
     assert "not here" in json.dumps(in_process(world, monkeypatch, capfd, stdin).said)
 
 
-@pytest.mark.parametrize("where", ["aim", "judge", "call_text", "stdin_of", "wanted"])
+@pytest.mark.parametrize("where", ["aim", "judge", "call_text", "stdin_of", "match"])
 def test_a_fault_with_one_hook_is_no_neighbours(
     world: World, monkeypatch: pytest.MonkeyPatch, capfd: Any, where: str
 ) -> None:
@@ -230,7 +230,7 @@ def test_a_fault_with_one_hook_is_no_neighbours(
     if where == "judge":
         world.hook("kode", "tool_call_pre", "exit 0", name="other")
         (world.home / "config/kode/config.yaml").write_text('{"hooks": {"tool_call_pre": [{"exec": ["true"]}]}}')
-    if where == "wanted":
+    if where == "match":
         world.hook("agenthooks", "before_tool", "exit 0", matcher={"pattern": "ls"})
         (world.home / "config/kode/config.yaml").unlink()
     answer = in_process(world, monkeypatch, capfd, payload(world, '{"command": "ls"}'), "--on-failure", "allow")

@@ -43,7 +43,7 @@ class Box:
     def write(self, *records: dict[str, Any]) -> None:
         journal = Journal(str(self.world.state))
         for record in records:
-            assert journal.append(json.dumps(record).encode() + b"\n")
+            assert journal.put(json.dumps(record).encode() + b"\n")
         journal.close()
 
 

@@ -389,7 +389,7 @@ def test_a_pool_of_processes_and_a_cluster_agree(world: World, count: int) -> No
     for start in range(0, count, 100):
         commands = [f"{'rm' * (number % 3)} {number}" for number in range(start, min(start + 100, count))]
         records = [made(project=project, data={"tool": "Bash", "input": {"command": each}}) for each in commands]
-        assert journal.append(*(json.dumps(record).encode() + b"\n" for record in records))
+        assert journal.put(*(json.dumps(record).encode() + b"\n" for record in records))
     path = world.write(world.root / "guard.py", GUARD)
     world.hook("kodik", "PreToolUse", f"{sys.executable} {path}")
     words = ["backtest", "guard.py", "--sandbox", "none", "--jobs", "2", "--json"]
@@ -467,7 +467,7 @@ def test_interrupted_and_gone_on_with(world: World, number: int) -> None:
     journal = Journal(str(world.state))
     project = str(world.project.resolve())
     commands = [f"{'rm' * (each % 3)} {each}" for each in range(120)]
-    journal.append(
+    journal.put(
         *(
             json.dumps(made(project=project, data={"tool": "Bash", "input": {"command": each}})).encode() + b"\n"
             for each in commands

@@ -25,7 +25,7 @@ def line(number: int, size: int = 0) -> bytes:
 def written(folder: Path, count: int) -> Path:
     journal = Journal(str(folder))
     for number in range(1, count + 1):
-        assert journal.append(line(number))
+        assert journal.put(line(number))
     journal.close()
     return folder / "journal.jsonl"
 
@@ -107,7 +107,7 @@ def test_a_record_sealed_anew_shows_at_the_next_one(tmp_path: Path) -> None:
     forged = tmp_path / "forged"
     forged.mkdir()
     (forged / "journal.jsonl").write_bytes(lines[0])
-    Journal(str(forged)).append(line(666))
+    Journal(str(forged)).put(line(666))
     two = (forged / "journal.jsonl").read_bytes().splitlines(keepends=True)[1]
     path.write_bytes(b"".join([lines[0], two, *lines[2:]]))
     (damage,) = verify(str(tmp_path)).damage
@@ -128,7 +128,7 @@ def test_what_is_cut_off_shows_against_a_head_only(world: World, tmp_path: Path)
         1,
         f"head: record 10, which was the head when it was exported, is not there ({path})",
     )
-    Journal(str(world.state)).append(line(9), line(10))  # the same numbers again, and a chain that is whole
+    Journal(str(world.state)).put(line(9), line(10))  # the same numbers again, and a chain that is whole
     assert world.command("verify").returncode == 0
     again = json.loads(world.command("verify", "--head", str(head), "--json").stdout)
     assert [each["kind"] for each in again["damage"]] == ["head"]
@@ -173,7 +173,7 @@ def test_a_torn_line_is_mended_and_said(tmp_path: Path, kept: int) -> None:
     path.write_bytes(whole + torn)
     proof = verify(str(tmp_path))
     assert (proof.records, proof.damage, proof.torn) == (3, (), kept)
-    assert Journal(str(tmp_path)).append(line(5))
+    assert Journal(str(tmp_path)).put(line(5))
     proof = verify(str(tmp_path))
     assert (proof.records, proof.damage, proof.torn) == (4, (), 0)
     assert records(tmp_path)[-1]["torn"] == kept
@@ -182,7 +182,7 @@ def test_a_torn_line_is_mended_and_said(tmp_path: Path, kept: int) -> None:
 
 def test_a_torn_first_line(tmp_path: Path) -> None:
     (tmp_path / "journal.jsonl").write_bytes(b'{"v": 1, "at"')
-    assert Journal(str(tmp_path)).append(line(1))
+    assert Journal(str(tmp_path)).put(line(1))
     assert (verify(str(tmp_path)).records, verify(str(tmp_path)).damage) == (1, ())
 
 
@@ -197,7 +197,7 @@ def test_a_torn_end_is_told_by_verify_at_once(world: World) -> None:
 def test_a_record_that_lacks_its_line_break_only(tmp_path: Path) -> None:
     path = written(tmp_path, 3)
     path.write_bytes(path.read_bytes()[:-1])
-    assert Journal(str(tmp_path)).append(line(4))
+    assert Journal(str(tmp_path)).put(line(4))
     proof = verify(str(tmp_path))
     assert (proof.records, proof.damage) == (4, ())
     assert [record["mine"] for record in records(tmp_path)] == [1, 2, 3, 4]
@@ -232,15 +232,15 @@ def test_what_stands_behind_the_last_line_of_a_full_file(tmp_path: Path) -> None
 
 def test_a_full_disk_leaves_no_half_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     journal = Journal(str(tmp_path))
-    assert journal.append(line(1))
+    assert journal.put(line(1))
     before = (tmp_path / "journal.jsonl").read_bytes()
     write = os.write
     monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, data[:50]))
-    assert not journal.append(line(2))
+    assert not journal.put(line(2))
     assert journal.broken == "the disk is full"
     assert (tmp_path / "journal.jsonl").read_bytes() == before
     monkeypatch.undo()
-    assert journal.append(line(3))
+    assert journal.put(line(3))
     assert verify(str(tmp_path)).damage == ()
 
 
@@ -253,9 +253,9 @@ def test_a_holder_of_the_lock_that_was_stopped(tmp_path: Path, monkeypatch: pyte
     journal = Journal(str(tmp_path))
     with path.open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        assert not journal.append(line(2))
+        assert not journal.put(line(2))
         assert "lock" in str(journal.broken)
-    assert journal.append(line(2))
+    assert journal.put(line(2))
     assert verify(str(tmp_path)).records == 2
 
 
@@ -272,23 +272,23 @@ def test_a_file_that_is_full_for_one_of_two_writers(tmp_path: Path) -> None:
 
 def test_a_file_that_was_moved_away(tmp_path: Path) -> None:
     journal = Journal(str(tmp_path))
-    assert journal.append(line(1))
+    assert journal.put(line(1))
     (tmp_path / "journal.jsonl").rename(tmp_path / "mine.jsonl")
-    assert journal.append(line(2))
+    assert journal.put(line(2))
     assert [record["mine"] for record in records(tmp_path)] == [2]
     assert verify(str(tmp_path)).damage == ()
 
 
 def test_a_forked_child_has_a_lock_of_its_own(tmp_path: Path) -> None:
     journal = Journal(str(tmp_path))
-    assert journal.append(line(1))
+    assert journal.put(line(1))
     child = os.fork()
     if child == 0:
         for number in range(200):
-            journal.append(line(number))
+            journal.put(line(number))
         os._exit(0)
     for number in range(200):
-        assert journal.append(line(number))
+        assert journal.put(line(number))
     os.waitpid(child, 0)
     proof = verify(str(tmp_path))
     assert (proof.records, proof.damage) == (401, ())
@@ -330,11 +330,11 @@ def test_old_files_go(tmp_path: Path) -> None:
     path = written(tmp_path, 1)
     old = time.time() - 40 * day
     path.write_bytes(path.read_bytes().replace(b'"at": ', b'"at": %d, "was": ' % int(old * 1e9)))
-    assert Journal(str(tmp_path), Bounds(keep_days=90)).append(line(2))
+    assert Journal(str(tmp_path), Bounds(keep_days=90)).put(line(2))
     (full,) = full_paths(str(tmp_path))  # a quarter of the time is over: a file of its own
     os.utime(full, (old - 60 * day, old - 60 * day))
     (tmp_path / "journal.jsonl").write_bytes(
         (tmp_path / "journal.jsonl").read_bytes().replace(b'"at": ', b'"at": %d, "was": ' % int(old * 1e9))
     )
-    assert Journal(str(tmp_path), Bounds(keep_days=90)).append(line(3))
+    assert Journal(str(tmp_path), Bounds(keep_days=90)).put(line(3))
     assert full not in full_paths(str(tmp_path))

@@ -171,7 +171,7 @@ def test_a_clock_that_goes_back(world: World) -> None:
     journal = Journal(str(world.state))
     now, hour = time.time_ns(), 3_600 * 10**9
     for ago in (3, 2, 5, 1, 0):
-        assert journal.append(json.dumps(made() | {"at": now - ago * hour}).encode() + b"\n")
+        assert journal.put(json.dumps(made() | {"at": now - ago * hour}).encode() + b"\n")
     state = str(world.state)
     assert verify(state).damage == ()
     recent = Wanted(since_ns=now - 4 * hour)

@@ -204,27 +204,27 @@ def test_following_over_a_journal_that_is_taken_away(tmp_path: Path, end: str) -
 @pytest.mark.parametrize("words", ["log -f --json", "log -f"])
 def test_a_follower_whose_reader_has_gone(world: World, words: str) -> None:
     journal = Journal(str(world.state))
-    journal.append(json.dumps(made()).encode() + b"\n")
+    journal.put(json.dumps(made()).encode() + b"\n")
     child = subprocess.Popen(
         [sys.executable, "-m", "anyhook", *words.split()], env=world.env, stdout=subprocess.PIPE, text=True
     )
     assert child.stdout is not None
     assert child.stdout.readline()
     child.stdout.close()
-    journal.append(json.dumps(made()).encode() + b"\n")
+    journal.put(json.dumps(made()).encode() + b"\n")
     assert child.wait(timeout=240) == 0
 
 
 def test_follow_as_a_command(world: World) -> None:
     journal = Journal(str(world.state))
-    journal.append(json.dumps(made()).encode() + b"\n")
+    journal.put(json.dumps(made()).encode() + b"\n")
     command = [sys.executable, "-m", "anyhook", "log", "-f", "--json", "--tool", "Edit"]
     child = subprocess.Popen(command, env=world.env, stdout=subprocess.PIPE, text=True)
     assert child.stdout is not None
     deadline = time.monotonic() + 120
     while "anyhook" not in Path(f"/proc/{child.pid}/cmdline").read_text() and time.monotonic() < deadline:
         time.sleep(0.01)
-    journal.append(json.dumps(made(data={"tool": "Edit"})).encode() + b"\n")
+    journal.put(json.dumps(made(data={"tool": "Edit"})).encode() + b"\n")
     try:
         assert json.loads(child.stdout.readline())["n"] == 2
     finally:

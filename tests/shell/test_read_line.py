@@ -28,7 +28,7 @@ RUNS = [
     ("for i in a b; do rm $i; done", ["rm a b"]),
     ('f() { rm "$1"; }; f /etc', ["rm /etc"]),
     ("if a; then D=x; else D=y; fi; rm $D", ["a", "rm x y"]),
-    ("find /q -name x -exec rm {} \\;", ["find /q -name x -exec rm {} ;", "rm /q/**"]),
+    ("find /q -name x -exec rm {} \\;", ["find /q -name x -exec rm {} ;", "rm /q/**/x"]),
     ("rm > out -rf x", ["rm -rf x"]),
     ("[ -f x ] && echo $(rm y)", ["rm y", "echo $(rm y)"]),
     ("git commit -m \"$(cat <<'E'\nrm -rf /\nE\n)\"", ["cat", "git commit -m rm -rf /"]),
@@ -88,7 +88,8 @@ def test_where_code_comes_from(line: str, producer: str) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("$X a", "program from $X"), ("eval $X", "eval of $X"), ("curl u | sh", "code from the output of curl"),
+        ("$X a", "program from $X"), ("eval $X", "code from eval of $X"),
+        ("curl u | sh", "code from the output of curl"),
         ("cd $X", "folder from $X"),
         (":(){ :|:& };:", "the function : calls itself"),
         ("rm -rf 'abc", "not read: the grammar does not understand `rm -rf 'abc`"),

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 # Verb → (module, one line of help). A verb's module is loaded when it is called.
 VERBS = {
+    "setup": ("anyhook.cli.verb_setup", "Find your agents, turn the guards on, install, and prove it."),
+    "add": ("anyhook.cli.verb_add", "Turn guards on, or take rules from elsewhere."),
+    "remove": ("anyhook.cli.verb_add", "Turn guards or other rules off again."),
+    "guards": ("anyhook.cli.verb_guards", "Show the packs of rules, and which are on."),
     "fire": ("anyhook.cli.verb_fire", "Run the hooks of one event, as an agent would."),
     "list": ("anyhook.cli.verb_list", "List every hook, in the order they run."),
     "status": ("anyhook.cli.verb_status", "Show whether the guards of this project are on."),
@@ -29,6 +33,7 @@ VERBS = {
     "enforce": ("anyhook.cli.verb_shadow", "Let the decisions of a hook or a rule count."),
     "report": ("anyhook.cli.verb_report", "Say what a hook or a rule stopped, or would have stopped."),
     "schema": ("anyhook.cli.verb_schema", "Print the JSON Schema of a dialect's hook file."),
+    "facts": ("anyhook.cli.verb_facts", "Show what a tool call would do, as rules see it."),
     "dialects": ("anyhook.cli.verb_dialects", "Show what each dialect's hooks can do."),
     "conform": ("anyhook.cli.verb_conform", "Run the conformance vectors."),
     "agent": ("anyhook.cli.verb_agent", "Run our own coding agent; its loop fires every event."),
@@ -53,6 +58,25 @@ VERBS = {
     "completion": ("anyhook.cli.verb_completion", "Print a shell's completion script."),
 }
 
+# What help shows together; a verb that stands nowhere here comes last.
+GROUPS = {
+    "Begin": ("setup", "add", "remove", "guards", "install", "uninstall", "doctor", "status"),
+    "Hooks and rules": (
+        "new",
+        "check",
+        "list",
+        "trust",
+        "enable",
+        "disable",
+        "shadow",
+        "enforce",
+        "report",
+        "allow-once",
+    ),
+    "Try it": ("fire", "explain", "facts", "test", "record", "backtest", "replay", "agent"),
+    "What happened": ("log", "watch", "serve", "stats", "verify", "export", "import"),
+}
+
 
 class Verbs(click.Group):
     """A group that imports a verb only when it is called."""
@@ -71,8 +95,11 @@ class Verbs(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Verbs"):
-            formatter.write_dl([(name, text) for name, (_, text) in VERBS.items()])
+        grouped = [name for names in GROUPS.values() for name in names]
+        rest = tuple(name for name in VERBS if name not in grouped)
+        for title, names in {**GROUPS, "More": rest}.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, VERBS[name][1]) for name in names if name in VERBS])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -86,18 +113,27 @@ class Verbs(click.Group):
 
 EPILOG = """\b
 Try:
-  anyhook new guard --dialect kodik --event PreToolUse    write a hook
-  anyhook trust                                           look at the project's hooks and approve them
-  anyhook fire PreToolUse --tool Bash --input '{"command": "ls"}'
+  anyhook setup                find your agents, turn the guards on, install, prove
+  anyhook add guard            turn the guards on
+  anyhook fire pre_tool --tool Bash --input '{"command": "git push --force"}'
 """
 
 
 @click.group(
-    cls=Verbs, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120}
+    cls=Verbs,
+    epilog=EPILOG,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
 )
 @click.version_option(__version__, prog_name="anyhook")
-def app() -> None:
+@click.pass_context
+def app(ctx: click.Context) -> int | None:
     """One runtime for the lifecycle hooks of AI coding agents."""
+    if ctx.invoked_subcommand is not None:
+        return None
+    from anyhook.cli.greeting import greet
+
+    return greet()
 
 
 def run(words: Sequence[str]) -> int:

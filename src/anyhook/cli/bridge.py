@@ -72,9 +72,9 @@ def _answer(table: Host, row: HostEvent, options: BridgeOptions, begun: float, w
     if not events:
         return NO_OPINION
     setup = setup_of(_project(table, incoming.payload, options), options, begun + row.limit_s / 2)
-    incoming = looked_at(incoming, setup.env, setup.project)
-    watchdog.refusal = incoming.refusal
     plan = read_plan(setup)
+    incoming = looked_at(incoming, setup.env, setup.project, plan.stamps if plan is not None else None)
+    watchdog.refusal = incoming.refusal
     asked = incoming.refusal or incoming.doubts
     if plan is not None and not asked and plan.is_quiet(*[event.name for event in events]):
         return with_lost_record(NO_OPINION, quiet(setup, plan, events, table.name, options))

@@ -45,7 +45,7 @@ def fire(name: str, options: FireOptions) -> int:
     with OnDuty():
         engine = open_engine(setup, plan, options, options.session)
         decision = engine.fire_sync(event)  # nothing is put off here, so the engine need not be closed
-    return answer(_with_unknown(decision, unknown), options.json)
+    return answer(_with_unknown(decision, unknown) if unknown else decision, options.json)
 
 
 def setup_of(project: str, options: RunOptions, read_by_s: float | None = None) -> Setup:
@@ -66,11 +66,11 @@ def open_engine(
 ) -> Engine:
     """The engine of a process that ends with the answer."""
     from anyhook.walk.engine import Engine
-    from anyhook.walk.routes import load_catalog
+    from anyhook.walk.routes import from_plan, made_catalog
 
     return Engine(
         setup,
-        load_catalog(setup, plan),
+        (from_plan(plan) if plan is not None else None) or made_catalog(setup),
         on_failure=options.on_failure,
         mode=options.mode,
         session=session,
@@ -96,8 +96,7 @@ def quiet(
 
 
 def _with_unknown(decision: Decision, unknown: list[str]) -> Decision:
-    if not unknown:
-        return decision
+    """The decision, and a warning for each name in --data that no dialect knows."""
     from anyhook.model.problem import WARNING, Problem
 
     found = [
@@ -120,7 +119,7 @@ def answer(decision: Decision, as_json: bool) -> int:
     status = BLOCKED if decision.stops else DONE
     try:
         if as_json:
-            render.json_out(decision.as_dict())
+            render.exact_out(lean_json.dumps(decision.as_dict()))
         else:
             render.decision_out(decision)
     except OSError as error:  # a block stays a block, though nobody could be told why
@@ -135,8 +134,10 @@ def answer(decision: Decision, as_json: bool) -> int:
 def project_of(project: str | None, plugin_dirs: Sequence[str] = ()) -> str:
     """The project directory, checked; and the plugins' are."""
     project = project or "."
-    if not os.path.isabs(project) and not _here():
-        raise BadCall("the current directory no longer exists. Change to another one, or use --project.")
+    try:
+        os.path.abspath(project)
+    except OSError:
+        raise BadCall("the current directory no longer exists. Change to another one, or use --project.") from None
     if not os.path.isdir(project):
         raise BadCall(f"--project {project}: no such directory. Name the project's folder.")
     for folder in plugin_dirs:
@@ -147,39 +148,31 @@ def project_of(project: str | None, plugin_dirs: Sequence[str] = ()) -> str:
     return project
 
 
-def _here() -> bool:
-    try:
-        os.getcwd()
-    except OSError:
-        return False
-    return True
-
-
 def event_of(
     name: str, options: EventOptions, natives: dict[str, tuple[str, ...]] | None = None
 ) -> tuple[Event, list[str]]:
     """The event, and the names in --data that no dialect knows."""
     if [getattr(options, key) for key in ("data", "input", "output", *TEXTS)].count("-") > 1:
         raise BadCall("`-` stands for stdin, and stdin can be read only once. Use @FILE for the others.")
-    texts = _Texts()
     data: dict[str, Json] = {}
-    given: Json = {}
+    given: dict[str, Json] = {}
     if options.data is not None:
-        given = texts.json("--data", options.data)
-        if not isinstance(given, dict):
+        read = _json("--data", options.data)
+        if not isinstance(read, dict):
             raise BadCall("--data must be a JSON object, such as '{\"turn_number\": 3}'.")
+        given = read
     for key, field in NAMES.items():
         if (name_given := getattr(options, key)) is not None:
             data[field] = name_given
     for key, field in TEXTS.items():
         if (text_given := getattr(options, key)) is not None:
-            data[field] = texts.text(f"--{key.replace('_', '-')}", text_given)
+            data[field] = _text(f"--{key.replace('_', '-')}", text_given)
     if options.input is not None:
-        data["input"] = texts.json("--input", options.input)
+        data["input"] = _json("--input", options.input)
         if not isinstance(data["input"], dict):
             raise BadCall('--input must be a JSON object, such as \'{"command": "ls"}\'.')
     if options.output is not None:
-        data["output"] = _loose(texts.text("--output", options.output))
+        data["output"] = _loose(_text("--output", options.output))
     event = name
     if name not in EVENTS or given:
         from anyhook.tables.registry import UnknownEvent, canonical_event
@@ -192,7 +185,7 @@ def event_of(
         from anyhook.tables.registry import canonical_field
 
         data.setdefault(canonical_field(event, "message") or "message", data.pop("message"))
-    unknown = _add_given(event, given if isinstance(given, dict) else {}, data)
+    unknown = _add_given(event, given, data) if given else []
     if given and data.get("tool_error"):
         event = canonical_event(name, True, natives)  # --data may give the error in a dialect's own word
     if "agent_type" in data:
@@ -202,9 +195,9 @@ def event_of(
 
 def _add_given(event: str, given: dict[str, Json], data: dict[str, Json]) -> list[str]:
     """The fields of --data, by canonical or any dialect's own name; a named option wins over them."""
+    from anyhook.tables.registry import canonical_field
+
     unknown: list[str] = []
-    if given:
-        from anyhook.tables.registry import canonical_field
     for key, value in given.items():
         field = canonical_field(event, key)
         if field is None:
@@ -230,28 +223,27 @@ def _loose(text: str) -> Json:
     return text
 
 
-class _Texts:
-    """Reads `@FILE` and `-`."""
+def _text(option: str, value: str) -> str:
+    """A text, from a file or stdin where it says `@FILE` or `-`."""
+    if value == "-":
+        if sys.stdin is None:
+            raise BadCall(f"{option} -: stdin is closed.")
+        return sys.stdin.buffer.read().decode("utf-8", "replace")
+    if not value.startswith("@"):
+        return value
+    try:
+        with open(value[1:], "rb") as file:
+            return file.read().decode("utf-8", "replace")
+    except OSError as error:
+        raise BadCall(f"{option} {value}: the file cannot be read ({error.strerror}).") from None
 
-    def text(self, option: str, value: str) -> str:
-        if value == "-":
-            if sys.stdin is None:
-                raise BadCall(f"{option} -: stdin is closed.")
-            return sys.stdin.buffer.read().decode("utf-8", "replace")
-        if not value.startswith("@"):
-            return value
-        try:
-            with open(value[1:], "rb") as file:
-                return file.read().decode("utf-8", "replace")
-        except OSError as error:
-            raise BadCall(f"{option} {value}: the file cannot be read ({error.strerror}).") from None
 
-    def json(self, option: str, value: str) -> Json:
-        text = self.text(option, value)
-        try:
-            return lean_json.loads_any(text)
-        except ValueError as error:
-            shown = text if len(text) <= 60 else f"{text[:60]}…"
-            raise BadCall(
-                f"{option}: this is not valid JSON: {shown!r} ({error}). Quote it for the shell with single quotes."
-            ) from None
+def _json(option: str, value: str) -> Json:
+    text = _text(option, value)
+    try:
+        return lean_json.loads_any(text)
+    except ValueError as error:
+        shown = text if len(text) <= 60 else f"{text[:60]}…"
+        raise BadCall(
+            f"{option}: this is not valid JSON: {shown!r} ({error}). Quote it for the shell with single quotes."
+        ) from None

@@ -92,6 +92,15 @@ class JsonOptions(Options):
     json: bool = switch("--json", "Print one JSON object.")
 
 
+class FactsOptions(JsonOptions):
+    """One tool call, to be read."""
+
+    tool: str | None = option("--tool", "The tool's name; default: Bash.", "NAME")
+    input: str | None = option("--input", "The tool's input, a JSON object.", "JSON|@FILE|-")
+    project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
+    agent: str | None = option("--agent", "The agent whose tool it is; default: found by name and input.", "NAME")
+
+
 class HookOptions(Options):
     """Whose hooks are meant."""
 

@@ -13,12 +13,15 @@ from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.failure import BadCall
 from anyhook.cli.fire import event_of
 from anyhook.cli.options import FireOptions
+from anyhook.cli.verb_facts import lines as fact_lines
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.record_text import record_page, tone
 from anyhook.cli.view.styles import TONES, wants_colour
-from anyhook.documents.places import state_dir
+from anyhook.documents.places import home_of, state_dir
+from anyhook.facts.calls import facts_of_event
 from anyhook.journal.search import record_of
+from anyhook.model.words import NOT_MET
 from anyhook.walk.build import build
 from anyhook.walk.engine import Engine
 
@@ -39,8 +42,8 @@ MAX_NUMBER = 20
 )
 def explain(event: str, options: FireOptions) -> int:
     """Show which hooks an event would run: in what order, with what argv, environment, directory, stdin and time limit.
-    Also shows which hooks would not run, and why. With the number of a record (see `anyhook log`), or with `last`, it
-    shows what that event did. Starts nothing."""
+    Also shows which hooks would not run, and why, and what a tool call would do (see `anyhook facts`). With the number
+    of a record (see `anyhook log`), or with `last`, it shows what that event did. Starts nothing."""
     if event.isdecimal() or event == "last":
         return _recorded(event, options)
     setup = setup_of(options, options.trust)
@@ -50,12 +53,18 @@ def explain(event: str, options: FireOptions) -> int:
     )
     made, _ = event_of(event, options)
     records = engine.explain(made)
+    found = facts_of_event(made, cwd=setup.project, home=home_of(os.environ)) if made.data.get("tool") else None
     if options.json:
         hooks: list[Json] = list(records)
-        render.json_out({"event": made.name, "hooks": hooks}, indent=2)
+        told: dict[str, Json] = {"event": made.name, "hooks": hooks}
+        if found is not None:
+            told["facts"] = found.as_json()
+        render.json_out(told, indent=2)
         return 0
     for line in lines(made.name, records):
         render.out(line)
+    for line in fact_lines(found) if found is not None else ():
+        render.out(f"   {line}")
     for line in render.problem_lines(engine.problems(made.name)):
         render.say(line)
     return 0
@@ -80,25 +89,37 @@ def lines(event: str, records: list[dict[str, Json]]) -> Iterator[str]:
     """The records as a person reads them."""
     if not records:
         yield f"{event}: nothing is hooked."
-    number = 0
+    number = unmet = 0
     for record in records:
-        if not record["would_run"]:
+        if record["why"] == NOT_MET:
+            unmet += 1
+        elif not record["would_run"]:
             yield f"-  {record['id']}  would not run: {record['why']}"
-            continue
-        number += 1
-        yield f"{number}. {record['id']}  ({record['source']})"
-        argv = record["argv"]
-        words = " ".join(_quoted(str(word)) for word in argv) if isinstance(argv, list) else str(record.get("command"))
-        env = record["env"]
-        home = set(os.environ)
-        added = [str(name) for name in env if name not in home] if isinstance(env, list) else []
-        count = len(env) if isinstance(env, list) else 0
-        yield f"   run    {words}"
-        if "model" in record:
-            yield f"   asks   {record['model'] or 'nobody: no model is configured for its role'}"
-        yield f"   in     {record['cwd']}, at most {record['limit_ms']} ms"
-        yield f"   env    {count} variables" + (f", of its own: {', '.join(added)}" if added else "")
-        yield f"   stdin  {record['stdin']}"
+        else:
+            number += 1
+            yield from _call_lines(number, record)
+    if unmet:
+        yield f"-  {unmet} {'rule does' if unmet == 1 else 'rules do'} not apply"
+
+
+def _call_lines(number: int, record: dict[str, Json]) -> Iterator[str]:
+    yield f"{number}. {record['id']}  ({record['source']})"
+    if "then" in record:
+        yield f"   when   {record['command']}"
+        yield f"   then   {record['then']}"
+        return
+    argv = record["argv"]
+    words = " ".join(_quoted(str(word)) for word in argv) if isinstance(argv, list) else str(record.get("command"))
+    env = record["env"]
+    home = set(os.environ)
+    added = [str(name) for name in env if name not in home] if isinstance(env, list) else []
+    count = len(env) if isinstance(env, list) else 0
+    yield f"   run    {words}"
+    if "model" in record:
+        yield f"   asks   {record['model'] or 'nobody: no model is configured for its role'}"
+    yield f"   in     {record['cwd']}, at most {record['limit_ms']} ms"
+    yield f"   env    {count} variables" + (f", of its own: {', '.join(added)}" if added else "")
+    yield f"   stdin  {record['stdin']}"
 
 
 def _quoted(word: str) -> str:

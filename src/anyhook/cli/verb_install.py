@@ -86,7 +86,10 @@ def uninstall(agent: str, options: InstallOptions) -> int:
     return _carry_out(agent, options, False)
 
 
-def _carry_out(agent: str, options: InstallOptions, install: bool, wants_closed: bool = False) -> int:
+def apply(
+    agent: str, options: InstallOptions, install: bool, wants_closed: bool = False
+) -> tuple[list[FileChange], list[str], bool]:
+    """Make the changes, or only find them; with the copies of the old files, and whether the entry is closed."""
     table, entry = _named(agent)
     scope = options.scope or SCOPES[0]
     project = os.path.realpath(project_of(options.project))
@@ -105,6 +108,13 @@ def _carry_out(agent: str, options: InstallOptions, install: bool, wants_closed:
         raise BadCall(str(why)) from None
     except OSError as error:
         raise BadCall(f"{state} cannot be written ({error.strerror}). Check HOME and its permissions.") from None
+    return changes, backups, bool(closed)
+
+
+def _carry_out(agent: str, options: InstallOptions, install: bool, wants_closed: bool = False) -> int:
+    table, _ = _named(agent)
+    scope = options.scope or SCOPES[0]
+    changes, backups, closed = apply(agent, options, install, wants_closed)
     needed = [change for change in changes if change.needed]
     notes = [f"{table.title}: {table.confirm}"] if install else []
     if install:

@@ -29,10 +29,10 @@ class ShadowOptions(ProjectJsonOptions):
 def shadow(hook: str, options: ShadowOptions) -> int:
     """Let a hook or a rule run without its decisions counting. HOOK is its id, its name if no other hook has it, or a
     pattern of ids such as 'anyhook:user:git:*'. `anyhook report` shows what it would have stopped."""
-    until = None
-    if options.for_ is not None:
+    until, span = None, options.for_
+    if span is not None:
         try:
-            seconds = seconds_of(options.for_)
+            seconds = seconds_of(span)
         except ValueError as error:
             raise BadCall(f"--for: {error}") from None
         until = datetime.fromtimestamp(int(time.time()) + seconds, UTC).isoformat().replace("+00:00", "Z")

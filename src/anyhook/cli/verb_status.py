@@ -72,12 +72,7 @@ def status(agents: tuple[str, ...], options: StatusOptions) -> int:
 def _catalog(setup: Setup) -> Catalog:
     """From its plan where that still holds; else from the files, without asking any executable for its event."""
     plan = read_plan(setup)
-    if plan is not None:
-        try:
-            return from_plan(plan)
-        except Exception:  # noqa: BLE001, S110 (a plan from another version; the files know better)
-            pass
-    return build(setup, may_start=False).with_lines()
+    return (from_plan(plan) if plan is not None else None) or build(setup, may_start=False).with_lines()
 
 
 def _root(project: str) -> str | None:

@@ -29,7 +29,7 @@ from anyhook.walk.review import APPROVED, REMOVED, contents, differences, folder
 from anyhook.walk.routes import Catalog
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
@@ -222,6 +222,32 @@ def approve_one(found: ProjectReview, identity: str, written: dict[str, bytes]) 
     except OSError as error:
         raise _unwritable(found.ledger, error) from None
     return True
+
+
+def forget_removed(found: ProjectReview) -> None:
+    """Withdraw the approval of hooks that a person has just removed, so that they are not missed."""
+    for project in found.projects:
+        gone = {e.item.id for e in found.entries if e.status == REMOVED and found.project_of(e) == project}
+        if gone:
+            kept = [item for key, item in found.ledger.items(project).items() if key not in gone]
+            try:
+                found.ledger.approve(project, kept, {})
+            except OSError as error:
+                raise _unwritable(found.ledger, error) from None
+
+
+def approve_some(found: ProjectReview, identities: Sequence[str]) -> int:
+    """Approve some hooks more, whose content their user has just said yes to; how many."""
+    entries = [entry for entry in found.entries if entry.item.id in identities and entry.item.pinnable]
+    for project in dict.fromkeys(found.project_of(entry) for entry in entries):
+        mine = [entry for entry in entries if found.project_of(entry) == project]
+        new = {entry.item.id for entry in mine}
+        kept = [item for key, item in found.ledger.items(project).items() if key not in new]
+        try:
+            found.ledger.approve(project, [*kept, *(entry.item for entry in mine)], contents(mine))
+        except OSError as error:
+            raise _unwritable(found.ledger, error) from None
+    return len(entries)
 
 
 def refuse_own_ledger(setup: Setup) -> None:

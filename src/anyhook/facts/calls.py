@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import re
 
+from anyhook.facts.by_table import URL
 from anyhook.facts.collect import Collector
 from anyhook.facts.patches import patched
-from anyhook.facts.programs import URL
 from anyhook.model import lean_json
 
 TYPE_CHECKING = False

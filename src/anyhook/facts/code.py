@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from anyhook.facts.programs import URL
+from anyhook.facts.by_table import URL
 from anyhook.facts.python_code import PythonCode
 
 TYPE_CHECKING = False
@@ -56,7 +56,7 @@ TICKS = re.compile(r"(?:`([^`]+)`|%x[({]([^)}]+)[)}]|qx[({/]([^)}/]+)[)}/])")
 
 
 def _others(program: Program, into: Collector) -> None:
-    code = program.code or ""
+    code = _with_home(program.code or "", into.home)
     for action, pattern in _PATTERNS:
         for found in pattern.finditer(code):
             path = found["path"]
@@ -79,8 +79,27 @@ def _others(program: Program, into: Collector) -> None:
             into.line("".join(groups), program)
     for url in URL.findall(code):
         into.connect(url)
-    if re.search(r"\b(?:eval|exec|system|spawn|unlink|writeFile)\w*\s*\(?\s*[$@\w]+\s*[,)]", code):
-        into.unknown.append(f"arguments computed by {program.name}")
+    if re.search(r"\b(?:eval|exec|system|spawn|unlink|writeFile)\w*\s*\(?\s*[$@\w.]+\s*[,)]", code):
+        into.unknown.append(f"code or path computed by {program.name}")
+
+
+HOME_CALL = (
+    r"(?:\b(?:os|require\(['\"](?:node:)?os['\"]\))\.homedir\(\)|process\.env\.HOME|Dir\.home"
+    r"|ENV\[['\"]HOME['\"]\]|getenv\(['\"]HOME['\"]\))"
+)
+HOMES = (
+    (re.compile(HOME_CALL + r"\s*[+.,]\s*(['\"`])/?"), r"\1{home}/"),
+    (re.compile(r"[#$]\{" + HOME_CALL + r"\}|\$ENV\{['\"]?HOME['\"]?\}"), "{home}"),
+    (re.compile(r"(?:path\.)?join\(\s*(['\"])([^'\"]*)\1\s*,\s*(['\"])([^'\"]*)\3\s*\)"), r"\1\2/\4\1"),
+    (re.compile(HOME_CALL), "'{home}'"),
+)
+"""The ways in which other languages spell the home folder."""
+
+
+def _with_home(code: str, home: str) -> str:
+    for pattern, text in HOMES:
+        code = pattern.sub(text.replace("{home}", home), code)
+    return code.replace("`", "'") if "homedir" in code else code
 
 
 def _with_list(code: str, found: re.Match[str], first: str) -> str:

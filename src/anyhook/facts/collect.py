@@ -7,7 +7,7 @@ from anyhook.facts.facts import Facts
 from anyhook.facts.paths import STREAMS, resolve
 from anyhook.facts.programs import look_at
 from anyhook.facts.secrets import kind_of_path
-from anyhook.shell.program import Word
+from anyhook.shell.program import UNKNOWN, Word
 from anyhook.shell.read import read_line
 
 TYPE_CHECKING = False
@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 MAX_LINES = 50
 """How many lines in the code of other languages are read."""
+
+
+def is_below(text: str) -> bool:
+    """Whether what is not known of a path is below a folder that is: `build/$X`, and not `$X/a` or `/$X`."""
+    return bool(text.partition(UNKNOWN)[0].rpartition("/")[0].strip("/"))
 
 
 class Collector:
@@ -58,18 +63,21 @@ class Collector:
 
     def _path(self, word: Word | str, cwd: str | None, follow: bool = True) -> str:
         word = Word(word, word) if isinstance(word, str) else word
-        if not word.known:
+        if word.text == "~" or word.text.startswith("~/"):  # in quotes no shell expands it, but that is what is meant
+            word = Word(self.home + word.text[1:], self.home + word.source[1:], word.globs)
+        if not word.known and not is_below(word.text):
             self.unknown.append(f"path from {word.source}")
+            return word.source
         elif cwd is None and not word.text.startswith("/"):
             self.unknown.append(f"path from the folder of {word.source}")
         return resolve(word, cwd, follow)
 
-    def read(self, word: Word | str, cwd: str | None) -> None:
+    def read(self, word: Word | str, cwd: str | None, lists: bool = False) -> None:
         if (word if isinstance(word, str) else word.text) not in STREAMS:
             path = self._path(word, cwd)
             self.reads.append(path)
             kind = kind_of_path(path, self.home)
-            if kind:
+            if kind and not lists:
                 self.secrets.append(kind)
 
     def write(self, word: Word | str, cwd: str | None) -> None:

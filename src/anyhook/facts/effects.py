@@ -65,7 +65,7 @@ EFFECTS: dict[str, Effect] = {
     "ag": Effect("GmABC", reads="all", skip_unless=("-g",)), "ack": Effect("mABC", reads="all", skip_unless=("-f",)),
     "jq": Effect("fL from-file indent", reads="all", skip_unless=("-f", "--from-file")),
     "yq": Effect("op", reads="all", skip_unless=("--from-file",), writes_if=("-i", "--inplace", "--in-place")),
-    "awk": Effect("fFv", reads="all", read_by=("-f",), skip_unless=("-f",), writes_if=("inplace",)),
+    "awk": Effect("fFvi", reads="all", read_by=("-f",), skip_unless=("-f",), writes_if=("inplace",)),
     "sed": Effect("efl expression file line-length", reads="all", read_by=("-f", "--file"), skip_unless=("-e",
         "--expression", "-f", "--file"), writes_if=("-i", "--in-place")),
     "sort": Effect("kotST key output field-separator buffer-size temporary-directory", reads="all", write_by=("-o",

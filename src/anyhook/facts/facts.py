@@ -5,6 +5,10 @@ from __future__ import annotations
 from anyhook.model.record import Record
 from anyhook.shell.program import Program, Word
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+
 __all__ = ["Facts", "GitOperation", "Program", "Word"]
 
 
@@ -49,7 +53,7 @@ class Facts(Record):
         """Every path that is not the same afterwards."""
         return (*self.writes, *self.deletes, *self.makes_executable, *self.changes)
 
-    def as_json(self) -> dict[str, object]:
+    def as_json(self) -> dict[str, Json]:
         """The form that `anyhook facts --json` prints and hooks are handed."""
         return {
             "runs": [[program.name or program.path, *program.args] for program in self.runs],

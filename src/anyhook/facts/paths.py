@@ -27,12 +27,12 @@ def resolve(word: Word | str, cwd: str | None, follow: bool = True) -> str:
             return f"{HERE}/{source}"
         text, source = f"{cwd}/{text}", f"{cwd}/{source}"
     if UNKNOWN in text:
-        known = text.partition(UNKNOWN)[0].rpartition("/")[0]
-        return os.path.normpath(source) if ".." in source else real(known, True) + source[len(known) :]
+        text = text.replace(UNKNOWN, "*")
     place = min((text.find(sign) for sign in "*?[" if sign in text), default=-1)
     if place >= 0:
         folder, rest = text[:place].rpartition("/")[0], text[text[:place].rfind("/") + 1 :]
-        return real(folder or "/", True).rstrip("/") + "/" + rest
+        path = real(folder or "/", True).rstrip("/") + "/" + rest
+        return os.path.normpath(path) if ".." in rest else path
     return real(text, follow)
 
 

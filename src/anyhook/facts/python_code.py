@@ -10,8 +10,8 @@ import shlex
 import textwrap
 import warnings
 
+from anyhook.facts.by_table import URL
 from anyhook.facts.paths import HERE
-from anyhook.facts.programs import URL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

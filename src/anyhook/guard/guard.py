@@ -1,36 +1,62 @@
-"""Self-protection: refuses tool calls of an agent that would edit anyhook's own files, or take our entry out of an
-agent's config. It reads paths and command lines and runs nothing, so it is a fence, no sandbox."""
+"""Self-protection: refuses tool calls of an agent that would change what anyhook depends on. This is the part that
+every call passes: it only tells whether a call could mean such a file or program at all. It reads paths and command
+lines and runs nothing, so it is a fence, not a sandbox."""
 
 from __future__ import annotations
 
 import os
 
-from anyhook.documents.places import config_file, home_of, installs_index, real_path, state_dir
+from anyhook.documents.places import config_file, home_of, installs_index, state_dir
 from anyhook.model import lean_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.model.outcome import Outcome
 
 NAME = "self-protection"
-FIX = "A person can do this outside the agent, or turn the guard off with `protect = false` in anyhook's settings."
-WRITERS = ("write_file", "edit_file")
-CHANGING = (
-    "write", "edit", "create", "delete", "remove", "move", "rename", "append", "patch", "insert", "replace", "update",
-    "save", "truncate", "copy", "upload", "download",
-)  # fmt: skip
-"""Words in the name of a tool that we do not know, by which it is taken to change the files it is given."""
-OWN_NAMES = ("anyhook", "trust.json", "switches.json", "journal", "config.toml", "index.json")
-"""Our own names. A link that leads to our folder is resolved if one of these follows it."""
+FIX = (
+    "A person can do this outside the agent, and approve changed hooks with `anyhook trust`. To turn this guard off,"
+    " set `protect = false` in anyhook's settings."
+)
+READERS = ("read_file", "list_files", "grep", "web_fetch")
+"""Our names of tools that only look."""
+OWN_NAMES = ("anyhook", "trust.json", "switches.json", "journal", "config.toml", "index.json", "hook")
+"""Names by which our files, or places for hooks, are recognised at a glance."""
+SPECIAL = ("~", "$", "`", "*", "?", "[", "{", "..")
+"""Signs of a shell by which a line names more than its letters say."""
+CHANGERS = frozenset({
+    "rm", "rmdir", "unlink", "shred", "mv", "cp", "ln", "link", "install", "rsync", "scp", "tee", "touch",
+    "truncate", "dd",
+    "chmod", "chown", "chgrp", "chattr", "setfacl", "sed", "perl", "ruby", "awk", "gawk", "ed", "ex", "vi", "vim",
+    "nvim",
+    "nano", "emacs", "patch", "apply_patch", "git", "find", "fd", "xargs", "parallel", "tar", "unzip", "cpio",
+    "curl", "wget",
+    "sort", "sh", "bash", "zsh", "dash", "ksh", "fish", "eval", "source", "python", "python3", "node", "deno", "bun",
+    "php",
+    "lua", "sponge", "sqlite3", "jq", "yq", "mount", "pip", "pip3", "pipx", "uv", "conda", "kill", "pkill", "killall",
+    "mkdir", "rename", "split", "gzip", "gunzip", "xz", "bzip2", "zip", "7z", "trash", "srm", "busybox", "sudo",
+    "anyhook",
+    "systemctl", "crontab", "npm", "npx", "make", "osascript", "open", "code", "base64", "xxd", "printf", "docker",
+    "ssh",
+})  # fmt: skip
+"""Programs without any of which a line is taken to change nothing, unless it redirects or computes what it runs."""
+LOOKERS = frozenset({
+    "ls", "cat", "head", "tail", "grep", "rg", "wc", "less", "more", "diff", "stat", "file", "tree", "du", "cd",
+    "pwd", "echo",
+    "which", "type", "test", "date", "pytest", "cargo", "go", "ruff", "mypy",
+})  # fmt: skip
+"""Programs that a line without any of the others may begin with, whatever it names."""
+_QUOTES = str.maketrans("", "", "'\"\\")
+_WORDS = str.maketrans(dict.fromkeys("\n\t;&|()<>=,`{}:/", " "))
 
 
-def guard(event: Event, env: Mapping[str, str], project: str) -> Outcome | None:
+def guard(event: Event, env: Mapping[str, str], project: str, places: Iterable[str] = ()) -> Outcome | None:
     """A refusal, or nothing."""
-    why = refusal(event, env, project)
+    why = refusal(event, env, project, places)
     if why is None:
         return None
     from anyhook.model.outcome import BLOCK, Outcome
@@ -38,34 +64,53 @@ def guard(event: Event, env: Mapping[str, str], project: str) -> Outcome | None:
     return Outcome(verdict=BLOCK, reason=f"{why} {FIX}")
 
 
-def refusal(event: Event, env: Mapping[str, str], project: str) -> str | None:
-    """Why a tool call is not allowed; None if it is. Cheap if the call cannot mean our files."""
+def refusal(event: Event, env: Mapping[str, str], project: str, places: Iterable[str] = ()) -> str | None:
+    """Why a tool call is not allowed; None if it is. `places` are the files that hooks are declared in, or would be,
+    and those that approvals pin. Cheap if the call cannot mean any of them."""
     given = event.data.get("input")
-    if event.name != "pre_tool" or not isinstance(given, dict):
+    if event.name != "pre_tool" or not isinstance(given, dict) or event.ours in READERS:
         return None
     entries = _entries(env)
-    if not _may_matter(given, env, entries):
+    if not _may_matter(given, env, project, (*places, *entries)):
         return None
-    from anyhook.tables.translate import restored
+    from anyhook.guard.calls import refused
 
-    ours = restored(given, event.inputs) if event.inputs else given
-    tool = event.ours or str(event.data.get("tool"))
-    if tool in WRITERS:
-        return _writes(ours, env, project, entries)
-    if not isinstance(ours.get("command"), str):
-        return _changes(tool, ours, env, project, entries)
-    from anyhook.guard.shell import Protected, runs
-
-    return runs(str(ours["command"]), Protected(env, project, own_folders(env), tuple(entries)))
+    return refused(event, env, project, places, entries)
 
 
-def _may_matter(given: dict[str, Json], env: Mapping[str, str], entries: list[str]) -> bool:
-    """Whether any text of the input could name us, a file that holds our entry, or a folder above them."""
-    texts = list(lean_json.every_text(given))
-    names = {"~", "$", "`", home_of(env), *OWN_NAMES}
-    for path in (*own_folders(env), *entries):
-        names.update(path.rsplit("/", 3)[1:])
-    return any(name in text for name in names if name for text in texts)
+def _may_matter(given: dict[str, Json], env: Mapping[str, str], project: str, places: Iterable[str]) -> bool:
+    """Whether any text of the input could name us, a file that must stay, or a folder above one."""
+    texts = [text.translate(_QUOTES) for text in lean_json.every_text(given)]
+    text = "\n".join(texts)
+    words = text.translate(_WORDS).split()
+    is_line = "command" in given or "cmd" in given
+    if (
+        is_line
+        and ">" not in text
+        and "$" not in text
+        and "`" not in text
+        and CHANGERS.isdisjoint(words)
+        and (words[:1] == [] or words[0] in LOOKERS)
+    ):
+        return False
+    if any(name in text for name in OWN_NAMES) or (is_line and any(sign in text for sign in SPECIAL)):
+        return True
+    home, inside = home_of(env).rstrip("/") + "/", project.rstrip("/") + "/"
+    tails = set()
+    for path in places:
+        start = inside if path.startswith(inside) else home if path.startswith(home) else "/"
+        tails.update(path[len(start) :].rsplit("/", 2))
+    if any(tail in text for tail in tails if len(tail) > 2):
+        return True
+    # A link leads elsewhere than its name says, and a folder may hold what must stay.
+    real = os.path.realpath(project)
+    for word in {word for each in texts if len(each) < 65_536 for word in each.split() if len(word) < 1_024}:
+        plain = os.path.normpath(os.path.join(real, word.strip(";&|<>()")))
+        if "\0" not in plain and os.path.realpath(plain) != plain:
+            return True
+        if plain != real and any(path.startswith(f"{plain}/") for path in places):
+            return True
+    return False
 
 
 def own_folders(env: Mapping[str, str]) -> tuple[str, str]:
@@ -81,39 +126,3 @@ def _entries(env: Mapping[str, str]) -> list[str]:
     except (OSError, ValueError, RecursionError):
         return []
     return list(found) if isinstance(found, dict) else []
-
-
-def _writes(given: dict[str, Json], env: Mapping[str, str], project: str, entries: list[str]) -> str | None:
-    named = given.get("path")
-    if not isinstance(named, str):
-        return None
-    path = _real(named, env, project)
-    if _is_own(path, env):
-        return f"{path} is anyhook's own."
-    if path not in map(os.path.realpath, entries):
-        return None
-    from anyhook.guard.entries import loses
-
-    return f"{path} holds the entry by which anyhook is called, and would lose it." if loses(path, given) else None
-
-
-def _changes(tool: str, given: dict[str, Json], env: Mapping[str, str], project: str, entries: list[str]) -> str | None:
-    """A tool that we do not know, by its name and by the paths that it is given."""
-    if not any(word in tool.lower() for word in CHANGING):
-        return None
-    held = [os.path.realpath(entry) for entry in entries]
-    for text in lean_json.every_text(given):
-        if "/" in text and "\n" not in text:
-            path = _real(text, env, project)
-            if path in held or _is_own(path, env):
-                return f"`{tool}` names {path}, which is anyhook's or holds its entry, and may change it."
-    return None
-
-
-def _real(path: str, env: Mapping[str, str], project: str) -> str:
-    return real_path(os.path.join(project, home_of(env) + path[1:] if path.startswith("~/") else path))
-
-
-def _is_own(path: str, env: Mapping[str, str]) -> bool:
-    reals = [os.path.realpath(own) for own in own_folders(env)]
-    return any(path == real or path.startswith(f"{real}/") for real in reals)

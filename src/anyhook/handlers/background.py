@@ -38,12 +38,12 @@ def watch(hook: str, call: Call, journal: Journal | None, bodies: str) -> Waitab
     started = start(call)
     if isinstance(started, Run):
         if journal is not None:
-            journal.append(line_of(hook, call, started, bodies))
+            journal.put(line_of(hook, call, started, bodies))
         return None
 
     def write(run: Run) -> None:
         if journal is not None:
-            journal.append(line_of(hook, call, run, bodies))
+            journal.put(line_of(hook, call, run, bodies))
 
     return Watched(started, write)
 
@@ -82,7 +82,7 @@ def main() -> None:
     hook, own_dir, bodies, values = marshal.loads(sys.stdin.buffer.read())  # noqa: S302 (from the process that started us)
     call = Call(*values)
     adopt_orphans()
-    Journal(own_dir).append(line_of(hook, call, run(call), bodies))
+    Journal(own_dir).put(line_of(hook, call, run(call), bodies))
     os._exit(0)
 
 

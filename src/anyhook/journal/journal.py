@@ -35,26 +35,20 @@ MAX_KEPT = 1000
 _HEX = frozenset("0123456789abcdef")
 
 
-class Journal:
+class Journal(JournalWriter):
     """Takes lines, now or in a moment, and remembers why it could not."""
 
-    def __init__(self, state_dir: str, bounds: Bounds | None = None) -> None:
-        self._writer = JournalWriter(state_dir, bounds or Bounds())
-        self.broken: str | None = None
-        """Why the last line could not be written."""
-        self.soon = False
-        """Whether a flush is on its way."""
-        self._later: Callable[[], list[bytes]] | None = None
-        self._flushing = allocate_lock()
+    broken: str | None = None
+    """Why the last line could not be written."""
+    soon = False
+    """Whether a flush is on its way."""
+    _later: Callable[[], list[bytes]] | None = None
+    _flushing = allocate_lock()
 
-    @property
-    def path(self) -> str:
-        return self._writer.path
-
-    def append(self, *lines: bytes) -> bool:
+    def put(self, *lines: bytes) -> bool:
         """Write the lines, all or none; whether that was possible."""
         try:
-            self._writer.append(lines)
+            self.append(lines)
         except OSError as error:
             self.broken = error.strerror or str(error)
             return False
@@ -80,12 +74,12 @@ class Journal:
             self.soon = False  # before the lines are taken: one that comes after that asks for another flush
             made = self._later() if self._later is not None else []
             if made:
-                self.append(*made)
+                self.put(*made)
 
     def close(self) -> None:
         """Write what was deferred, so that nothing is left to do at the end of the program."""
         self.flush()
-        self._writer.close()
+        super().close()
         if "atexit" in sys.modules:
             sys.modules["atexit"].unregister(self.flush)
 
@@ -166,8 +160,13 @@ class Recorder:
                 head = part.head or self.head(part.event, firing.mode)
                 own = part.decision if final is not part.decision and _differ(final, part.decision) else None
                 lines.append(record(head, final, part.runs, self.policy, own=own))
-            if self.journal is None or self.journal.append(*lines):
+            if self.journal is not None:
+                self.journal.append(lines)
+        except OSError as error:
+            if self.journal is None:
                 return decision
+            self.journal.broken = error.strerror or str(error)
+            return self._unrecorded(decision)
         except Exception as error:  # noqa: BLE001 (an answer matters more than its record)
             from anyhook.model.problem import WARNING, Problem
             from anyhook.tables.isolation import told as in_words
@@ -175,7 +174,7 @@ class Recorder:
             what, where = "this event could not be written down", decision.event
             problem = Problem("journal-failed", what, where, in_words(error), severity=WARNING)
             return decision.replace(problems=(*decision.problems, problem))
-        return self._unrecorded(decision)
+        return decision
 
     def head(self, event: Event, mode: str) -> str:
         """The part of an event's line that is known before anything is started."""

@@ -8,7 +8,7 @@ import time
 from anyhook.journal.suspect import TEXT_LIMIT, is_suspect
 from anyhook.model import lean_json as json
 from anyhook.model.record import Record
-from anyhook.model.words import FULL, HASHED
+from anyhook.model.words import FULL, HASHED, NOT_MET
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class JournalPolicy(Record):
     """Names of variables that every hook may have from its host; of a hook's own, only the others are told."""
     known: dict[Hashable, str] = Forgetful()
     """Pieces of lines that may well recur, by all that they are made of: who was called, and what hooks say day after
-    day. Filled on the way (see `cleaned`)."""
+    day. Filled on the way (see `clean`)."""
 
 
 ALL = JournalPolicy()
@@ -90,21 +90,28 @@ def without_secrets(line: str, secrets: Sequence[tuple[str, str]]) -> str:
     return line
 
 
-def clean(value: Json, policy: JournalPolicy, *, cut: bool = False) -> str:
-    """A piece of a line as JSON, without anything secret; where it may be `cut`, without what is long or deep."""
+def clean(value: Json, policy: JournalPolicy, *, cut: bool = False, key: Hashable = None) -> str:
+    """A piece of a line as JSON, without anything secret; where it may be `cut`, without what is long or deep. One that
+    has a `key` is among the policy's known pieces from now on."""
     suspect = is_suspect(value)
     if suspect and cut:
         value = clipped(value)
     text = json.dumps(value)
-    if any(secret in text for secret, _ in policy.secrets):
-        text = json.dumps(_unnamed(value, policy.secrets))
-    elif not suspect:
-        return text
-    from anyhook.journal.redact import redacted
+    for secret, _ in policy.secrets:
+        if secret in text:
+            text, suspect = json.dumps(_unnamed(value, policy.secrets)), True
+            break
+    if suspect:
+        from anyhook.journal.redact import redacted
 
-    plain = json.loads(text)
-    made = redacted(plain)
-    return text if made is plain else json.dumps(made)
+        plain = json.loads(text)
+        made = redacted(plain)
+        text = text if made is plain else json.dumps(made)
+    if key is not None and len(text) <= MAX_KNOWN_SIZE:
+        if len(policy.known) >= MAX_KNOWN:
+            policy.known.clear()
+        policy.known[key] = text
+    return text
 
 
 def _unnamed(value: Json, secrets: Sequence[tuple[str, str]]) -> Json:
@@ -118,16 +125,6 @@ def _unnamed(value: Json, secrets: Sequence[tuple[str, str]]) -> Json:
     if made is text:
         return value
     return json.loads(made) if isinstance(value, str) else made
-
-
-def cleaned(value: Json, policy: JournalPolicy, key: Hashable) -> str:
-    """The same of a piece that is not among those that are known, but is from now on."""
-    text = clean(value, policy)
-    if len(text) <= MAX_KNOWN_SIZE:
-        if len(policy.known) >= MAX_KNOWN:
-            policy.known.clear()
-        policy.known[key] = text
-    return text
 
 
 def body(value: Json, policy: JournalPolicy) -> Json:
@@ -155,7 +152,7 @@ def head_of(event: Event, who: str, session: str, policy: JournalPolicy = ALL, *
     """The part of a line that is known before anything is started. `who` is made by `about`; `cut` is as for `clean`.
     Data that is not JSON, which only an embedding program can give, is left out."""
     session = str(event.data.get("session") or session)
-    named = policy.known.get(session) or cleaned(session, policy, session)
+    named = policy.known.get(session) or clean(session, policy, key=session)
     marks = ', "hosted": true' if event.hosted else ""
     if policy.bodies != FULL:
         marks += f', "bodies": "{policy.bodies}"'
@@ -187,7 +184,7 @@ def call_text(hook: Hook, call: Call, posture: str, policy: JournalPolicy = ALL,
             made["model"] = model
         own: list[Json] = [name for name in call.env if name not in policy.inherited]
         made.update(argv=[*call.argv], cwd=call.cwd, env=own, limit_s=call.limit_s)
-        text = cleaned(made, policy, key)
+        text = clean(made, policy, key=key)
     # The trace differs each time, so it is not part of what is known.
     return f'{text[:-1]}, "trace": "{call.trace}"' if call.trace else text[:-1]
 
@@ -215,7 +212,7 @@ def record(
         key = (failed, run.ending, run.exit_code, run.stdout, run.stderr, run.error)
         said = policy.known.get(key) if len(run.stdout) + len(run.stderr) <= MAX_KNOWN_SIZE else None
         if said is None:
-            said = cleaned({"failed": failed or None, "run": _said(run, policy)}, policy, key)
+            said = clean({"failed": failed or None, "run": _said(run, policy)}, policy, key=key)
         times = f'"started_ns": {run.started_ns}, "duration_s": {run.duration_s:.6f}'
         calls.append(f"{text}, {said[1:-2]}, {times}}}}}")
     decided = _decision_text(decision, policy)
@@ -270,9 +267,12 @@ def _decision_text(decision: Decision, policy: JournalPolicy) -> str:
         key = (
             decision.verdict, decision.enforced, decision.effect, decision.reason, decision.hook, decision.prompt,
             decision.context, decision.messages, decision.follow_ups, decision.end_turn,
-            *[(report.source, report.id, report.status, report.why, report.verdict) for report in decision.hooks],
+            *[
+                report.why if report.why == NOT_MET else
+                (report.source, report.id, report.status, report.why, report.verdict) for report in decision.hooks
+            ],
         )  # fmt: skip
-        return policy.known.get(key) or cleaned(_decision(decision, policy), policy, key)
+        return policy.known.get(key) or clean(_decision(decision, policy), policy, key=key)
     except (TypeError, ValueError, RecursionError) as error:  # a callable's answer that is not JSON costs no event
         lost: dict[str, Json] = {"verdict": decision.verdict, "enforced": decision.enforced, "lost": str(error)}
         return clean(lost, policy)
@@ -297,7 +297,10 @@ def _decision(decision: Decision, policy: JournalPolicy) -> dict[str, Json]:
             "source": report.source,
         }
         for report in decision.hooks
+        if report.why != NOT_MET
     ]
+    if unmet := sum(report.why == NOT_MET for report in decision.hooks):
+        made["unmet"] = unmet
     if decision.problems:
         made["problems"] = [
             dict(problem.as_dict()) if policy.bodies == FULL else {"code": problem.code, "where": problem.where}

@@ -28,4 +28,4 @@ class Recording:
 
     def add(self, part: Part, who: str, session: str) -> None:
         head = head_of(part.event, who, session, self._policy, cut=False)  # a case with half an input shows nothing
-        self._journal.append(record(head, part.decision, part.runs, self._policy))
+        self._journal.put(record(head, part.decision, part.runs, self._policy))

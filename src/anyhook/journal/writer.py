@@ -60,7 +60,8 @@ class Bounds(Record):
 class JournalWriter:
     """Keeps the file open. Every method raises OSError where the disk, the lock or the permissions are not with us."""
 
-    def __init__(self, state_dir: str, bounds: Bounds) -> None:
+    def __init__(self, state_dir: str, bounds: Bounds | None = None) -> None:
+        bounds = bounds or Bounds()
         self.state_dir, self.bounds = state_dir, bounds
         self.path = f"{state_dir}/{CURRENT}"
         self._full_at = min(64, max(1, bounds.keep_mb // 8)) << 20

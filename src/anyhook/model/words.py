@@ -61,6 +61,8 @@ ASKED_AGAIN = "ANYHOOK_ASKED_AGAIN"
 RECORD = "ANYHOOK_RECORD"
 """The variable that names the folder of whoever records events."""
 FULL, HASHED = "full", "hashed"
+NOT_MET = "its condition does not hold"
+"""Why a rule that was asked does not apply. Of a hundred such rules people and the journal want the number only."""
 BODIES = (FULL, HASHED, "none")
 """What the journal keeps of payloads."""
 

@@ -88,8 +88,10 @@ class Child:
     ending: Ending | None = None
     alone = True
     """Whether no other child lived beside it, in a process that is ours."""
-    _out: _Stream
-    _err: _Stream
+    _pipes: tuple[int, int]
+    """Our ends of its stdout and stderr."""
+    _streams: dict[int, _Stream]
+    """By pipe, once it takes longer than a moment."""
     _poll: select.poll
     _deadline: float
     _stdin = -1
@@ -159,8 +161,7 @@ class Child:
                 self._poll.register(self._pidfd, select.POLLIN)
             except OSError:
                 pass  # an old kernel, or a sandbox that forbids it: `_watch` then looks by the clock
-        self._out = _Stream(out)
-        self._err = _Stream(err)
+        self._pipes = out, err
         os.set_blocking(out, False)
         os.set_blocking(err, False)
 
@@ -233,8 +234,9 @@ class Child:
             if self._stdin < 0 <= self._pidfd and self._poll.poll(quick_s * 1000):
                 return True
             self._watching = True
-            self._poll.register(self._out.fd, select.POLLIN)
-            self._poll.register(self._err.fd, select.POLLIN)
+            self._streams = {pipe: _Stream(pipe) for pipe in self._pipes}
+            for pipe in self._pipes:
+                self._poll.register(pipe, select.POLLIN)
             if self._stdin >= 0:
                 self._poll.register(self._stdin, select.POLLOUT)
         tick_s = 0.0005
@@ -259,7 +261,7 @@ class Child:
             elif fd == self._stdin:
                 self._feed()
             else:
-                stream = self._out if fd == self._out.fd else self._err
+                stream = self._streams[fd]
                 if stream.read() == 0 or stream.size > OUTPUT_LIMIT:
                     self._poll.unregister(fd)
                 if stream.size > OUTPUT_LIMIT:
@@ -290,15 +292,16 @@ class Child:
             if self._run is not None:
                 return self._run
             left: list[bytes] = []
-            for stream in (self._out, self._err):
+            for pipe in self._pipes:
                 try:
-                    left.append(os.read(stream.fd, _CHUNK))
+                    left.append(os.read(pipe, _CHUNK))
                 except BlockingIOError:
                     left.append(b"")
             stdout, stderr = left
             if self._watching or len(stdout) == _CHUNK or len(stderr) == _CHUNK:
-                stdout, stderr = self._out.drain(stdout), self._err.drain(stderr)
-                if self.ending is None and max(self._out.size, self._err.size) > OUTPUT_LIMIT:
+                streams = [*self._streams.values()] if self._watching else [*map(_Stream, self._pipes)]
+                stdout, stderr = map(_Stream.drain, streams, left)
+                if self.ending is None and max(stream.size for stream in streams) > OUTPUT_LIMIT:
                     self.end("overflowed")
             exit_code = self._reap()
             self._run = Run(

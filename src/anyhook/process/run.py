@@ -18,7 +18,7 @@ from anyhook.process.spawn import here
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from types import FrameType
 
     from anyhook.model.call import Call
@@ -38,7 +38,7 @@ def start(call: Call, stdin: Callable[[], bytes] | None = None) -> Child | Run:
                 other.alone = False
     program: str | None = None
     try:
-        program = _find(call)
+        program = call.argv[0] if call.argv and "/" in call.argv[0] else _find(call)
         if program:
             child.launch(program)
         if child.pid:
@@ -164,11 +164,9 @@ def _why(call: Call, program: str | None, error: Exception | None) -> str:
 
 
 def _find(call: Call) -> str | None:
-    """What to execute, relative to the call's directory: a bare name is looked up on the PATH of the call's own
+    """What a bare name stands for, relative to the call's directory: it is looked up on the PATH of the call's own
     environment, as execvp would; None where it is not there."""
     name = call.argv[0] if call.argv else ""
-    if "/" in name:
-        return name
     for folder in call.env.get("PATH", os.defpath).split(":") if name else ():
         path = f"{folder or '.'}/{name}"
         place = os.path.join(call.cwd, path)
@@ -198,6 +196,9 @@ def fill_streams() -> None:
 class AnswerOnly:
     """stdout is for the answer alone; whatever else is written there meanwhile goes to stderr."""
 
+    handlers: Mapping[int, object] = {}
+    """What signals meant before."""
+
     def __enter__(self) -> None:
         self.stdout = -1
         try:
@@ -214,6 +215,8 @@ class AnswerOnly:
         if self.stdout >= 0:
             os.dup2(self.stdout, 1)
             os.close(self.stdout)
+        for number, handler in self.handlers.items():
+            signal(number, handler)
 
 
 class OnDuty(AnswerOnly):
@@ -226,11 +229,6 @@ class OnDuty(AnswerOnly):
         adopt_orphans()
         self.handlers = {number: signal(number, _end) for number in (SIGINT, SIGTERM, SIGHUP)}
         super().__enter__()
-
-    def __exit__(self, *_: object) -> None:
-        super().__exit__()
-        for number, handler in self.handlers.items():
-            signal(number, handler)
 
 
 class Unwinding:

@@ -4,7 +4,7 @@ pattern is compiled once; who the user is and where the project lies is known wh
 from __future__ import annotations
 
 from anyhook.model.record import Record
-from anyhook.rules.wildcards import is_plain, path_like
+from anyhook.rules.wildcards import SIGNS, is_plain, like, path_like
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,13 +82,28 @@ def matches(pattern: PathPattern, path: str, places: Places, covers: bool) -> bo
     found = _parts(path)
     if path_like(whole, found):
         return True
-    return covers and _covered(whole, found)
+    if not covers:
+        return False
+    if parts[:1] == ("**",) and is_plain(parts[-1]) and _whole(path, places.project):
+        return True  # all of the project goes, and with it whatever has this name
+    held = found
+    while held and _is_everything(held[-1]):  # all that is in a folder is the folder
+        held = held[:-1]
+    return (held != found and path_like(whole, held)) or _covered(whole, held) or _may_be(whole, found)
+
+
+def _may_be(pattern: tuple[str, ...], path: list[str]) -> bool:
+    """Whether a path with wildcards, as `prot*`, may stand for what the pattern names. A wildcard at the beginning of a
+    name, as in `*.json`, stands for too much to be held against anybody."""
+    if not path or is_plain(path[-1]) or path[-1][0] in SIGNS:
+        return False
+    if pattern[:1] == ("**",):
+        return len(pattern) == 2 and is_plain(pattern[1]) and like(path[-1], pattern[1])
+    return all(map(is_plain, pattern)) and path_like(tuple(path), list(pattern))
 
 
 def _covered(pattern: tuple[str, ...], path: list[str]) -> bool:
-    """Whether all that the pattern names is in this folder (or in what `folder/*` stands for)."""
-    while path and path[-1] in ("*", "**", ".*"):
-        path = path[:-1]
+    """Whether all that the pattern names is in this folder."""
     fixed = 0
     while fixed < len(pattern) and is_plain(pattern[fixed]):
         fixed += 1
@@ -102,9 +117,14 @@ def _parts(path: str) -> list[str]:
 def _whole(path: str, folder: str) -> bool:
     """Whether it is the folder itself, everything in it, or a folder above it."""
     stripped = path
-    while stripped.rsplit("/", 1)[-1] in ("*", "**", ".*", ".[!.]*", "{*,.*}"):
+    while _is_everything(stripped.rsplit("/", 1)[-1]):
         stripped = stripped.rsplit("/", 1)[0] or "/"
     return f"{folder.rstrip('/')}/".startswith(f"{stripped.rstrip('/')}/")
+
+
+def _is_everything(name: str) -> bool:
+    """Whether a name with wildcards stands for all that is in a folder, or for all whose names begin with a dot."""
+    return "*" in name and not name.strip("*?.[]!^{},")
 
 
 def _inside(path: str, folder: str) -> bool:

@@ -96,4 +96,8 @@ def _word(text: str, at: int) -> tuple[Token, int]:
 
 def choices(token: Token) -> tuple[str, ...]:
     """The alternatives that a word stands for; quoted signs stand for themselves."""
+    for opened, closed in ("[]", "{}"):
+        if token.pattern.count(opened) != token.pattern.count(closed):
+            what = f"`{opened}` and `{closed}` of `{token.text}` do not match"
+            raise BadCondition(what, token.column, f"Close it, or quote it: '{opened}'.")
     return tuple(each.translate(PLAIN) for each in alternatives(token.pattern))

@@ -198,6 +198,8 @@ def _mixed(node: Node, values: Values, quoted: bool) -> list[str]:
             continue
         if child.type == '"':
             plain(begin)
+        elif is_nothing(child) and whole.strip(b'"') != child.text and values.lookup(text_of(child)[1:]) is None:
+            plain(begin)  # `r$1m`, with which a name is disguised
         elif child.is_named or child.type == "``":
             lead = len(text_of(child)) - len(text_of(child).lstrip()) if child.type == "command_substitution" else 0
             plain(begin + lead)
@@ -207,6 +209,11 @@ def _mixed(node: Node, values: Values, quoted: bool) -> list[str]:
         place = end
     plain(len(whole))
     return _product(parts)
+
+
+def is_nothing(node: Node) -> bool:
+    """Whether it is a parameter of a line that has none."""
+    return node.type == "simple_expansion" and (text_of(node)[1:] in ("@", "*") or text_of(node)[1:].isdigit())
 
 
 def _unescaped(text: str, only: str | None) -> str:
@@ -242,7 +249,7 @@ def _variable(name: str, source: str, values: Values, quoted: bool) -> list[str]
 
 def _substitution(node: Node, values: Values, quoted: bool) -> list[str]:
     text, origins = values.output(node)
-    if text is None:
+    if text is None or node.type == "process_substitution":
         return [values.unknowns.sign(text_of(node).strip(), origins)]
     text = text.rstrip("\n")
     return [text.translate(QUOTED) if quoted else text]

@@ -28,7 +28,11 @@ CODE_OPTIONS = {
 INTERPRETER = re.compile(r"(python|node|nodejs|perl|ruby|php|deno|bun|lua|osascript|tclsh|Rscript)[0-9.]*")
 MOVERS = ("cd", "pushd", "chdir", "z")
 DECLARERS = ("export", "declare", "local", "readonly", "typeset")
-FETCHERS = {"curl": ("-o", "--output"), "wget": ("-O", "--output-document")}
+FETCHERS = {
+    "curl": ("-o", "--output"), "wget": ("-O", "--output-document"), "aria2c": ("-o", "--out"),
+    "axel": ("-o", "--output"),
+}  # fmt: skip
+"""Programs that download, and the options that say where to."""
 
 
 class Commands:
@@ -66,7 +70,7 @@ class Commands:
                 stdin = self.scope.files.get(self._absolute(redirection.target.text), stdin)
         given = [self.unknowns.word(each) for each in (stdin.text or "").split()] if stdin.text is not None else []
         given = given or producers_words(stdin.origins)
-        inner = inner_commands(name, words, given)
+        inner = inner_commands(name, words, given, self._word_of(stdin))
         if any(each.line is not None and not each.line.known and not _readable(each.line) for each in inner):
             lines = [each.line for each in inner if each.line is not None]
             self.unknown.append(f"code from {lines[0].source[:80]}")
@@ -85,6 +89,9 @@ class Commands:
         self._change(name, words, stdin)
         self._fetch(program)
         return Stream(output_of(program, self.scope.cwd, self._file), (program,))
+
+    def _word_of(self, stdin: Stream) -> Word | None:
+        return None if stdin.text is None else self.unknowns.word(stdin.text)
 
     def _inside(
         self, inner: Sequence[InnerCommand], name: str, stdin: Stream, redirections: tuple[Redirection, ...]
@@ -143,12 +150,11 @@ class Commands:
         self.programs.append(program)
         runs_code = name in SHELLS or name in ("source", ".") or ("/" in first.text and not INTERPRETER.match(name))
         if runs_code and code is not None:
-            self._apart(lambda: self.line(code, self.scope))
-        elif (
-            name in SHELLS
-            and program.stdin_from
-            and (not rest or rest[-1].origins or where or rest[-1].text in ("-s", "-"))
-        ):
+            if not (name in SHELLS and rest and rest[0].text == "-n"):  # which only looks for mistakes
+                self._apart(lambda: self.line(code, self.scope))
+        elif any(origin.name in FETCHERS for origin in where):
+            self.unknown.append(f"downloaded code, run as {' '.join([first.source, *program.args[:1]])}")
+        elif code is None and program.stdin_from and _reads_code(name, rest):
             self.unknown.append(f"code from the output of {program.stdin_from[-1].name or '…'}")
         return program
 
@@ -196,7 +202,7 @@ class Commands:
         elif name == "eval":
             joined = Word(" ".join(texts[1:]), " ".join(word.source for word in words[1:]))
             if not joined.known:
-                self.unknown.append(f"eval of {joined.source[:80]}")
+                self.unknown.append(f"code from eval of {joined.source[:80]}")
             if _readable(joined):
                 self._via("eval", lambda: self._text(joined, stdin))
         elif name == "trap" and len(texts) > 2 and texts[1] not in ("-", "-p", "-l"):
@@ -319,9 +325,7 @@ class Commands:
         if name == "PWD":
             return (self.scope.cwd,) if self.scope.cwd else None
         found = self.scope.variables.get(name)
-        if found is None and (name in ("@", "*") or name.isdigit()) and not self.scope.calls:
-            return ("",)
-        return found
+        return ("/tmp",) if found is None and name == "TMPDIR" else found  # noqa: S108
 
     def _assign(self, name: str, values: Sequence[str]) -> None:
         self.scope.variables[name] = tuple(plain(value) for value in values)[: expand.MAX_WORDS]
@@ -352,6 +356,14 @@ def _readable(word: Word) -> bool:
 def _is_handed(name: str, word: Word) -> bool:
     """Whether a word hands a program the output of others to read or to run, not only as a name."""
     return word.source.startswith(("<(", ">(")) or name in SHELLS or name == "eval" or bool(INTERPRETER.fullmatch(name))
+
+
+def _reads_code(name: str, rest: Sequence[Word]) -> bool:
+    """Whether an interpreter takes its program from its input or from a substitution."""
+    if name not in (*SHELLS, "source", ".") and not INTERPRETER.fullmatch(name):
+        return False
+    named = [word for word in rest if not word.text.startswith("-")]
+    return not named or any(word.origins for word in rest) or rest[0].text in ("-s", "-")
 
 
 def _bundles(text: str, option: str) -> bool:

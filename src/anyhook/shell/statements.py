@@ -21,6 +21,13 @@ if TYPE_CHECKING:
     from anyhook.shell.program import Program
     from anyhook.shell.scope import Scope
 
+SPELLINGS = (
+    (re.compile(r"<>"), ">"),  # opened for both: what counts is that it is written
+    (re.compile(r"(<<-?\s*(['\"]?)\w+\2)[ \t]+(>{1,2}[ \t]*[^\s|;&]+)"), r"\3 \1"),  # `cat <<E > f | sh`
+    (re.compile(r"\r\n"), "\n"),
+    (re.compile(r"\s*\Z"), "\n"),
+)
+"""Texts that the grammar does not take, and the same in a form that it does."""
 MAX_DEPTH = 12
 """How many lines inside lines are looked into."""
 MAX_PROGRAMS = 2_000
@@ -41,7 +48,7 @@ class LineReader(Commands):
         before, self.scope = self.scope, scope
         self.depth += 1
         try:
-            root = parse(text)
+            root = _understood(text)
             out = self.run(root, stdin)
             if root.has_error:
                 self._doubt(text)
@@ -253,7 +260,10 @@ class LineReader(Commands):
         given: Stream | None = None
         after: list[Node] = []
         for node in nodes:
-            if node.type == "file_redirect":
+            if node.type == "file_redirect" and node.named_children[-1].type == "process_substitution":
+                text, origins = self._substituted(node.named_children[-1])
+                given = Stream(text, origins)
+            elif node.type == "file_redirect":
                 found.extend(self._file_redirect(node))
             elif node.type == "herestring_redirect":
                 words = expand.one(node.named_children[-1], self.values)
@@ -350,12 +360,21 @@ class LineReader(Commands):
             lambda: self._all([child for child in node.named_children if child.type != "comment"], NOTHING)
         )
         origins = out.origins or tuple(self.programs[start:])
-        if node.type == "process_substitution":
-            return None, origins
         if len(node.named_children) == 1 and node.named_children[0].type == "file_redirect":  # $(< file)
             target = self._file_redirect(node.named_children[0])
             self._tell(Word("cat", "cat"), [each.target for each in target], (), (), NOTHING, ())
         return out.text, origins
+
+
+def _understood(text: str) -> Node:
+    """The tree of a line. What this grammar does not take though every shell does is tried in another spelling."""
+    root = parse(text)
+    if root.has_error:
+        for pattern, other in SPELLINGS:
+            changed = parse(pattern.sub(other, text))
+            if not changed.has_error:
+                return changed
+    return root
 
 
 def _words_behind(node: Node) -> list[Node]:

@@ -50,6 +50,7 @@ class InnerCommand(Record):
 
 
 PLAIN = Wrapper()
+TMUX_VERBS = ("new-session", "new", "new-window", "neww", "send-keys", "send", "split-window", "run-shell")
 WRAPPERS = {
     "sudo": Wrapper("ughpCrtTUDR user group host prompt close-from role type chdir chroot other-user", folder=("-D",
         "--chdir")),
@@ -104,20 +105,30 @@ WRAPPERS = {
     "lxc": Wrapper("", skip=1, remote=True, keep=True, verbs=("exec",)),
     "tsocks": PLAIN, "ccache": PLAIN, "distcc": PLAIN, "valgrind": PLAIN, "gdb": Wrapper("xp", verbs=("--args",)),
     "xvfb-run": Wrapper("nesw"),
+    "start-stop-daemon": Wrapper("xpunc exec pidfile user name chuid startas", skip=0),
+    "screen": Wrapper("SLshtTce"), "tmux": Wrapper("tnscxyF", verbs=TMUX_VERBS, joined=True),
+    "ld-linux-x86-64.so.2": PLAIN, "ld-linux.so.2": PLAIN,
     "sshpass": Wrapper("pfd"), "retry": Wrapper("dtm"), "chronic": PLAIN, "sem": Wrapper("j"), "ts-node-dev": PLAIN,
 }  # fmt: skip
+FED_SHELLS = ("ssh", "su", "sudo", "at", "batch", "mosh", "chroot", "adb")
+"""Programs that run what they read as a shell line, where they are given no other."""
 XARGS = Wrapper("InPLdEsa max-args max-procs max-lines delimiter eof max-chars arg-file replace process-slot-var")
 PARALLEL = Wrapper("jnNLSaId jobs joblog delay timeout retries tmpdir results colsep arg-file")
 COMPOSE = ("docker-compose", "podman-compose")
 EXECS = ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch")
+FILTERS = ("-newer", "-mtime", "-mmin", "-size", "-user", "-perm", "-empty", "-regex", "-path", "-links", "-inum")
+"""Tests of `find` that no pattern says."""
 GIT_LINES = {"rebase": ("-x", "--exec"), "filter-branch": (
     "--tree-filter", "--index-filter", "--msg-filter", "--env-filter", "--commit-filter", "--parent-filter",
     "--tag-name-filter", "--setup",
 )}  # fmt: skip
 
 
-def inner_commands(name: str, words: Sequence[Word], stdin: Sequence[Word]) -> list[InnerCommand]:
-    """What a command runs in its turn; nothing for one that runs nothing else."""
+def inner_commands(name: str, words: Sequence[Word], stdin: Sequence[Word], script: Word | None) -> list[InnerCommand]:
+    """What a command runs in its turn; nothing for one that runs nothing else. `script` is its input, where that is
+    known."""
+    if name in FED_SHELLS and script is not None and not _wrapped(name, WRAPPERS.get(name, PLAIN), words):
+        return [_fed(name, WRAPPERS.get(name, PLAIN), words, script)]
     if name in SHELLS:
         return _shell(name, words)
     if name in ("xargs", "parallel"):
@@ -126,12 +137,17 @@ def inner_commands(name: str, words: Sequence[Word], stdin: Sequence[Word]) -> l
         return list(_found(name, words))
     if name == "git":
         return list(_by_git(words))
-    wrapper = WRAPPERS.get(name)
-    if wrapper is None and name in COMPOSE:
-        wrapper = WRAPPERS["docker"]
+    wrapper = WRAPPERS.get("docker" if name in COMPOSE else name)
     if wrapper is None or (name == "command" and words[1:] and words[1].text in ("-v", "-V")):
         return []
     return _wrapped(name, wrapper, words)
+
+
+def _fed(name: str, wrapper: Wrapper, words: Sequence[Word], script: Word) -> InnerCommand:
+    """What a program runs that takes its input for a shell line."""
+    rest = _past_options(words[1:], wrapper.values)[0]
+    label = " ".join([name, *(word.source for word in rest[:1])])
+    return InnerCommand(label, line=script, remote=wrapper.remote, keep=True)
 
 
 def _wrapped(name: str, wrapper: Wrapper, words: Sequence[Word]) -> list[InnerCommand]:
@@ -272,8 +288,7 @@ def _filled(word: Word, sign: str, given: Sequence[Word]) -> list[Word]:
 
 def _found(name: str, words: Sequence[Word]) -> Iterator[InnerCommand]:
     """What `find` runs for each file: the sign for a file stands for anything below where it starts."""
-    places = search_roots(words) if "find" in name or name == "bfs" else [Word(".", ".")]
-    below = [Word(f"{each.text.rstrip('/')}/**", f"{each.source.rstrip('/')}/**", True) for each in places]
+    below = found_files(words) if "find" in name or name == "bfs" else _fd_files(words)
     place = 0
     while place < len(words):
         if words[place].text in EXECS:
@@ -285,6 +300,28 @@ def _found(name: str, words: Sequence[Word]) -> Iterator[InnerCommand]:
                 yield InnerCommand(f"{name} {words[place].text}", tuple(made), keep=True)
             place = end
         place += 1
+
+
+def found_files(words: Sequence[Word], origins: tuple[Program, ...] = ()) -> list[Word]:
+    """What `find` finds, as patterns: anything below where it starts, or what has one of the names that it asks for."""
+    texts = [word.text for word in words]
+    names = [texts[place + 1] for place, text in enumerate(texts[:-1]) if text in ("-name", "-iname")]
+    if "!" in texts or "-not" in texts or not names:
+        names = ["**"]
+    elif "-path" not in texts:
+        names = [f"**/{name}" for name in names]
+    return [
+        Word(f"{each.text.rstrip('/')}/{name}", f"{each.source.rstrip('/')}/{name}", True, origins)
+        for each in search_roots(words)
+        for name in names
+    ]
+
+
+def _fd_files(words: Sequence[Word]) -> list[Word]:
+    """The same for `fd`, as far as it asks for an ending."""
+    texts = [word.text for word in words]
+    ends = [texts[place + 1] for place, text in enumerate(texts[:-1]) if text in ("-e", "--extension")]
+    return [Word(f"./**/*.{end}", f"./**/*.{end}", True) for end in ends] or [Word("./**", "./**", True)]
 
 
 def search_roots(words: Sequence[Word]) -> list[Word]:
@@ -319,13 +356,12 @@ def producers_words(producers: Sequence[Program]) -> list[Word]:
     """What the programs before `xargs` are known to name: the files below where `find` starts, those in a listed
     folder."""
     if not producers:
-        return []
+        return [Word("\0", "$(stdin)")]
     for program in reversed(producers):
         if program.name in ("find", "gfind"):
-            return [
-                Word(f"{each.text.rstrip('/')}/**", f"{each.source.rstrip('/')}/**", True, producers_of(producers))
-                for each in search_roots((Word("find", "find"), *program.words))
-            ]
+            found = found_files((Word("find", "find"), *program.words), tuple(producers))
+            tests = [word.text for word in program.words if word.text in FILTERS]
+            return [*found, Word("\0", f"$(find {tests[0]})", False, tuple(producers))] if tests else found
         if program.name == "ls":
             named = [word for word in program.words if not word.text.startswith("-")] or [Word(".", ".")]
             return [Word(f"{each.text.rstrip('/')}/*", f"{each.source.rstrip('/')}/*", True) for each in named]
@@ -345,8 +381,4 @@ def producers_words(producers: Sequence[Program]) -> list[Word]:
         ):
             break
     shown = " | ".join(program.name for program in producers)
-    return [Word("\0", f"$({shown})", False, producers_of(producers))]
-
-
-def producers_of(producers: Sequence[Program]) -> tuple[Program, ...]:
-    return tuple(producers)
+    return [Word("\0", f"$({shown})", False, tuple(producers))]

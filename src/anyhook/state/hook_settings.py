@@ -8,6 +8,7 @@ import stat
 from anyhook.documents.edit import CannotEdit, at, put, read, remove
 from anyhook.documents.places import config_file, replace_file
 from anyhook.documents.read import Unreadable, read_bytes
+from anyhook.model.lean_json import dumps
 from anyhook.state.locks import locked
 
 TYPE_CHECKING = False
@@ -42,6 +43,8 @@ def set_for_hooks(env: Mapping[str, str], hooks: Sequence[str], changes: Mapping
 
 
 def _changed(text: str, hook: str, changes: Mapping[str, Json]) -> str:
+    if at(read(text, "toml"), ("hooks", hook)) is None:
+        text = _with_table(text, hook)
     for key, value in changes.items():
         place = ("hooks", hook, key)
         if value is not None:
@@ -51,3 +54,13 @@ def _changed(text: str, hook: str, changes: Mapping[str, Json]) -> str:
     if at(read(text, "toml"), ("hooks", hook)) == {}:
         text = remove(text, "toml", ("hooks", hook))
     return text
+
+
+def _with_table(text: str, hook: str) -> str:
+    """The text with a table for this hook at its end, as people write it; unchanged where it has another form."""
+    made = f"{text.rstrip()}\n\n" if text.strip() else ""
+    made += f"[hooks.{dumps(hook)}]\n"
+    try:
+        return made if at(read(made, "toml"), ("hooks", hook)) == {} else text
+    except CannotEdit:  # `hooks` is an inline table
+        return text

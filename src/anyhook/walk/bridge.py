@@ -19,7 +19,7 @@ from anyhook.walk.receive import receive
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
@@ -57,6 +57,8 @@ class Incoming(Record):
     """Why self-protection refuses this call."""
     begun_s: float = 0.0
     """When the agent began to wait, by the monotonic clock."""
+    places: Iterable[str] | None = None
+    """The files that self-protection looked at this call for; None where they were not known yet."""
 
     @property
     def where(self) -> str:
@@ -110,13 +112,15 @@ def read(table: Host, row: HostEvent, payload: bytes | dict[str, Json], begun_s:
     return Incoming(table, row, parsed, receive(table, row, parsed, payload), doubts, "", begun_s)
 
 
-def looked_at(incoming: Incoming, env: Mapping[str, str], project: str) -> Incoming:
-    """The call with what self-protection says of it. Where that cannot tell, it is a doubt, and the hooks are asked all
-    the same. A turn that begins with the call is noted."""
+def looked_at(
+    incoming: Incoming, env: Mapping[str, str], project: str, places: Iterable[str] | None = None
+) -> Incoming:
+    """The call with what self-protection says of it, for the files that the catalog depends on. Where that cannot tell,
+    it is a doubt, and the hooks are asked all the same. A turn that begins with the call is noted."""
     event = incoming.received.events[0]
     try:
-        found = [why for each in incoming.received.events if (why := refusal(each, env, project))]
-        incoming = incoming.replace(refusal=found[0] if found else "")
+        found = [why for each in incoming.received.events if (why := refusal(each, env, project, places or ()))]
+        incoming = incoming.replace(refusal=found[0] if found else "", places=places)
     except Exception as error:  # noqa: BLE001
         from anyhook.tables.isolation import told
 
@@ -138,8 +142,9 @@ def answer_call(context: Context, table: Host, row: HostEvent, payload: bytes | 
         incoming = payload if isinstance(payload, Incoming) else read(table, row, payload, begun_s)
         if not incoming.received.events:
             return NO_OPINION
-        if not isinstance(payload, Incoming):
-            incoming = looked_at(incoming, context.setup.env, context.setup.project)
+        if incoming.places is None:
+            setup = context.setup
+            incoming = looked_at(incoming, setup.env, setup.project, context.routes.catalog.stamps)
         refused = incoming.refusal
         return bridge(context, incoming, decided)
     except Exception as error:  # noqa: BLE001 (whatever it was: the agent gets an answer that it understands)
@@ -157,7 +162,8 @@ def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Deci
     context = context.replace(deadline_s=incoming.begun_s + row.limit_s - margin_s(row))
     if incoming.refusal and context.config.protect:
         env, project = context.setup.env, context.setup.project
-        context.routes.ensure("pre_tool", lambda event: guard(event, env, project), NAME)
+        places = incoming.places or ()
+        context.routes.ensure("pre_tool", lambda event: guard(event, env, project, places), NAME)
     if context.mode == "shadow" and context.config.hook_mode:
         from anyhook.walk.own_modes import with_own_modes
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import time
+from _operator import itemgetter  # `operator` is this, from one more file
 
 from anyhook.documents.places import file_name, read_object, state_dir, write_private
 from anyhook.model import lean_json
@@ -26,7 +27,8 @@ POLL_S = 0.01
 
 
 class Recent:
-    """What another anyhook entry decided about this very call a moment ago."""
+    """What another anyhook entry decided about this very call a moment ago. Where nothing can be remembered, every call
+    is the first."""
 
     def __init__(self, context: Context, incoming: Incoming) -> None:
         received, catalog = incoming.received, context.routes.catalog
@@ -40,20 +42,55 @@ class Recent:
             event.name,
             event.data.get("session"),
             event.ours or event.data.get("tool"),
-            sorted(ours.items(), key=_first) if ours else event.data.get("prompt"),
+            sorted(ours.items(), key=itemgetter(0)) if ours else event.data.get("prompt"),
             context.setup.project,
             [(hook.id, hook.definition, hook.status) for hook in catalog.hooks],
-            sorted(catalog.stamps.items(), key=_first),
+            sorted(catalog.stamps.items(), key=itemgetter(0)),
             (context.mode, context.on_failure),
         )
-        call_id = str(event.data.get("call_id") or "")
-        self._kept = RecentDecision(state_dir(context.setup.env), key, self._agent, call_id)
+        try:
+            text = repr(key)
+        except RecursionError:  # a tool's input that is nested deeply
+            text = lean_json.dumps(key)  # type: ignore[arg-type]
+        self._call_id = str(event.data.get("call_id") or "")
+        self._folder = f"{state_dir(context.setup.env)}/firings"
+        self._path = f"{self._folder}/{file_name(text)}"
 
     def decision(self) -> Decision | None:
-        """That decision, with a warning; None where this entry is the first."""
-        known = self._kept.decided(self._deadline_s)
-        if known is None:
-            return None
+        """What another entry decided, with a warning, waited for as long as the host waits; None where this entry is
+        the first, which is noted."""
+        while True:
+            found = read_object(self._path)
+            if found is None or not self._is_same(found):
+                self._write({"agent": self._agent, "call": self._call_id, "pid": os.getpid(), "at": time.time()})
+                return None
+            decided = found.get("decision")
+            if isinstance(decided, dict):
+                answered = found.get("answered")
+                self._write({**found, "answered": [*(answered if isinstance(answered, list) else []), self._agent]})
+                return self._repeated(decided)
+            if time.monotonic() >= self._deadline_s or not _is_alive(found.get("pid")):
+                return None
+            time.sleep(POLL_S)
+
+    def keep(self, decision: Decision) -> None:
+        """What this entry decided, for the others. Forgets what nobody asks for any more: decisions are stored as they
+        are, with whatever hooks said."""
+        made: dict[str, Json] = {field: getattr(decision, field) for field in KEPT}
+        for field in TEXTS:
+            made[field] = [*getattr(decision, field)]
+        if decision.tool_input is not None and not self._split:
+            made["tool_input"] = restored(decision.tool_input, self._inputs)
+        self._write({"agent": self._agent, "call": self._call_id, "at": time.time(), "decision": made})
+        oldest = time.time() - REMEMBERED_S
+        try:
+            for entry in os.scandir(self._folder):
+                if entry.stat(follow_symlinks=False).st_mtime < oldest:
+                    os.unlink(entry.path)
+        except OSError:
+            return
+
+    def _repeated(self, known: dict[str, Json]) -> Decision:
         from anyhook.model.problem import WARNING, Problem
 
         made: dict[str, object] = {field: known[field] for field in KEPT if field in known}
@@ -73,81 +110,20 @@ class Recent:
         )
         return Decision(self._event).replace(**made, problems=(problem,))
 
-    def keep(self, decision: Decision) -> None:
-        """What this entry decided, for the others."""
-        made: dict[str, Json] = {field: getattr(decision, field) for field in KEPT}
-        for field in TEXTS:
-            made[field] = [*getattr(decision, field)]
-        if decision.tool_input is not None and not self._split:
-            made["tool_input"] = restored(decision.tool_input, self._inputs)
-        self._kept.keep(made)
-
-
-def _first(pair: tuple[str, object]) -> str:
-    return pair[0]
-
-
-class RecentDecision:
-    """The decision on one call, as one entry sees it. Where nothing can be remembered, every call is the first."""
-
-    def __init__(self, state_dir: str, key: object, agent: str, call_id: str) -> None:
-        self.folder = f"{state_dir}/firings"
-        self.path = f"{self.folder}/{file_name(_text(key))}"
-        self.agent, self.call_id = agent, call_id
-
-    def decided(self, until_s: float) -> dict[str, Json] | None:
-        """What another entry decided about this very call, waited for until then; None where this is the first, which
-        is noted."""
-        while True:
-            found = read_object(self.path)
-            if found is None or not self._is_same(found):
-                self._write({"agent": self.agent, "call": self.call_id, "pid": os.getpid(), "at": time.time()})
-                return None
-            decision = found.get("decision")
-            if isinstance(decision, dict):
-                answered = found.get("answered")
-                self._write({**found, "answered": [*(answered if isinstance(answered, list) else []), self.agent]})
-                return decision
-            if time.monotonic() >= until_s or not _is_alive(found.get("pid")):
-                return None
-            time.sleep(POLL_S)
-
-    def keep(self, decision: dict[str, Json]) -> None:
-        """What this entry decided, for the others."""
-        self._write({"agent": self.agent, "call": self.call_id, "at": time.time(), "decision": decision})
-        self._sweep()
-
     def _is_same(self, found: dict[str, Json]) -> bool:
         at, theirs, answered = found.get("at"), found.get("call"), found.get("answered")
         age_s = time.time() - at if isinstance(at, (int, float)) else REMEMBERED_S
-        if found.get("agent") == self.agent:
-            return bool(self.call_id) and theirs == self.call_id and age_s < AGAIN_S
-        if self.call_id and theirs and theirs != self.call_id:
+        if found.get("agent") == self._agent:
+            return bool(self._call_id) and theirs == self._call_id and age_s < AGAIN_S
+        if self._call_id and theirs and theirs != self._call_id:
             return False
-        return age_s < REMEMBERED_S and not (isinstance(answered, list) and self.agent in answered)
+        return age_s < REMEMBERED_S and not (isinstance(answered, list) and self._agent in answered)
 
     def _write(self, what: dict[str, Json]) -> None:
         try:
-            write_private(self.path, lean_json.dumps(what).encode())
+            write_private(self._path, lean_json.dumps(what).encode())
         except (OSError, TypeError, ValueError, RecursionError):
             return  # then the next one is the first as well
-
-    def _sweep(self) -> None:
-        """Forget what nobody asks for any more: decisions are stored as they are, with whatever hooks said."""
-        oldest = time.time() - REMEMBERED_S
-        try:
-            for entry in os.scandir(self.folder):
-                if entry.stat(follow_symlinks=False).st_mtime < oldest:
-                    os.unlink(entry.path)
-        except OSError:
-            return
-
-
-def _text(key: object) -> str:
-    try:
-        return repr(key)
-    except RecursionError:  # a tool's input that is nested deeply
-        return lean_json.dumps(key)  # type: ignore[arg-type]
 
 
 def _is_alive(pid: Json) -> bool:

@@ -64,6 +64,8 @@ def _explained(step: HookStep, event: Event, scene: Scene, model: str, rules: Ru
         shown = encode(payload(step.dialect, step.row, scene)).decode() if hook.native_event else ""
         command = next((str(hook.spec[key]) for key in NAMING if hook.spec.get(key)), hook.name)
         made.update(argv=None, command=command, env=[], cwd=hook.project or scene.project, stdin=shown)
+        if hook.handler == "rule":
+            made["then"] = hook.spec.get("then")
         if hook.handler in ASKING:
             made["model"] = model or None
     return made

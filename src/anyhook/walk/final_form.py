@@ -128,7 +128,10 @@ def _unseen(walk: Walk, final: Event) -> tuple[list[int], list[str]]:
         others = any(
             other.position > asked and other.dialect is not table and _rewrites(other) for other in walk.entries
         )
-        (again if others else unseen).append(place)
+        if others:
+            again.append(place)
+        elif "tree" not in hook.spec:  # rules that rewrite come first, so the others have seen what they made
+            unseen.append(place)
     # What one declaration of a program is asked, all of them are: it runs once for all.
     asked_for = {walk.read_with.get(place, place) for place in again}
     shared = {place for pair in walk.read_with.items() if pair[1] in asked_for for place in pair}

@@ -10,7 +10,7 @@ from anyhook.model.texts import text_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
-    from anyhook.tables.host_rows import Host, HostEvent, HostTool, Taken
+    from anyhook.tables.host_rows import Host, HostEvent, HostTool
 
 
 class Received(Record):
@@ -31,7 +31,9 @@ def receive(host: Host, row: HostEvent, payload: dict[str, Json], raw: bytes) ->
     """The events of one payload."""
     data: dict[str, Json] = {}
     for taken in (*host.base, *row.takes):
-        value = _taken(payload, taken)
+        value = _first(payload, taken.paths)
+        if value is not None and taken.make is not None:
+            value = taken.make(value)
         if value is not None:
             data[taken.field] = value
     data.update(row.fixed)
@@ -85,13 +87,6 @@ def project_of(host: Host, payload: dict[str, Json]) -> str | None:
         if isinstance(found, str) and found:
             return found
     return None
-
-
-def _taken(payload: dict[str, Json], taken: Taken) -> Json:
-    value = _first(payload, taken.paths)
-    if value is None or taken.make is None:
-        return value
-    return taken.make(value)
 
 
 def _first(payload: Json, paths: tuple[str, ...]) -> Json:

@@ -76,18 +76,15 @@ class Catalog(Record):
 
 def open_catalog(setup: Setup) -> Catalog:
     """The catalog, from its plan where that still holds; else from the files."""
-    return load_catalog(setup, read_plan(setup))
+    plan = read_plan(setup)
+    return (from_plan(plan) if plan is not None else None) or made_catalog(setup)
 
 
-def load_catalog(setup: Setup, plan: CatalogPlan | None) -> Catalog:
-    """The catalog from its plan; without a plan, from the files, and the plan is kept for the next time."""
-    begun_ns = time_ns()
-    if plan is not None:
-        try:
-            return from_plan(plan)
-        except Exception:  # noqa: BLE001, S110
-            pass  # a plan from another version; the files know better
+def made_catalog(setup: Setup) -> Catalog:
+    """The catalog from the files; its plan is kept for the next time."""
     from anyhook.walk.build import build
+
+    begun_ns = time_ns()
 
     catalog = build(setup, may_start=True)
     try:
@@ -115,14 +112,18 @@ def to_plan(setup: Setup, catalog: Catalog) -> CatalogPlan:
     )
 
 
-def from_plan(plan: CatalogPlan) -> Catalog:
-    hooks = [Hook(*values) for values in plan.hooks]  # type: ignore[arg-type]
-    problems = [Problem(*values) for values in plan.problems]  # type: ignore[arg-type]
-    gone = tuple(Hook(*values) for values in plan.gone)  # type: ignore[arg-type]
-    config = Settings(*plan.config)  # type: ignore[arg-type]
-    if config.hook_until:
-        config = config.at(time_ns() / 1e9)
-    return Catalog(hooks, problems, config, plan.stamps, gone=gone)
+def from_plan(plan: CatalogPlan) -> Catalog | None:
+    """The catalog of a plan; None for a plan from another version: the files know better."""
+    try:
+        hooks = [Hook(*values) for values in plan.hooks]  # type: ignore[arg-type]
+        problems = [Problem(*values) for values in plan.problems]  # type: ignore[arg-type]
+        gone = tuple(Hook(*values) for values in plan.gone)  # type: ignore[arg-type]
+        config = Settings(*plan.config)  # type: ignore[arg-type]
+        if config.hook_until:
+            config = config.at(time_ns() / 1e9)
+        return Catalog(hooks, problems, config, plan.stamps, gone=gone)
+    except Exception:  # noqa: BLE001
+        return None
 
 
 def _values(thing: Record) -> tuple[object, ...]:

@@ -4,6 +4,7 @@ made once for all its rules, and again only where a hook has rewritten the call.
 from __future__ import annotations
 
 from anyhook.model.outcome import BLOCK, Failure, Outcome
+from anyhook.model.words import NOT_MET
 from anyhook.rules.evaluate import Hits, RuleCall, holds
 from anyhook.rules.paths import Places
 from anyhook.rules.templates import fill, shell_line
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from anyhook.walk.context import Context
     from anyhook.walk.routes import HookStep
     from anyhook.walk.walk import Walk
-
-NOT_MET = "its condition does not hold"
 
 
 class Rules:

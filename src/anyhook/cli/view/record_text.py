@@ -6,6 +6,7 @@ import shlex
 import time
 from typing import TYPE_CHECKING
 
+from anyhook.journal.read import whole_number
 from anyhook.model import lean_json
 from anyhook.replay.hook_requests import requests_of
 
@@ -77,11 +78,14 @@ def _page(line: JournalLine) -> list[str]:
     for call in line.calls:
         calls.setdefault(call.hook, []).append(call)
     hooks, requests = decision.hooks if decision is not None else (), requests_of(line)
-    lines.append("hooks" if hooks else "no hook was considered")
+    unmet = whole_number(decision.raw.get("unmet")) or 0 if decision is not None else 0
+    lines.append("hooks" if hooks or unmet else "no hook was considered")
     for hook in hooks:
         lines.extend(_hook_lines(hook, calls.pop(hook.id, []), requests.get(hook.id)))
     for identity, asked in calls.items():  # a product's own hook that had nothing to say
         lines.extend([f"  · {identity}  ran", *(text for call in asked for text in _call_lines(call))])
+    if unmet:
+        lines.append(f"  - {unmet} {'rule did' if unmet == 1 else 'rules did'} not apply")
     host = "the program that fired" if line.host in OURS else str(line.host)
     return [*lines, *(_decision_lines(decision, host) if decision is not None else ["decision  None"])]
 

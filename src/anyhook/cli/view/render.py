@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from anyhook.model.words import NOT_MET
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -147,7 +149,10 @@ def problem_lines(problems: Sequence[Problem]) -> list[str]:
 def decision_out(decision: Decision) -> None:
     """One line per hook, then the verdict and what comes with it."""
     for report in decision.hooks:
-        out(_report_line(report))
+        if report.why != NOT_MET:
+            out(_report_line(report))
+    if unmet := sum(report.why == NOT_MET for report in decision.hooks):
+        out(f"- {unmet} {'rule does' if unmet == 1 else 'rules do'} not apply")
     for line in problem_lines(decision.problems):
         say(line)
     verdict: str = decision.verdict

@@ -1,0 +1,59 @@
+"""What bare `anyhook` shows: whether this project is protected, in which agents, and the next step."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+from anyhook import __version__
+from anyhook.cli.failure import DONE
+from anyhook.cli.verb_status import summary
+from anyhook.cli.view import render
+from anyhook.documents.places import home_of
+from anyhook.guard.pack_list import GUARDS
+from anyhook.install.changes import CannotChange
+from anyhook.install.diagnosis import INERT, NOT_INSTALLED, diagnose
+from anyhook.install.used_packs import rule_file, used_in
+from anyhook.state.plans import Setup
+from anyhook.tables.registry import INSTALLABLE, host
+from anyhook.walk.build import build
+from anyhook.walk.status import gates
+
+
+def greet() -> int:
+    """Three lines and one step. Starts nothing."""
+    setup = Setup.of(os.getcwd(), dict(os.environ))
+    catalog = build(setup, may_start=False)
+    render.out(f"anyhook {__version__}: one runtime for the hooks of coding agents")
+    render.out(f"  guards  {summary(gates(setup, catalog))}")
+    calling, found, dead = list[str](), list[str](), list[str]()
+    for name in INSTALLABLE:
+        table = host(name)
+        seen = diagnose(table, home_of(os.environ), setup.project, os.environ)
+        if seen.status != NOT_INSTALLED:
+            (dead if seen.status == INERT else calling).append(name)
+        elif shutil.which(table.program) is not None:
+            found.append(name)
+    parts = [
+        f"{', '.join(calling)} call{'s' if len(calling) == 1 else ''} anyhook" if calling else "none calls anyhook"
+    ]
+    parts += [f"{', '.join(dead)}: the entry does not work"] if dead else []
+    parts += [f"found without it: {', '.join(found)}"] if found else []
+    render.out(f"  agents  {'; '.join(parts)}")
+    render.out(f"  next    {_next(setup, calling, found, dead)}")
+    render.say("`anyhook --help` lists all verbs.")
+    return DONE
+
+
+def _next(setup: Setup, calling: list[str], found: list[str], dead: list[str]) -> str:
+    try:
+        used = [name for scope in ("user", "project") for name in used_in(rule_file(scope, setup.project, setup.env))]
+    except CannotChange as why:
+        return f"anyhook check   ({why})"
+    if dead:
+        return f"anyhook doctor {dead[0]}"
+    if not set(used) & set(GUARDS):
+        return "anyhook setup" if found or not calling else "anyhook add guard"
+    if found or not calling:
+        return f"anyhook install {found[0] if found else 'AGENT'}"
+    return "anyhook doctor --live   (runs your agents once, and checks that a refusal holds)"

@@ -1,0 +1,75 @@
+"""`anyhook facts`: what a tool call would do, as rules and self-protection see it. It starts nothing."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from typing import TYPE_CHECKING
+
+from anyhook.cli.failure import BadCall
+from anyhook.cli.fire import event_of, project_of
+from anyhook.cli.options import EventOptions, FactsOptions
+from anyhook.cli.verbs import verb
+from anyhook.cli.view import render
+from anyhook.documents.places import home_of
+from anyhook.facts.calls import facts_of
+from anyhook.tables.registry import HOSTS
+from anyhook.tables.shapes import guess
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from anyhook.facts.facts import Facts, Program
+
+EXAMPLE = """anyhook facts --tool Bash --input '{"command": "sudo rm -r build && git push -f"}'"""
+
+
+@verb("facts", FactsOptions, EXAMPLE)
+def facts(options: FactsOptions) -> int:
+    """Show what a tool call would do, as rules see it: the programs it runs (also through sudo, xargs or a pipe),
+    the paths it reads, writes and deletes, where it connects to, and what cannot be known before it runs. Starts
+    nothing."""
+    if options.agent is not None and options.agent not in HOSTS:
+        raise BadCall(f"there is no agent `{options.agent}`.{guess(options.agent, HOSTS)} Agents: {', '.join(HOSTS)}.")
+    event, _ = event_of("pre_tool", EventOptions(tool=options.tool or "Bash", input=options.input or "{}"))
+    given = event.data["input"]
+    folder = project_of(options.project, ())
+    found = facts_of(
+        str(event.data["tool"]),
+        given if isinstance(given, dict) else {},
+        cwd=folder,
+        home=home_of(os.environ),
+        project=folder,
+        agent=options.agent,
+    )
+    if options.json:
+        render.json_out(found.as_json(), indent=2)
+        return 0
+    for line in lines(found):
+        render.out(line)
+    return 0
+
+
+def lines(found: Facts) -> Iterator[str]:
+    """The facts as a person reads them."""
+    kinds = {
+        "reads": found.reads, "writes": found.writes, "deletes": found.deletes, "executable": found.makes_executable,
+        "changes": found.changes, "connects": found.connects, "secrets": found.secrets, "unknown": found.unknown,
+    }  # fmt: skip
+    if not found.runs and not any(kinds.values()):
+        yield "This call runs, reads, writes and deletes nothing that can be seen."
+    yield from _listed("runs", [_shown(program) for program in found.runs])
+    for kind, values in kinds.items():
+        yield from _listed(kind, values)
+
+
+def _listed(kind: str, values: tuple[str, ...] | list[str]) -> Iterator[str]:
+    for place, value in enumerate(values):
+        yield f"{kind if place == 0 else '':<11} {value}".replace("\n", "\n" + " " * 12)
+
+
+def _shown(program: Program) -> str:
+    words = " ".join(shlex.quote(word) for word in (program.name or program.path, *program.args))
+    via = f"  (through {', '.join(program.via)})" if program.via else ""
+    fed = tuple(dict.fromkeys(origin.name for origin in program.stdin_from if origin.name))
+    return f"{words}{via}" + (f"  (reads the output of {', '.join(fed)})" if fed else "")

@@ -1,0 +1,117 @@
+"""`anyhook guards`: every pack, whether it is on and where, and its rules."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from anyhook.cli.failure import DONE, BadCall
+from anyhook.cli.fire import project_of
+from anyhook.cli.options import JsonOptions, option, switch
+from anyhook.cli.verbs import verb
+from anyhook.cli.view import render
+from anyhook.guard.pack_list import GUARDS, NAMES, path_of, read_pack
+from anyhook.install import packages
+from anyhook.install.changes import CannotChange
+from anyhook.install.used_packs import rule_file, used_in
+from anyhook.state.plans import Setup
+from anyhook.walk.build import build
+
+if TYPE_CHECKING:
+    from anyhook.guard.pack_list import Pack
+    from anyhook.model.hook import Hook
+    from anyhook.model.json_types import Json
+
+SCOPES = ("user", "project")
+
+
+class GuardsOptions(JsonOptions):
+    project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
+    rules: bool = switch("--rules", "Show every rule, with its id and its reason.")
+
+
+@verb("guards", GuardsOptions, "anyhook guards --rules")
+def guards(options: GuardsOptions) -> int:
+    """Show the packs of rules: which are on, for whom, and what each refuses.
+
+    `anyhook add NAME` turns one on. A single rule is switched off or relaxed for a path with [[relax]] in hooks.toml,
+    and only watched with `anyhook shadow ID`.
+    """
+    setup = Setup.of(project_of(options.project), dict(os.environ))
+    try:
+        used = {scope: used_in(rule_file(scope, setup.project, os.environ)) for scope in SCOPES}
+        pinned = {scope: packages.read_lock(rule_file(scope, setup.project, os.environ)) for scope in SCOPES}
+    except (CannotChange, packages.BadPackage) as why:
+        raise BadCall(str(why)) from None
+    hooks = [hook for hook in build(setup, may_start=False).hooks if hook.dialect == "anyhook"]
+    packs = [read_pack(name) for name in NAMES]
+    if options.json:
+        listed: list[Json] = [_as_dict(pack, used, hooks) for pack in packs]
+        found: list[Json] = [
+            {"name": name, "scope": scope, **_pin(pin), "changed": _changed(scope, name, pin, setup)}
+            for scope in SCOPES
+            for name, pin in pinned[scope].items()
+        ]
+        render.json_out({"packs": listed, "packages": found}, indent=2)
+        return DONE
+    for pack in packs:
+        on = [scope for scope in SCOPES if pack.name in used[scope]]
+        state = f"on ({', '.join(on)})" if on else "off"
+        render.out(f"{state:<19} {pack.name:<15} {len(pack.rules):>3} rules  {pack.description}")
+        if options.rules:
+            for rule in _rules(pack, hooks):
+                render.out(
+                    f"    {rule['state']:<10} {rule['then']:<5} {rule['severity']:<8} {rule['name']}: {rule['because']}"
+                )
+    for scope in SCOPES:
+        for name, pin in pinned[scope].items():
+            changed = "  CHANGED since it was added" if _changed(scope, name, pin, setup) else ""
+            at = f"@{str(pin.get('revision'))[:12]}" if pin.get("revision") else ""
+            render.out(f"on ({scope}){'':<{max(0, 14 - len(scope))}} {name:<15} from {pin.get('source')}{at}{changed}")
+    if not any(name in each for each in used.values() for name in GUARDS):
+        render.say("No guard is on. `anyhook add guard` turns them all on.")
+    return DONE
+
+
+def _pin(pin: dict[str, Json]) -> dict[str, Json]:
+    return {"source": pin.get("source"), "revision": pin.get("revision")}
+
+
+def _changed(scope: str, name: str, pin: dict[str, Json], setup: Setup) -> bool:
+    """Whether a package's files are no longer the pinned ones."""
+    files = packages.current_files(rule_file(scope, setup.project, os.environ), name)
+    return packages.Package(name, "", "", files).pins() != pin.get("files")
+
+
+def _as_dict(pack: Pack, used: dict[str, list[str]], hooks: list[Hook]) -> dict[str, Json]:
+    on: list[Json] = [scope for scope in SCOPES if pack.name in used[scope]]
+    rules: list[Json] = [*_rules(pack, hooks)]
+    return {
+        "name": pack.name,
+        "title": pack.title,
+        "description": pack.description,
+        "guard": pack.guards,
+        "on": on,
+        "file": path_of(pack.name),
+        "rules": rules,
+    }
+
+
+def _rules(pack: Pack, hooks: list[Hook]) -> list[dict[str, Json]]:
+    """The rules of a pack; with the ids and states of those that are on."""
+    there = {hook.name: hook for hook in hooks if hook.source == path_of(pack.name)}
+    found: list[dict[str, Json]] = []
+    for rule in pack.rules:
+        hook = there.get(str(rule["name"]))
+        then = str(hook.spec["then"]) if hook else str(rule.get("then", "run" if "run" in rule else "deny"))
+        found.append(
+            {
+                "name": str(rule["name"]),
+                "id": hook.id if hook else None,
+                "state": hook.status if hook else "off",
+                "then": then,
+                "severity": str(rule.get("severity", "medium")),
+                "because": str(rule.get("because", "")),
+            }
+        )
+    return found

@@ -1,0 +1,173 @@
+"""`anyhook setup`: from nothing to a refused command, in one call. It finds the agents on this machine, turns the
+guards on, installs, proves, and says how to undo it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from anyhook.cli.failure import DONE, FINDINGS, BadCall
+from anyhook.cli.fire import project_of
+from anyhook.cli.options import JsonOptions, option, switch
+from anyhook.cli.verb_install import InstallOptions, apply
+from anyhook.cli.verbs import verb
+from anyhook.cli.view import render
+from anyhook.documents.places import home_of
+from anyhook.guard.pack_list import GUARD, GUARDS, read_pack
+from anyhook.install.changes import CannotChange
+from anyhook.install.diagnosis import INERT, NOT_INSTALLED, diagnose
+from anyhook.install.used_packs import change_used, rule_file, used_in
+from anyhook.live.check import ARMED, check
+from anyhook.model.event import Event
+from anyhook.model.record import Record
+from anyhook.tables.registry import HOSTS, INSTALLABLE, host
+from anyhook.tables.shapes import guess
+from anyhook.walk.engine import Engine
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from anyhook.model.json_types import Json
+    from anyhook.tables.host_rows import Host
+
+TRIED = "git push --force origin main"
+"""What the proof tries; it is judged, never run."""
+LIMIT_S = 60.0
+
+
+class SetupOptions(JsonOptions):
+    yes: bool = switch("--yes", "Do it without asking.")
+    dry_run: bool = switch("--dry-run", "Show what would be done, and do nothing.")
+    live: bool = switch("--live", "Also run each agent once, offline, and check that a refusal holds.")
+    project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
+
+
+class AgentSetup(Record):
+    """One agent, before and after."""
+
+    name: str
+    title: str
+    found: bool
+    installed: bool
+    status: str = ""
+    reason: str = ""
+
+    def as_dict(self) -> dict[str, Json]:
+        known: dict[str, Json] = {"agent": self.name, "found": self.found, "installed": self.installed}
+        return {**known, "status": self.status, "reason": self.reason}
+
+
+@verb("setup", SetupOptions, "anyhook setup --dry-run", [click.Argument(["agents"], nargs=-1)])
+def setup(agents: tuple[str, ...], options: SetupOptions) -> int:
+    """Find your agents, turn the guards on, make the agents call anyhook, and prove that a refusal holds.
+
+    Without names it takes every agent that it finds on this machine. It changes your own files only: the rules in
+    ~/.config/anyhook and one entry in each agent's config, whose old file is kept. It says how to undo all of it.
+
+    \b
+    Exit status: 0 done, 1 nothing done or a proof failed, 3 bad call.
+    """
+    for name in agents:
+        if name not in HOSTS:
+            raise BadCall(f"there is no agent `{name}`.{guess(name, HOSTS)} Agents: {', '.join(HOSTS)}.")
+    project = os.path.realpath(project_of(options.project))
+    path = rule_file("user", project, os.environ)
+    try:
+        fresh = [name for name in GUARDS if name not in used_in(path)]
+        seen = [_look(host(name), project) for name in agents or INSTALLABLE]
+        chosen = [agent for agent in seen if agent.found or agent.name in agents]
+        wanted = [agent for agent in chosen if not agent.installed]
+        if not options.json:
+            _plan(path, fresh, chosen, wanted)
+        if options.dry_run:
+            return _finish(options, path, fresh, chosen, {}, done=False)
+        if (fresh or wanted) and not options.yes and not _agreed(options):
+            return FINDINGS
+        change_used(path, add=fresh)
+    except CannotChange as why:
+        raise BadCall(str(why)) from None
+    except OSError as error:
+        raise BadCall(f"{error.filename or path} cannot be written ({error.strerror}).") from None
+    for agent in wanted:
+        apply(agent.name, InstallOptions(project=options.project), True)
+    proof = _prove(project)
+    after = [_checked(agent, project, options.live) for agent in chosen]
+    return _finish(options, path, fresh, after, proof, done=True)
+
+
+def _look(table: Host, project: str) -> AgentSetup:
+    seen = diagnose(table, home_of(os.environ), project, os.environ)
+    found, installed = shutil.which(table.program) is not None, seen.status != NOT_INSTALLED
+    return AgentSetup(table.name, table.title, found, installed, seen.status, seen.reason)
+
+
+def _checked(agent: AgentSetup, project: str, live: bool) -> AgentSetup:
+    """How it stands now; driven where that was asked for."""
+    table = host(agent.name)
+    now = _look(table, project)
+    program = shutil.which(table.program)
+    if not live or program is None or now.status == INERT:
+        return now
+    verdict = check(table, program, project, os.environ, LIMIT_S)
+    return now.replace(status=verdict.status, reason=verdict.reason)
+
+
+def _prove(project: str) -> dict[str, str]:
+    """Hands one dangerous call to the engine, exactly as an agent would, and looks at the answer."""
+    engine = Engine.open(project, dialects=("anyhook",), host="setup")
+    decision = engine.fire_sync(Event("pre_tool", {"tool": "Bash", "input": {"command": TRIED}}))
+    return {"command": TRIED, "verdict": decision.verdict or "pass", "reason": decision.reason or ""}
+
+
+def _agreed(options: SetupOptions) -> bool:
+    if options.json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        render.say("Nothing was changed. Add --yes, or call it in a terminal.")
+        return False
+    render.say("Do this? [y/N]")
+    if sys.stdin.readline().strip().lower() in ("y", "yes"):
+        return True
+    render.say("Nothing was changed.")
+    return False
+
+
+def _plan(path: str, fresh: Sequence[str], chosen: Sequence[AgentSetup], wanted: Sequence[AgentSetup]) -> None:
+    rules = sum(len(read_pack(name).rules) for name in GUARDS)
+    if fresh:
+        render.out(f"Guards: turn on {', '.join(fresh)} ({rules} rules) in {render.short_path(path)}")
+    else:
+        render.out(f"Guards: on already ({rules} rules)")
+    for agent in chosen:
+        render.out(f"{agent.title}: {'add our entry to its config' if agent in wanted else 'calls anyhook already'}")
+    if not chosen:
+        render.out(f"Agents: none found on the PATH. `anyhook setup AGENT` takes one of {', '.join(INSTALLABLE)}.")
+
+
+def _finish(
+    options: SetupOptions,
+    path: str,
+    fresh: Sequence[str],
+    agents: Sequence[AgentSetup],
+    proof: dict[str, str],
+    done: bool,
+) -> int:
+    refused = proof.get("verdict") in ("block", "ask")
+    dead = [agent for agent in agents if agent.status == INERT]
+    undo = [*(f"anyhook uninstall {agent.name}" for agent in agents if agent.installed), f"anyhook remove {GUARD}"]
+    if options.json:
+        listed: list[Json] = [agent.as_dict() for agent in agents]
+        said: dict[str, Json] = {"dry_run": not done, "file": path, "guards": [*fresh], "agents": listed}
+        render.json_out({**said, "proof": {**proof}, "undo": [*undo] if done else []}, indent=2)
+    elif done:
+        render.out("")
+        render.out(f"Proof: `{TRIED}` → {proof['verdict']}: {proof['reason']}")
+        for agent in agents:
+            word = {ARMED: "a refusal held", INERT: "does NOT work"}.get(agent.status, "calls anyhook")
+            render.out(f"{agent.title}: {word} ({agent.reason})")
+        if not options.live and agents:
+            render.say("Prove it in the agents themselves:  anyhook doctor --live")
+        render.say(f"Undo it:  {'; '.join(undo)}")
+    return DONE if (refused and not dead) or not done else FINDINGS

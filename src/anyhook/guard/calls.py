@@ -1,0 +1,204 @@
+"""One call against what must stay: by the facts of the call, program by program, so that a refusal can name the one
+that it is about."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from anyhook.documents.places import home_of
+from anyhook.facts.by_table import LISTERS
+from anyhook.facts.calls import facts_of
+from anyhook.facts.code import OTHERS, PYTHON, look_at_code
+from anyhook.facts.collect import Collector
+from anyhook.facts.effects import EFFECTS
+from anyhook.facts.paths import resolve
+from anyhook.facts.programs import look_at
+from anyhook.facts.special import SPECIAL
+from anyhook.guard.own_programs import decides
+from anyhook.guard.protected import Protected, hit, protected
+from anyhook.guard.settings_change import breaks
+from anyhook.shell.commands import SHELLS
+from anyhook.shell.program import Word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from anyhook.facts.facts import Facts, Program
+    from anyhook.model.event import Event
+    from anyhook.model.json_types import Json
+
+HARMLESS = frozenset({
+    "echo", "printf", "test", "[", "[[", "cd", "pushd", "popd", "pwd", "export", "set", "true", "false", "sleep",
+    "which", "type",
+    "basename", "dirname", "command", "exit", "return", "read", "declare", "local", "readonly", "man", "help", "tr",
+    "env",
+    "printenv", "date", "whoami", "id", "uname", "history", "alias", "xdg-open", "open", "wait", "trap", "unset",
+    "shift", "let",
+    "expr", "seq", "yes", "tput", "clear", "logger", "pbcopy", "xclip", "hexyl", "shellcheck", "bat", "tig",
+    "pre-commit", "ruff",
+    "eslint", "mypy", "pyright", "pylint", "flake8", "tsc", "pytest", "gh", "docker", "ssh", "eval", "anyhook",
+    "make", "npm",
+})  # fmt: skip
+"""Programs without a row in the table of effects that do not change the files they are given."""
+LINKERS = ("ln", "link")
+
+
+def refused(
+    event: Event, env: Mapping[str, str], project: str, places: Iterable[str], entries: Iterable[str]
+) -> str | None:
+    """Why a call may not be made; None where it may."""
+    held = protected(env, project, places, entries)
+    given = event.data.get("input")
+    given = given if isinstance(given, dict) else {}
+    if event.inputs:
+        from anyhook.tables.translate import restored
+
+        given = restored(given, event.inputs)
+    tool = event.ours or str(event.data.get("tool") or "")
+    home = home_of(env)
+    variables = {name: value for name, value in env.items() if name.isidentifier() and value.startswith("/")}
+    folder = str(event.data.get("cwd") or "") or project
+    for cwd in dict.fromkeys((folder, project)):
+        facts = facts_of(tool, given, cwd=cwd, home=home, project=project, variables=variables)
+        why = _of_programs(facts, held, home) if facts.runs else _of_tool(tool, given, facts, held)
+        if why:
+            return why
+    return None
+
+
+def _of_tool(tool: str, given: dict[str, Json], facts: Facts, held: Protected) -> str | None:
+    """A tool that works on files itself."""
+    for path in facts.deletes:
+        if found := hit(path, held, deletes=True):
+            return f"`{tool}` would delete {path}, {_what(found, held)}."
+    for path in facts.writes:
+        found = hit(path, held)
+        if found and (found not in held.settings or breaks(path, given)):
+            return f"`{tool}` would change {path}, {_what(found, held)}."
+    return None
+
+
+def _what(path: str, held: Protected) -> str:
+    if path in (*held.own, *held.package) or any(path.startswith(f"{own}/") for own in held.own):
+        return "which is anyhook's own"
+    if path in held.settings:
+        return "where this agent's hooks, or anyhook's entry, are kept"
+    return "which hooks depend on"
+
+
+def _of_programs(facts: Facts, held: Protected, home: str) -> str | None:
+    for program in facts.runs:
+        if why := decides(program):
+            return why
+        if program.remote:
+            continue
+        found = Collector(home)
+        look_at(program, found)
+        look_at_code(program, found)
+        own = found.facts()
+        if why := _changed(program, own, held) or _handed(program, own, held, home):
+            return why
+    for path in facts.writes:  # a line that only redirects
+        if found_path := hit(path, held):
+            return f"The line would write to {path}, {_what(found_path, held)}."
+    return None
+
+
+def _changed(program: Program, own: Facts, held: Protected) -> str | None:
+    """What the table of effects says that a program changes."""
+    name = program.name or program.path
+    by_git = name == "git" and not any(word.known and hit(resolve(word, program.cwd), held) for word in program.words)
+    for path in own.deletes:
+        if found := hit(path, held, deletes=not by_git):
+            return f"`{name}` would delete {path}, {_what(found, held)}."
+    changed = [path for path in own.changes if path not in own.makes_executable]
+    for path in changed:
+        if found := hit(path, held, deletes="-R" in program.args or "--recursive" in program.args):
+            return f"`{name}` would change {path}, {_what(found, held)}."
+    for path in own.writes:
+        found = hit(path, held) or _copied_over(program, path, held)
+        if found:
+            return f"`{name}` would write to {path}, {_what(found, held)}."
+    if name in LINKERS:
+        for path in own.reads:
+            if found := hit(path, held) or _holds(path, held):
+                return f"`{name}` would give {path} a second name, {_what(found, held)}."
+    return None
+
+
+def _copied_over(program: Program, path: str, held: Protected) -> str:
+    """What is in a folder into which a whole tree is copied or unpacked."""
+    if program.name not in ("cp", "rsync", "tar", "unzip", "mv", "ditto", "bsdtar", "gtar"):
+        return ""
+    folder = path.removesuffix("/**").rstrip("/")
+    if folder == held.above or held.above.startswith(f"{folder}/"):
+        return ""
+    return next((own for own in held.all() if os.path.dirname(own) == folder and os.path.lexists(own)), "")
+
+
+def _holds(folder: str, held: Protected) -> str:
+    if f"{held.above}/".startswith(f"{folder}/"):
+        return ""
+    return next((own for own in held.all() if own.startswith(f"{folder}/") and os.path.lexists(own)), "")
+
+
+def _handed(program: Program, own: Facts, held: Protected, home: str) -> str | None:
+    """A program of which nobody knows what it does with a protected path that it is given."""
+    name = program.name
+    words = program.words
+    if name in SHELLS or PYTHON.fullmatch(name) or OTHERS.fullmatch(name):
+        return _interpreted(program, own, held, home)
+    if not name or name in HARMLESS or name in EFFECTS or name in SPECIAL or name in LISTERS:
+        return None
+    for word in words:
+        text = word.text.partition("=")[2] if word.text.startswith("-") and "=" in word.text else word.text
+        if found := _named(text, word, program, held):
+            return f"`{name}` is given {text}, {_what(found, held)}, and may change it."
+    return None
+
+
+def _named(text: str, word: Word, program: Program, held: Protected) -> str:
+    """The protected path that a word names."""
+    if not text or text.startswith("-") or "\n" in text or "://" in text:
+        return ""
+    return hit(resolve(Word(text, text, word.globs), program.cwd), held)
+
+
+def _interpreted(program: Program, own: Facts, held: Protected, home: str) -> str | None:
+    """An interpreter that is given a protected path after its script, or whose code computes what it changes."""
+    words = list(program.words)
+    if program.code is None:
+        if [word.text for word in words[:2]] == ["-m", "json.tool"] and len(words) < 4:
+            return None  # it prints what it reads
+        place = next((at for at, word in enumerate(words) if not word.text.startswith("-")), len(words))
+        for word in words[place + 1 :]:
+            if found := _named(word.text, word, program, held):
+                return f"`{program.name}` is given {word.text}, {_what(found, held)}, and may change it."
+        return None
+    if PYTHON.fullmatch(program.name) and not own.unknown:
+        return None  # all of it was understood
+    if not CHANGING.search(program.code):
+        return None
+    texts = "\n".join([program.code, *(word.text for word in words)])
+    for path in held.all():
+        if any(spelling in texts for spelling in _spellings(path, held, home)):
+            return f"The {program.name} program names {path}, {_what(path, held)}, and may change it."
+    return None
+
+
+def _spellings(path: str, held: Protected, home: str) -> list[str]:
+    """The ways in which a program may name a path: whole, and from the home or the project."""
+    found = [path]
+    for folder in (home, held.above):
+        if path.startswith(f"{folder}/") and path.count("/") > folder.count("/") + 1:
+            found.append(path[len(folder) + 1 :])
+    return found
+
+
+CHANGING = re.compile(
+    r"write|append|unlink|\brm|remove|rename|replace|truncate|chmod|touch|symlink|copy|move|delete|mkdir|system|exec|spawn"
+    r"|subprocess|dump|put_contents|['\"]\s*\+?>|,\s*['\"][wa]"
+)
+"""Words and signs without which a program is taken to read only."""

@@ -1,0 +1,89 @@
+"""Programs that decide about us: our own verbs that only a person may use, package managers that take us away, and
+signals to our processes."""
+
+from __future__ import annotations
+
+import os
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from anyhook.facts.facts import Program
+
+DECIDING = frozenset({
+    "trust", "install", "uninstall", "enable", "disable", "shadow", "enforce", "allow-once", "add", "remove",
+    "setup", "warm", "import",
+})  # fmt: skip
+"""Our verbs that only a person may use,"""
+LOOKING = {
+    "trust": ("--list",), "install": ("--dry-run",), "uninstall": ("--dry-run",), "setup": ("--dry-run",),
+    "warm": ("--json",),
+}  # fmt: skip
+"""but for these options, with which they only show something."""
+PACKAGERS = re.compile(
+    r"(pip[0-9.]*|pipx|uv|poetry|pdm|conda|mamba|micromamba|hatch|rye|apt|apt-get|dnf|yum|brew|pacman|easy_install)"
+)
+REMOVING = frozenset({"uninstall", "remove", "rm", "purge", "erase", "-R", "-Rs", "autoremove"})
+KILLERS = ("pkill", "killall", "kill", "skill")
+PYTHON = re.compile(r"(python|pypy)[0-9.]*")
+INSIDE = re.compile(r"\banyhook\.(?:cli|state|entry|walk|install|guard|documents)\b")
+"""Parts of our package that no program of a project imports."""
+
+
+def decides(program: Program) -> str | None:
+    """Why a program may not be run by an agent; None where it may."""
+    name, texts = program.name, [word.text for word in program.words]
+    if PYTHON.fullmatch(name):
+        found = _by_python(texts, program)
+        if found is not None:
+            return found
+        if "-m" not in texts:
+            return None
+        at = texts.index("-m") + 1
+        name, texts = (texts[at : at + 1] or [""])[0], texts[at + 1 :]
+    if name == "anyhook" or os.path.basename(program.path) == "anyhook":
+        return _verb(texts)
+    if name in KILLERS and any("anyhook" in text for text in texts):
+        return f"`{name}` would end processes of anyhook."
+    if PACKAGERS.fullmatch(name) and any(_is_us(text) for text in texts):
+        if any(text in REMOVING for text in texts):
+            return f"`{name}` would uninstall anyhook."
+        if any(text in FORCED or "==" in text or "<" in text for text in texts) and "install" in texts:
+            return f"`{name}` would replace anyhook."
+    return None
+
+
+FORCED = ("--force-reinstall", "-U", "--upgrade", "--ignore-installed", "-I", "--reinstall", "--force")
+
+
+def _is_us(text: str) -> bool:
+    return re.fullmatch(r"(?:python3?-)?anyhook(?:\[[^\]]*\])?(?:[=<>~!@].*)?", text) is not None
+
+
+def _verb(texts: Sequence[str]) -> str | None:
+    verb = next((text for text in texts if not text.startswith("-")), "")
+    if verb not in DECIDING or any(text in ("--help", "-h") for text in texts):
+        return None
+    looks = any(option in texts for option in LOOKING.get(verb, ()))
+    if looks and not any(text in ("--yes", "--revoke", "--stop") for text in texts):
+        return None
+    return f"`anyhook {verb}` is for people."
+
+
+def _by_python(texts: Sequence[str], program: Program) -> str | None:
+    """Our package run or imported behind our command's back."""
+    if "-m" in texts[:-1] and texts[texts.index("-m") + 1].startswith("anyhook."):
+        module = texts[texts.index("-m") + 1]
+        if module not in ("anyhook.__main__", "anyhook.entry"):
+            return f"`{module}` is a part of anyhook that only anyhook itself runs."
+        return _verb(texts[texts.index("-m") + 2 :])
+    code = program.code or ""
+    if "anyhook" not in code:
+        return None
+    if INSIDE.search(code) and "import" in code:
+        return "The Python program uses parts of anyhook that only anyhook itself uses."
+    if re.search(r"runpy|__main__|sys\.argv", code) and any(re.search(rf"['\"]{verb}['\"]", code) for verb in DECIDING):
+        return "The Python program runs a verb of anyhook that is for people."
+    return None

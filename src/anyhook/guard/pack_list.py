@@ -1,0 +1,51 @@
+"""The packs that come with anyhook: guards, and hooks that people write again and again. Each is one readable file of
+rules in `packs/`."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from anyhook.model.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FOLDER = os.path.join(os.path.dirname(__file__), "packs")
+GUARD = "guard"
+"""The name that stands for all guards."""
+GUARDS = ("files", "git", "code", "secrets", "data", "infrastructure", "system", "outside", "rules")
+HELPERS = ("format", "notify", "test-after-edit", "context")
+"""Packs that refuse nothing; each is turned on by its own name."""
+NAMES = (*GUARDS, *HELPERS)
+
+
+class Pack(Record):
+    """One pack, as its file describes it."""
+
+    name: str
+    title: str
+    description: str
+    rules: tuple[Mapping[str, Any], ...]
+
+    @property
+    def guards(self) -> bool:
+        return self.name in GUARDS
+
+
+def read_pack(name: str) -> Pack:
+    """A pack by its name."""
+    with open(path_of(name), "rb") as file:
+        document = tomllib.load(file)
+    about = document["pack"]
+    return Pack(name, about["title"], about["description"], tuple(document["rule"]))
+
+
+def path_of(name: str) -> str:
+    return os.path.join(FOLDER, f"{name}.toml")
+
+
+def members(name: str) -> tuple[str, ...]:
+    """The packs that a word on the command line stands for; none where it stands for something else."""
+    return GUARDS if name == GUARD else (name,) if name in NAMES else ()

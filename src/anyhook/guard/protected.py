@@ -1,0 +1,179 @@
+"""What must stay as it is: our own folders, package and launcher, the files that approvals pin, every place for hooks,
+and the settings by which agents turn hooks off. It looks at the disk and changes nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from fnmatch import fnmatchcase
+from itertools import islice
+
+from anyhook.documents.places import home_of, state_dir
+from anyhook.guard.guard import own_folders
+from anyhook.install.changes import roots_of
+from anyhook.model.record import Record
+from anyhook.state.ledger import Ledger
+from anyhook.tables.registry import HOSTS, BadTable, host
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+SETTINGS = (".json", ".jsonc", ".toml", ".yaml", ".yml")
+"""Files in which an agent keeps its settings, hooks among them."""
+SHARED = ("agents", "commands", "skills", "plugins")
+"""Folders with hooks in some of their files only."""
+MAX_NAMES = 2_000
+"""How many names in one of our folders a pattern is compared with."""
+
+
+class Protected(Record):
+    """Everything that must stay, by kind. Paths are as they are written, and with links followed."""
+
+    own: tuple[str, ...]
+    """Folders in which everything is ours: state and settings,"""
+    package: tuple[str, ...]
+    """and our code."""
+    files: tuple[str, ...]
+    """Files of which every byte counts: scripts of hooks, hook files, our launcher."""
+    folders: tuple[str, ...]
+    """Folders of hooks: what is put in there is one."""
+    settings: tuple[str, ...]
+    """Files of agents of which only what is said about hooks counts."""
+    entries: frozenset[str]
+    """Files that hold our entry, of which it counts as well where they are gone."""
+    above: str
+    """The project. A folder above it counts where it is deleted, and not for what is copied into it."""
+
+    def all(self) -> Iterator[str]:
+        yield from (*self.own, *self.package, *self.files, *self.folders, *self.settings)
+
+
+def protected(
+    env: Mapping[str, str], project: str, places: Iterable[str], entries: Iterable[str], pinned: Iterable[str] = ()
+) -> Protected:
+    """What must stay, for calls that start in this project."""
+    files: set[str] = set()
+    folders: set[str] = set()
+    settings: set[str] = set()
+    for path in (*places, *entries, *_layers(env, project)):
+        name = os.path.basename(path)
+        if name.lower() in SHARED:
+            continue
+        if name.endswith(SETTINGS) and "hook" not in name.lower():
+            settings.add(path)
+        elif os.path.isdir(path) or (not os.path.lexists(path) and "." not in name):
+            folders.add(path)
+        else:
+            files.add(path)
+    for approval in Ledger(state_dir(env)).approvals.values():
+        files.update(path for item in approval.items.values() for path in item.files if path not in settings)
+    files.update([*_launchers(env), *pinned])
+    return Protected(
+        _both(own_folders(env)),
+        _both(_package(project)),
+        _both(files - {"/dev/null", "/dev/stdin"}),
+        _both(folders),
+        _both(settings),
+        frozenset(_both(entries)),
+        os.path.realpath(project),
+    )
+
+
+def _both(paths: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(each for path in sorted(paths) for each in (path, os.path.realpath(path))))
+
+
+def _layers(env: Mapping[str, str], project: str) -> Iterator[str]:
+    """The settings of every agent that can turn its hooks off, in all its layers."""
+    for name in HOSTS:
+        try:
+            table = host(name)
+        except BadTable:
+            continue  # one that cannot be loaded says so where it is called
+        if table.entry is not None:
+            roots = roots_of(table.entry, home_of(env), project, env)
+            for path in table.settings:
+                try:
+                    yield path.format(**roots)
+                except (KeyError, IndexError):
+                    continue
+
+
+def _package(project: str) -> list[str]:
+    """Our own code, unless it is what the project is about."""
+    import anyhook
+
+    folder = os.path.dirname(os.path.abspath(anyhook.__file__))
+    return [] if os.path.realpath(folder).startswith(os.path.realpath(project) + "/src/") else [folder]
+
+
+def _launchers(env: Mapping[str, str]) -> list[str]:
+    """Our program, and the interpreter that runs it where it is one of its own."""
+    found = [shutil.which("anyhook", path=env.get("PATH")), os.path.join(sys.prefix, "bin", "anyhook")]
+    if sys.prefix != sys.base_prefix:
+        found += [os.path.join(sys.prefix, "pyvenv.cfg"), sys.executable]
+    return [path for path in found if path and os.path.lexists(path)]
+
+
+# -- whether a path is one of them
+
+
+def hit(path: str, held: Protected, deletes: bool = False) -> str:
+    """The protected path that a change of this one would change; "" for none. A deletion reaches what is below."""
+    if path.startswith("$"):
+        return _ends_like(path, held)
+    has_signs = any(sign in path for sign in "*?[")
+    for own in held.all():
+        is_folder = own in held.own or own in held.package or own in held.folders
+        if path == own or (is_folder and path.startswith(f"{own}/")):
+            return own
+        if not (has_signs or (deletes and own.startswith(f"{path.rstrip('/')}/"))):
+            continue
+        if (os.path.lexists(own) or own in held.entries) and (
+            not has_signs or _covers(path, own, deletes or is_folder) or (is_folder and _covers_inside(path, own))
+        ):
+            return own
+    return ""
+
+
+def _covers_inside(pattern: str, folder: str) -> bool:
+    """Whether a pattern that reaches into all folders names a file that is in this one."""
+    base, sign, rest = pattern.partition("/**/")
+    if not sign or not f"{folder}/".startswith(f"{base}/") or "/" in rest:
+        return False
+    names = (name for _, folders, files in os.walk(folder) for name in (*folders, *files))
+    return any(fnmatchcase(name, rest) for name in islice(names, MAX_NAMES))
+
+
+def _covers(pattern: str, path: str, below: bool) -> bool:
+    """Whether a pattern names the path, or where it reaches below, a folder above it or something inside it."""
+    parts, wanted = path.split("/"), pattern.split("/")
+    for place, part in enumerate(wanted):
+        if part == "**":
+            rest = "/".join(wanted[place + 1 :])
+            if parts[:place] != wanted[:place] and not _covers(
+                "/".join(wanted[:place]), "/".join(parts[:place]), False
+            ):
+                return False
+            tail = parts[place:]
+            return bool(tail) and (
+                not rest or any(_covers(rest, "/".join(tail[at:]), below) for at in range(len(tail)))
+            )
+        if place >= len(parts):
+            return below
+        if not fnmatchcase(parts[place], part) or (parts[place].startswith(".") and part[:1] in ("*", "?")):
+            return False
+    return len(wanted) == len(parts) or below
+
+
+def _ends_like(path: str, held: Protected) -> str:
+    """Whether the known end of a path whose beginning is not known is that of a protected one: two names or more."""
+    tail = path.partition("/")[2].strip("/")
+    if "/" not in tail:
+        return ""
+    for own in (*held.own, *held.files, *held.folders, *held.settings):
+        if own.endswith(f"/{tail}") or f"/{tail}/".find("/" + "/".join(own.rsplit("/", 2)[1:]) + "/") >= 0:
+            return own
+    return ""

@@ -1,0 +1,75 @@
+"""Whether an edit of an agent's settings would change what they say about hooks: our entry, other hooks, a switch that
+turns them off. It works out the new text and compares; it never writes it."""
+
+from __future__ import annotations
+
+from anyhook.documents import edit
+from anyhook.documents.parse import syntax_of
+from anyhook.documents.read import MAX_FOREIGN_BYTES, Unreadable, read_bytes
+from anyhook.facts.calls import PATHS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+
+WORDS = ("hook", "plugin")
+"""What the keys are named by that decide about hooks."""
+OLD = ("old_text", "old_string", "old_str", "oldText", "search", "old")
+NEW = ("new_text", "new_string", "new_str", "newText", "replace", "new")
+WHOLE = ("content", "contents", "file_text", "text", "code_edit")
+
+
+def breaks(path: str, given: dict[str, Json]) -> bool:
+    """Whether a write or an edit would change what the file says about hooks; yes where that cannot be told."""
+    try:
+        before = read_bytes(path, MAX_FOREIGN_BYTES).decode()
+    except FileNotFoundError:
+        before = ""
+    except (OSError, UnicodeDecodeError, Unreadable):
+        return True
+    after = _after(before, given)
+    if after is None:
+        return True
+    if after == before:
+        return False
+    told = _about_hooks(path, before) if before.strip() else {}
+    left = _about_hooks(path, after) if after.strip() else {}
+    return told is None or left is None or told != left
+
+
+def _after(before: str, given: dict[str, Json]) -> str | None:
+    """The text after the change; None where the input does not say."""
+    edits = given.get("edits")
+    if isinstance(edits, list):
+        text: str | None = before
+        for each in edits:
+            text = _after(text, each) if text is not None and isinstance(each, dict) else None
+        return text
+    old = next((str(given[key]) for key in OLD if isinstance(given.get(key), str)), None)
+    if old is not None:
+        new = next((str(given[key]) for key in NEW if isinstance(given.get(key), str)), "")
+        if not old:
+            return new if not before else None
+        # What is not there is not replaced: the tool itself will say so. Lines of a patch need not be adjacent.
+        return before.replace(old, new) if old in before else (before if "\n" not in old.strip("\n") else None)
+    whole = next((str(given[key]) for key in WHOLE if isinstance(given.get(key), str)), None)
+    return whole if whole is not None or any(key in given for key in PATHS) else None
+
+
+def _about_hooks(path: str, text: str) -> dict[str, Json] | None:
+    """What a file says about hooks, by its keys down to the second level; None where it cannot be read."""
+    try:
+        document = edit.read(text, syntax_of(path, text))
+    except edit.CannotEdit:
+        return None
+    if not isinstance(document, dict):
+        return None
+    found: dict[str, Json] = {}
+    for key, value in document.items():
+        if any(word in key.lower() for word in WORDS):
+            found[key] = value
+        elif isinstance(value, dict):
+            inner = {name: each for name, each in value.items() if any(word in str(name).lower() for word in WORDS)}
+            if inner:
+                found[key] = inner
+    return found

@@ -1,0 +1,90 @@
+"""Which packs a rule file uses: the list `use` at its top, changed in place."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from anyhook.documents import edit
+from anyhook.documents.places import base_of, replace_file
+from anyhook.documents.read import MAX_FOREIGN_BYTES, Unreadable, read_bytes
+from anyhook.install.changes import CannotChange
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from anyhook.model.json_types import Json
+
+HEADER = """\
+# Rules for coding agents; `anyhook guards` shows them. Rules of your own go below, as [[rule]]:
+#
+#   [[rule]]
+#   name = "no release from here"
+#   when = "runs make release"
+#   because = "Releases are made by CI. Open a pull request."
+#
+# A rule of a pack is changed, switched off or relaxed for a path with [[relax]]:
+#
+#   [[relax]]
+#   rule = "git/clean"
+#   enabled = false
+"""
+
+
+def rule_file(scope: str, project: str, env: Mapping[str, str]) -> str:
+    """The file that holds a scope's rules."""
+    folder = f"{project}/.anyhook" if scope == "project" else f"{base_of(env, 'XDG_CONFIG_HOME', '.config')}/anyhook"
+    return f"{folder}/hooks.toml"
+
+
+def used_in(path: str) -> list[str]:
+    """The packs that a file uses, in order; none where there is no file."""
+    text = _text(path)
+    return _used(path, text) if text is not None else []
+
+
+def change_used(path: str, add: Sequence[str] = (), remove: Sequence[str] = ()) -> bool:
+    """Adds packs to a file, which is made if it is not there, and takes others out. Whether anything changed."""
+    text = _text(path)
+    before = _used(path, text) if text is not None else []
+    after: list[Json] = [
+        *(name for name in before if name not in remove),
+        *(name for name in add if name not in before),
+    ]
+    if after == before:
+        return False
+    try:
+        if text is None:
+            made = f"{HEADER}\n{edit.put('', 'toml', ('use',), after).strip()}\n"
+        elif after:
+            made = edit.put(text, "toml", ("use",), after)
+        else:
+            made = edit.remove(text, "toml", ("use",))
+    except edit.CannotEdit as error:
+        raise CannotChange(f"{path}: {error}") from None
+    if not after and made.strip() == HEADER.strip():  # only what we wrote is left
+        os.unlink(path)
+    else:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        replace_file(path, made.encode(), 0o644)
+    return True
+
+
+def _text(path: str) -> str | None:
+    try:
+        return read_bytes(path, MAX_FOREIGN_BYTES).decode()
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError, Unreadable) as error:
+        raise CannotChange(f"{path} cannot be read: {error}") from None
+
+
+def _used(path: str, text: str) -> list[str]:
+    try:
+        document = edit.read(text, "toml")
+    except edit.CannotEdit as error:
+        raise CannotChange(f"{path}: {error}") from None
+    used = document.get("use", []) if isinstance(document, dict) else []
+    if not isinstance(used, list) or not all(isinstance(name, str) for name in used):
+        raise CannotChange(f'{path}: `use` must be a list of packs, as use = ["git"]')
+    return [str(name) for name in used]

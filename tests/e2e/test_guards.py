@@ -1,0 +1,221 @@
+"""Guards as a person turns them on: `add`, `remove`, `guards`, `setup`, and the greeting."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import Any
+
+import pytest
+
+from anyhook.guard.pack_list import GUARDS
+from conftest import World
+
+PUSH = json.dumps({"command": "git push --force"})
+PACKAGE = """[[rule]]
+name = "no release"
+when = "runs make release"
+because = "CI releases."
+
+[[rule]]
+name = "lint"
+after = "writes *.md"
+run = "echo linted {path}"
+"""
+
+
+def verdict(world: World, given: str = PUSH, tool: str = "Bash") -> str:
+    return str(world.fire("pre_tool", "--tool", tool, "--input", given)["verdict"])
+
+
+def guards(world: World) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(world.command("guards", "--json").stdout)
+    return found
+
+
+def test_guards_are_on_at_once_and_off_again(world: World) -> None:
+    assert verdict(world) == "none"
+    done = world.command("add", "guard", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert "anyhook remove guard" in done.stderr
+    assert verdict(world) == "block"
+    assert verdict(world, json.dumps({"command": "git status"})) == "none"
+    assert world.command("remove", "guard").returncode == 0
+    assert verdict(world) == "none"
+    assert world.command("remove", "guard").returncode == 1
+
+
+def test_the_reason_says_what_to_do_instead(world: World) -> None:
+    world.command("add", "git", "--yes")
+    decision = world.fire("pre_tool", "--tool", "Bash", "--input", PUSH)
+    assert "--force-with-lease" in decision["reason"]
+
+
+def test_file_tools_are_guarded_like_the_shell(world: World) -> None:
+    world.command("add", "guard", "--yes")
+    settings = {"file_path": str(world.project / ".claude/settings.json"), "content": "{}"}
+    assert verdict(world, json.dumps(settings), "Write") == "block"
+    fine = {"file_path": str(world.project / "src/app.py"), "content": "x = 1"}
+    assert verdict(world, json.dumps(fine), "Write") == "none"
+
+
+def test_nothing_is_changed_without_a_yes(world: World) -> None:
+    done = world.command("add", "guard")
+    assert done.returncode == 1
+    assert "--yes" in done.stderr
+    assert not (world.home / "config/anyhook/hooks.toml").exists()
+
+
+def test_rules_of_ones_own_stay_as_they_are(world: World) -> None:
+    path = world.home / "config/anyhook/hooks.toml"
+    mine = '# mine\n[[rule]]\nname = "x"  # keep\nwhen = "runs x"\n'
+    world.write(path, mine)
+    world.command("add", "git", "--yes")
+    assert mine.rstrip() in path.read_text()
+    assert verdict(world) == "block"
+    world.command("remove", "git")
+    assert "git" not in path.read_text()
+    assert 'name = "x"  # keep' in path.read_text()
+
+
+def test_packs_of_a_project_are_approved_with_the_yes(world: World) -> None:
+    done = world.command("add", "git", "--scope", "project", "--yes", "--json")
+    assert json.loads(done.stdout)["approved"] > 10
+    assert verdict(world) == "block"
+    world.command("remove", "git", "--scope", "project")
+    assert json.loads(world.command("status", "--json").stdout)["gates"] == []
+
+
+def test_a_yes_to_a_pack_approves_no_other_rule_of_the_project(world: World) -> None:
+    world.write(world.project / ".anyhook/hooks.toml", '[[rule]]\nname = "x"\nwhen = "runs x"\n')
+    world.command("add", "git", "--scope", "project", "--yes")
+    states = {hook["id"]: hook["status"] for hook in json.loads(world.command("list", "--json").stdout)["hooks"]}
+    assert states["anyhook:project:pre_tool:x"] != "armed"
+    assert states["anyhook:project:git:pre_tool:hard-reset"] == "armed"
+
+
+def test_guards_shows_what_is_on(world: World) -> None:
+    world.command("add", "git", "--yes")
+    found = {pack["name"]: pack for pack in guards(world)["packs"]}
+    assert found["git"]["on"] == ["user"]
+    assert found["files"]["on"] == []
+    assert {rule["state"] for rule in found["git"]["rules"]} == {"armed"}
+    rules = {rule["name"]: rule for rule in found["git"]["rules"]}
+    assert rules["hard reset"]["id"] == "anyhook:user:git:pre_tool:hard-reset"
+    path = world.home / "config/anyhook/hooks.toml"
+    path.write_text(path.read_text() + '\n[[relax]]\nrule = "git/hard reset"\nenabled = false\n')
+    after = {rule["name"]: rule["state"] for pack in guards(world)["packs"] for rule in pack["rules"]}
+    assert after["hard reset"] == "disabled"
+
+
+def test_a_word_that_is_no_pack_is_a_bad_call(world: World) -> None:
+    done = world.command("add", "gaurd", "--yes")
+    assert done.returncode == 3
+    assert "guard" in done.stderr
+    assert world.command("remove", "nonsense").returncode == 3
+
+
+def test_a_package_is_shown_pinned_updated_and_removed(world: World) -> None:
+    folder = world.root / "house-rules"
+    world.write(folder / "packs/house.toml", PACKAGE)
+    shown = world.command("add", str(folder))
+    assert shown.returncode == 1
+    assert "runs: echo linted" in shown.stdout
+    assert world.command("add", str(folder), "--yes").returncode == 0
+    release = json.dumps({"command": "make release"})
+    assert verdict(world, release) == "block"
+    lock = world.home / "config/anyhook/anyhook.lock"
+    pinned = json.loads(lock.read_text())["packages"]["house-rules"]
+    assert pinned["source"] == str(folder)
+    assert len(pinned["files"]["packs/house.toml"]) == 64
+    world.write(folder / "packs/house.toml", PACKAGE.replace("CI releases.", "Ask first."))
+    again = world.command("add", str(folder))
+    assert '+because = "Ask first."' in again.stdout
+    assert again.returncode == 1
+    world.command("add", str(folder), "--yes")
+    assert [each["changed"] for each in guards(world)["packages"]] == [False]
+    copy = world.home / "config/anyhook/packages/house-rules/packs/house.toml"
+    copy.write_text(copy.read_text() + "# changed\n")
+    assert [each["changed"] for each in guards(world)["packages"]] == [True]
+    assert world.command("remove", "house-rules").returncode == 0
+    assert not lock.exists()
+    assert verdict(world, release) == "none"
+
+
+def test_a_package_from_a_repository_is_taken_at_its_revision(world: World) -> None:
+    folder = world.root / "rules"
+    world.write(folder / "house.toml", PACKAGE)
+
+    def git(*words: str) -> str:
+        who = ("-c", "user.name=a", "-c", "user.email=a@example.com")
+        done = subprocess.run(("git", "-C", str(folder), *who, *words), capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-qm", "one")
+    first = git("rev-parse", "HEAD")
+    world.write(folder / "house.toml", PACKAGE.replace("CI releases.", "Ask first."))
+    git("commit", "-qam", "two")
+    done = world.command("add", f"{folder}@{first}", "--yes", "--json")
+    assert json.loads(done.stdout)["revision"] == first
+    assert "CI releases." in (world.home / "config/anyhook/packages/rules/house.toml").read_text()
+    bad = world.command("add", f"{folder}@nowhere", "--yes")
+    assert bad.returncode == 3
+    assert "git could not fetch it" in bad.stderr
+
+
+def test_a_folder_without_rules_is_no_package(world: World) -> None:
+    world.write(world.root / "empty/readme.md", "x")
+    done = world.command("add", str(world.root / "empty"), "--yes")
+    assert done.returncode == 3
+    assert "[[rule]]" in done.stderr
+    assert world.command("add", "./nowhere", "--yes").returncode == 3
+
+
+def test_setup_does_it_all_and_says_how_to_undo_it(world: World) -> None:
+    plan = world.command("setup", "claude", "--dry-run")
+    assert plan.returncode == 0
+    assert not (world.home / ".claude").exists()
+    assert not (world.home / "config/anyhook/hooks.toml").exists()
+    assert world.command("setup", "claude").returncode == 1  # nobody to ask
+    done = world.command("setup", "claude", "--yes", "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["guards"] == [*GUARDS]
+    assert told["proof"]["verdict"] == "block"
+    assert [(agent["agent"], agent["installed"]) for agent in told["agents"]] == [("claude", True)]
+    assert told["undo"] == ["anyhook uninstall claude", "anyhook remove guard"]
+    assert "bridge claude PreToolUse" in (world.home / ".claude/settings.json").read_text()
+    again = json.loads(world.command("setup", "claude", "--yes", "--json").stdout)
+    assert again["guards"] == []
+    assert world.command("setup", "claud", "--yes").returncode == 3
+
+
+@pytest.mark.parametrize(
+    ("steps", "following"),
+    [
+        ((), "anyhook setup"),
+        ((("add", "guard", "--yes"),), "anyhook install AGENT"),
+        ((("setup", "claude", "--yes"),), "anyhook doctor --live"),
+    ],
+)
+def test_the_bare_command_greets_with_the_next_step(
+    world: World, steps: tuple[tuple[str, ...], ...], following: str
+) -> None:
+    world.env["PATH"] = "/usr/bin:/bin"
+    for step in steps:
+        world.command(*step)
+    done = world.command()
+    assert done.returncode == 0
+    assert f"next    {following}" in done.stdout
+    assert ("no guard is on" in done.stdout) == (not steps)
+
+
+def test_help_shows_every_verb_once_in_groups(world: World) -> None:
+    from anyhook.cli.app import GROUPS, VERBS
+
+    shown = world.command("--help").stdout
+    for name in VERBS:
+        assert shown.count(f"\n  {name} ") == 1, name
+    assert [title for title in GROUPS if f"\n{title}:\n" not in shown] == []

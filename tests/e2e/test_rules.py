@@ -1,0 +1,136 @@
+"""Rules through the command: a broken one, shadow and report, failures, agents, what is printed of many."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from anyhook.rules.evaluate import RuleCall
+from anyhook.state.settings import Settings
+
+if TYPE_CHECKING:
+    from conftest import World
+
+RULES = '[[rule]]\nname = "no ls"\nwhen = "runs ls"\nbecause = "Use rg."\n\n[[rule]]\nwhen = "runs pwd"\n'
+ID = "anyhook:user:pre_tool:no-ls"
+
+
+def rules(world: World, text: str) -> None:
+    world.write(world.home / "config" / "anyhook" / "hooks.toml", text)
+
+
+def call(world: World, command: str, *words: str) -> dict[str, object]:
+    given = json.dumps({"command": command})
+    return dict(world.fire("pre_tool", "--tool", "Bash", "--input", given, *words))
+
+
+def test_shadow_report_and_enforce(world: World) -> None:
+    rules(world, RULES)
+    assert call(world, "ls -a")["verdict"] == "block"
+    done = world.command("shadow", "no ls", "--for", "7d")
+    assert done.returncode == 0, done.stderr
+    decision = call(world, "ls -b")
+    assert (decision["verdict"], [row["verdict"] for row in decision["hooks"]]) == ("none", ["block", "none"])  # type: ignore[attr-defined]
+    assert call(world, "cat x")["verdict"] == "none"
+    gates = {gate["id"]: gate["state"] for gate in json.loads(world.command("status", "--json").stdout)["gates"]}
+    assert gates[ID] == "shadow"
+    found = json.loads(world.command("report", ID, "--json").stdout)
+    assert (found["calls"], found["stopped"], found["would_have_stopped"]) == (3, 1, 1)
+    assert [each["about"] for each in found["examples"]] == ["ls -a", "ls -b"]
+    assert "stopped 1 and would have stopped 1 of 3 calls" in world.command("report", ID).stdout
+    assert world.command("enforce", ID).returncode == 0
+    assert call(world, "ls")["verdict"] == "block"
+
+
+def test_a_new_rule_is_asked_about_the_past(world: World) -> None:
+    call(world, "git push --force")
+    call(world, "git push")
+    rules(world, '[[rule]]\nname = "force"\nwhen = "runs git push --force"\n')
+    found = json.loads(world.command("report", "force", "--json").stdout)
+    assert (found["calls"], found["stopped"], found["would_have_stopped"]) == (2, 0, 1)
+
+
+def test_a_mode_ends_with_its_time() -> None:
+    settings = Settings(hook_mode={"a": "shadow", "b": "shadow"}, hook_until={"a": 100})
+    assert settings.at(99).hook_mode == {"a": "shadow", "b": "shadow"}
+    assert settings.at(100).hook_mode == {"b": "shadow"}
+
+
+def test_the_settings_keep_what_else_they_say(world: World) -> None:
+    rules(world, RULES)
+    world.config('# mine\noff = "pass"\n\n[journal]\nkeep_days = 3 # days\n')
+    assert world.command("shadow", ID).returncode == 0
+    text = (world.home / "config" / "anyhook" / "config.toml").read_text()
+    assert text == f'# mine\noff = "pass"\n\n[journal]\nkeep_days = 3 # days\n\n[hooks."{ID}"]\nmode = "shadow"\n'
+    world.config("off = 7 7\n")
+    refused = world.command("shadow", ID)
+    assert (refused.returncode, "is left as it is" in refused.stderr) == (3, True)
+
+
+@pytest.mark.parametrize(("posture", "verdict"), [("native", "block"), ("deny", "block"), ("allow", "none")])
+def test_a_rule_that_cannot_be_asked_is_a_failure(
+    world: World, monkeypatch: pytest.MonkeyPatch, posture: str, verdict: str
+) -> None:
+    """No exception of ours opens a gate."""
+
+    def raises(_self: object) -> None:
+        raise RuntimeError("no facts today")
+
+    rules(world, RULES)
+    monkeypatch.setattr(RuleCall, "facts", property(raises))
+    from anyhook.model.event import Event
+
+    decision = world.engine(on_failure=posture).fire_sync(Event.pre_tool("Bash", {"command": "cat x"}))
+    assert decision.verdict == verdict
+    assert "no facts today" in decision.problems[0].what
+
+
+def test_many_rules_are_one_line(world: World) -> None:
+    rules(world, "".join(f'[[rule]]\nwhen = "runs no{number}"\n' for number in range(30)))
+    done = world.command("fire", "pre_tool", "--tool", "Bash", "--input", '{"command": "ls"}')
+    assert done.stdout.splitlines()[0] == "- 30 rules do not apply"
+    assert len(call(world, "ls")["hooks"]) == 30  # type: ignore[arg-type]
+    record = json.loads(world.command("log", "--json").stdout.splitlines()[-1])
+    assert (record["decision"]["hooks"], record["decision"]["unmet"]) == ([], 30)
+    assert "30 rules did not apply" in world.command("explain", "last").stdout
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "gemini"])
+def test_an_agent_is_told(world: World, agent: str) -> None:
+    from anyhook.tables.registry import sample
+
+    rules(world, '[[rule]]\nname = "no echo"\nwhen = "runs echo"\nbecause = "no echo"\n')
+    shown = sample(agent)
+    done = world.command("bridge", agent, shown.calls, stdin=json.dumps(dict(shown.payload)))
+    assert "no echo (rule: no echo)" in done.stdout + done.stderr
+
+
+def test_ask_is_never_weaker(world: World) -> None:
+    """An agent that cannot ask a person refuses."""
+    from anyhook.tables.registry import HOSTS, host, sample
+
+    rules(world, '[[rule]]\nwhen = "runs echo"\nthen = "ask"\nbecause = "Sure?"\n')
+    mute = next(
+        name for name in HOSTS if "ask" not in (host(name).row(sample(name).calls) or host(name).events[0]).says
+    )
+    shown = sample(mute)
+    done = world.command("bridge", mute, shown.calls, stdin=json.dumps(dict(shown.payload)))
+    assert "Sure?" in done.stdout + done.stderr
+    assert "cannot be asked here" in done.stdout + done.stderr
+
+
+def test_rules_see_what_rules_made_of_a_call(world: World) -> None:
+    rewrite = '[[rule]]\nwhen = "runs cp"\nthen = "rewrite"\nto = "{command} -v"\n'
+    rules(world, f'[[rule]]\nwhen = "runs zzz"\n{rewrite}')
+    decision = call(world, "cp a b")
+    assert (decision["tool_input"], decision["problems"]) == ({"command": "cp a b -v"}, [])
+
+
+def test_rules_see_what_other_hooks_made_of_a_call(world: World) -> None:
+    rules(world, '[[rule]]\nname = "no rm"\nwhen = "runs rm"\n')
+    answer = json.dumps({"replace_tool_input": {"command": "rm x"}})
+    world.hook("kode", "tool_call_pre", f"echo '{answer}'")
+    decision = call(world, "ls")
+    assert (decision["verdict"], decision["hook"]) == ("block", "anyhook:user:pre_tool:no-rm")

@@ -1,0 +1,98 @@
+"""Reads the corpora. A line is a command; a line that begins with `|` goes on with the one before it. Three in ten,
+chosen by the hash of the command, are kept aside: rules are not tuned to them."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from anyhook.agents.anyhook import EVENTS, LIMITS
+from anyhook.documents.files import Files
+from anyhook.facts.calls import facts_of
+from anyhook.facts.facts import Facts
+from anyhook.guard.pack_list import GUARDS
+from anyhook.model.event import Event
+from anyhook.model.hook import Hook, Source
+from anyhook.model.json_types import Json
+from anyhook.rules.evaluate import Hits, RuleCall, holds
+from anyhook.rules.paths import Places
+from anyhook.rules.rule_file import RuleFile
+
+HERE = Path(__file__).parent / "corpus"
+KINDS = ("destructive", "harmless")
+MAX_KEPT_ASIDE = 77  # of 256: three in ten
+
+
+class Command(NamedTuple):
+    kind: str
+    category: str
+    text: str
+
+    @property
+    def kept_aside(self) -> bool:
+        return hashlib.sha256(self.text.encode()).digest()[0] < MAX_KEPT_ASIDE
+
+
+def commands(kind: str) -> Iterator[Command]:
+    """All commands of one kind, category by category."""
+    for path in sorted((HERE / kind).glob("*.txt")):
+        for text in lines(path):
+            yield Command(kind, path.stem, text)
+
+
+def lines(path: Path) -> Iterator[str]:
+    """The commands of one file."""
+    found: list[str] = []
+    for line in path.read_text().splitlines():
+        if line.startswith("|"):
+            found.append(line[2:])
+            continue
+        if found:
+            yield "\n".join(found)
+        found = [line]
+    yield "\n".join(found)
+
+
+HOME, PROJECT = "/home/dev", "/home/dev/work/shop"
+
+
+def rules(document: dict[str, Json]) -> list[Hook]:
+    """The rules of a rule file; one that cannot be used ends the measurement."""
+    files = Files()
+    source = Source("anyhook", "user", str(HERE / "hooks.toml"), str(HERE))
+    found = RuleFile(source, files, EVENTS, LIMITS["command"]).read(document)
+    if files.problems:
+        sys.exit("\n".join(f"{problem.where}: {problem.what} {problem.fix}" for problem in files.problems))
+    return found
+
+
+class Judge:
+    """Judges commands by all rules, without a walk around it."""
+
+    def __init__(self, document: dict[str, Json] | None = None) -> None:
+        self.rules = rules(document or {"use": [*GUARDS]})
+        self.places = Places(HOME, PROJECT)
+
+    def refusals(self, command: str) -> list[str]:
+        """The names of the rules that refuse a command."""
+        return self.refusals_of("Bash", {"command": command})
+
+    def refusals_of(self, tool: str, given: dict[str, Json]) -> list[str]:
+        event = Event("pre_tool", {"tool": tool, "input": {**given}})
+        made: list[Facts] = []
+
+        def facts() -> Facts:
+            if not made:
+                made.append(facts_of(tool, given, cwd=PROJECT, home=HOME, project=PROJECT))
+            return made[0]
+
+        call = RuleCall(event, "", self.places, facts)
+        return [
+            f"{Path(rule.source).stem}/{rule.name}"
+            for rule in self.rules
+            if rule.spec["then"] in ("deny", "ask")
+            and holds(rule.spec["tree"], call, Hits(rule.spec.get("except") or ()))  # type: ignore[arg-type]
+        ]

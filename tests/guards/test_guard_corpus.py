@@ -1,0 +1,44 @@
+"""The guards over the corpora. `make test` looks at a part of them, `make test-all` at all."""
+
+from __future__ import annotations
+
+import pytest
+from guard_corpus import KINDS, Judge, commands
+
+MIN_SHARE = {
+    ("destructive", False): 0.97,
+    ("destructive", True): 0.95,
+    ("harmless", False): 0.98,
+    ("harmless", True): 0.97,
+}
+"""By kind, and whether the commands are those kept aside."""
+
+
+@pytest.fixture(scope="module")
+def judge() -> Judge:
+    return Judge()
+
+
+def test_corpora_are_large_and_no_command_is_both() -> None:
+    found = {kind: [command.text for command in commands(kind)] for kind in KINDS}
+    for kind, texts in found.items():
+        assert len(texts) >= 600
+        assert len(set(texts)) == len(texts), kind
+        aside = sum(command.kept_aside for command in commands(kind))
+        assert 0.25 < aside / len(texts) < 0.35
+    assert not set(found["destructive"]) & set(found["harmless"])
+
+
+@pytest.mark.parametrize(("kind", "aside"), MIN_SHARE)
+def test_guards_tell_destructive_from_harmless(judge: Judge, kind: str, aside: bool) -> None:
+    judged = [command for command in commands(kind) if command.kept_aside == aside][::5]
+    right = sum(bool(judge.refusals(command.text)) == (kind == "destructive") for command in judged)
+    assert right / len(judged) >= MIN_SHARE[kind, aside] - 0.01
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "aside"), MIN_SHARE)
+def test_guards_over_all_commands(judge: Judge, kind: str, aside: bool) -> None:
+    judged = [command for command in commands(kind) if command.kept_aside == aside]
+    right = sum(bool(judge.refusals(command.text)) == (kind == "destructive") for command in judged)
+    assert right / len(judged) >= MIN_SHARE[kind, aside]
