@@ -129,7 +129,10 @@ class World:
         known = len([*(self.root / "scripts").glob(f"{table}-{scope}-{name}*")])
         number = f"-{known + 1}" if known else ""
         program = self.root / "scripts" / f"{table}-{scope}-{name}{number}"
-        self.write(program, f"#!/bin/sh\n{script}\n", 0o755)
+        if Path(script).is_file():
+            program = Path(script)
+        else:
+            self.write(program, f"#!/bin/sh\n{script}\n", 0o755)
         text = path.read_text() if path.exists() else ""
         syntax = syntax_of(str(path), text)
         if not text and written.top and syntax == "json":

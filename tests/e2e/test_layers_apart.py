@@ -47,7 +47,7 @@ def refused(world: World, stdin: str) -> str:
 
 
 def test_every_dialect_is_here() -> None:
-    assert set(PROJECT_FILES) == set(DIALECTS)
+    assert set(PROJECT_FILES) == set(OF_PROJECTS)
 
 
 @pytest.mark.parametrize(("name", "path", "text"), CASES, ids=IDS)

@@ -75,6 +75,7 @@ def test_few_modules_know_an_agent(agent: str) -> None:
         "/".join(name.split("/")[:2]).removesuffix(".py") for name, tree in TREES.items() if names_agent(tree, agent)
     }
     assert {f"agents/{agent}", "tables/registry"} <= known
+    known.discard("agents/_hook_places")  # which names every agent that has hook files
     assert len(known) <= 3, known
 
 
