@@ -261,6 +261,7 @@ def commands(folder: Path, rounds: int) -> list[Row]:
     cases = {
         "pass": [*python, "-c", "pass"],
         "nothing hooked": [*anyhook, "notification", "--message", "hello", *given],
+        "status": [anyhook[0], "status", *given],
         "one hook": [*anyhook, "pre_tool", "--tool", "Shell", "--input", '{"command": "ls"}', *given],
     }
     silence = os.open(os.devnull, os.O_WRONLY)
@@ -277,6 +278,7 @@ def commands(folder: Path, rounds: int) -> list[Row]:
     return [
         ratio("anyhook fire, nothing hooked", base, ordered["nothing hooked"], ordered["pass"], 1.5),
         ratio("anyhook fire, one command hook", base, ordered["one hook"], ordered["pass"], 4.0),
+        ratio("anyhook status, warm", base, ordered["status"], ordered["pass"], 2.0),
     ]
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from hosts_page import hosts_page
+from sabotage_page import sabotage_page
 
 from anyhook.model.event import EVENTS, GATES
 from anyhook.tables.cell_names import CAUSES
@@ -88,6 +89,7 @@ def pages() -> dict[Path, str]:
     made[ROOT / "docs" / "events.md"] = events_page()
     made[ROOT / "docs" / "errors.md"] = errors_page()
     made[ROOT / "docs" / "hosts.md"] = hosts_page(NOTE)
+    made[ROOT / "docs" / "sabotage.md"] = sabotage_page(NOTE)
     return made
 
 
@@ -216,7 +218,7 @@ def _answers(kind: str, reply: Reply) -> str:
         "Keys are not case-sensitive." if reply.any_case else "",
         "A value of the wrong type makes the whole answer invalid." if reply.bad_type == "reply" else "",
         "A key that the event does not know makes the whole answer invalid." if reply.spoils else "",
-        "If stdout is empty, an object on stderr counts." if reply.stderr_speaks else "",
+        (reply.streams.__doc__ or "") if reply.streams else "",
         "An object counts whatever the exit status is." if reply.speaks_anyway else "",
     ]
     return "\n\n".join(part for part in parts if part)

@@ -14,6 +14,7 @@ from typing import Any
 from anyhook.install.diagnosis import version_of
 from anyhook.live.observed import PATH, SUB_AGENTS, load, promised, sights, undriven
 from anyhook.tables.registry import host
+from live import sabotage
 from live.cost import spent
 from live.performance import attempt, environment
 from live.policy import judged
@@ -24,7 +25,10 @@ PARTS = (*TRIALS, POLICY, COST)
 
 
 def main(words: list[str]) -> int:
-    """`--trial NAME` runs that one alone, `--open` only what nobody has seen yet; both keep what is known else."""
+    """`--trial NAME` runs that one alone, `--open` only what nobody has seen yet; both keep what is known else.
+    `--sabotage` runs the sabotages instead."""
+    if words[:1] == ["--sabotage"]:
+        return 1 if sabotaged(words[1:]) else 0
     one = words[1] if words[:1] == ["--trial"] else None
     only_open = words[:1] == ["--open"]
     agents = words[2:] if one else words[1:] if only_open else words
@@ -45,6 +49,17 @@ def main(words: list[str]) -> int:
                 print(f"{agent}: {sight.event} {sight.effect}: promised {sight.promised}, seen {sight.seen}")
     print(f"written to {Path(PATH).relative_to(Path.cwd())}; {wrong} unlike the tables")
     return 1 if wrong else 0
+
+
+def sabotaged(agents: list[str]) -> int:
+    """How many sabotages came to something that must not be."""
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+
+    def version(agent: str) -> str | None:
+        program = shutil.which(host(agent).program, path=environment()["PATH"])
+        return version_of(program, 120.0) if program else None
+
+    return sabotage.main(agents, version, today)
 
 
 def write(agent: str, found: dict[str, Any]) -> None:

@@ -34,6 +34,8 @@ def main() -> None:
                 status = call(words, os.environ)
             if status is None:
                 status = _fast(words[0], words[1:])
+        elif words[:1] == ["status"] and not debug:
+            status = _status(words[1:])
         if status is None:
             from anyhook.cli.app import run
 
@@ -112,3 +114,20 @@ def _fast(verb: str, words: list[str]) -> int | None:
 
         render.say(f"anyhook {verb}: {error}")
         return BAD_CALL
+
+
+def _status(words: list[str]) -> int | None:
+    """The exit status of a call that printed the same a moment ago, for shell prompts; None where it has to be worked
+    out."""
+    from anyhook.state.kept_status import kept_status
+
+    kept = kept_status(words)
+    if kept is None:
+        return None
+    try:
+        sys.stdout.buffer.write(kept[0].encode("utf-8", "backslashreplace"))
+        sys.stdout.buffer.flush()
+        sys.stderr.write(kept[1])
+    except (OSError, ValueError, AttributeError):  # nobody reads it
+        pass
+    return kept[2]

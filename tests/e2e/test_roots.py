@@ -205,8 +205,11 @@ def test_a_hook_above_that_is_gone_is_missed_below(box: Box) -> None:
     sub = sub_of(box)
     box.run("trust", "--yes")
     box.project.joinpath(".claude/settings.json").unlink()
-    items = box.json("trust", "--json", project=sub)["items"]
+    items = box.json("trust", "--json", status=1, project=sub)["items"]
     assert [(item["status"], item["project"]) for item in items] == [("removed", str(box.project))]
+    assert [gate["state"] for gate in box.json("status", "--json", status=1, project=sub)["gates"]] == ["changed"]
+    box.run("trust", "--yes", project=sub)
+    assert box.json("status", "--json", status=1, project=sub)["gates"] == [], "a person has agreed that it is gone"
 
 
 # --- worktrees and clones

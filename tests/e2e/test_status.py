@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import anyhook
 from anyhook.model.outcome import STOPPING
 from anyhook.tables.registry import dialect
 
@@ -19,6 +24,7 @@ GATE_KEYS = {"id", "event", "dialect", "scope", "source", "state", "agent", "why
 CALL = ("pre_tool", "--tool", "Bash", "--input", '{"command": "ls"}')
 AGAIN = "install it again: anyhook install claude"
 PASS = "exit 0"
+SOURCES = Path(anyhook.__file__).parents[1]
 
 
 def status(world: World, *words: str) -> tuple[int, dict[str, Any]]:
@@ -67,6 +73,8 @@ def test_an_entry_in_place_is_told(world: World) -> None:
         world.write(layer, json.dumps({**json.loads(before), "disableAllHooks": True}))
         installed, state, why = claude()
         assert (installed, state, str(layer) in why) == (True, "off", True), why
+        code, told = status(world, "claude")
+        assert (code, told["protected"], [gate["state"] for gate in told["gates"]]) == (1, False, ["uncovered"])
         layer.write_text(before)
     narrow = json.loads(text)
     narrow["hooks"]["PreToolUse"][0]["matcher"] = "Read"
@@ -226,3 +234,50 @@ def test_a_word_that_is_none_is_reported(world: World) -> None:
     world.config('off = "maybe"\n[hooks."a:b"]\noff = "maybe"\nspeed = "high"\n')
     problems = world.fire(*CALL)["problems"]
     assert [problem["code"] for problem in problems] == ["bad-setting"] * 3
+
+
+@pytest.mark.parametrize("words", [(), ("--short",), ("--json",)])
+def test_the_same_answer_is_kept_as_long_as_nothing_changes(world: World, words: tuple[str, ...]) -> None:
+    """A shell prompt asks again and again; every change that matters is seen at once."""
+    script = world.write(world.home / "guard.sh", "#!/bin/sh\nexit 0\n", 0o755)
+    world.hook("kodik", "PreToolUse", str(script))
+
+    def asked() -> tuple[int, str]:
+        done = world.command("status", *words)
+        return done.returncode, done.stdout
+
+    time.sleep(0.06)  # what has only just changed is not kept
+    first = asked()
+    kept = {path: path.read_bytes() for path in (world.state / "plans").iterdir()}
+    assert kept
+    assert asked() == first
+    assert first[0] == 0
+    script.chmod(0o644)
+    assert asked()[0] == 1, "its execute bit is gone"
+    script.chmod(0o755)
+    assert asked()[0] == 0
+    script.unlink()
+    assert asked()[0] == 1
+    script.write_text("#!/no/such/interpreter\n")
+    script.chmod(0o755)
+    assert asked()[0] == 1
+    script.write_text("#!/bin/sh\n<<<<<<< a\n=======\n>>>>>>> b\n")
+    assert asked()[0] == 1
+    script.write_text("#!/bin/sh\nexit 0\n")
+    assert asked() == first
+    world.config('mode = "shadow"\n')
+    assert asked()[0] == 1
+    world.config("")
+    world.write(world.project / ".claude/settings.json", "{")
+    assert asked()[0] == 1
+
+
+def test_a_kept_answer_loads_next_to_nothing(world: World) -> None:
+    world.hook("kodik", "PreToolUse", PASS)
+    time.sleep(0.06)
+    assert world.command("status", "--short").returncode == 0
+    probe = "import sys; sys.argv = ['anyhook', 'status', '--short']; import os; os._exit = lambda s: None\n"
+    probe += "from anyhook.entry import main; main(); print(sorted({'click', 'rich', 'json', 're'} & set(sys.modules)))"
+    words = [sys.executable, "-S", "-c", f"import sys; sys.path.insert(0, {str(SOURCES)!r})\n{probe}"]
+    done = subprocess.run(words, env=world.env, cwd=world.project, capture_output=True, text=True, check=True)
+    assert done.stdout == "anyhook: 1 guard on\n[]\n", done.stdout + done.stderr

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from hot_modules import HOT
 
 import anyhook
 from anyhook.state.plans import read_plan
@@ -164,3 +165,18 @@ def test_the_library_loads_no_command_line() -> None:
     loaded = {name.split(".")[0] for name in done.stdout.split()}
     assert loaded & {"click", "yaml", "regex", "asyncio"} == set()
     assert "anyhook.cli" not in done.stdout.split()
+
+
+def test_only_these_modules_go_without_typing() -> None:
+    """A module that nobody waits for imports its types in the ordinary way."""
+    source = Path(anyhook.__file__).parent
+    lean = {
+        ".".join(("anyhook", *path.relative_to(source).with_suffix("").parts)).removesuffix(".__init__")
+        for path in source.rglob("*.py")
+        if "\nTYPE_CHECKING = False\n" in path.read_text(encoding="utf-8")
+    }
+    known = {name.removesuffix(".__init__") for name in HOT}
+    agents = "anyhook.agents."  # somebody waits for every agent's own tables, and a new one is named nowhere else
+    assert {name for name in lean if not name.startswith(agents)} == {
+        name for name in known if not name.startswith(agents)
+    }

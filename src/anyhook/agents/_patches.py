@@ -33,6 +33,40 @@ def split_patch(given: Input) -> list[tuple[str, Input]]:
     return parts
 
 
+def split_shell(given: Input) -> list[tuple[str, Input]]:
+    """A shell call, and after it the files of a patch that its line hands to `apply_patch`; [] if it has none."""
+    command = given.get("command")
+    if not isinstance(command, str) or BEGIN not in command:
+        return []
+    before = command[: command.index(BEGIN)]
+    if "apply_patch" not in before and "applypatch" not in before:
+        return []
+    patch = command[len(before) :].partition(END)[0]
+    folder = before.partition("&&")[0].split()[1:2] if before.startswith("cd ") and "&&" in before else []
+    parts = split_patch({"patch": patch})
+    for _, part in parts:
+        part["path"] = "/".join([*(name.strip("\"'") for name in folder), str(part["path"])])
+    return [("shell", given), *parts] if parts else []
+
+
+def rejoin_shell(given: Input, index: int, part: Input) -> Input | None:
+    """The call with its line rewritten; None where the patch in it would be another than the one that was shown."""
+    made = {**given, **part}
+    return made if index == 0 and split_shell(made)[1:] == split_shell(given)[1:] else None
+
+
+def split_editor(given: Input) -> list[tuple[str, Input]]:
+    """An editor's call without a text to be replaced writes the whole file."""
+    if given.get("old_text") or not isinstance(given.get("new_text"), str):
+        return []
+    return [("write_file", {"path": given.get("path"), "content": given["new_text"]})]
+
+
+def rejoin_editor(given: Input, _index: int, part: Input) -> Input:
+    """The editor's call with another file or another text."""
+    return {**given, "path": part.get("path", given.get("path")), "new_text": part.get("content", given["new_text"])}
+
+
 def _add_line(part: Input, line: str) -> None:
     """One line of a file's changes."""
     sign, rest = line[:1], line[1:]

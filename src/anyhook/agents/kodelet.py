@@ -30,6 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.documents.files import Files
     from anyhook.model.json_types import Json
+    from anyhook.model.outcome import Outcome
     from anyhook.tables.rows import Draft
     from anyhook.tables.sample_rows import Sample
 
@@ -260,6 +261,12 @@ SCAFFOLD = Scaffold(
     },
 )
 
+
+def _without_follow_ups(outcome: Outcome) -> Outcome:
+    """Another hook has taken the conversation elsewhere."""
+    return outcome.replace(follow_ups=())
+
+
 DIALECT = Dialect(
     name="kodelet",
     title="Kodelet",
@@ -290,7 +297,7 @@ DIALECT = Dialect(
     off_suffix=OFF,
     ask_type="hook",
     builtins=(Builtin("builtin:compact-trigger", "after_turn", compact_trigger),),
-    first_action_wins=True,
+    outdone=_without_follow_ups,
     settings={"chaining": ("on", "upstream")},
     differences=(
         ("La", "External after_turn hooks are loaded; the product's own list of types forgot them."),

@@ -25,7 +25,7 @@ from anyhook.state.plans import Setup
 from anyhook.tables.host_rows import EFFECTS
 from anyhook.tables.registry import HOSTS, INSTALLABLE, host
 from anyhook.tables.shapes import guess
-from anyhook.walk.agent_status import unguarded
+from anyhook.walk.agent_status import unguarded, wanted_events
 from anyhook.walk.build import build
 from anyhook.walk.status import SAFE_STATES, gates
 from anyhook.warm.client import ask, servers
@@ -146,7 +146,7 @@ class AgentState:
 def _look(table: Host, setup: Setup, catalog: Catalog, live_limit_s: float | None) -> AgentState:
     """Look at one agent; with a limit it is driven, too."""
     program = shutil.which(table.program)
-    seen = diagnose(table, home_of(os.environ), setup.project, os.environ)
+    seen = diagnose(table, home_of(os.environ), setup.project, os.environ, wanted_events(catalog))
     guards = unguarded(gates(setup, catalog, table)) if seen.installed else ""
     status: str = seen.status
     reason = seen.reason

@@ -17,10 +17,13 @@ from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.documents.places import home_of, state_dir
 from anyhook.install.changes import CannotChange, FileChange, places, to_install, to_uninstall, write
-from anyhook.install.diagnosis import is_closed
+from anyhook.install.diagnosis import is_closed, lean
 from anyhook.state.installs import Installs
+from anyhook.state.plans import Setup
 from anyhook.tables.registry import HOSTS, host
 from anyhook.tables.shapes import guess
+from anyhook.walk.agent_status import wanted_events
+from anyhook.walk.build import build
 from anyhook.walk.express import express
 
 if TYPE_CHECKING:
@@ -54,6 +57,7 @@ class InstallOptions(JsonOptions):
 
 class EntryOptions(InstallOptions):
     closed: bool = switch("--closed", "Let the agent refuse what hooks guard where anyhook cannot be run.")
+    lean: bool = switch("--lean", "Leave out events that cannot refuse anything and that none of your hooks wants.")
 
 
 @verb("install", EntryOptions, EXAMPLE, AGENT)
@@ -68,10 +72,13 @@ def install(agent: str, options: EntryOptions) -> int:
     entry is a line of shell that refuses prompts and tools where anyhook cannot be run. An entry that is closed stays
     so when it is installed again; `uninstall` removes it.
 
+    With --lean the agent does not call anyhook for events that cannot refuse anything, unless a hook of yours or of
+    this project wants them. Such events are not in the journal then. `anyhook doctor` says when a hook wants one.
+
     \b
     Exit status: 0 done, 3 bad call or a file that cannot be changed.
     """
-    return _carry_out(agent, options, True, options.closed)
+    return _carry_out(agent, options, True, options.closed, options.lean)
 
 
 @verb("uninstall", InstallOptions, TAKEN_OUT, AGENT)
@@ -87,22 +94,25 @@ def uninstall(agent: str, options: InstallOptions) -> int:
 
 
 def apply(
-    agent: str, options: InstallOptions, install: bool, wants_closed: bool = False
+    agent: str, options: InstallOptions, install: bool, wants_closed: bool = False, wants_lean: bool = False
 ) -> tuple[list[FileChange], list[str], bool]:
     """Make the changes, or only find them; with the copies of the old files, and whether the entry is closed."""
     table, entry = _named(agent)
     scope = options.scope or SCOPES[0]
     project = os.path.realpath(project_of(options.project))
+    wanted = table
+    if wants_lean:
+        wanted = lean(table, wanted_events(build(Setup.of(project, dict(os.environ)), may_start=False)))
     state = state_dir(os.environ)
     backups: list[str] = []
     try:
         paths = places(table, entry, scope, home_of(os.environ), project, os.environ)
         closed = refusals(table) if wants_closed or any(map(is_closed, paths)) else {}
         if options.dry_run:
-            changes = _changes(table, entry, paths, Installs(state), scope, install, closed)
+            changes = _changes(wanted, entry, paths, Installs(state), scope, install, closed)
         else:
             with Installs.changing(state) as installs:
-                changes = _changes(table, entry, paths, installs, scope, install, closed)
+                changes = _changes(wanted, entry, paths, installs, scope, install, closed)
                 backups = write(changes, table, scope, installs, install)
     except CannotChange as why:
         raise BadCall(str(why)) from None
@@ -111,10 +121,12 @@ def apply(
     return changes, backups, bool(closed)
 
 
-def _carry_out(agent: str, options: InstallOptions, install: bool, wants_closed: bool = False) -> int:
+def _carry_out(
+    agent: str, options: InstallOptions, install: bool, wants_closed: bool = False, wants_lean: bool = False
+) -> int:
     table, _ = _named(agent)
     scope = options.scope or SCOPES[0]
-    changes, backups, closed = apply(agent, options, install, wants_closed)
+    changes, backups, closed = apply(agent, options, install, wants_closed, wants_lean)
     needed = [change for change in changes if change.needed]
     notes = [f"{table.title}: {table.confirm}"] if install else []
     if install:
@@ -143,14 +155,18 @@ def _changes(
 ) -> list[FileChange]:
     if not install:
         return to_uninstall(table, entry, paths, installs)
-    return to_install(table, entry, paths, _launcher(scope), installs, closed)
+    rows = {path: table.row(native) for path, native in paths.items()}
+    left_out = {path: paths[path] for path, row in rows.items() if row is not None and not row.installed}
+    kept = {path: native for path, native in paths.items() if path not in left_out}
+    made = to_install(table, entry, kept, _launcher(scope), installs, closed)
+    return [*made, *to_uninstall(table, entry, left_out, installs)]
 
 
 def refusals(table: Host) -> dict[str, Answer]:
     """What an agent is told at each of its gates where we cannot be run, in its own words."""
     reason = (
         f"anyhook cannot be run, and its entry in {table.title} is closed, so nothing that hooks guard may happen. "
-        "Install anyhook again, or take its entry out of the agent's config."
+        "Install anyhook again, or remove its entry from this config."
     )
     gates = [
         row for row in table.events if row.installed and CLOSING.intersection(row.canonical) and "block" in row.says

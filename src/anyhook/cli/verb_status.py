@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from time import time_ns
 from typing import TYPE_CHECKING
 
 import click
@@ -12,18 +14,24 @@ from anyhook.cli.fire import project_of
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
-from anyhook.cli.view.console import cell, grid, show
-from anyhook.cli.view.styles import BAD, FAINT, GOOD, WARN
+from anyhook.cli.view.console import cell, drawn, grid
+from anyhook.cli.view.styles import BAD, FAINT, GOOD, WARN, wants_colour
+from anyhook.documents.files import Files
+from anyhook.documents.places import upward
+from anyhook.state.kept_status import keep_status
 from anyhook.state.plans import Setup, read_plan
-from anyhook.tables.registry import HOSTS, host
+from anyhook.tables.registry import HOSTS, dialect, host
 from anyhook.tables.shapes import guess
 from anyhook.walk.agent_status import agent_status
 from anyhook.walk.build import build
 from anyhook.walk.routes import from_plan
 from anyhook.walk.status import OFF_STATES, SAFE_STATES, gates, protected
+from anyhook.walk.trust import with_interpreters
 
 if TYPE_CHECKING:
+    from anyhook.documents.places import Stamp
     from anyhook.model.json_types import Json
+    from anyhook.walk.agent_status import AgentStatus
     from anyhook.walk.routes import Catalog
     from anyhook.walk.status import GateStatus
 
@@ -47,26 +55,83 @@ def status(agents: tuple[str, ...], options: StatusOptions) -> int:
     for name in agents:
         if name not in HOSTS:
             raise BadCall(f"there is no agent `{name}`.{guess(name, HOSTS)} Agents: {', '.join(HOSTS)}.")
+    begun_ns = time_ns()
     setup = Setup.of(project_of(options.project), dict(os.environ))
     catalog = _catalog(setup)
     tables = [host(name) for name in dict.fromkeys(agents)]
-    each = [gates(setup, catalog, table) for table in tables] if tables else [gates(setup, catalog)]
-    found = [gate for some in each for gate in some]
+    found = [] if tables else gates(setup, catalog)
+    hosts: dict[str, dict[str, Json]] = {}
+    for table in tables:
+        some = gates(setup, catalog, table)
+        agent = agent_status(table, setup, some)
+        hosts[table.name] = agent.as_dict()
+        found += [_unasked(gate, agent) for gate in some]
     held = protected(found)
-    hosts = {table.name: agent_status(table, setup, some).as_dict() for table, some in zip(tables, each, strict=False)}
+    status = DONE if held else FINDINGS
+    told, aside = _told(setup, catalog, found, held, hosts, options)
+    for line in told:
+        render.exact_out(line)
+    for line in aside:
+        render.say(line)
+    if _may_be_kept(agents, options):
+        printed = ("".join(f"{line}\n" for line in told), "".join(f"{line}\n" for line in aside), status)
+        words = [word for word, given in (("--json", options.json), ("--short", options.short)) if given]
+        stamps = _depends_on(setup, catalog, found) if catalog.complete else {}
+        if stamps:
+            keep_status(setup, words, stamps, printed, begun_ns)
+    return status
+
+
+def _unasked(gate: GateStatus, agent: AgentStatus) -> GateStatus:
+    """A gate that is on, but not in an agent whose entry cannot work: that never asks."""
+    if gate.state != "armed" or not agent.dead:
+        return gate
+    return gate.replace(state="uncovered", why=agent.why, fix=f"anyhook doctor {gate.agent}")
+
+
+def _told(
+    setup: Setup,
+    catalog: Catalog,
+    found: list[GateStatus],
+    held: bool,
+    hosts: dict[str, dict[str, Json]],
+    options: StatusOptions,
+) -> tuple[list[str], list[str]]:
+    """The lines of the answer, and those beside it."""
     if options.json:
         listed: list[Json] = [gate.as_dict() for gate in found]
         problems: list[Json] = [dict(problem.as_dict()) for problem in catalog.problems]
         root = _root(setup.project)
         told: dict[str, Json] = {"protected": held, "project": setup.project, "root": root, "gates": listed}
-        render.json_out({**told, "agents": {**hosts}, "problems": problems}, indent=2)
-    elif options.short:
-        render.out(f"anyhook: {summary(found)}")
-    else:
-        _screen(found, held, hosts)
-        for line in render.problem_lines(catalog.problems):
-            render.say(line)
-    return DONE if held else FINDINGS
+        return [render.json_text({**told, "agents": {**hosts}, "problems": problems}, 2)], []
+    if options.short:
+        return [render.plain(f"anyhook: {summary(found)}")], []
+    return _screen(found, held, hosts), render.problem_lines(catalog.problems)
+
+
+def _may_be_kept(agents: tuple[str, ...], options: StatusOptions) -> bool:
+    """Whether the same call may be answered from what was printed now: not for agents, whose files are not looked at
+    then, and not in another form than a pipe's."""
+    plain = options.json or options.short or not sys.stdout.isatty()
+    return not agents and plain
+
+
+def _depends_on(setup: Setup, catalog: Catalog, found: list[GateStatus]) -> dict[str, Stamp | None]:
+    """Everything that the state of a gate was read from; {} where that cannot be told."""
+    if any(gate.state == "broken" for gate in found) or any(hook.handler == "python" for hook in catalog.hooks):
+        return {}  # a program that is not there may appear anywhere
+    files = Files()
+    files.stamps.update(catalog.stamps)
+    for folder in setup.env.get("PATH", "").split(":"):
+        files.look(folder or setup.project)
+    home = setup.env.get("HOME", "")
+    for hook in catalog.hooks:
+        if hook.handler == "command":
+            named = dialect(hook.dialect).names(hook, files, hook.project or setup.project, home)
+            with_interpreters([*named], setup.roots(()), files)
+    for folder in upward(setup.project, "/"):
+        files.look(f"{folder}/.git")
+    return files.stamps
 
 
 def _catalog(setup: Setup) -> Catalog:
@@ -98,8 +163,8 @@ def summary(found: list[GateStatus]) -> str:
     return f"{said}; {len(off)} OFF: {first.name} ({first.state}){more}{help_}"
 
 
-def _screen(found: list[GateStatus], held: bool, hosts: dict[str, dict[str, Json]]) -> None:
-    render.out(f"{'PROTECTED' if held else 'NOT PROTECTED'}: {summary(found)}")
+def _screen(found: list[GateStatus], held: bool, hosts: dict[str, dict[str, Json]]) -> list[str]:
+    lines = [render.plain(f"{'PROTECTED' if held else 'NOT PROTECTED'}: {summary(found)}")]
     table = grid()
     table.add_column(min_width=10, no_wrap=True)
     table.add_column(overflow="fold")
@@ -112,6 +177,7 @@ def _screen(found: list[GateStatus], held: bool, hosts: dict[str, dict[str, Json
         style = STYLES.get(gate.state, BAD if gate.state in OFF_STATES else "")
         table.add_row(cell(gate.state, style), cell(gate.id), cell(f"{place}{why}{fix}"))
     if found:
-        show(table)
+        lines += map(render.legible, drawn(table, render.columns(), wants_colour(os.environ)))
     for name, agent in hosts.items():
-        render.out(f"{name}: {agent['state']}" + (f" ({agent['why']})" if agent["why"] else ""))
+        lines.append(render.plain(f"{name}: {agent['state']}" + (f" ({agent['why']})" if agent["why"] else "")))
+    return lines

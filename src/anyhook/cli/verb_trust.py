@@ -25,8 +25,9 @@ from anyhook.state.repository import place_of
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.testing.kit.approval import CASES, review_cases
 from anyhook.walk.build import Loaded, build, open_ledger, within_budget
-from anyhook.walk.review import APPROVED, REMOVED, contents, differences, folders_of, review
+from anyhook.walk.review import APPROVED, REMOVED, contents, differences, review
 from anyhook.walk.routes import Catalog
+from anyhook.walk.trust import folders_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -74,6 +75,11 @@ class ProjectReview(Record):
         return [entry for entry in self.entries if entry.status not in (APPROVED, REMOVED)]
 
     @property
+    def gone(self) -> list[Reviewed]:
+        """What was approved and is no longer there: a gate that is missed until somebody agrees that it is gone."""
+        return [entry for entry in self.entries if entry.status == REMOVED]
+
+    @property
     def refused(self) -> list[Reviewed]:
         return [entry for entry in self.entries if entry.status != REMOVED and not entry.item.pinnable]
 
@@ -94,7 +100,7 @@ def trust(options: TrustOptions) -> int:
     items = [_as_dict(entry, found.ledger, found.project_of(entry)) for entry in found.entries] if as_json else []
     if not as_json:
         show(found)
-    settled = not found.waiting and not (options.here and _counts_elsewhere(found))
+    settled = not found.waiting and not found.gone and not (options.here and _counts_elsewhere(found))
     approved = not found.too_large and (settled or _approve(found, options.yes, as_json, options.here))
     events = _asked_for_events(found) if approved else {}
     if as_json:
@@ -189,7 +195,9 @@ def approve(found: ProjectReview, say: Callable[[str], None], quiet: bool = Fals
         say(f"{visible(entry.item.id)} cannot be approved: {'; '.join(_reasons(entry))}.")
     for project in () if quiet else found.projects:
         count = sum(found.project_of(entry) == project for entry in entries)
-        say(f"Approved: {count} in {visible(project)}.{_reach(project, here)}")
+        gone = sum(found.project_of(entry) == project for entry in found.gone)
+        forgotten = f" No longer expected: {gone}." if gone else ""
+        say(f"Approved: {count} in {visible(project)}.{forgotten}{_reach(project, here) if count else ''}")
 
 
 def _is_here(entry: Reviewed) -> bool:

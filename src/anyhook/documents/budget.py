@@ -4,10 +4,10 @@ it, and an agent waits while it is read; so all of it together has a bound, howe
 from __future__ import annotations
 
 from time import monotonic, process_time
+from typing import TYPE_CHECKING
 
 from anyhook.model.problem import ERROR, Problem
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import stat
+from typing import TYPE_CHECKING
 
 from anyhook.documents.budget import BYTES, HASHED, HOOKS, LOOKS, NAMES, PROBLEMS, VALUES
 from anyhook.documents.parse import parse_json, parse_toml, parse_yaml, repeated_key, split_front_matter, syntax_of
@@ -13,7 +14,6 @@ from anyhook.documents.read import Unreadable, head, read_bytes
 from anyhook.model.problem import ERROR, WARNING, Problem
 from anyhook.model.record import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 

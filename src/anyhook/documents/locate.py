@@ -6,12 +6,12 @@ The values come from the parsers; this follows wanted paths only. In a text that
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from anyhook.documents.parse import clean
 from anyhook.documents.read import Unreadable
 from anyhook.documents.toml_layout import TomlLayout, unquoted_key
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from anyhook.documents.parse import MAX_DIGITS, NotFinite, line_at
 from anyhook.documents.read import Unreadable
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from json import JSONDecodeError
 

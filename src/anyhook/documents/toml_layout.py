@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from anyhook.documents.parse import MAX_KEY_PARTS, bound_toml
 from anyhook.model.record import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.documents.parse import Place
 

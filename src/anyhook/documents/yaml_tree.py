@@ -7,6 +7,7 @@ node before it goes down into it, so the depth is checked there: exact, before t
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import yaml
 from yaml.nodes import MappingNode, ScalarNode, SequenceNode
@@ -15,7 +16,6 @@ from anyhook.documents.mistakes import merge_conflict
 from anyhook.documents.parse import MAX_BITS, MAX_DEPTH, MAX_DIGITS, too_deep
 from anyhook.documents.read import Unreadable
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -111,14 +111,15 @@ POWERSHELL = ("powershell", "pwsh", "cmd.exe")
 
 
 def facts_of(
-    tool: str, tool_input: Mapping[str, Json], *, cwd: str, home: str, project: str | None, agent: str | None = None,
+    tool: str, tool_input: Mapping[str, Json], *, cwd: str | None, home: str, project: str | None,
+    agent: str | None = None,
     variables: Mapping[str, str] | None = None,
 ) -> Facts:  # fmt: skip
     """What a call would do. It raises nothing: what cannot be read is in `unknown`."""
     into = Collector(home, variables)
     try:
         for name, given in _parts(tool, dict(tool_input), agent):
-            _look(name, given, cwd or project or "/", into)
+            _look(name, given, cwd, into)
     except Exception as error:  # noqa: BLE001 (whatever it was: a rule can ask for what is unknown)
         into.unknown.append(f"not read: {type(error).__name__} while reading the call")
     return into.facts()
@@ -150,7 +151,7 @@ def _parts(tool: str, given: dict[str, Json], agent: str | None) -> list[tuple[s
     return parts or [(row.ours, restored(given, row.inputs))]
 
 
-def _look(tool: str, given: dict[str, Json], cwd: str, into: Collector) -> None:
+def _look(tool: str, given: dict[str, Json], cwd: str | None, into: Collector) -> None:
     folder = next((str(given[key]) for key in FOLDERS if isinstance(given.get(key), str) and given[key]), "")
     if folder and not any(key in given for key in ("old_text", "content")):
         from anyhook.facts.paths import resolve
@@ -222,7 +223,7 @@ def _joined(value: Json) -> str:
     return shlex.join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _shell(tool: str, given: dict[str, Json], line: str, cwd: str, into: Collector) -> None:
+def _shell(tool: str, given: dict[str, Json], line: str, cwd: str | None, into: Collector) -> None:
     shell = str(given.get("shell") or "").lower()
     if any(name in shell or name in tool.lower() for name in POWERSHELL):
         into.unknown.append(f"not read: a line of PowerShell or cmd, `{line[:60]}`")
@@ -232,7 +233,7 @@ def _shell(tool: str, given: dict[str, Json], line: str, cwd: str, into: Collect
     into.shell(line, cwd)
 
 
-def _code(tool: str, given: dict[str, Json], code: str, cwd: str, into: Collector) -> None:
+def _code(tool: str, given: dict[str, Json], code: str, cwd: str | None, into: Collector) -> None:
     """A tool that runs code of a language."""
     from anyhook.facts.code import look_at_code
     from anyhook.shell.program import Program
@@ -249,7 +250,7 @@ def _code(tool: str, given: dict[str, Json], code: str, cwd: str, into: Collecto
     look_at_code(program, into)
 
 
-def _files(tool: str, words: list[str], given: dict[str, Json], cwd: str, into: Collector) -> None:
+def _files(tool: str, words: list[str], given: dict[str, Json], cwd: str | None, into: Collector) -> None:
     """A tool by its name and by the paths that it is given."""
 
     def named(keys: tuple[str, ...]) -> Iterator[str]:

@@ -49,9 +49,16 @@ class Collector:
         self.unknown.extend(line.unknown)
         for found in line.programs:
             program = found.replace(remote=remote or found.remote, via=(*via, *found.via)) if remote or via else found
-            self.runs.append(program)
+            self.program(program)
+
+    def program(self, program: Program) -> None:
+        """One program. If reading one fails, that is unknown, and hides no other."""
+        self.runs.append(program)
+        try:
             look_at(program, self)
             look_at_code(program, self)
+        except Exception as error:  # noqa: BLE001
+            self.unknown.append(f"not read: {type(error).__name__} while reading `{program.name}`")
 
     def line(self, text: str, program: Program) -> None:
         """A shell line inside the code of another language."""
@@ -97,8 +104,9 @@ class Collector:
         self.connects.append(address)
 
     def note(self, action: str, path: Word | str, cwd: str | None) -> None:
-        """One of `read`, `write`, `delete`."""
-        {"read": self.read, "write": self.write, "delete": self.delete}[action](path, cwd)
+        """One of `read`, `write`, `delete`, `change`."""
+        acts = {"read": self.read, "write": self.write, "delete": self.delete, "change": self.change}
+        acts[action](path, cwd)
 
     def facts(self) -> Facts:
         def once(values: list[str]) -> tuple[str, ...]:

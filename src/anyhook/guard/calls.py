@@ -9,11 +9,10 @@ import re
 from anyhook.documents.places import home_of
 from anyhook.facts.by_table import LISTERS
 from anyhook.facts.calls import facts_of
-from anyhook.facts.code import OTHERS, PYTHON, look_at_code
+from anyhook.facts.code import OTHERS, PYTHON
 from anyhook.facts.collect import Collector
 from anyhook.facts.effects import EFFECTS
 from anyhook.facts.paths import resolve
-from anyhook.facts.programs import look_at
 from anyhook.facts.special import SPECIAL
 from anyhook.guard.own_programs import decides
 from anyhook.guard.protected import Protected, hit, protected
@@ -43,6 +42,8 @@ HARMLESS = frozenset({
 })  # fmt: skip
 """Programs without a row in the table of effects that do not change the files they are given."""
 LINKERS = ("ln", "link")
+UNPACKERS = ("cp", "rsync", "tar", "unzip", "mv", "ditto", "bsdtar", "gtar")
+"""Programs that fill a folder with whatever they are given."""
 
 
 def refused(
@@ -60,7 +61,8 @@ def refused(
     home = home_of(env)
     variables = {name: value for name, value in env.items() if name.isidentifier() and value.startswith("/")}
     folder = str(event.data.get("cwd") or "") or project
-    for cwd in dict.fromkeys((folder, project)):
+    # The agent's shell may be elsewhere than its payload says, so paths are looked at without a folder as well.
+    for cwd in dict.fromkeys((folder, project, None)):
         facts = facts_of(tool, given, cwd=cwd, home=home, project=project, variables=variables)
         why = _of_programs(facts, held, home) if facts.runs else _of_tool(tool, given, facts, held)
         if why:
@@ -89,19 +91,21 @@ def _what(path: str, held: Protected) -> str:
 
 
 def _of_programs(facts: Facts, held: Protected, home: str) -> str | None:
+    """The programs of a line, one by one, and what the line itself writes."""
+    seen: set[str] = set()
     for program in facts.runs:
         if why := decides(program):
             return why
         if program.remote:
             continue
         found = Collector(home)
-        look_at(program, found)
-        look_at_code(program, found)
+        found.program(program)
         own = found.facts()
+        seen.update(own.writes)
         if why := _changed(program, own, held) or _handed(program, own, held, home):
             return why
-    for path in facts.writes:  # a line that only redirects
-        if found_path := hit(path, held):
+    for path in facts.writes:
+        if path not in seen and (found_path := hit(path, held)):
             return f"The line would write to {path}, {_what(found_path, held)}."
     return None
 
@@ -118,7 +122,7 @@ def _changed(program: Program, own: Facts, held: Protected) -> str | None:
         if found := hit(path, held, deletes="-R" in program.args or "--recursive" in program.args):
             return f"`{name}` would change {path}, {_what(found, held)}."
     for path in own.writes:
-        found = hit(path, held) or _copied_over(program, path, held)
+        found = _copied_over(program, path, held) if program.name in UNPACKERS else hit(path, held)
         if found:
             return f"`{name}` would write to {path}, {_what(found, held)}."
     if name in LINKERS:
@@ -130,11 +134,13 @@ def _changed(program: Program, own: Facts, held: Protected) -> str | None:
 
 def _copied_over(program: Program, path: str, held: Protected) -> str:
     """What is in a folder into which a whole tree is copied or unpacked."""
-    if program.name not in ("cp", "rsync", "tar", "unzip", "mv", "ditto", "bsdtar", "gtar"):
-        return ""
+    if not path.endswith("/**") and (found := hit(path, held)):
+        return found
     folder = path.removesuffix("/**").rstrip("/")
     if folder == held.above or held.above.startswith(f"{folder}/"):
         return ""
+    if any(folder == own or folder.startswith(f"{own}/") for own in (*held.own, *held.package, *held.folders)):
+        return folder
     return next((own for own in held.all() if os.path.dirname(own) == folder and os.path.lexists(own)), "")
 
 

@@ -24,6 +24,7 @@ SETTINGS = (".json", ".jsonc", ".toml", ".yaml", ".yml")
 """Files in which an agent keeps its settings, hooks among them."""
 SHARED = ("agents", "commands", "skills", "plugins")
 """Folders with hooks in some of their files only."""
+LAUNCHER = "/bin/anyhook"
 MAX_NAMES = 2_000
 """How many names in one of our folders a pattern is compared with."""
 
@@ -124,6 +125,8 @@ def hit(path: str, held: Protected, deletes: bool = False) -> str:
     """The protected path that a change of this one would change; "" for none. A deletion reaches what is below."""
     if path.startswith("$"):
         return _ends_like(path, held)
+    if path.endswith(LAUNCHER):
+        return path  # wherever it is: `$(which …)` is not looked up
     has_signs = any(sign in path for sign in "*?[")
     for own in held.all():
         is_folder = own in held.own or own in held.package or own in held.folders

@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
+OUR_ENTRY = "anyhook bridge"
 WORDS = ("hook", "plugin")
 """What the keys are named by that decide about hooks."""
 OLD = ("old_text", "old_string", "old_str", "oldText", "search", "old")
@@ -50,8 +51,10 @@ def _after(before: str, given: dict[str, Json]) -> str | None:
         new = next((str(given[key]) for key in NEW if isinstance(given.get(key), str)), "")
         if not old:
             return new if not before else None
+        if old in before:
+            return before.replace(old, new)
         # What is not there is not replaced: the tool itself will say so. Lines of a patch need not be adjacent.
-        return before.replace(old, new) if old in before else (before if "\n" not in old.strip("\n") else None)
+        return None if "\n" in old.strip("\n") or (OUR_ENTRY in old and OUR_ENTRY not in new) else before
     whole = next((str(given[key]) for key in WHOLE if isinstance(given.get(key), str)), None)
     return whole if whole is not None or any(key in given for key in PATHS) else None
 

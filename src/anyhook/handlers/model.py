@@ -8,13 +8,13 @@ import contextvars
 import os
 import threading
 from time import monotonic, time_ns
+from typing import TYPE_CHECKING
 
 from anyhook.handlers import inside_hook
 from anyhook.handlers.roles import role_of
 from anyhook.model.call import Call, Run
 from anyhook.process.child import OUTPUT_LIMIT
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.handlers.model_client import AnyModel, Client
     from anyhook.model.hook import Hook

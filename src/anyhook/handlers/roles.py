@@ -3,7 +3,8 @@ It asks nobody."""
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from anyhook.handlers.model_client import AnyModel
     from anyhook.model.hook import Hook

@@ -6,13 +6,13 @@ from __future__ import annotations
 import asyncio
 import os
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from anyhook.model.call import Call, Run
 from anyhook.model.words import RUN_VARIABLE
 from anyhook.process.async_wait import wait_in_thread
 from anyhook.process.run import start
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping
 

@@ -17,7 +17,7 @@ from anyhook.shell.programs import StartContext, fault_of
 from anyhook.tables.host_rows import OffSwitch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Entry, Host
@@ -29,6 +29,7 @@ UNKNOWN: Final = "UNKNOWN"
 NOT_INSTALLED: Final = "NOT_INSTALLED"
 SWITCHES = (OffSwitch(("disableAllHooks",)), OffSwitch(("hooksConfig", "enabled"), False))
 """Settings of any agent that turn all hooks off."""
+IN_PLACE = "the entry is in place; only the agent itself can show that it calls it"
 LISTED_OFF = ("hooksConfig", "disabled")
 """A setting that names hooks to be left out, as our handlers are named in such agents."""
 EVERYTHING = (None, "", "*", ".*")
@@ -68,8 +69,11 @@ class OurHandler(Record):
 LAUNCHER = "const LAUNCHER = "
 
 
-def diagnose(host: Host, home: str, project: str, env: Mapping[str, str]) -> Diagnosis:
-    """Where our entry is, and what would keep it from working."""
+def diagnose(
+    host: Host, home: str, project: str, env: Mapping[str, str], wanted: Collection[str] | None = None
+) -> Diagnosis:
+    """Where our entry is, and what would keep it from working. `wanted` are the events of the hooks there: an entry may
+    leave out others that cannot refuse anything (`install --lean`)."""
     entry = host.entry
     if entry is None:
         return Diagnosis((), NOT_INSTALLED, "its own hook files are read by anyhook as they are")
@@ -109,12 +113,16 @@ def diagnose(host: Host, home: str, project: str, env: Mapping[str, str]) -> Dia
     gaps = list(_gaps(host, handlers))
     if gaps:
         return told(INERT, gaps[0])
-    lacking = _lacking(host, handlers)
-    if lacking:
-        return told(
-            UNKNOWN, f"the entry leaves out {', '.join(lacking)}; install it again: anyhook install {host.name}"
-        )
-    return told(UNKNOWN, "the entry is in place; only the agent itself can show that it calls it")
+    return told(UNKNOWN, _left_out(host, handlers, wanted) or IN_PLACE)
+
+
+def _left_out(host: Host, handlers: list[OurHandler], wanted: Collection[str] | None) -> str:
+    """The events that refuse nothing at which the agent would not call us, if there are any."""
+    lacking = _lacking(host, handlers, None)
+    if lacking and wanted is not None and not _lacking(host, handlers, wanted):
+        return f"the entry is in place; it leaves out {', '.join(lacking)}, which no hook here wants"
+    again = f"install it again: anyhook install {host.name}"
+    return f"the entry leaves out {', '.join(lacking)}; {again}" if lacking else ""
 
 
 def _gaps(host: Host, handlers: list[OurHandler]) -> Iterator[str]:
@@ -135,9 +143,23 @@ def _gaps(host: Host, handlers: list[OurHandler]) -> Iterator[str]:
             yield f"there is no entry for {row.native}, so the agent does not ask there; {again}"
 
 
-def _lacking(host: Host, handlers: list[OurHandler]) -> list[str]:
+def _lacking(host: Host, handlers: list[OurHandler], wanted: Collection[str] | None) -> list[str]:
     there = {handler.event for handler in handlers if not handler.dead}
-    return [row.native for row in host.events if row.installed and row.native not in there]
+    missing = [row for row in host.events if row.installed and row.native not in there]
+    return [row.native for row in missing if wanted is None or set(wanted).intersection(row.canonical)]
+
+
+def lean(host: Host, wanted: Collection[str]) -> Host:
+    """The same host, where only gates and wanted events are hooked up. A gate stays, whoever wants it: a hook of
+    another project, or one of tomorrow, must not be passed over. So does the start of a session, where a person is
+    told which gates are off."""
+    kept = {*wanted, "session_start"}
+    return host.replace(
+        events=tuple(
+            row if "block" in row.says or kept.intersection(row.canonical) else row.replace(installed=False)
+            for row in host.events
+        )
+    )
 
 
 def _text(path: str) -> str | None:

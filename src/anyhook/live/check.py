@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import tempfile
+from typing import TYPE_CHECKING
 
 from anyhook.agents._probe import PROBE_HOOK, probe_hook
 from anyhook.documents.places import home_of
@@ -19,7 +20,6 @@ from anyhook.model import lean_json
 from anyhook.model.record import Record
 from anyhook.tables import registry
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -67,7 +67,7 @@ def check(table: Host, program: str, project: str, env: Mapping[str, str], limit
         )
         ran = os.path.exists(f"{stage.project}/{RAN}")
         status, reason = judge(table, seen, ran, refusals(stage, word), limit_s)
-        if dead and not ran and any(request.answered for request in seen.requests):
+        if dead and not ran:  # where prompts are refused as well, it never asks its model
             status, reason = REFUSING, dead
     return Verdict(status, reason, seen.network, tuple(copied))
 

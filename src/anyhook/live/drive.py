@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 from anyhook.live.model_server import MODEL, ModelServer
 from anyhook.live.network import leave
@@ -20,7 +21,6 @@ from anyhook.process.run import adopt_orphans, end_all, run
 from anyhook.process.tree import Tree
 from anyhook.tables import registry
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import FrameType

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import json
 import os
+from typing import TYPE_CHECKING
 
 from anyhook.model.record import Record
 from anyhook.tables.registry import drive
 from anyhook.walk.settle import AFTERWARDS, RULES
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 

@@ -5,11 +5,11 @@ shift nothing."""
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 from anyhook.live.wire import ModelCall, ModelReply
 from anyhook.model.record import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 

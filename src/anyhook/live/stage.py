@@ -6,12 +6,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from typing import TYPE_CHECKING
 
 from anyhook.documents import edit
 from anyhook.documents.places import home_of
 from anyhook.install.changes import places, roots_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

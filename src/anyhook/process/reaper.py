@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import select
 import sys
+from typing import TYPE_CHECKING
 
 from anyhook.process.leftovers import end_marked, mark_this_process
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from subprocess import Popen
     from types import TracebackType

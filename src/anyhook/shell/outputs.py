@@ -123,9 +123,9 @@ KNOWN: dict[str, Callable[[list[str], str | None, str | None, Callable[[str], st
     "true": lambda _texts, _stdin, _cwd, _file: "",
     "cd": lambda _texts, _stdin, _cwd, _file: "",
     "mkdir": lambda _texts, _stdin, _cwd, _file: "",
-    "which": lambda texts, _stdin, _cwd, _file: _last(texts),
-    "command": lambda texts, _stdin, _cwd, _file: _last(texts) if texts[:1] == ["-v"] else None,
-    "type": lambda texts, _stdin, _cwd, _file: _last(texts) if texts[:1] in (["-p"], ["-P"]) else None,
+    "which": lambda texts, _stdin, _cwd, _file: f"/usr/bin/{_last(texts)}",
+    "command": lambda texts, _stdin, _cwd, _file: f"/usr/bin/{_last(texts)}" if texts[:1] == ["-v"] else None,
+    "type": lambda texts, _stdin, _cwd, _file: f"/usr/bin/{_last(texts)}" if texts[:1] in (["-p"], ["-P"]) else None,
     "basename": lambda texts, _stdin, _cwd, _file: os.path.basename(texts[0].rstrip("/")).removesuffix(
         (texts[1:] or [""])[0]
     ),

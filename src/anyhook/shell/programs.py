@@ -10,13 +10,13 @@ import shutil
 import stat
 import sys
 from itertools import dropwhile
+from typing import TYPE_CHECKING
 
 from anyhook.documents.read import head as first_bytes
 from anyhook.model.record import Record
 from anyhook.shell.commands import INTERPRETERS, SHELLS, expand_home
 from anyhook.shell.loose import is_assignment, loose_words
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 

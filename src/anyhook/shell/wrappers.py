@@ -179,6 +179,8 @@ def _wrapped(name: str, wrapper: Wrapper, words: Sequence[Word]) -> list[InnerCo
         return []
     if wrapper.remote and wrapper.skip and rest:
         label = f"{label} {rest[0].source}"
+    if name == "chroot" and rest[:1] and rest[0].text == "/":
+        wrapper = wrapper.replace(remote=False)
     rest = rest[wrapper.skip :]
     if rest[:1] and rest[0].text == "--":
         rest = rest[1:]
@@ -306,10 +308,8 @@ def found_files(words: Sequence[Word], origins: tuple[Program, ...] = ()) -> lis
     """What `find` finds, as patterns: anything below where it starts, or what has one of the names that it asks for."""
     texts = [word.text for word in words]
     names = [texts[place + 1] for place, text in enumerate(texts[:-1]) if text in ("-name", "-iname")]
-    if "!" in texts or "-not" in texts or not names:
-        names = ["**"]
-    elif "-path" not in texts:
-        names = [f"**/{name}" for name in names]
+    is_negated = "!" in texts or "-not" in texts
+    names = [f"**/{name}" for name in names] if names and not is_negated else ["**"]
     return [
         Word(f"{each.text.rstrip('/')}/{name}", f"{each.source.rstrip('/')}/{name}", True, origins)
         for each in search_roots(words)

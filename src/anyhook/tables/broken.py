@@ -3,12 +3,13 @@ says what is wrong with it, so that its hooks are never off in silence."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from anyhook.model.hook import Layer, Source
 from anyhook.tables.cells import everything
 from anyhook.tables.registry import BadTable
 from anyhook.tables.rows import Dialect, Failing, Launch
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.documents.files import Files
     from anyhook.model.hook import Hook

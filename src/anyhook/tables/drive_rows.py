@@ -3,9 +3,10 @@ that we play. Nothing here starts anything."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from anyhook.model.record import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from anyhook.model.event import EVENTS, FIELDS
 from anyhook.tables.cell_names import OUR_TOOLS, SCOPES, STYLES, doubled, unknown
 from anyhook.tables.host_rows import EFFECTS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

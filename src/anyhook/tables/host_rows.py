@@ -37,8 +37,8 @@ class HostTool(Record):
     """Our field → the host's; fields not named here are the same."""
     split: Callable[[Input], list[tuple[str, Input]]] | None = None
     """The calls of our own tools that one call of a batch or a patch stands for; [] where it cannot be told."""
-    rejoin: Callable[[Input, int, Input], Input] | None = None
-    """The host's input with one part rewritten; None where parts cannot be put back."""
+    rejoin: Callable[[Input, int, Input], Input | None] | None = None
+    """The host's input with one part rewritten; None where that part, or no part, can be put back."""
 
 
 class Say(Record):

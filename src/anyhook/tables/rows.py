@@ -11,9 +11,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from anyhook.documents.files import Files
+    from anyhook.model.call import Run
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook, Layer, Source
     from anyhook.model.json_types import Json
+    from anyhook.model.outcome import Outcome
     from anyhook.model.words import Effect
     from anyhook.tables.shapes import EntryShape
 
@@ -88,6 +90,8 @@ class ToolRow(Record):
     native: str
     inputs: Mapping[str, str] = {}
     """The host's field → the product's; dots lead into nested objects. Fields not named here are the same."""
+    also: tuple[str, ...] = ()
+    """Further names that the product has for it, and that matchers are tried against as well."""
 
 
 class Launch(Record):
@@ -147,8 +151,8 @@ class Reply(Record):
     """The canonical events on which plain text is heard; () for all."""
     text_does: str = "context"
     """The Outcome field that it fills: `context` or `messages`."""
-    stderr_speaks: bool = False
-    """Whether a JSON object on stderr counts where stdout is empty."""
+    streams: Callable[[Run], Run] | None = None
+    """The run as its product reads it, where the answer is not on stdout alone. The docs quote its docstring."""
     spoils: Callable[[dict[str, Json], str], str] | None = None
     """Why an answer cannot be used at all, or ""; gets the canonical event."""
     speaks_anyway: bool = False
@@ -324,8 +328,8 @@ class Dialect(Record):
     """The order inside one event, where it is not the order of declaration."""
     withholds: bool = False
     """Whether a block after a tool replaces its output by the error text."""
-    first_action_wins: bool = False
-    """Whether follow-ups are dropped once a hook replaces the history or calls a recipe."""
+    outdone: Callable[[Outcome], Outcome] | None = None
+    """What is left of an outcome once another hook of the dialect replaces the history or calls a recipe."""
     schema: Callable[[], dict[str, Json]] | None = None
     """What its hook file looks like, as JSON Schema, where `shape` does not say it."""
     shape: EntryShape | None = None

@@ -3,9 +3,10 @@ read it, so that none of them has to know an agent by name."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from anyhook.model.record import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -3,7 +3,8 @@ value, the schema leaves open."""
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.tables.folders import FolderShape

@@ -7,6 +7,7 @@ Tests call it for the agents that come with anyhook, and whoever finds an agent 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from anyhook.model.event import EVENTS, FIELDS, Event
 from anyhook.model.hook import Hook
@@ -29,7 +30,6 @@ from anyhook.tables.cell_names import (
 from anyhook.tables.host_check import host_mistakes
 from anyhook.tables.rows import Roots, Scene
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -63,10 +63,13 @@ def rewritten(
     return current, seen
 
 
-def spellings(native: Event, event: Event) -> Iterator[Event]:
+def spellings(native: Event, event: Event, dialect: Dialect) -> Iterator[Event]:
     """A host's event in every spelling that a matcher may be written for: the dialect's, the host's, and the tool's
     other names."""
     yield native
+    row = _row(event, dialect)
+    for name in row.also if row is not None else ():
+        yield native.replace(data={**native.data, "tool": name})
     yield event
     for name in event.also:
         yield event.replace(data={**event.data, "tool": name})

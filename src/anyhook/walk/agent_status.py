@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from anyhook.documents.places import home_of
 from anyhook.install.diagnosis import INERT, NOT_INSTALLED, REFUSING, diagnose
+from anyhook.model.hook import ARMED
 from anyhook.model.record import Record
 from anyhook.tables.host_rows import channel_of
 from anyhook.walk.status import SAFE_STATES, protected
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.state.plans import Setup
     from anyhook.tables.host_rows import Host
+    from anyhook.walk.routes import Catalog
     from anyhook.walk.status import GateStatus
 
     AgentState = Literal["on", "off", "unknown"]
@@ -32,6 +34,8 @@ class AgentStatus(Record):
     why: str
     channel: str | None
     """How a person is told something through it."""
+    dead: bool = False
+    """Whether our entry is there and the agent does not call it, or not at every gate."""
 
     def as_dict(self) -> dict[str, Json]:
         return {"installed": self.installed, "state": self.state, "why": self.why, "channel": self.channel}
@@ -41,7 +45,7 @@ def agent_status(table: Host, setup: Setup, found: Sequence[GateStatus]) -> Agen
     """`found` is the state of every gate in this agent."""
     seen = diagnose(table, home_of(setup.env), setup.project, setup.env)
     state, why = _judged(table, seen, found)
-    return AgentStatus(bool(seen.installed), state, why, channel_of(table))
+    return AgentStatus(bool(seen.installed), state, why, channel_of(table), seen.status == INERT)
 
 
 def _judged(table: Host, seen: Diagnosis, found: Sequence[GateStatus]) -> tuple[AgentState, str]:
@@ -56,6 +60,11 @@ def _judged(table: Host, seen: Diagnosis, found: Sequence[GateStatus]) -> tuple[
     if set(seen.scopes) <= set(table.confirms):
         return "unknown", f"the entry is in place, but whether it was confirmed cannot be seen: {table.confirm}"
     return "on", ""
+
+
+def wanted_events(catalog: Catalog) -> set[str]:
+    """The events of every hook that runs."""
+    return {event for hook in catalog.hooks if hook.status == ARMED for event in hook.events}
 
 
 def unguarded(found: Sequence[GateStatus]) -> str:

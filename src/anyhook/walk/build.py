@@ -5,6 +5,7 @@ has no hooks here, in any dialect; the user's hooks are as without it."""
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from anyhook.documents.budget import Budget, TooLarge
 from anyhook.documents.files import Files
@@ -29,7 +30,6 @@ from anyhook.walk.load import builtins, load
 from anyhook.walk.routes import Catalog
 from anyhook.walk.trust import gated, gone, trust
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import TypeVar
@@ -245,7 +245,8 @@ def _build(setup: Setup, loaded: Loaded, may_start: bool) -> Catalog:
     failed = any(problem.code == FAILED for problem in problems)
     failed = failed or (loaded.too_large is not None and not loaded.too_large.lasting)
     complete = not failed and all(hook.native_event or hook.status != ARMED for hook in hooks)
-    missing = gone(loaded.layers, ledger, roots) if setup.trust == "ask" and loaded.too_large is None else ()
+    known = setup.trust == "ask" and loaded.too_large is None
+    missing = gone(loaded.layers, ledger, loaded.roots, loaded.folders) if known else ()
     return Catalog(hooks, problems, required(loaded.config, hooks), files.stamps, complete, missing)
 
 

@@ -3,6 +3,8 @@ certain: an agent has more tools than its table knows, from its own servers and 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from anyhook.model.event import EVENTS, Event
 from anyhook.model.hook import ARMED
 from anyhook.tables.patterns import names_only
@@ -10,7 +12,6 @@ from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
 from anyhook.walk.receive import recalled
 from anyhook.walk.routes import known
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from anyhook.documents.files import Files
 from anyhook.documents.places import state_dir
@@ -27,7 +28,6 @@ from anyhook.walk.routes import Catalog
 from anyhook.walk.suspicious import suspicious
 from anyhook.walk.unread import unread_files
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

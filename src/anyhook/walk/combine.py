@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
 
-    Rejoin = Callable[[dict[str, Json], int, dict[str, Json]], dict[str, Json]]
+    Rejoin = Callable[[dict[str, Json], int, dict[str, Json]], dict[str, Json] | None]
 
 NAMED = ("command", "path")
 """The fields by which a part is called."""
@@ -29,10 +29,8 @@ def combine(
     rewritten, lost = given, False
     for index, (_, each) in enumerate(parts):
         if each.tool_input is not None:
-            if rejoin is None:
-                lost = True
-            else:
-                rewritten = rejoin(rewritten, index, each.tool_input)
+            made = rejoin(rewritten, index, each.tool_input) if rejoin is not None else None
+            lost, rewritten = lost or made is None, made or rewritten
     reason = decision.reason
     if decision.stops or decision.verdict == "ask":
         reason = f"{_name(event)}: {reason or 'refused by a hook'}"

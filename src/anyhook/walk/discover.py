@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from anyhook.model.hook import Source
     from anyhook.tables.rows import Dialect, Roots

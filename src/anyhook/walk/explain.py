@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from anyhook.journal.journal import Trace
 from anyhook.model.decision import idle_report
 from anyhook.model.hook import ASKING
@@ -9,7 +11,6 @@ from anyhook.model.lean_json import encode
 from anyhook.walk.present import payload, present
 from anyhook.walk.routes import match
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import json
 import os
+from typing import TYPE_CHECKING
 
 from anyhook.documents.files import Files
 from anyhook.documents.mistakes import conflict_line
@@ -18,7 +19,6 @@ from anyhook.tables.patterns import BadPattern, PatternTimeout, can_never_match,
 from anyhook.tables.registry import dialect
 from anyhook.tables.rows import Scene
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 

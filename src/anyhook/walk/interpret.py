@@ -46,8 +46,8 @@ def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
         return Outcome(failure=Failure("exit", run.error or "its exit status was lost"))
     code = run.exit_code
     reply = reply.on_event.get(event, reply)
-    if reply.stderr_speaks and not run.stdout.strip() and reply.read(run.stderr)[0] == "object":
-        run = run.replace(stdout=run.stderr, stderr=b"")
+    if reply.streams is not None:
+        run = reply.streams(run)
     meaning = reply.exits.get(code, reply.otherwise)
     if not run.stdout and meaning == "pass" and hook.handler not in ASKING:  # a model that says nothing says no yes
         return SILENT

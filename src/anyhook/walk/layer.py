@@ -3,10 +3,11 @@ project neither replaces nor shadows anything of the user's."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from anyhook.model.hook import DISABLED, Hook
 from anyhook.model.problem import WARNING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

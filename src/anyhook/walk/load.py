@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from anyhook.model.hook import Hook, Layer, Source
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.documents.files import Files
     from anyhook.tables.rows import Dialect

@@ -198,7 +198,7 @@ def merge(
         prompt=prompt,
         context=Texts(context),
         messages=Texts(messages),
-        follow_ups=Texts(text for entry in ordered if not _outdone(entry, winner) for text in entry.outcome.follow_ups),
+        follow_ups=Texts(text for entry in ordered for text in _left(entry, winner).follow_ups),
         history=winner.outcome.history if winner else None,
         recipe=winner.outcome.recipe if winner else None,
         end_turn=end_turn,
@@ -240,9 +240,12 @@ def _acts(entry: Judged) -> bool:
     return entry.outcome.history is not None or entry.outcome.recipe is not None
 
 
-def _outdone(entry: Judged, winner: Judged | None) -> bool:
-    """Whether follow-ups are dropped, because a hook of the same dialect has taken the conversation elsewhere."""
-    return winner is not None and entry.dialect.first_action_wins and entry.dialect is winner.dialect
+def _left(entry: Judged, winner: Judged | None) -> Outcome:
+    """What is left of an outcome beside a hook of the same dialect that has taken the conversation elsewhere."""
+    outdone = entry.dialect.outdone
+    if winner is None or outdone is None or entry.dialect is not winner.dialect:
+        return entry.outcome
+    return outdone(entry.outcome)
 
 
 def _lost(ordered: list[Judged], winner: Judged | None) -> list[Problem]:
@@ -258,7 +261,7 @@ def _lost(ordered: list[Judged], winner: Judged | None) -> list[Problem]:
             WARNING,
         )
         for entry in ordered
-        if entry is not winner and (_acts(entry) or (entry.outcome.follow_ups and _outdone(entry, winner)))
+        if entry is not winner and (_acts(entry) or _left(entry, winner).follow_ups != entry.outcome.follow_ups)
     ]
 
 

@@ -4,14 +4,13 @@ what a person is shown is what is approved; it decides nothing and starts nothin
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
-from anyhook.documents.places import upward
 from anyhook.model.record import Record
 from anyhook.state.ledger import Item
 from anyhook.tables.isolation import one_file
 from anyhook.walk.trust import ALL, fingerprints, gated, switches
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -72,23 +71,6 @@ def review(
             if key not in there and key.partition(":")[0] == table.name:
                 gone.append(Reviewed(item, REMOVED, "", None, before=item, project=above))
     return [*entries, *gone]
-
-
-def folders_of(
-    layers: Mapping[str, Sequence[Layer]], found: Mapping[str, str], roots: Roots, ledger: Ledger
-) -> dict[str, str]:
-    """The folders above by dialect, with those whose files are gone: where nothing is declared any more, what was
-    approved for the nearest folder upwards is missed there."""
-    folders = dict(found)
-    for name, each in layers.items():
-        if name in folders or any(layer.hooks for layer in each if gated(layer, roots)):
-            continue
-        for folder in upward(roots.project, roots.outer or roots.project):
-            if any(key.startswith(f"{name}:") for key in ledger.items(folder)):
-                if folder != roots.project:
-                    folders[name] = folder
-                break
-    return folders
 
 
 def _entries(table: Dialect, layer: Layer, others: Sequence[Layer], roots: Roots, files: Files) -> Iterator[Reviewed]:

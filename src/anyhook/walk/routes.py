@@ -334,7 +334,7 @@ def match(
     in its host's words: its spellings count as well, the first that matches, else the last."""
     why: str | None = None
     failed = ""
-    for spelled in spellings(native, event) if event is not None and event.hosted else (native,):
+    for spelled in spellings(native, event, dialect) if event is not None and event.hosted else (native,):
         try:
             why, failed = dialect.match(hook, spelled, row), ""
         except PatternTimeout:

@@ -4,6 +4,7 @@ who speaks of protection. It starts nothing and asks nobody."""
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from anyhook.documents.places import lies_in
 from anyhook.model.hook import ASKING, BROKEN, CHANGED, DISABLED, UNTRUSTED
@@ -14,7 +15,6 @@ from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.walk.build import SWITCHED_OFF
 from anyhook.walk.can_match import never_matches
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 

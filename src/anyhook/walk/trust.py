@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
-from anyhook.documents.places import lies_in
+from anyhook.documents.places import lies_in, upward
 from anyhook.model.hook import CHANGED, DISABLED, UNTRUSTED, Hook, Layer
 from anyhook.shell.named import is_stream, named_files, on_project_path, within
 from anyhook.state.ledger import Item
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -155,18 +155,38 @@ def _mark(hook: Hook, status: str, why: str) -> Hook:
     return hook.replace(status=status, why=why) if hook.status != DISABLED else hook
 
 
-def gone(layers: Mapping[str, Sequence[Layer]], ledger: Ledger, roots: Roots) -> tuple[Hook, ...]:
-    """The hooks that were approved for the project and are not declared any more, as far as their approval tells."""
-    items = ledger.items(roots.project)
-    if not items:
+def folders_of(
+    layers: Mapping[str, Sequence[Layer]], found: Mapping[str, str], roots: Roots, ledger: Ledger
+) -> dict[str, str]:
+    """The folders above by dialect, with those whose files are gone: where nothing is declared any more, what was
+    approved for the nearest folder upwards is missed there."""
+    folders = dict(found)
+    for name, each in layers.items():
+        if name in folders or any(layer.hooks for layer in each if gated(layer, roots)):
+            continue
+        for folder in upward(roots.project, roots.outer or roots.project):
+            if any(key.startswith(f"{name}:") for key in ledger.items(folder)):
+                if folder != roots.project:
+                    folders[name] = folder
+                break
+    return folders
+
+
+def gone(
+    layers: Mapping[str, Sequence[Layer]], ledger: Ledger, roots: Roots, found: Mapping[str, str]
+) -> tuple[Hook, ...]:
+    """The hooks that were approved for the project and are not declared any more, as far as their approval tells.
+    `found` are the folders above whose files count, by dialect."""
+    if not ledger.approvals:
         return ()
     there = {hook.id for each in layers.values() for layer in each for hook in layer.hooks}
     there.update(item.id for each in layers.values() for layer in each for item in switches(layer).values())
+    folders = folders_of(layers, found, roots, ledger)
     return tuple(
-        _remembered(item, name, roots)
-        for item in items.values()
-        for name in [item.id.partition(":")[0]]
-        if name in layers and item.id not in there and item.definition not in SWITCHING
+        _remembered(item, name, roots.replace(project=folders.get(name, roots.project)))
+        for name in layers
+        for item in ledger.items(folders.get(name, roots.project)).values()
+        if item.id.partition(":")[0] == name and item.id not in there and item.definition not in SWITCHING
     )
 
 

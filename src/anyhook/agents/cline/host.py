@@ -3,7 +3,14 @@ hold several commands or files. Measured with 3.0.65."""
 
 from __future__ import annotations
 
-from anyhook.agents._patches import rejoin_commands, split_commands, split_files, split_patch
+from anyhook.agents._patches import (
+    rejoin_commands,
+    rejoin_editor,
+    split_commands,
+    split_editor,
+    split_files,
+    split_patch,
+)
 from anyhook.agents._results import unpacked
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
 
@@ -79,7 +86,7 @@ HOST = Host(
         "read_files": HostTool("read_file", split=split_files),
         "read_file": HostTool("read_file"),
         "write_to_file": HostTool("write_file"),
-        "editor": HostTool("edit_file"),
+        "editor": HostTool("edit_file", split=split_editor, rejoin=rejoin_editor),
         "replace_in_file": HostTool("edit_file", {"new_text": "diff"}),
         "apply_patch": HostTool("edit_file", split=split_patch),
         "search_codebase": HostTool("grep"),

@@ -22,7 +22,7 @@ from anyhook.agents._claude_family import (
     request,
     specific,
 )
-from anyhook.agents._patches import split_patch
+from anyhook.agents._patches import rejoin_shell, split_patch, split_shell
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch, Taken
 
 EVENTS = (
@@ -84,7 +84,9 @@ HOST = Host(
     events=EVENTS,
     base=BASE,
     tools={
-        "Bash": HostTool("shell"),
+        # A shell call of its own is folded into `apply_patch` where it is nothing else; one with more around it is not.
+        "Bash": HostTool("shell", split=split_shell, rejoin=rejoin_shell),
+        "write_stdin": HostTool("shell", {"command": "chars"}),
         "apply_patch": HostTool("edit_file", split=split_patch),
         "spawn_agent": HostTool("delegate_task", {"task": "message"}),
         "Agent": HostTool("delegate_task", TASK),
@@ -105,5 +107,5 @@ HOST = Host(
         OffSwitch(("allow_managed_hooks_only",)),
     ),
     confirm="a new or changed hook waits until you have approved it there: start `codex` and open `/hooks`.",
-    gaps=("hosted web search", "a rewritten part of a patch"),
+    gaps=("hosted web search", "a rewritten part of a patch", "input written into a running shell (`write_stdin`)"),
 )

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from anyhook.documents.files import Files
+    from anyhook.model.call import Run
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.tables.rows import Draft, EventRow
@@ -150,6 +151,15 @@ DOCUMENTED = (
         "hookEventName", "tailToolCallRequest", "clearContext", "llm_request", "llm_response", "toolConfig",
     )),
 )  # fmt: skip
+
+
+def _answer_on_stderr(run: Run) -> Run:
+    """If stdout is empty, an object on stderr counts."""
+    if run.stdout.strip() or object_or_prose(run.stderr)[0] != "object":
+        return run
+    return run.replace(stdout=run.stderr, stderr=b"")
+
+
 REPLY = Reply(
     read=object_or_prose,
     also=DOCUMENTED,
@@ -158,7 +168,7 @@ REPLY = Reply(
     exit_reasons=("stderr", "stdout"),
     json_reasons=("reason", "message", "stderr"),
     speaks_anyway=True,
-    stderr_speaks=True,
+    streams=_answer_on_stderr,
     text_does="messages",
     finish=_halted,
     keys=(

@@ -6,10 +6,10 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from anyhook.agents.kolega.dialect import EVENTS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.tables.rows import Scene

@@ -262,13 +262,14 @@ ASKING = Asking(
 
 # The document names execute_terminal_command; the rest are the product's own tools at the document's commit. It edits
 # by patch or by lines, which no single replacement is, so `edit_file` keeps the host's name.
+# The names are the document's; those of the released product (0.45.1) beside them.
 TOOLS = {
-    "shell": ToolRow("execute_terminal_command"),
-    "read_file": ToolRow("read_entire_file", {"path": "relative_path"}),
-    "write_file": ToolRow("create_file", {"path": "relative_path"}),
+    "shell": ToolRow("execute_terminal_command", also=("exec_command", "write_stdin")),
+    "read_file": ToolRow("read_entire_file", {"path": "relative_path"}, also=("read",)),
+    "write_file": ToolRow("create_file", {"path": "relative_path"}, also=("write",)),
     "list_files": ToolRow("find_files_by_pattern", {"glob": "pattern"}),
     "grep": ToolRow("search_codebase", {"glob": "file_pattern"}),
-    "delegate_task": ToolRow("dispatch_general_agent"),
+    "delegate_task": ToolRow("dispatch_general_agent", also=("dispatch_agent",)),
 }
 
 SCAFFOLD = Scaffold(
@@ -327,6 +328,7 @@ DIALECT = Dialect(
             "the product tries them against nothing.",
         ),
         ("Gc", "A PostToolUse block ends the turn after a failed tool too; replaced output still has no effect there."),
+        ("G-13", "Later releases have a tenth event, `PostCompact`. Hooks for it are reported and do not run here."),
         ("Gd", "`systemMessage` is shown to the user; the product uses it only as a reason."),
         ("Gf", "Output that is not a JSON object is reported as a problem and ignored."),
         ("Gg", "The timeout of synchronous python callables is enforced."),

@@ -3,7 +3,19 @@ are one of our dialects, so nothing is installed. Measured with 0.45.1."""
 
 from __future__ import annotations
 
-from anyhook.agents._claude_family import BASE, EXIT_2, FILE, REASON, SOURCE, TOOL, context, permission, specific
+from anyhook.agents._claude_family import (
+    BASE,
+    EXIT_2,
+    FILE,
+    REASON,
+    SOURCE,
+    TOOL,
+    TRIGGER,
+    context,
+    permission,
+    specific,
+)
+from anyhook.agents._patches import split_patch
 from anyhook.tables.host_rows import Host, HostEvent, HostTool, Taken
 
 EVENTS = (
@@ -31,6 +43,8 @@ EVENTS = (
         },
         error=("is_error",),
     ),
+    HostEvent("PreCompact", ("pre_compact",), TRIGGER),
+    HostEvent("PostCompact", ("post_compact",), TRIGGER),
     HostEvent("Stop", ("stop",), (Taken("last_message", ("last_message",)),), {"block": EXIT_2}),
     HostEvent("SessionEnd", ("session_end",), REASON),
 )
@@ -41,9 +55,17 @@ HOST = Host(
     events=EVENTS,
     base=BASE,
     tools={
+        # The released product's names, then those of its document.
         "exec_command": HostTool("shell"),
+        "write_stdin": HostTool("shell", {"command": "chars"}),
         "read": HostTool("read_file", FILE),
         "write": HostTool("write_file", FILE),
+        "edit": HostTool("edit_file", {**FILE, "old_text": "old_string", "new_text": "new_string"}),
+        "apply_patch": HostTool("edit_file", split=split_patch),
+        "dispatch_agent": HostTool("delegate_task", {"agent_name": "agent_type"}),
+        "execute_terminal_command": HostTool("shell"),
+        "read_entire_file": HostTool("read_file", {"path": "relative_path"}),
+        "create_file": HostTool("write_file", {"path": "relative_path"}),
     },
     entry=None,
     reads={"kolega": ("user", "project")},

@@ -27,12 +27,17 @@ AT_ONCE = 200
 
 def out(text: str, style: str = "") -> None:
     """A result for people. It may quote what a project wrote, which must not control the terminal."""
-    shown = legible(_harmless(text))
+    shown = plain(text)
     if style:
         from anyhook.cli.view.styles import styled
 
         shown = styled(shown, style)
     exact_out(shown)
+
+
+def plain(text: str) -> str:
+    """A text as `out` prints it, without a style."""
+    return legible(_harmless(text))
 
 
 def exact_out(text: str) -> bool:
@@ -119,13 +124,18 @@ def json_out(value: Json, indent: int | None = None) -> None:
         from anyhook.model import lean_json
 
         exact_out(lean_json.dumps(value))
-        return
+    else:
+        exact_out(json_text(value, indent))
+
+
+def json_text(value: Json, indent: int) -> str:
+    """A value for people and programs. It may be shown on a terminal, which must not be steered."""
     import json
 
     text = json.dumps(value, indent=indent, ensure_ascii=False)
-    if not text.replace("\n", "").isprintable():  # it may be shown on a terminal, which must not be steered
-        text = "".join([char if char == "\n" or char.isprintable() else json.dumps(char)[1:-1] for char in text])
-    exact_out(text)
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join([char if char == "\n" or char.isprintable() else json.dumps(char)[1:-1] for char in text])
 
 
 def short_path(path: str) -> str:

@@ -1,0 +1,81 @@
+"""Kept status: what `anyhook status` printed, good as long as every file that it looked at looks the same. A shell
+prompt asks for it before each line, so nothing else is loaded for it; what is missing, old or damaged is simply worked
+out again."""
+
+from __future__ import annotations
+
+import marshal
+import os
+import sys
+
+from anyhook.documents.places import believed_dir, stamp, write_private
+from anyhook.state.plans import SETTLED_NS, Setup, plan_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from anyhook.documents.places import Stamp
+
+    Printed = tuple[str, str, int]
+    """stdout, stderr and the exit status."""
+
+SEEN = ("PATH", "COLUMNS", "NO_COLOR", "FORCE_COLOR", "TERM", "LANG", "LC_ALL", "PYTHONIOENCODING")
+"""Variables that decide what is printed, beside those that decide what a catalog holds."""
+PLAIN = ("--json", "--short")
+
+
+def kept_status(words: Sequence[str]) -> Printed | None:
+    """What the same call printed before; None where it has to be worked out, and for a terminal that wants colours."""
+    project, words = _project(words)
+    if any(word not in PLAIN for word in words) or ("--short" not in words and sys.stdout.isatty()):
+        return None
+    try:
+        setup = Setup.of(project or os.getcwd(), os.environ)
+        own_dir, key = believed_dir(setup.env, setup.project, setup.outer), _key(setup, words)
+        with open(_path(own_dir, key), "rb") as file:
+            state = os.fstat(file.fileno())
+            if state.st_uid != os.geteuid() or (state.st_mode | os.stat(own_dir).st_mode) & 0o022:
+                return None
+            made, stamps, printed = marshal.loads(file.read())  # noqa: S302 (our own file, for its owner only)
+        if made != key:
+            return None
+        for path, seen in stamps.items():
+            if stamp(path) != seen:
+                return None
+    except Exception:  # noqa: BLE001 (whatever is wrong with it, the files know better)
+        return None
+    found: Printed = printed
+    return found
+
+
+def _project(words: Sequence[str]) -> tuple[str, list[str]]:
+    """The folder that the words name, and the other words."""
+    if "--project" not in words[:-1]:
+        return "", list(words)
+    at = words.index("--project")
+    return words[at + 1], [*words[:at], *words[at + 2 :]]
+
+
+def keep_status(
+    setup: Setup, words: Sequence[str], stamps: Mapping[str, Stamp | None], printed: Printed, begun_ns: int
+) -> None:
+    """Keeps it, unless one of the files had only just changed when the look began."""
+    youngest = max((max(seen[0], seen[1]) for seen in stamps.values() if seen), default=0)
+    if begun_ns - youngest < SETTLED_NS or any(word not in PLAIN for word in words):
+        return
+    key = _key(setup, words)
+    try:
+        kept: Any = (key, dict(stamps), printed)
+        write_private(_path(setup.own_dir(), key), marshal.dumps(kept))
+    except (OSError, ValueError):
+        return  # the next one works it out again
+
+
+def _key(setup: Setup, words: Sequence[str]) -> tuple[object, ...]:
+    return (setup.key(), os.getcwd(), tuple(sorted(words)), tuple([setup.env.get(name) for name in SEEN]))
+
+
+def _path(own_dir: str, key: tuple[object, ...]) -> str:
+    return plan_path(own_dir, ("status", *key))

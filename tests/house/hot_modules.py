@@ -1,0 +1,42 @@
+"""The modules on the path that an agent waits for, room by room: the one list of those that import nothing heavy at
+their top, and types only where a checker looks. Every other module imports in the ordinary way."""
+
+from __future__ import annotations
+
+HOT_MODULES = {
+    "": "__init__ entry handlers",
+    "agents": """
+        _claude_family _patches _results agenthooks anyhook claude claude.dialect claude.files claude.host
+        cline codex codex.dialect codex.replies copilot copilot.dialect copilot.host gemini gemini.dialect
+        goose goose.dialect kimi kode kodelet kodik kolega kolega.dialect opencode qwen qwen.dialect vibe
+    """,
+    "cli": "bridge fire options view.render",
+    "documents": "managed parse places",
+    "facts": "by_table calls code collect facts git options programs python_code special",
+    "guard": "calls guard own_programs protected settings_change",
+    "handlers": "background callable_host http python",
+    "journal": """
+        files journal record recording redact secret_commands secret_named secret_names secret_objects
+        secret_shapes suspect writer
+    """,
+    "model": "call decision deep_json event firing hook json_types lean_json outcome problem record texts words",
+    "process": "async_wait child run spawn start_failure tree watcher",
+    "replay": "warm_worker",
+    "rules": "evaluate language paths programs rule_file templates",
+    "shell": "commands expand grammar named outputs read scope simple statements wrappers",
+    "state": "hook_settings managed plans settings",
+    "tables": """
+        cells extend folders found_agents host_rows hosted inprocess isolation modules patterns
+        permission_rules readers registry rows shapes translate
+    """,
+    "walk": """
+        bridge bridge_failure callables combine context dedupe engine express final_form interpret merge
+        near_miss never_ran off_gates own_modes present receive routes rules same_hook sessions settle tell
+        walk
+    """,
+    "warm": "launched place server start worker",
+}
+"""Room → its modules."""
+HOT = frozenset(
+    f"anyhook.{room}.{name}".replace("..", ".") for room, names in HOT_MODULES.items() for name in names.split()
+)
