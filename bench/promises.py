@@ -16,6 +16,7 @@ import yaml
 
 from anyhook import Engine, Event
 from anyhook.documents.parse import split_front_matter
+from anyhook.facts.calls import facts_of_event
 from anyhook.journal.record import call_text, record
 from anyhook.model.call import Call
 from anyhook.model.firing import HookRun
@@ -162,6 +163,52 @@ async def journal_line(folder: Path, rounds: int) -> list[Row]:
     return [
         ratio("journal line, as far as it is waited for", "F", ordered["waited for"], ordered["F"], 0.1),
         ratio(f"all of it ({len(line(head, text))} bytes)", "F", ordered["in all"], ordered["F"], 0.1),
+    ]
+
+
+RULES = (
+    "runs tool{n} delete --force", "runs helper{n}|other{n} from curl", "deletes data{n}/** and not runs tool{n} -n",
+    "writes secret{n}/** unless mode plan", "reads ~/.keys{n}/*", "runs git push --force with branch{n}",
+)  # fmt: skip
+"""What rules are like, for the one of a hundred that has this number."""
+
+
+async def hundred_rules(folder: Path, rounds: int) -> list[Row]:
+    """A call that a hundred rules are asked about, its facts, and the same call as a process costs."""
+    program, _ = build()
+    none, many = Place(folder / "none"), Place(folder / "many")
+    none.write(".config/anyhook/hooks.toml", '[[rule]]\nwhen = "event stop"\n')
+    rules = [f'[[rule]]\nwhen = "{RULES[n % len(RULES)].format(n=n)}"\n' for n in range(100)]
+    many.write(".config/anyhook/hooks.toml", "\n".join(rules))
+    event = Event.pre_tool("Bash", {"command": "npm run build && git status | head -5 > out.txt"})
+    engines = {"none": none.engine(), "many": many.engine()}
+    decision = await engines["many"].fire(event)
+    if len(decision.hooks) != 100 or decision.problems:
+        raise SystemExit(f"bench: the rules were not asked as they should: {decision}")
+
+    def facts() -> object:
+        return facts_of_event(event, cwd=str(many.project), home=str(many.home))
+
+    times: dict[str, list[float]] = {name: [] for name in ("F", "facts", "none", "many")}
+    for _ in range(rounds):
+        before = time.perf_counter()
+        floor(program, KB, many.env)
+        times["F"].append(time.perf_counter() - before)
+        before = time.perf_counter()
+        facts()
+        times["facts"].append(time.perf_counter() - before)
+        for name, engine in engines.items():
+            before = time.perf_counter()
+            await engine.fire(event)
+            times[name].append(time.perf_counter() - before)
+    for engine in engines.values():
+        await engine.close()
+    ordered = {name: sorted(taken) for name, taken in times.items()}
+    asked = [max(0.0, many_s - facts_s) for many_s, facts_s in zip(ordered["many"], ordered["facts"], strict=True)]
+    return [
+        ratio("facts of a line", "F", ordered["facts"], ordered["F"], 1.0),
+        ratio("a hundred rules, without the facts", "F", asked, ordered["F"], 0.5),
+        ratio("the same with the facts", "F", ordered["many"], ordered["F"], 1.5),
     ]
 
 
@@ -333,6 +380,7 @@ def all_rows(rounds: int) -> list[Row]:
             *asyncio.run(one_command_hook(folder / "one", rounds)),
             *asyncio.run(journal_line(folder / "journal", rounds)),
             *asyncio.run(no_hook_matches(folder / "none", rounds)),
+            *asyncio.run(hundred_rules(folder / "rules", rounds)),
             *asyncio.run(ten_callables(folder / "ten", rounds)),
             *commands(folder / "commands", rounds),
             *bridged(folder / "bridged", rounds),

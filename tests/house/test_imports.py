@@ -167,6 +167,16 @@ def test_the_library_loads_no_command_line() -> None:
     assert "anyhook.cli" not in done.stdout.split()
 
 
+def test_rules_load_nothing_where_there_are_none(world: World) -> None:
+    """Neither the rule language nor the grammar of the shell, not even where another hook runs."""
+    world.hook("kodik", "PreToolUse", "true")
+    words = ["--tool", "Bash", "--input", '{"command": "ls"}', "--json"]
+    _, modules, said = loaded_by(world, "fire", "pre_tool", *words)
+    assert [report["status"] for report in json.loads(said)["hooks"]] == ["ran"]
+    found = [name for name in modules if name.startswith(("anyhook.rules", "anyhook.facts", "tree_sitter"))]
+    assert found == []
+
+
 def test_only_these_modules_go_without_typing() -> None:
     """A module that nobody waits for imports its types in the ordinary way."""
     source = Path(anyhook.__file__).parent

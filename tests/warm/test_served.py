@@ -6,11 +6,13 @@ import json
 import os
 import re
 import resource
+import select
 import signal
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from anyhook.state.plans import read_plan
 from warm_box import PARENT, eventually, lives, servers_of
 
 if TYPE_CHECKING:
@@ -153,6 +155,19 @@ def test_a_first_call_starts_one_server_and_does_not_wait(door: Door, noted: Wor
     door.call("warm", "--stop")
     eventually(lambda: servers_of(door.runtime) == set(), "a second server was started")
     assert door.state() == {"running": False, "pid": None, "idle_s": None, "workers": 0}
+
+
+def test_a_server_holds_nothing_of_the_call_that_started_it(door: Door, noted: World) -> None:
+    """An agent may wait for the end of a pipe that it has left open in its children."""
+    words = ("fire", "turn_end")
+    eventually(lambda: door.cold(*words).returncode == 0 and read_plan(noted.setup()) is not None, "no plan is kept")
+    reading, writing = os.pipe()
+    door.call(*words, pass_fds=[writing])
+    os.close(writing)
+    eventually(lambda: bool(door.state()["running"]), "no server was started")
+    assert select.select([reading], [], [], 0)[0], "the pipe is still open"
+    assert os.read(reading, 1) == b""
+    os.close(reading)
 
 
 def test_calls_at_once_are_all_answered(door: Door, noted: World) -> None:

@@ -92,6 +92,15 @@ def test_a_server_that_cannot_start_is_not_tried_with_every_call(door: Door) -> 
     eventually(lambda: bool(door.state()["running"]), "it is never tried again")
 
 
+def test_a_server_that_cannot_be_started_changes_no_answer(door: Door, world: World) -> None:
+    world.hook("kodik", "PreToolUse", "exit 2")
+    Path(door.runtime).chmod(0o500)
+    Path(door.runtime, "anyhook").write_text("no folder") if os.geteuid() == 0 else None
+    done = door.call(*PRE_TOOL)
+    assert (done.returncode, done.stderr) == (2, b"")
+    assert servers_of(door.runtime) == set()
+
+
 IDLE = """
 import os, sys
 sys.argv = ["anyhook-python"]

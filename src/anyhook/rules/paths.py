@@ -75,15 +75,13 @@ def matches(pattern: PathPattern, path: str, places: Places, covers: bool) -> bo
     start, parts = pattern
     if start == "@":
         return CLASSES[parts[0]](path, places)
-    base = {"/": "", "~": places.home, ".": places.project}[start].rstrip("/")
-    if base and not (f"{path}/".startswith(f"{base}/") or covers):
-        return False
-    whole = (*_parts(base), *parts)
-    found = _parts(path)
-    if path_like(whole, found):
+    base = ("" if start == "/" else places.home if start == "~" else places.project).rstrip("/")
+    if f"{path}/".startswith(f"{base}/") and path_like(parts, _parts(path[len(base) :])):
         return True
     if not covers:
         return False
+    whole = (*_parts(base), *parts)
+    found = _parts(path)
     if parts[:1] == ("**",) and is_plain(parts[-1]) and _whole(path, places.project):
         return True  # all of the project goes, and with it whatever has this name
     held = found

@@ -180,8 +180,12 @@ def _is(option: str, wanted: str) -> bool:
 
 def has_operands(words: Words, wanted: tuple[Alternatives, ...]) -> bool:
     """Whether the first operands are the wanted ones, in order."""
-    return any(
-        len(operands) >= len(wanted)
-        and all(any_like(each, operand) for each, operand in zip(wanted, operands, strict=False))
-        for operands in words.operands
-    )
+    for operands in words.operands:
+        if len(operands) < len(wanted):
+            continue
+        for each, operand in zip(wanted, operands, strict=False):
+            if operand not in each and not any_like(each, operand):
+                break
+        else:
+            return True
+    return False

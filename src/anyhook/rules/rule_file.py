@@ -8,7 +8,7 @@ import os
 from anyhook.model.event import EVENTS
 from anyhook.model.hook import BROKEN, DISABLED, Hook
 from anyhook.model.problem import ERROR, WARNING
-from anyhook.rules.language import Names, events_of, parse
+from anyhook.rules.language import Names, events_of, needs_of, parse
 from anyhook.rules.paths import CLASSES, compile_path
 from anyhook.rules.templates import wrong_template
 from anyhook.rules.tokens import BadCondition
@@ -202,6 +202,7 @@ class RuleFile:
         condition = next(str(table[key]) for key in USUAL if key in table)
         spec: dict[str, Json] = {"then": then, "severity": severity, "condition": condition}
         spec["tree"] = tree  # type: ignore[assignment]  # plain tuples, as a plan keeps them
+        spec["needs"] = needs_of(tree)  # type: ignore[assignment]
         spared = tuple(compile_path(str(path)) for path in _list(table, "except"))
         if spared:
             spec["except"] = spared  # type: ignore[assignment]

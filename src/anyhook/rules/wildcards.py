@@ -50,6 +50,8 @@ def like(pattern: str, text: str) -> bool:
     """Whether a name is what the pattern describes; `*` stands for any characters, slashes included."""
     if pattern in ("*", text):
         return True
+    if "*" not in pattern and "?" not in pattern and "[" not in pattern:
+        return False
     at = place = 0
     star, resumed = -1, 0
     while place < len(text):
@@ -88,6 +90,7 @@ def _one(pattern: str, at: int, char: str) -> int:
 
 
 def any_like(patterns: tuple[str, ...], text: str) -> bool:
+    """Whether a name is what one of the patterns describes."""
     return any(like(pattern, text) for pattern in patterns)
 
 

@@ -119,7 +119,11 @@ def looked_at(
     it is a doubt, and the hooks are asked all the same. A turn that begins with the call is noted."""
     event = incoming.received.events[0]
     try:
-        found = [why for each in incoming.received.events if (why := refusal(each, env, project, places or ()))]
+        found = [
+            why
+            for each in incoming.received.events
+            if (why := refusal(each, env, project, places or (), incoming.table))
+        ]
         incoming = incoming.replace(refusal=found[0] if found else "", places=places)
     except Exception as error:  # noqa: BLE001
         from anyhook.tables.isolation import told
@@ -163,7 +167,7 @@ def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Deci
     if incoming.refusal and context.config.protect:
         env, project = context.setup.env, context.setup.project
         places = incoming.places or ()
-        context.routes.ensure("pre_tool", lambda event: guard(event, env, project, places), NAME)
+        context.routes.ensure("pre_tool", lambda event: guard(event, env, project, places, incoming.table), NAME)
     if context.mode == "shadow" and context.config.hook_mode:
         from anyhook.walk.own_modes import with_own_modes
 

@@ -175,6 +175,8 @@ class Routes:
         self._nested = RUN_VARIABLE in setup.env
         self._callbacks: dict[str, tuple[Hook, Callback]] = {}
         self._found: dict[tuple[Json, ...], Route] = {}
+        self.unmet: dict[str, Report] = {}
+        """The reports of rules that did not apply, by id: they say the same each time."""
 
     def find(self, event: Event) -> Route:
         name, data = event.name, event.data

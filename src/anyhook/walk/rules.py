@@ -3,6 +3,8 @@ made once for all its rules, and again only where a hook has rewritten the call.
 
 from __future__ import annotations
 
+from anyhook.model.decision import idle_report
+from anyhook.model.hook import ARMED
 from anyhook.model.outcome import BLOCK, Failure, Outcome
 from anyhook.model.words import NOT_MET
 from anyhook.rules.evaluate import Hits, RuleCall, holds
@@ -14,6 +16,7 @@ from anyhook.walk.routes import match
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.facts.facts import Facts
+    from anyhook.model.decision import Report
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook
     from anyhook.walk.context import Context
@@ -129,11 +132,42 @@ class Rules:
         return Outcome(tool_input={**given, command[0]: fill(str(to), values)})
 
 
-def ask_rule(walk: Walk, step: HookStep) -> str:
-    """Why a rule does not apply on this walk; "" where it does. The first that is asked makes what all need."""
+def ask_rule(walk: Walk, position: int) -> str:
+    """Why a rule does not apply on this walk; "" where it does. The first that is asked makes what all need, and sets
+    aside the rules that this call cannot concern."""
+    step = walk.route.steps[position]
     if walk.rules is None:
         walk.rules = Rules(walk.context, str(walk.event.data.get("session") or walk.context.session))
+    if walk.unmet_for is not walk.current:
+        walk.unmet, walk.unmet_for = _unmet(walk, walk.rules.call(walk.current), position), walk.current
+        if position in walk.unmet:
+            return NOT_MET
     return walk.rules.wanted(step, walk.current)
+
+
+def _unmet(walk: Walk, call: RuleCall, first: int) -> dict[int, Report]:
+    """The rules from here on that do not apply to the call, and their reports. Whatever is wrong with a rule, it is
+    asked again by itself."""
+    found: dict[int, Report] = {}
+    known = walk.context.routes.unmet
+    try:
+        marks = call.marks()
+    except Exception:  # noqa: BLE001 (every rule that is asked will say so)
+        return found
+    for position, step in enumerate(walk.route.steps[first:], first):
+        spec = step.hook.spec
+        if "needs" not in spec or step.why is not None or step.hook.status != ARMED:
+            continue
+        try:
+            if not marks.isdisjoint(spec["needs"]) and holds(spec["tree"], call, Hits(spec.get("except") or ())):  # type: ignore[arg-type]
+                continue
+        except Exception:  # noqa: BLE001, S112 (the same)
+            continue
+        report = known.get(step.hook.id)
+        if report is None:
+            report = known[step.hook.id] = idle_report(step.hook, NOT_MET)
+        found[position] = report
+    return found
 
 
 def command_of(event: Event) -> tuple[str, str] | None:

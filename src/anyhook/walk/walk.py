@@ -74,7 +74,7 @@ class Walk:
         self.known: dict[int, tuple[str | None, str]] = {}
         """What their matchers said."""
         self.rules: Rules | None = None
-        """What rules are asked with; None until one is."""
+        self.unmet, self.unmet_for = {}, None  # type: dict[int, Report], Event | None
         self.same: dict[int, str] = {}
         self.read_with: dict[int, int] = {}
         """Hooks that are the same as one before them, and that one; its place, where another dialect ran it."""
@@ -84,7 +84,10 @@ class Walk:
         try:
             for position, step in enumerate(steps):
                 try:
-                    yield from self.step(position, steps)
+                    if position in self.unmet and self.unmet_for is self.current:
+                        self.reports.append(self.unmet[position])
+                    else:
+                        yield from self.step(position, steps)
                 except Exception as error:  # noqa: BLE001 (one hook's failure, even ours, does not affect others)
                     self.fail(position, step, error)
             if self.current is not self.event:
@@ -145,7 +148,7 @@ class Walk:
         elif why is None and "tree" in step.hook.spec:
             from anyhook.walk.rules import ask_rule
 
-            why = ask_rule(self, step)
+            why = ask_rule(self, position)
         elif why is None:
             why, failed = match(step.hook, step.dialect, step.row, self.seen, self.current)
         if why:

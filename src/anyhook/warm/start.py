@@ -49,6 +49,12 @@ def _spawn(path: str, lock: int, nowhere: int) -> None:
     command = [script] if os.path.basename(script) in SCRIPTS else ["-m", "anyhook"]
     dup = os.POSIX_SPAWN_DUP2
     alone = {"setsid": True} if "." not in os.path.basename(path) else {"setpgroup": 0}
+    for name in os.listdir("/proc/self/fd"):  # somebody may wait for the end of a pipe that was left open for us
+        try:
+            if int(name) > 2:
+                os.set_inheritable(int(name), False)
+        except OSError:
+            continue  # the listing's own is closed by now
     here_dir = os.open(".", os.O_RDONLY | os.O_CLOEXEC)
     os.chdir("/")
     try:
