@@ -35,6 +35,7 @@ DIALECTS = tuple(name for name, _, _ in AGENTS if name in ALL_DIALECTS)
 """The dialects in this package. Other packages have their own pages."""
 
 ROOT = Path(__file__).resolve().parent.parent
+VECTORS = ROOT / "src" / "anyhook" / "testing" / "conformance" / "vectors"
 NOTE = "<!-- Generated from the tables by docs/generate.py; do not edit. `make docs` rewrites it. -->"
 BEGIN, END = "<!-- generated: {} -->", "<!-- end of generated -->"
 
@@ -146,6 +147,7 @@ def dialect_page(table_: Dialect) -> str:
         _trust(table_),
         _settings(table_),
         _differences(table_),
+        _evidence(table_),
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
 
@@ -306,7 +308,19 @@ def _settings(table_: Dialect) -> str:
 
 def _differences(table_: Dialect) -> str:
     rows = [(row, text) for row, text in table_.differences]
+    if not rows:
+        return ""
     return f"## Known differences from the product\n\n{table(('row', 'difference'), rows)}"
+
+
+def _evidence(table_: Dialect) -> str:
+    """Every statement that vectors show, with what it rests on in brackets; of agents that are hosts as well."""
+    file = VECTORS / table_.name / "rows.json"
+    rows = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    if not any(text.endswith(")") for text in rows.values()):
+        return ""
+    listed = "\n".join(f"- {row}: {text}" for row, text in rows.items())
+    return f"## What this rests on\n\nEach statement has its vectors; what it rests on is in brackets.\n\n{listed}"
 
 
 # Pages and passages about all dialects.
@@ -366,9 +380,9 @@ def systems() -> str:
     rows = []
     for name in DIALECTS:
         table_ = dialect(name)
-        project = next(place for scope, place in table_.files if scope == "project")
+        project = next((place for scope, place in table_.files if scope == "project"), "only the user's")
         broken = describe(table_).failure.partition(" (")[0]
-        place = f"`{project.partition(' or ')[0]}`"
+        place = f"`{project.partition(' or ')[0]}`" if "'" not in project else project
         count = str(len(table_.events))
         rows.append((f"[{name}](docs/dialects/{name}.md)", table_.title, place, count, _blocks_by(table_), broken))
     return table(("dialect", "agent", "project hooks", "events", "a hook blocks by", "a broken hook"), rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from anyhook.live.observed import (
     ASKABLE,
@@ -13,6 +14,7 @@ from anyhook.live.observed import (
     WORKS,
     Sight,
     load,
+    promised,
     sights,
     undriven,
 )
@@ -23,6 +25,10 @@ from anyhook.tables.registry import AGENTS, host
 from anyhook.tables.registry import HOSTS as ALL_HOSTS
 from anyhook.walk.settle import RULES
 
+PAYLOADS = Path(__file__).resolve().parents[1] / "tests" / "data" / "payloads"
+CAPTURED, DOCUMENTED = "from captured payloads", "from documents"
+FOLDERS = {"kimi": "kimicode"}
+"""Agents whose payloads are kept under another name."""
 HOSTS = tuple(name for name in ALL_HOSTS if name in (agent for agent, _, _ in AGENTS))
 
 INTRO = """\
@@ -109,6 +115,9 @@ If an agent lacks an effect, the effect becomes the first of these that the agen
 lost. Both are recorded in the [journal](journal.md) as a problem of the event."""
 
 
+GATING = ("user_prompt_submit", "pre_tool", "post_tool", "stop")
+"""Events at which most is decided."""
+
 SEEN = """\
 ## What was observed
 
@@ -129,6 +138,14 @@ MATRIX = """\
 promised from documentation only, because a run without a person cannot show it."""
 
 
+OTHERS = """\
+### Agents that were not driven
+
+The same for agents that `make live` has not driven. What such an agent sends was captured, by us or by others (ᶜ), or
+is taken from its documents (ᵈ). What it does with an answer is taken from its documents, and from trials that the page
+of its dialect names."""
+
+
 def hosts_page(note: str) -> str:
     """The page, in Markdown."""
     data = load()
@@ -144,6 +161,8 @@ def hosts_page(note: str) -> str:
         _agents(data),
         MATRIX,
         _matrix(data),
+        OTHERS,
+        _promises(data),
         *(_section(host(name), [*sights(host(name), data)]) for name in HOSTS),
     ]
     return "\n\n".join(parts) + "\n"
@@ -212,6 +231,36 @@ def _matrix(data: Mapping[str, Json]) -> str:
     return "\n".join(rows)
 
 
+def _promises(data: Mapping[str, Json]) -> str:
+    """What is promised of agents that were not driven, and what that rests on; one line per agent."""
+    cells = [(event, effect) for event in GATING for effect in ASKABLE[event] if effect != "message"]
+    rows = [
+        f"| agent | {' | '.join(f'`{event}` {effect}' for event, effect in cells)} |",
+        f"|{' --- |' * (len(cells) + 1)}",
+    ]
+    for name in HOSTS:
+        if any(sights(host(name), data)):
+            continue
+        words = [_promise(host(name), event, effect) for event, effect in cells]
+        rows.append(f"| {host(name).title} | {' | '.join(words)} |")
+    return "\n".join(rows)
+
+
+def _promise(table: Host, event: str, effect: str) -> str:
+    said = promised(table, event, effect)
+    if said is None:
+        return "–"
+    row = next(row for row in table.events if event in row.canonical)
+    mark = "ᶜ" if basis(table, row) == CAPTURED else "ᵈ"
+    return f"{'✓' if said == WORKS else said} {mark}"
+
+
+def basis(table: Host, row: HostEvent) -> str:
+    """What a row of an agent that was not driven rests on."""
+    folder = PAYLOADS / FOLDERS.get(table.name, table.name)
+    return CAPTURED if any(folder.glob(f"{row.native}.*json")) else DOCUMENTED
+
+
 def _cell(sight: Sight | None) -> str:
     if sight is None:
         return "–"
@@ -223,7 +272,7 @@ def _cell(sight: Sight | None) -> str:
 
 
 def _section(table: Host, seen: Sequence[Sight]) -> str:
-    rows = [_row(row, [sight for sight in seen if sight.event in row.canonical]) for row in table.events]
+    rows = [_row(table, row, [sight for sight in seen if sight.event in row.canonical]) for row in table.events]
     lines = [f"## {table.title}", f"`{table.name}`."]
     if table.entry is not None:
         where = "; ".join(f"{scope}: `{path}`" for scope, path in table.entry.files.items())
@@ -235,13 +284,17 @@ def _section(table: Host, seen: Sequence[Sight]) -> str:
         )
     else:
         lines[1] = f"`{table.name}`. Its own hook files are an anyhook dialect, so nothing is installed."
+    agents = load().get("agents")
+    found = agents.get(table.name) if isinstance(agents, dict) else None
+    if isinstance(found, dict):
+        lines.append(f"Seen live on {found.get('date')} with {found.get('version')}.")
     if table.gaps:
         lines.append(f"Not covered: {'; '.join(table.gaps)}.")
     lines.append("\n".join(["| event | canonical | honours | observed | |", "| --- | --- | --- | --- | --- |", *rows]))
     return "\n\n".join(lines)
 
 
-def _row(row: HostEvent, seen: Sequence[Sight]) -> str:
+def _row(table: Host, row: HostEvent, seen: Sequence[Sight]) -> str:
     canonical = ", ".join(f"`{name}`" for name in row.canonical if name in EVENTS)
     says = ", ".join(effect for effect in EFFECTS if effect in row.says) or "–"
     note = row.why_not if row.installed or not row.why_not else f"not installed: {row.why_not}"
@@ -249,7 +302,7 @@ def _row(row: HostEvent, seen: Sequence[Sight]) -> str:
     shown = ", ".join(map(_sight, seen))
     if len(reasons) == 1 and "" not in reasons:
         shown = f"cannot be tried without a person: {reasons.pop()}"
-    return f"| {row.native} | {canonical} | {says} | {shown or 'not tried'} | {note} |"
+    return f"| {row.native} | {canonical} | {says} | {shown or basis(table, row)} | {note} |"
 
 
 def _sight(sight: Sight) -> str:

@@ -14,9 +14,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from anyhook import Engine
+from anyhook.documents import edit
+from anyhook.documents.parse import syntax_of
 from anyhook.state.ledger import Ledger
 from anyhook.state.plans import Setup
 from anyhook.tables.registry import dialect
+from anyhook.testing.scaffold.plan import declared
 from anyhook.walk.build import read
 from anyhook.walk.trust import pin
 from command import as_text, run, servers
@@ -105,6 +108,10 @@ class World:
             front = "\n".join(f"{key}: {json.dumps(value)}" for key, value in fields.items())
             self.write(folder / "HOOK.md", f"---\n{front}\n---\n")
             self.write(folder / "scripts" / "run", f"#!/bin/sh\n{script}\n", 0o755)
+        elif table == "cline":
+            places = (".cline/hooks", "Documents/Cline/Hooks" if scope == "user" else ".clinerules/hooks")
+            place = next(place for place in places if not (base / place / native).exists())
+            self.write(base / place / native, f"#!/bin/sh\n{script}\n", 0o755)
         elif table == "kodelet":
             text = f'#!/bin/sh\nif [ "$1" = hook ]; then echo {native}; exit; fi\n{script}\n'
             self.write(base / ".kodelet" / "hooks" / name, text, 0o755)
@@ -116,14 +123,28 @@ class World:
         row = dialect(table)
         written = row.scaffold
         assert written is not None
-        assert written.shape in ("list", "groups")
+        assert written.shape in ("list", "groups", "rows")
         roots = self.setup().roots(())
         source = next(source for source in row.find(roots) if source.scope == scope)
         path = Path(source.path, *written.declared_in[:1])
-        program = self.write(self.root / "scripts" / f"{table}-{scope}-{name}", f"#!/bin/sh\n{script}\n", 0o755)
-        handler: dict[str, Json] = {**written.fixed, written.key: str(program), **more}
-        group: Json = {"hooks": [{"type": "command", **handler}]}
-        self.declare(path, native, group if written.shape == "groups" else handler, dict(written.top))
+        known = len([*(self.root / "scripts").glob(f"{table}-{scope}-{name}*")])
+        number = f"-{known + 1}" if known else ""
+        program = self.root / "scripts" / f"{table}-{scope}-{name}{number}"
+        if Path(script).is_file():
+            program = Path(script)
+        else:
+            self.write(program, f"#!/bin/sh\n{script}\n", 0o755)
+        text = path.read_text() if path.exists() else ""
+        syntax = syntax_of(str(path), text)
+        if not text and written.top and syntax == "json":
+            text = json.dumps(written.top)
+        place = written.under if written.shape == "rows" else (*written.under, native)
+        entry = declared(written, native, str(program))
+        handlers = entry.get("hooks")
+        inner = handlers[0] if isinstance(handlers, list) else entry
+        assert isinstance(inner, dict)
+        inner.update(more)
+        self.write(path, edit.append(text, syntax, place, entry))
 
     def kolega(self, native: str, handler: dict[str, Json], scope: str = "user", matcher: str | None = None) -> None:
         base = self.home / "state" / "kolega-code" if scope == "user" else self.project / ".kolega"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 
-from anyhook.tables.registry import DIALECTS, sample
+from anyhook.tables.registry import DIALECTS, dialect, sample
 
 COMMAND = '{"type": "command", "command": "true", "timeout": %s}'
 GROUP = '{"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [' + COMMAND + "]}]}}"
@@ -70,8 +70,11 @@ PROJECT_FILES: dict[str, tuple[tuple[str, str], ...]] = {
 CASES = [(name, path, text) for name, files in PROJECT_FILES.items() for path, text in files]
 IDS = [f"{name}-{path.rsplit('/', 1)[-1]}-{number}" for number, (name, path, _) in enumerate(CASES)]
 
+OF_PROJECTS = [name for name in DIALECTS if any(scope == "project" for scope, _ in dialect(name).files)]
+"""Dialects that read files of a project."""
+
 for name in DIALECTS:
-    if name not in PROJECT_FILES:
+    if name not in PROJECT_FILES and name in OF_PROJECTS:
         shown = sample(name).files.items()
         texts = ((path, value if isinstance(value, str) else json.dumps(value)) for path, value in shown)
         PROJECT_FILES[name] = tuple(texts)

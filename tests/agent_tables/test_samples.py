@@ -14,7 +14,11 @@ from conftest import World
 def laid_out(world: World, shown: Sample) -> None:
     for path, value in shown.files.items():
         text = value if isinstance(value, str) else json.dumps(value)
-        world.write(world.project / path, text, 0o755 if text.startswith("#!") else 0o644)
+        world.write(
+            (world.project if shown.scope == "project" else world.home) / path,
+            text,
+            0o755 if text.startswith("#!") else 0o644,
+        )
 
 
 @pytest.mark.parametrize("agent", [name for name, _, _ in AGENTS])

@@ -16,9 +16,9 @@ from conftest import World
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_denied_tool_does_not_run_and_the_model_is_told_why(world: World, dialect: str) -> None:
     shown, after = sample(dialect), registry.dialect(dialect).row_for("post_tool")
-    assert after is not None
     world.hook(dialect, shown.event, shown.script)
-    world.hook(dialect, after.native, record("after"), name="after")
+    if after is not None:
+        world.hook(dialect, after.native, record("after"), name="after")
     ran = agent(world, {"tools": [LS]}, {"expect": REASON, "text": "Then not."})
     assert (ran.stop, ran.text, traces(world)) == ("done", "Then not.", 0)
     assert ran.calls[0]["denied"] is True

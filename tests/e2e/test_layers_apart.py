@@ -13,7 +13,7 @@ from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.walk.build import build
 from anyhook.walk.routes import open_catalog
 from conftest import World
-from layer_files import CASES, IDS, PROJECT_FILES, filled
+from layer_files import CASES, IDS, OF_PROJECTS, PROJECT_FILES, filled
 
 if TYPE_CHECKING:
     from anyhook.documents.files import Files
@@ -47,7 +47,7 @@ def refused(world: World, stdin: str) -> str:
 
 
 def test_every_dialect_is_here() -> None:
-    assert set(PROJECT_FILES) == set(DIALECTS)
+    assert set(PROJECT_FILES) == set(OF_PROJECTS)
 
 
 @pytest.mark.parametrize(("name", "path", "text"), CASES, ids=IDS)
@@ -97,7 +97,7 @@ def breaks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return broken
 
 
-@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("name", OF_PROJECTS)
 def test_a_layer_that_fails_is_dropped_alone(world: World, breaks: list[str], name: str) -> None:
     breaks.append(name)
     for each in DIALECTS:

@@ -12,7 +12,7 @@ import pytest
 from new_place import Place, texts
 
 from anyhook.documents.parse import parse_toml, parse_yaml
-from anyhook.tables.registry import DIALECTS
+from anyhook.tables.registry import DIALECTS, dialect
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -211,12 +211,24 @@ def test_many_at_once_lose_nothing(place: Place, name: str) -> None:
 # --- refusals
 
 
-@pytest.mark.parametrize("name", DIALECTS)
+WRITABLE = [name for name in DIALECTS if dialect(name).scaffold is not None]
+"""Dialects for which `anyhook new` writes hooks."""
+
+
+def scope_of(name: str) -> str:
+    """The project's, unless the dialect reads no project's files."""
+    scaffold = dialect(name).scaffold
+    assert scaffold is not None
+    return "project" if "project" in scaffold.scripts else "user"
+
+
+@pytest.mark.parametrize("name", WRITABLE)
 @pytest.mark.parametrize("lang", ["bash", "python"])
 def test_the_same_name_twice_is_refused(place: Place, name: str, lang: str) -> None:
-    place.new("guard", "--dialect", name, "--event", "pre_tool")
+    place.new("guard", "--dialect", name, "--event", "pre_tool", "--scope", scope_of(name))
+    other = dialect(name).events[-1].native
     assert "guard" in place.refused(
-        "guard", "--dialect", name, "--event", "stop" if name != "kode" else "session_end", "--lang", lang
+        "guard", "--dialect", name, "--event", other, "--lang", lang, "--scope", scope_of(name)
     )
 
 
@@ -260,14 +272,17 @@ def test_calls_that_make_no_sense(place: Place, words: tuple[str, ...], said: st
     assert said in place.refused("guard", *words)
 
 
-@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("name", [name for name in WRITABLE if scope_of(name) == "project"])
 def test_a_folder_that_cannot_be_made_leaves_nothing(place: Place, name: str) -> None:
     """A file stands where one of the hook's folders would have to be."""
     folders = {
         "kode": ".kode/hooks", "kolega": ".kolega/hooks", "agenthooks": ".agents", "copilot": ".github",
         "goose": ".agents",
     }  # fmt: skip
-    folder = folders.get(name, f".{name}")
+    scaffold = dialect(name).scaffold
+    assert scaffold is not None
+    first = scaffold.scripts["project"].removeprefix("{project}/").partition("/")[0]
+    folder = folders.get(name) or (f".{name}" if first.startswith("{") else first)
     (place.project / folder).parent.mkdir(exist_ok=True)
     (place.project / folder).write_text("in the way")
     said = place.refused("guard", "--dialect", name, "--event", "pre_tool")

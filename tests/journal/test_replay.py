@@ -77,18 +77,20 @@ def test_hooks_that_a_block_of_their_own_dialect_does_not_skip(box: Box, table: 
     assert native is not None
     box.world.hook(table, native.native, "echo no >&2; exit 2")
     box.world.hook(table, native.native, """echo '{"systemMessage": "second"}'""")
-    box.world.hook("goose", "PreToolUse", "exit 2")
+    before = DIALECTS.index(table) < DIALECTS.index("goose")
+    if before:
+        box.world.hook("goose", "PreToolUse", "exit 2")
     engine = box.world.engine()
     decision = engine.fire_sync(Event.pre_tool("Bash", {"command": "ls"}))
     engine.close_sync()
-    assert [report.status for report in decision.hooks] == ["ran", "ran", "skipped"]
+    assert [report.status for report in decision.hooks] == ["ran", "ran", *(["skipped"] if before else [])]
     assert box.json("replay") == {"judged": 1, "changed": 0, "changes": [], "not_judged": {}}
 
 
 @pytest.mark.parametrize("hosted", [False, True])
 def test_rewrites_of_single_fields(box: Box, hosted: bool) -> None:
     """A dialect whose hooks name only the fields that they change: the rest is as the hooks before left it."""
-    (table,) = [name for name in DIALECTS if dialect(name).whole_input is not None]
+    (table,) = [name for name in DIALECTS if dialect(name).whole_input is not None and dialect(name).chains]
     for field in ("command", "first", "second"):
         answer = {"hookSpecificOutput": {"tool_input": {field: "x"}}}
         box.world.hook(table, "BeforeTool", f"echo {shlex.quote(json.dumps(answer))}")
@@ -117,7 +119,7 @@ def test_rewrites_in_the_words_of_a_real_agent(box: Box, agent: str) -> None:
     (row,) = [row for row in host(agent).events if "pre_tool" in row.canonical]
     said = payload_of_agent(host(agent), row, {"tool": native, "input": {field: "/a"}}, str(box.world.project))
     done = box.world.command("bridge", agent, row.native, stdin=json.dumps(said))
-    assert done.returncode == 0, done.stderr
+    assert done.returncode in (0, row.says["block"].status), done.stderr  # a rewrite may become a refusal
     (record,) = box.world.journal()
     assert record["decision"]["tool_input"] == {field: "/b"}
     assert box.json("replay") == {"judged": 1, "changed": 0, "changes": [], "not_judged": {}}

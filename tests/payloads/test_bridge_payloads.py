@@ -14,9 +14,9 @@ from anyhook.model.event import EVENTS, FIELDS
 from anyhook.model.firing import NO_OPINION, Answer
 from anyhook.tables.host_rows import EFFECTS, Host, HostEvent
 from anyhook.tables.registry import HOSTS, dialect, host, sample
-from anyhook.tables.sample_rows import COMMAND
+from anyhook.tables.sample_rows import COMMAND, REASON
 from anyhook.tables.translate import restored, to_native
-from anyhook.walk.express import express
+from anyhook.walk.express import completed, express
 from anyhook.walk.receive import Received, receive
 from anyhook.walk.settle import RULES, settle
 
@@ -24,6 +24,8 @@ DATA = Path(__file__).parents[1] / "data"
 PAYLOADS = sorted((DATA / "payloads").glob("*/*.json"))
 AGENTS = {"claude_agent_sdk": "claude", "kimicode": "kimi"}
 """Folders whose agent goes by another name."""
+ENOUGH = 149
+"""As many payloads there were when there were ten agents; more came with more."""
 
 
 def table_of(path: Path) -> tuple[Host, HostEvent]:
@@ -48,7 +50,7 @@ def named(path: Path) -> str:
 
 
 def test_all_payloads_are_here() -> None:
-    assert len(PAYLOADS) == 149
+    assert len(PAYLOADS) >= ENOUGH
     assert {AGENTS.get(path.parent.name, path.parent.name) for path in PAYLOADS} <= set(HOSTS)
 
 
@@ -82,12 +84,30 @@ def test_a_new_session_is_called_so_everywhere(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", PAYLOADS, ids=named)
-def test_no_opinion_is_no_output(path: Path) -> None:
+def test_no_opinion_is_what_the_agent_takes_for_none(path: Path) -> None:
     _, row, _, _, found = received(path)
     for event in found.events:
         settled = settle(Decision(event.name), row.says, "here")
         assert (settled.effects, settled.problems) == ({}, ())
         assert express(settled.effects, row.says) == NO_OPINION == Answer("", "", 0)
+        if row.silence is not None:
+            assert json.loads(completed(NO_OPINION, row.silence).stdout) == dict(row.silence)
+            assert not {"deny", "block"} & set(map(str, row.silence.values()))
+
+
+def test_the_refusals_beside_their_payloads() -> None:
+    """Every captured call of a tool is refused by the exact words that its agent's sample has."""
+    calls = [path for path in PAYLOADS if "pre_tool" in table_of(path)[1].canonical]
+    assert len(calls) > ENOUGH // 4
+    for path in calls:
+        table, row, _, _, found = received(path)
+        shown = sample(table.name)
+        wanted = json.loads(json.dumps(dict(shown.stdout)).replace(f"{COMMAND}: ", ""))  # of a part of a call
+        decision = Decision("pre_tool", verdict="block", effect="deny_tool", reason=REASON, hook="h")
+        for event in found.events:
+            said = express(settle(decision.replace(event=event.name), row.says, "here").effects, row.says)
+            told = json.loads(said.stdout) if said.stdout else {}
+            assert (told, said.stderr, said.status) == (wanted, shown.stderr, shown.status), path
 
 
 @pytest.mark.parametrize("path", [path for path in PAYLOADS if "Tool" in path.stem or "tool" in path.stem], ids=named)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.model.words import Mode
     from conftest import World
+from layer_files import OF_PROJECTS
 
 PASS = "exit 0"
 
@@ -44,7 +45,7 @@ def test_a_hook_of_the_user_is_armed(world: World, name: str) -> None:
     assert protected([gate])
 
 
-@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("name", OF_PROJECTS)
 def test_a_hook_of_a_project_waits_then_is_armed_then_changed_then_gone(world: World, name: str) -> None:
     world.hook(name, pre_tool(name), PASS, scope="project")
     (gate,) = found(world)
@@ -153,8 +154,12 @@ def test_a_hook_that_asks_a_model_needs_one(world: World) -> None:
     assert states(world) == ["armed"]
 
 
-@pytest.mark.parametrize("agent", HOSTS)
-@pytest.mark.parametrize("name", DIALECTS)
+FEW = ("claude", "goose", "cursor")
+PAIRS = [(name, agent) for name in DIALECTS for agent in HOSTS if agent in (name, *FEW) or name in host(agent).reads]
+"""Each dialect in its own agent, in those that read its files, and in a few others."""
+
+
+@pytest.mark.parametrize(("name", "agent"), PAIRS)
 def test_in_an_agent_it_is_native_uncovered_or_armed(world: World, name: str, agent: str) -> None:
     table = host(agent)
     asked = {event for row in table.events if row.installed for event in row.canonical}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from anyhook.agents._claude_family import EXIT_2
+from anyhook.agents._plugins import plugin_text
 from anyhook.agents._results import parts_text
 from anyhook.model.texts import text_of
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
@@ -58,25 +59,6 @@ EVENTS = (
 )
 
 MODULE = """\
-// Written by `anyhook install opencode`: every event below goes to anyhook, which runs your hooks.
-import { spawnSync } from "node:child_process"
-
-const LAUNCHER = {launcher}
-const SECONDS = {seconds}
-const CLOSED = {closed}
-
-const ask = (event, payload) => {
-  const [program, ...words] = LAUNCHER
-  const done = spawnSync(program, [...words, "bridge", "opencode", event], {
-    input: JSON.stringify(payload),
-    timeout: SECONDS * 1000,
-  })
-  const ran = done.status === 0 || done.status === 2
-  if (CLOSED && !ran) throw new Error("anyhook cannot be run, and its entry is closed: install it again")
-  if (done.status === 2) throw new Error(String(done.stderr).trim() || "refused by a hook")
-  try { return JSON.parse(String(done.stdout)) ?? {} } catch { return {} }
-}
-
 const SEEN = /^session\\.(created|idle|deleted)$/
 
 export const Anyhook = async ({ directory }) => ({
@@ -92,10 +74,7 @@ export const Anyhook = async ({ directory }) => ({
   },
   "tool.execute.before": async (input, output) => {
     const answer = ask("tool.execute.before", { input, output, directory })
-    if (answer.args) {
-      for (const key of Object.keys(output.args)) if (!(key in answer.args)) delete output.args[key]
-      Object.assign(output.args, answer.args)
-    }
+    if (answer.args) set(output.args, answer.args)
   },
   "tool.execute.after": async (input, output) => {
     const answer = ask("tool.execute.after", { input, output, directory })
@@ -123,7 +102,7 @@ HOST = Host(
         "module",
         {"user": "{config}/opencode/plugins/anyhook.js", "project": "{project}/.opencode/plugins/anyhook.js"},
         {"config": ("XDG_CONFIG_HOME", "{home}/.config")},
-        module=MODULE,
+        module=plugin_text("opencode", MODULE),
         owned=True,
     ),
     project=("directory", "properties.info.directory", "cwd"),

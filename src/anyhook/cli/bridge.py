@@ -53,7 +53,7 @@ def bridge(agent: str, native: str, options: BridgeOptions) -> int:
         from anyhook.process.run import end_all
 
         end_all(for_good=True)
-        return _tell(fail(Overdue(f"there was no decision within {row.limit_s:g} s"), refusal))
+        return _tell(fail(Overdue(f"there was no decision within {row.limit_s:g} s"), refusal), row)
 
     # No hook runs beyond the time from which on the margin is ours, so this ends none before its time.
     watchdog = Watchdog(begun + row.limit_s - margin_s(row) / 2, overdue)
@@ -63,7 +63,7 @@ def bridge(agent: str, native: str, options: BridgeOptions) -> int:
     except Exception as error:  # noqa: BLE001 (whatever it was: the agent gets an answer that it understands)
         answer = fail(error, watchdog.refusal)  # what we refuse needs no hook
     watchdog.stop()
-    return _tell(answer)
+    return _tell(answer, row)
 
 
 def _answer(table: Host, row: HostEvent, options: BridgeOptions, begun: float, watchdog: Watchdog) -> Answer:
@@ -97,8 +97,13 @@ def _project(table: Host, payload: dict[str, Json], options: BridgeOptions) -> s
     return os.getcwd()
 
 
-def _tell(answer: Answer) -> int:
+def _tell(answer: Answer, row: HostEvent) -> int:
     from anyhook.cli.view import render
+
+    if row.silence is not None:
+        from anyhook.walk.express import completed
+
+        answer = completed(answer, row.silence)
 
     if answer.stderr:
         render.say(answer.stderr)

@@ -11,7 +11,7 @@ from anyhook.documents import edit
 from anyhook.documents.parse import syntax_of
 from anyhook.documents.read import MAX_FOREIGN_BYTES, Unreadable, read_bytes
 from anyhook.install.changes import places, roots_of
-from anyhook.install.entries import CLOSED, MARK, is_ours, is_own_text, launched
+from anyhook.install.entries import CLOSED, MARK, entry_syntax, is_ours, is_own_text, launched
 from anyhook.model.record import Record
 from anyhook.shell.programs import StartContext, fault_of
 from anyhook.tables.host_rows import OffSwitch
@@ -64,6 +64,9 @@ class OurHandler(Record):
     @property
     def narrow(self) -> bool:
         return self.matcher not in EVERYTHING
+
+
+LAUNCHER = "const LAUNCHER = "
 
 
 def diagnose(
@@ -187,16 +190,24 @@ def _handlers(path: str, text: str, host: Host, entry: Entry, native: str) -> It
                 yield OurHandler(path, native, command)
         return
     if entry.style == "module":
+        if LAUNCHER not in text:  # what a plug-in needs beside it
+            return
         yield from (OurHandler(path, row.native, _launcher(text)) for row in host.events if row.installed)
         return
-    document = edit.read(text, "toml" if entry.style == "tables" else "json")
-    hooks = edit.at(document, ("hooks",))
+    document = edit.read(text, "toml" if entry.style == "tables" else entry_syntax(entry))
+    hooks = edit.at(document, entry.under)
     listed = [("", None, handler) for handler in hooks] if isinstance(hooks, list) else _grouped(hooks)
     for event, matcher, handler in listed:
-        for value in handler.values() if isinstance(handler, dict) else ():
-            if isinstance(value, str) and is_ours(value, host):
-                yield OurHandler(path, event or value.split()[-1].strip("'\""), value, matcher)
+        for value in _values(handler):
+            if is_ours(value, host):
+                yield OurHandler(path, event or str(value).split()[-1].strip("'\""), str(value), matcher)
                 break
+
+
+def _values(handler: Json) -> Iterator[Json]:
+    """A handler's values, those of an object inside it included."""
+    for value in handler.values() if isinstance(handler, dict) else ():
+        yield from _values(value) if isinstance(value, dict) else (value,)
 
 
 def _grouped(hooks: Json) -> Iterator[tuple[str, Json, Json]]:
@@ -214,9 +225,9 @@ def _launcher(module: str) -> str:
     import shlex
 
     for line in module.splitlines():
-        if line.startswith("const LAUNCHER = "):
+        if line.startswith(LAUNCHER):
             try:
-                return shlex.join(map(str, json.loads(line.removeprefix("const LAUNCHER = "))))
+                return shlex.join(map(str, json.loads(line.removeprefix(LAUNCHER))))
             except (ValueError, TypeError):
                 break
     return ""

@@ -17,7 +17,7 @@ from anyhook.documents.lines import in_lines_of, line_end
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from anyhook.documents.parse import Place
+    from anyhook.documents.parse import Place, Syntax
     from anyhook.model.firing import Answer
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Entry, Host, HostEvent
@@ -97,9 +97,17 @@ def _filled(template: Mapping[str, Json], values: Mapping[str, Json]) -> dict[st
     made: dict[str, Json] = {}
     for key, given in template.items():
         made[key] = values[given] if isinstance(given, str) and given in values else given
-        if isinstance(given, str) and given not in values:
+        if isinstance(given, dict):
+            made[key] = _filled(given, values)
+        elif isinstance(given, str) and given not in values:
             made[key] = given.replace("{event}", str(values["{event}"]))
     return made
+
+
+def _entry_of(entry: Entry, event: str, handler: dict[str, Json]) -> dict[str, Json]:
+    """What the list of an event holds: a group, or the handler itself."""
+    grouped = entry.style == "groups" and event not in entry.flat
+    return {**entry.group, "hooks": [handler]} if grouped else handler
 
 
 # -- files that are ours alone
@@ -114,11 +122,12 @@ def own_text(host: Host, entry: Entry, launcher: Sequence[str], closed: Closed, 
         text = entry.module.replace("{launcher}", json.dumps(list(launcher))).replace("{seconds}", str(int(seconds)))
         return text.replace("{closed}", "true" if closed else "false")
     made = handlers(host, entry, launcher, closed)
-    hooks: dict[str, Json] = {
-        event: [{**entry.group, "hooks": [handler]}] if entry.style == "groups" else [handler]
-        for event, handler in made.items()
-    }
-    return json.dumps({**entry.top, "hooks": hooks}, indent=2, ensure_ascii=False) + "\n"
+    hooks: Json = {event: [_entry_of(entry, event, handler)] for event, handler in made.items()}
+    if entry.style == "rows":
+        hooks = list(made.values())
+    for key in reversed(entry.under):
+        hooks = {key: hooks}
+    return json.dumps({**entry.top, **(hooks if isinstance(hooks, dict) else {})}, indent=2, ensure_ascii=False) + "\n"
 
 
 def is_own_text(text: str, host: Host) -> bool:
@@ -146,13 +155,17 @@ def with_ours(text: str, host: Host, entry: Entry, launcher: Sequence[str], clos
     made = handlers(host, entry, launcher, closed)
     if entry.style == "tables":
         return _with_block(text, host, list(made.values()))
-    kept = others(text, host)
+    syntax, kept = entry_syntax(entry), others(text, host, entry)
+    if syntax == "yaml" and text.strip() == "{}":
+        text = ""  # what is left of a file that held nothing but our entry
+    if edit.is_blank(text) and entry.top:
+        text, kept = json.dumps(entry.top, indent=2) + "\n", dict(entry.top)
     for event, handler in made.items():
-        text = _with_group(text, host, event, {**entry.group, "hooks": [handler]})
-    for event in _events(text):
+        text = _with_entry(text, host, syntax, (*entry.under, event), _entry_of(entry, event, handler))
+    for event in _events(text, entry):
         if event not in made:
-            text = _without(text, host, event)
-    return _checked(text, host, kept)
+            text = _without(text, host, syntax, (*entry.under, event))
+    return _checked(text, host, entry, kept)
 
 
 def without_ours(text: str, host: Host, entry: Entry) -> str:
@@ -161,40 +174,55 @@ def without_ours(text: str, host: Host, entry: Entry) -> str:
         return _without_block(text, host)
     if edit.is_blank(text):
         return text
-    kept = others(text, host)
+    syntax, kept = entry_syntax(entry), others(text, host, entry)
     found = text
-    for event in _events(text):
-        left = _without(text, host, event)
-        if left != text and _value(left, ("hooks", event)) == []:
-            left = edit.remove(left, "json", ("hooks", event))
+    for event in _events(text, entry):
+        place = (*entry.under, event)
+        left = _without(text, host, syntax, place)
+        if left != text and _value(left, syntax, place) == []:
+            left = edit.remove(left, syntax, place)
         text = left
-    if text != found and _value(text, ("hooks",)) == {}:
-        text = edit.remove(text, "json", ("hooks",))
-    return _checked(text, host, kept)
+    for depth in range(len(entry.under), 0, -1):
+        if text != found and _value(text, syntax, entry.under[:depth]) == {}:
+            text = edit.remove(text, syntax, entry.under[:depth])
+    return _checked(text, host, entry, kept)
 
 
-def others(text: str, host: Host) -> Json:
+def entry_syntax(entry: Entry) -> Syntax:
+    """What the file of an entry is written in."""
+    name = next(iter(entry.files.values()))
+    return "yaml" if name.endswith((".yaml", ".yml")) else "json"
+
+
+def others(text: str, host: Host, entry: Entry) -> Json:
     """Everything in a file that is not ours, to see that an edit leaves it alone. An empty list of hooks says nothing,
     so it may come and go."""
-    value = {} if edit.is_blank(text) else edit.read(text, "json")
-    hooks = value.get("hooks") if isinstance(value, dict) else None
-    if not isinstance(value, dict) or not isinstance(hooks, dict):
+    value = {} if edit.is_blank(text) else edit.read(text, entry_syntax(entry))
+    return _others(value, host, entry.under)
+
+
+def _others(value: Json, host: Host, under: tuple[str, ...]) -> Json:
+    if not isinstance(value, dict):
         return value
-    left: dict[str, Json] = {}
-    for event, groups in hooks.items():
+    left: dict[str, Json] = dict(value)
+    if under:
+        inner = left.pop(under[0], None)
+        found = _others(inner, host, under[1:])
+        return {**left, under[0]: found} if found not in (None, {}) else left
+    for event, groups in value.items():
         kept = [group for group in groups if not _is_ours_alone(group, host)] if isinstance(groups, list) else groups
-        kept = [_without_handlers(group, host) for group in kept] if isinstance(kept, list) else kept
-        if kept != []:
-            left[event] = kept
-    return {**value, "hooks": left} if left else {key: item for key, item in value.items() if key != "hooks"}
+        left[event] = [_without_handlers(group, host) for group in kept] if isinstance(kept, list) else kept
+        if left[event] == []:
+            del left[event]
+    return left
 
 
-def _value(text: str, place: Place) -> Json:
-    return edit.at(edit.read(text, "json"), place)
+def _value(text: str, syntax: Syntax, place: Place) -> Json:
+    return edit.at(edit.read(text, syntax), place)
 
 
-def _events(text: str) -> list[str]:
-    hooks = None if edit.is_blank(text) else _value(text, ("hooks",))
+def _events(text: str, entry: Entry) -> list[str]:
+    hooks = None if edit.is_blank(text) else _value(text, entry_syntax(entry), entry.under)
     return [event for event, groups in hooks.items() if isinstance(groups, list)] if isinstance(hooks, dict) else []
 
 
@@ -208,7 +236,7 @@ def _is_our_handler(handler: Json, host: Host) -> bool:
 
 
 def _is_ours_alone(group: Json, host: Host) -> bool:
-    found = _handlers_of(group)
+    found = _handlers_of(group) or [group]
     return bool(found) and all(_is_our_handler(handler, host) for handler in found)
 
 
@@ -218,37 +246,36 @@ def _without_handlers(group: Json, host: Host) -> Json:
     return {**group, "hooks": [handler for handler in _handlers_of(group) if not _is_our_handler(handler, host)]}
 
 
-def _with_group(text: str, host: Host, event: str, group: dict[str, Json]) -> str:
-    place = ("hooks", event)
-    groups = None if edit.is_blank(text) else _value(text, place)
+def _with_entry(text: str, host: Host, syntax: Syntax, place: Place, group: dict[str, Json]) -> str:
+    groups = None if edit.is_blank(text) else _value(text, syntax, place)
     listed = groups if isinstance(groups, list) else []
     mine = [index for index, found in enumerate(listed) if _is_ours_alone(found, host)]
     if not mine:
-        return edit.append(text, "json", place, group)
+        return edit.append(text, syntax, place, group)
     if listed[mine[0]] != group:
-        text = edit.put(text, "json", (*place, mine[0]), group)
+        text = edit.put(text, syntax, (*place, mine[0]), group)
     for index in reversed(mine[1:]):
-        text = edit.remove(text, "json", (*place, index))
+        text = edit.remove(text, syntax, (*place, index))
     return text
 
 
-def _without(text: str, host: Host, event: str) -> str:
-    groups = _value(text, ("hooks", event))
+def _without(text: str, host: Host, syntax: Syntax, place: Place) -> str:
+    groups = _value(text, syntax, place)
     found = groups if isinstance(groups, list) else []
     for index in reversed(range(len(found))):
         if _is_ours_alone(found[index], host):
-            text = edit.remove(text, "json", ("hooks", event, index))
+            text = edit.remove(text, syntax, (*place, index))
             continue
         mine = _handlers_of(found[index])
-        for place in reversed(range(len(mine))):
-            if _is_our_handler(mine[place], host):
-                text = edit.remove(text, "json", ("hooks", event, index, "hooks", place))
+        for number in reversed(range(len(mine))):
+            if _is_our_handler(mine[number], host):
+                text = edit.remove(text, syntax, (*place, index, "hooks", number))
     return text
 
 
-def _checked(text: str, host: Host, kept: Json) -> str:
+def _checked(text: str, host: Host, entry: Entry, kept: Json) -> str:
     """The text, if nothing but our own entries is different in it."""
-    if others(text, host) != kept:
+    if others(text, host, entry) != kept:
         raise CannotEdit("its layout is too unusual to be edited without harm; add the entries by hand")
     return text
 

@@ -22,8 +22,8 @@ CHAINS = ("input", "prompt", "output")
 OUR_TOOLS = (
     "shell", "read_file", "write_file", "edit_file", "list_files", "grep", "delegate_task", "web_fetch",
 )  # fmt: skip
-SCAFFOLDS = ("list", "groups", "folder", "executable", "rules")
-STYLES = ("groups", "list", "tables", "scripts", "module")
+SCAFFOLDS = ("list", "groups", "rows", "folder", "executable", "rules")
+STYLES = ("groups", "list", "rows", "tables", "scripts", "module")
 CAUSES = {
     "timed_out": "the hook was still running at its time limit",
     "blocked": "the hook blocked",

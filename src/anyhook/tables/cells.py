@@ -81,6 +81,16 @@ def whole_value(hook: Hook, event: Event, row: EventRow) -> str | None:
     return _full(pattern, event.get(row.target), row.target)
 
 
+def searched(hook: Hook, event: Event, row: EventRow) -> str | None:
+    """A pattern that has to be found somewhere in the target; absent, empty and `*` match everything."""
+    pattern = hook.matcher
+    if not isinstance(pattern, str) or pattern in MATCH_ALL or row.target is None:
+        return None
+    target = str(event.get(row.target))
+    found = compile_pattern(pattern).search(target)
+    return None if found else f"matcher {pattern!r} does not match {row.target} {target!r}"
+
+
 def names_or_pattern(hook: Hook, event: Event, row: EventRow) -> str | None:
     """Names joined by `|` are compared exactly, anything else is a pattern for the whole target."""
     pattern = hook.matcher.strip() if isinstance(hook.matcher, str) else ""

@@ -113,7 +113,7 @@ def _entry(entry: Entry) -> Iterator[str]:
         yield from unknown(f"HOST.entry.files[{scope}]", _braced(path), roots, "folder")
         if not path.startswith("{"):
             yield f"HOST.entry.files[{scope}]: {path!r} does not begin with one of {', '.join(roots)} in braces"
-    if entry.style in ("groups", "list", "tables"):
+    if entry.style in ("groups", "list", "rows", "tables"):
         texts = list(_texts(dict(entry.handler)))
         if not any("{command}" in text for text in texts):
             yield "HOST.entry.handler: {command} is missing, so the entry would call nobody"

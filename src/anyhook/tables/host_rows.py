@@ -71,14 +71,19 @@ class HostEvent(Record):
     """Whether `install` hooks it up."""
     why_not: str = ""
     """Why it is not installed, or what cannot be done here, for `doctor` and the docs."""
+    silence: Mapping[str, Json] | None = None
+    """What every answer holds that does not say otherwise, for hosts that take silence for something else."""
+    when: Callable[[dict[str, Json]], bool] | None = None
+    """Whether a payload is about the canonical event, where the host also fires it at other moments."""
 
 
 class Entry(Record):
     """How the host's own config names one handler."""
 
     style: str
-    """`groups` (JSON: event → groups of handlers), `list` (JSON: event → handlers), `tables` (TOML `[[hooks]]`),
-    `scripts` (one executable per event), `module` (one file that calls us for every event)."""
+    """`groups` (event → groups of handlers), `list` (event → handlers), `rows` (one list; each handler names its
+    event), `tables` (the same as TOML `[[hooks]]`), `scripts` (one executable per event), `module` (one file that calls
+    us for every event)."""
     files: Mapping[str, str]
     """Scope → path; `{home}`, `{project}`, or a root of `roots` comes first."""
     roots: Mapping[str, tuple[str, str]] = {}
@@ -95,6 +100,10 @@ class Entry(Record):
     """Further files of our own, by their path from the main one's folder."""
     module: str = ""
     """The text of a module; `{launcher}` stands for the command as a JSON list."""
+    under: tuple[str, ...] = ("hooks",)
+    """The keys that lead to the handlers; () where the file holds nothing else."""
+    flat: tuple[str, ...] = ()
+    """Events without groups, in a file that has groups for the others."""
 
 
 class OffSwitch(Record):

@@ -51,7 +51,7 @@ def event_rows(
             BLOCKS.get(event.canonical[0]) if "block" in event.says else None,
             (*_payload(event, cells or {}, untold), *(extra or {}).get(event.native, ())),
             next(iter(EVENTS.get(event.canonical[0], ())), None),
-            bound=bound if event.canonical[0] in STOPS else 0,
+            bound=bound if event.canonical[0] in STOPS and "block" in event.says else 0,
             in_subagents=event.canonical[0] not in OF_THE_MAIN_AGENT,
         )
         for event in host.events
@@ -84,9 +84,13 @@ def tool_rows(host: Host) -> dict[str, ToolRow]:
 # -- what their files hold
 
 
-def without(document: Json, elsewhere: frozenset[str], source: Source, files: Files) -> Json:
-    """The document without events that happen only in the product, which are reported."""
-    hooks = document.get("hooks") if isinstance(document, dict) else None
+def without(
+    document: Json, elsewhere: frozenset[str], source: Source, files: Files, under: tuple[str, ...] = ("hooks",)
+) -> Json:
+    """The document without events that happen only in the product, which are reported. `under` leads to its hooks."""
+    hooks = document
+    for key in under:
+        hooks = hooks.get(key) if isinstance(hooks, dict) else None
     if not isinstance(document, dict) or not isinstance(hooks, dict):
         return document
     kept: dict[str, Json] = {}
@@ -98,11 +102,11 @@ def without(document: Json, elsewhere: frozenset[str], source: Source, files: Fi
             "unsupported-event",
             f"`{event}` happens only in the product; its hooks are not run here",
             source.path,
-            ("hooks", event),
+            (*under, event),
             fix="Nothing to do, unless you expected anyhook to run them.",
             severity="warning",
         )
-    return {**document, "hooks": kept}
+    return {**document, under[0]: kept} if len(under) == 1 else kept if not under else document
 
 
 def plugin(source: Source, manifest: str, files: Files) -> Source | None:

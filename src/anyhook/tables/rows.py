@@ -187,6 +187,8 @@ class Failing(Record):
     """Causes that block only where a block would keep something from happening."""
     codes: Mapping[str, str] = {}
     """The dialect's own error ids; `blocked` is for a block that is not a failure."""
+    strict: str = ""
+    """The key by which a declaration says that its failures block, where the dialect has one."""
 
 
 class Builtin(Record):
@@ -216,9 +218,9 @@ class Scaffold(Record):
     {root} and {path}, the hook's {name}, and its script by {file} or, quoted for a command line, by {script}."""
 
     shape: str
-    """`list`: handlers under their event, in one file; `groups`: the same, each with a matcher; `folder`: a folder
-    with a file of fields and a script; `executable`: a script that says its own event; `rules`: an entry that needs no
-    script."""
+    """`list`: handlers under their event, in one file; `groups`: the same, each with a matcher; `rows`: handlers in
+    one list, each with its event; `folder`: a folder with a file of fields and a script; `executable`: a script that
+    says its own event; `rules`: an entry that needs no script."""
     scripts: Mapping[str, str]
     """The folder that scripts go to, by scope."""
     tool: str
@@ -226,7 +228,15 @@ class Scaffold(Record):
     command: Mapping[str, str] = {}
     """What a declaration calls, by scope."""
     key: str = "command"
-    """The handler's key for it."""
+    """The handler's key for it; dots lead into nested objects."""
+    under: tuple[str, ...] = ("hooks",)
+    """The keys that lead to the handlers; () where the file holds nothing else."""
+    matcher: str = "matcher"
+    """The key for the tool."""
+    event: str = ""
+    """The key for the event, where handlers are one list."""
+    flat: tuple[str, ...] = ()
+    """Events without groups, in a file that has groups for the others."""
     fixed: Mapping[str, Json] = {}
     """What every handler holds beside it."""
     declared_in: tuple[str, ...] = ()

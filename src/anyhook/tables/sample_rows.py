@@ -24,6 +24,11 @@ def grouped(event: str, tool: str, command: str) -> dict[str, Json]:
     return {"hooks": {event: [{"matcher": tool, "hooks": [{"type": "command", "command": command}]}]}}
 
 
+def entered(event: str, command: str, **keys: Json) -> dict[str, Json]:
+    """A file with handlers under each event."""
+    return {"hooks": {event: [{"command": command, **keys}]}}
+
+
 def denied(event: str) -> dict[str, Json]:
     """The refusal that several products read."""
     specific: Json = {"hookEventName": event, "permissionDecision": "deny", "permissionDecisionReason": REASON}
@@ -36,7 +41,9 @@ class Sample(Record):
     event: str = ""
     """The native event of the hook: the one before a tool runs."""
     files: Mapping[str, Json] = {}
-    """Path in the project → text, or what is written as JSON; what begins with `#!` is a program."""
+    """Path → text, or what is written as JSON; what begins with `#!` is a program."""
+    scope: str = "project"
+    """Whose files they are; `user` where the product reads no project's."""
     script: str = REFUSE
     """The shell lines by which any hook of this dialect refuses what that event is about."""
     tool: str = ""

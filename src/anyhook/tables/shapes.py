@@ -60,6 +60,11 @@ class EntryShape(Record):
     """What an entry may hold beside its matcher and its handlers; each of them gets it."""
     default_kind: str = ""
     """The type of a handler that names none."""
+    under: tuple[str, ...] = ("hooks",)
+    """The keys that lead to the handlers; () where the file holds nothing else."""
+    matcher_key: str = "matcher"
+    flat: tuple[str, ...] = ()
+    """Events whose lists may hold handlers where the others hold groups."""
 
 
 def guess(word: str, known: Iterable[str]) -> str:
@@ -172,6 +177,7 @@ class Entries:
         self.shape = shape
         self.rows = {row.native: row for row in shape.events}
         self.hooks: list[Hook] = []
+        self.under = shape.under
         self.named: list[str] = []
         """The events for which the file has a list."""
 
@@ -198,22 +204,20 @@ class Entries:
                 "wrong-type", f"the file must hold an object, not {type_name(document)}", (), "Start with `{`."
             )
             return []
-        if self.shape.top_keys is not None:
-            self.unknown_keys(document, ("hooks", *sorted(self.shape.top_keys)), (), "the file")
-        hooks = document.get("hooks")
-        if hooks is None:
-            return []
-        if not isinstance(hooks, dict):
-            self.complain(
-                "wrong-type",
-                f"`hooks` must be an object, not {type_name(hooks)}",
-                ("hooks",),
-                "Map event names to lists.",
-            )
-            return []
+        if self.shape.top_keys is not None and self.under:
+            self.unknown_keys(document, (self.under[0], *sorted(self.shape.top_keys)), (), "the file")
+        hooks: Json = document
+        for depth, key in enumerate(self.under, 1):
+            hooks = hooks.get(key) if isinstance(hooks, dict) else None
+            if hooks is None:
+                return []
+            if not isinstance(hooks, dict):
+                what = f"`{'.'.join(self.under[:depth])}` must be an object, not {type_name(hooks)}"
+                self.complain("wrong-type", what, self.under[:depth], "Map event names to lists.")
+                return []
         found: list[tuple[str, list[Json]]] = []
-        for event, entries in hooks.items():
-            place: Place = ("hooks", event)
+        for event, entries in hooks.items() if isinstance(hooks, dict) else ():
+            place: Place = (*self.under, event)
             if event not in self.rows:
                 fix = f"Events: {', '.join(self.rows)}.{self.likely(event, self.rows)}"
                 self.complain("unknown-event", f"`{event}` is not an event here; its hooks are ignored", place, fix)
@@ -230,22 +234,46 @@ class Entries:
         """Each list holds handlers themselves."""
         for event, entries in self.event_lists(document):
             for index, entry in enumerate(entries):
-                self.handler(event, entry, None, ("hooks", event, index), self.shape.handlers[0])
+                self.handler(event, entry, None, (*self.under, event, index), self.shape.handlers[0])
         return numbered(self.hooks)
 
     def listed(self, document: Json) -> list[Hook]:
         """Each list holds handlers of several types, with their matchers."""
         for event, entries in self.event_lists(document):
             for index, entry in enumerate(entries):
-                matcher = entry.get("matcher") if isinstance(entry, dict) else None
-                self.typed_handler(event, entry, matcher, ("hooks", event, index))
+                matcher = entry.get(self.shape.matcher_key) if isinstance(entry, dict) else None
+                self.typed_handler(event, entry, matcher, (*self.under, event, index))
+        return numbered(self.hooks)
+
+    def rows_of(self, document: Json, event_key: str) -> list[Hook]:
+        """One list of handlers; each names its event."""
+        listed: Json = document
+        for key in self.under:
+            listed = listed.get(key) if isinstance(listed, dict) else None
+        if listed is not None and not isinstance(listed, list):
+            name = ".".join(self.under)
+            self.complain("wrong-type", f"`{name}` must hold a list, not {type_name(listed)}", self.under, "Use [ ].")
+        for index, entry in enumerate(listed if isinstance(listed, list) else []):
+            place: Place = (*self.under, index)
+            event = entry.get(event_key) if isinstance(entry, dict) else None
+            if not isinstance(entry, dict) or event not in self.rows:
+                hint = self.likely(str(event), self.rows)
+                fix = f"Events: {', '.join(self.rows)}.{hint}"
+                what = f"`{event_key}` {canonical(event)} is not an event here; its hook is ignored"
+                self.complain("unknown-event", what, place, fix)
+                continue
+            given = {key: value for key, value in entry.items() if key != event_key}
+            self.typed_handler(str(event), given, entry.get(self.shape.matcher_key), place)
         return numbered(self.hooks)
 
     def grouped(self, document: Json) -> list[Hook]:
         """Each list holds entries of a matcher and its handlers."""
         for event, entries in self.event_lists(document):
             for index, entry in enumerate(entries):
-                place: Place = ("hooks", event, index)
+                place: Place = (*self.under, event, index)
+                if event in self.shape.flat and isinstance(entry, dict) and "hooks" not in entry:
+                    self.typed_handler(event, entry, entry.get("matcher"), place)
+                    continue
                 if not isinstance(entry, dict):
                     self.complain(
                         "wrong-type",

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from anyhook.walk.context import Context
     from anyhook.walk.receive import Received
 
+BOM = b"\xef\xbb\xbf"
+"""Some agents on Windows send it once, or twice."""
 MARGIN, MIN_MARGIN_S = 0.1, 0.4
 """What is kept of the agent's time for ourselves: a share of it, but not less than it takes to start and to answer."""
 OFF = (UNTRUSTED, CHANGED, BROKEN)
@@ -94,7 +96,7 @@ def read(table: Host, row: HostEvent, payload: bytes | dict[str, Json], begun_s:
     if isinstance(payload, dict):
         received = receive(table, row, payload, lean_json.dumps(payload).encode())
         return Incoming(table, row, payload, received, (), "", begun_s)
-    raw, doubts = payload.removeprefix(b"\xef\xbb\xbf"), ()  # type: bytes, tuple[str, ...]
+    raw, doubts = payload.removeprefix(BOM).removeprefix(BOM), ()  # type: bytes, tuple[str, ...]
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:  # hooks see U+FFFD, the tool may see something else

@@ -207,7 +207,12 @@ class Engine:
 
         table, row = named(host, event)
         engine = self if self._serves is not None and self._serves.name == host else self._serving(table)
-        return answer_call(engine._context, table, row, payload)
+        answer = answer_call(engine._context, table, row, payload)
+        if row.silence is None:
+            return answer
+        from anyhook.walk.express import completed
+
+        return completed(answer, row.silence)
 
     def _switched(self, event: Event, switches: FireSwitches) -> tuple[Context, Event]:
         """The context of one event with switches of its own, and the event."""

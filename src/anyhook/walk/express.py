@@ -45,5 +45,28 @@ def _put(made: dict[str, Json], template: Mapping[str, Json], mark: str, value: 
             inner = made.setdefault(key, {})
             if isinstance(inner, dict):
                 _put(inner, given, mark, value)
+        elif isinstance(given, list):
+            made[key] = _listed(given, mark, value)
         else:
             made[key] = value if given == mark else given
+
+
+def _listed(template: list[Json], mark: str, value: Json) -> list[Json]:
+    """The same for a list of objects."""
+    found: list[Json] = []
+    for given in template:
+        inner: dict[str, Json] = {}
+        if isinstance(given, dict):
+            _put(inner, given, mark, value)
+        found.append(inner if isinstance(given, dict) else value if given == mark else given)
+    return found
+
+
+def completed(answer: Answer, silence: Mapping[str, Json]) -> Answer:
+    """The answer to a host that takes silence for something else: with what has to be said in any case. A refusal by
+    its exit status needs nothing more."""
+    if answer.status:
+        return answer
+    said = lean_json.loads(answer.stdout) if answer.stdout.startswith("{") else {}
+    given = said if isinstance(said, dict) else {}
+    return answer.replace(stdout=lean_json.dumps({**silence, **given}, ensure_ascii=False))

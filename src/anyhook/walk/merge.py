@@ -108,6 +108,7 @@ def _failed(
     native = (
         failure.refuses
         or cause in failing.blocks
+        or (failing.strict and hook.spec.get(failing.strict) in (True, "block"))
         or (cause in failing.gates_only and row.block in GATING and settings.get("missing_binary") != "pass")
     )
     match posture:

@@ -38,7 +38,7 @@ def receive(host: Host, row: HostEvent, payload: dict[str, Json], raw: bytes) ->
             data[taken.field] = value
     data.update(row.fixed)
     response = data.pop("response", None)
-    if not row.canonical:
+    if not row.canonical or (row.when is not None and not row.when(payload)):
         return Received((), None, None, False, response)
     name = row.canonical[0]
     error = _first(payload, row.error)
@@ -82,8 +82,11 @@ def _in_our_words(event: Event, tool: HostTool) -> Event:
 
 def project_of(host: Host, payload: dict[str, Json]) -> str | None:
     """The folder that the payload calls the project."""
-    found = _first(payload, host.project)
-    return found if isinstance(found, str) and found else None
+    for path in host.project:  # some send an empty text first, and the folder elsewhere
+        found = _first(payload, (path,))
+        if isinstance(found, str) and found:
+            return found
+    return None
 
 
 def _first(payload: Json, paths: tuple[str, ...]) -> Json:

@@ -133,6 +133,8 @@ EVENTS = (
         for pascal, (camel, fields) in PASCAL.items()
     ),
 )
+EDITORS = frozenset(PASCAL) - {"PermissionRequest", "PostToolUseFailure", "SessionEnd"} | {"SubagentStart"}
+"""Events that the editor has as well."""
 ELSEWHERE = frozenset({"userPromptTransformed", "errorOccurred", "ErrorOccurred", "preMcpToolCall"})
 LIMITS = {"command": Limits(30.0)}
 SKIPPED = ("http", "prompt")
@@ -180,9 +182,17 @@ def load(source: Source, files: Files) -> Layer:
     return Layer(source, tuple(found))
 
 
+def is_an_editors(document: Json) -> bool:
+    """Whether a file of the same folder is written for the editor: without a version, by the other spelling alone."""
+    hooks = document.get("hooks") if isinstance(document, dict) else None
+    if not isinstance(document, dict) or not isinstance(hooks, dict) or not hooks:
+        return False
+    return not isinstance(document.get("version"), (int, float)) and all(event in EDITORS for event in hooks)
+
+
 def _of_file(source: Source, files: Files) -> list[Hook]:
     document = files.document(source.path, "json")
-    if document is None:
+    if document is None or is_an_editors(document):
         return []
     hooks = Entries(source, files, SHAPE).listed(_spelled(without(document, ELSEWHERE, source, files)))
     off = isinstance(document, dict) and document.get("disableAllHooks") is True
@@ -232,7 +242,7 @@ def match(hook: Hook, event: Event, row: EventRow) -> str | None:
 
 def claim(path: str, document: Json) -> tuple[str, int]:
     sure = "/.github/hooks/" in path or "/.copilot/hooks/" in path or "/.github/copilot/settings" in path
-    return path, 3 if sure and path.endswith(".json") else 0
+    return path, 3 if sure and path.endswith(".json") and not is_an_editors(document) else 0
 
 
 def _variables(hook: Hook, project_dir: str, _session: str) -> dict[str, str]:

@@ -238,14 +238,11 @@ def _front_matter(order: Order) -> str:
 
 
 def _declaration(order: Order, scaffold: Scaffold, source: Source, command: str) -> Piece:
-    handler: dict[str, Json] = {**scaffold.fixed, scaffold.key: command}
-    if scaffold.shape == "groups":
-        handler = {"hooks": [{"type": "command", **handler}]}
-    if order.matched:
-        handler = {"matcher": order.tool, **handler}
+    handler = declared(scaffold, order.row.native, command, order.tool if order.matched else "")
     paths = [f"{source.path}/{name}" for name in scaffold.declared_in] or [source.path]
     path = next((each for each in paths if os.path.lexists(each)), paths[0])
-    return _appended(path, ("hooks", order.row.native), handler, scaffold.top)
+    place = scaffold.under if scaffold.shape == "rows" else (*scaffold.under, order.row.native)
+    return _appended(path, place, handler, scaffold.top)
 
 
 def _appended(
@@ -274,6 +271,21 @@ def _appended(
     return Piece(path, new, old=old)
 
 
+def declared(scaffold: Scaffold, event: str, command: str, tool: str = "") -> dict[str, Json]:
+    """What the list of an event holds for one hook."""
+    last, *outer = reversed(scaffold.key.split("."))
+    handler: dict[str, Json] = {**scaffold.fixed, last: command}
+    for key in outer:
+        handler = {key: handler}
+    if scaffold.shape == "groups":
+        handler = {"type": "command", **handler}
+        handler = handler if event in scaffold.flat else {"hooks": [handler]}
+    if tool:
+        matcher, *inner = scaffold.matcher.split(".")
+        handler = {matcher: {inner[0]: tool} if inner else tool, **handler}
+    return {scaffold.event: event, **handler} if scaffold.shape == "rows" else handler
+
+
 def _begun(syntax: Syntax, top: Mapping[str, Json]) -> str:
     """The text of a file before its first hook."""
     return json.dumps(top, indent=2, ensure_ascii=False) + "\n" if syntax == "json" else ""
@@ -291,7 +303,7 @@ def _check_document(text: str, syntax: Syntax) -> None:
 def find_hook(order: Order, made: Plan) -> Hook:
     """The new hook as its dialect reads it, once it is written; CannotScaffold where the dialect would not run it."""
     files = Files()
-    key = order.dialect.scaffold.key if order.dialect.scaffold else ""
+    key = order.dialect.scaffold.key.rpartition(".")[2] if order.dialect.scaffold else ""
     hooks = order.dialect.load(made.source, files).hooks
     if made.command:
         event = order.row.native

@@ -1,0 +1,37 @@
+"""What our plug-ins for agents without command hooks share: how JavaScript asks us about one event. A refusal is an
+exception; what cannot be run lets the event pass, unless the entry is closed."""
+
+from __future__ import annotations
+
+ASK = """\
+import { spawnSync } from "node:child_process"
+
+const LAUNCHER = {launcher}
+const SECONDS = {seconds}
+const CLOSED = {closed}
+
+const ask = (event, payload) => {
+  const [program, ...words] = LAUNCHER
+  const done = spawnSync(program, [...words, "bridge", "{agent}", event], {
+    input: JSON.stringify(payload),
+    timeout: SECONDS * 1000,
+  })
+  const ran = done.status === 0 || done.status === 2
+  if (CLOSED && !ran) throw new Error("anyhook cannot be run, and its entry is closed: install it again")
+  if (done.status === 2) throw new Error(String(done.stderr).trim() || "refused by a hook")
+  try { return JSON.parse(String(done.stdout)) ?? {} } catch { return {} }
+}
+"""
+SET = """
+const set = (target, wanted) => {
+  for (const key of Object.keys(target)) if (!(key in wanted)) delete target[key]
+  Object.assign(target, wanted)
+}
+"""
+"""An object becomes another, in place."""
+HEAD = "// Written by `anyhook install {agent}`: every event below goes to anyhook, which runs your hooks.\n"
+
+
+def plugin_text(agent: str, body: str) -> str:
+    """The text of a plug-in."""
+    return f"{HEAD}{ASK}{SET if 'set(' in body else ''}\n{body}".replace("{agent}", agent)

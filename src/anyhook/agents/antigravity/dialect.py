@@ -1,0 +1,149 @@
+"""Antigravity: named sets of hooks in one file, groups for tools and plain lists for the rest; a decision at the top of
+the answer, without which a tool is refused."""
+
+from __future__ import annotations
+
+from anyhook.agents._family import HookFile, Layout, Loader, each_by_itself, family, misplaced
+from anyhook.agents.antigravity.host import FLAT, HOST
+from anyhook.model.hook import DISABLED, Hook, Layer, Source
+from anyhook.tables.cells import session
+from anyhook.tables.hosted import event_rows, no_transcript, without
+from anyhook.tables.readers import whole_object
+from anyhook.tables.rows import Failing, Field, Key, Limits, Reply, Scene
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.documents.files import Files
+    from anyhook.model.json_types import Json
+    from anyhook.tables.rows import Draft
+
+
+def _folders(scene: Scene) -> Json:
+    return [scene.project]
+
+
+def _call(scene: Scene) -> Json:
+    return {"name": scene.event.get("tool"), "args": scene.event.get("input")}
+
+
+def _zero(_scene: Scene) -> Json:
+    return 0
+
+
+def _yes(_scene: Scene) -> Json:
+    return True
+
+
+STEP = (Field("stepIdx", _zero),)
+EVENTS = event_rows(
+    HOST,
+    cells={"toolCall": _call},
+    extra={
+        "PreToolUse": STEP,
+        "PostToolUse": (*STEP, Field("error", "tool_error")),
+        "PreInvocation": (Field("invocationNum", _zero), Field("initialNumSteps", _zero)),
+        "Stop": (Field("executionNum", _zero), Field("error", "tool_error"), Field("fullyIdle", _yes)),
+    },
+)
+BEFORE = (("deny", "block", ()), ("allow", "none", ()), ("ask", "ask", ()), ("force_ask", "ask", ()))
+INJECTING = ("session_start", "user_prompt_submit")
+
+
+def _injected(draft: Draft, _event: str) -> Draft:
+    """Steps that are put into the conversation are context."""
+    steps = draft.get("injectSteps")
+    found: list[Json] = []
+    for step in steps if isinstance(steps, list) else ():
+        texts = list(step.values()) if isinstance(step, dict) else []
+        found.extend(text["systemMessage"] if isinstance(text, dict) else text for text in texts)
+    return {**draft, "context": [text for text in found if isinstance(text, str)]}
+
+
+REPLY = Reply(
+    read=whole_object,
+    also=("permissionOverrides", "overwriteResult", "terminationBehavior"),
+    exits={0: "pass"},
+    json_reasons=("reason", "stderr"),
+    keys=(
+        Key(("decision",), "string", "verdict", on=("pre_tool",), words=BEFORE),
+        Key(("reason",), "string", "reason", on=("pre_tool", "stop")),
+        Key(("overwrite",), "object", "tool_input", on=("pre_tool",)),
+        Key(("injectSteps",), "any", "note", on=INJECTING),
+    ),
+    finish=_injected,
+)
+AT_A_STOP = REPLY.replace(
+    keys=(
+        Key(("decision",), "string", "verdict", words=(("continue", "block", ()),)),
+        Key(("reason",), "string", "reason"),
+    )
+)
+
+
+def _undecided(answer: dict[str, Json], _event: str) -> str:
+    return "" if answer.get("decision") else "it has no `decision`"
+
+
+class _Named(Loader):
+    """A file holds sets of hooks by name."""
+
+    def load(self, source: Source, files: Files) -> Layer:
+        document = files.document(source.path, "json")
+        hooks: list[Hook] = []
+        for name, part in document.items() if isinstance(document, dict) else ():
+            if not isinstance(part, dict):
+                files.problem_at("wrong-type", f"`{name}` must hold events", source.path, (name,), fix="Use { }.")
+                continue
+            inner: Json = {name: {key: value for key, value in part.items() if key != "enabled"}}
+            each = source.replace(label=name)
+            inner = without(inner, frozenset({"PostInvocation"}), each, files, (name,))
+            found = self.read(inner, each, (name,), files)
+            if part.get("enabled") is False:
+                found = [hook.replace(status=DISABLED, why="`enabled` of its set turns it off") for hook in found]
+            hooks.extend(found)
+        return Layer(source, tuple(hooks))
+
+
+def _variables(_hook: Hook, _project: str, session_id: str) -> dict[str, str]:
+    return {"ANTIGRAVITY_CONVERSATION_ID": session_id}
+
+
+LAYOUT = Layout(
+    (
+        HookFile("user", "{home}/.gemini/config/hooks.json"),
+        HookFile("project", "{project}/.agents/hooks.json"),
+    ),
+    under=("mine",),
+    flat=FLAT,
+    limits=Limits(30.0),
+)
+_MADE = family(
+    HOST,
+    LAYOUT,
+    EVENTS,
+    REPLY.replace(on_event={"pre_tool": REPLY.replace(spoils=_undecided), "stop": AT_A_STOP}),
+    base=(
+        Field("conversationId", session),
+        Field("workspacePaths", _folders),
+        Field("transcriptPath", no_transcript),
+        Field("modelName", "model"),
+    ),
+    variables=_variables,
+    at_once=False,
+    together=False,
+    identity=each_by_itself,
+    whole_input=lambda given, changed: {**given, **changed},
+    failing=Failing(gates_only=("output", "exit", "signalled")),
+    misplaced=misplaced(
+        ("{home}/.gemini/hooks.json", "~/.gemini/config/hooks.json"),
+        ("{project}/.gemini/hooks/hooks.json", ".agents/hooks.json"),
+    ),
+    differences=(
+        ("AG-1", "The folders `.agent`, `_agents` and `_agent`, and plugins, are not read."),
+        ("AG-5", "Nothing on stdout lets a tool run, as version 1.0.3 did; newer ones were not seen."),
+        ("AG-6", "A command that fails refuses a tool, as was reported of 1.2; it was not seen here."),
+        ("AG-9", "Hooks start in the project's folder, not in that of hooks.json."),
+    ),
+)
+assert _MADE.shape is not None  # noqa: S101 (it is made with one)
+DIALECT = _MADE.replace(load=_Named(HOST, LAYOUT, _MADE.shape).load)

@@ -1,0 +1,197 @@
+"""Cursor: `hooks.json` with a list for each event; events of its own for shell, file and MCP calls; a permission at the
+top of the answer, and before a tool an answer that cannot be read refuses."""
+
+from __future__ import annotations
+
+from anyhook.agents._family import HookFile, Layout, each_by_itself, family, misplaced
+from anyhook.agents.cursor.host import HOST
+from anyhook.tables.cells import MATCH_ALL, native_name, project, session, text_of
+from anyhook.tables.hosted import alone, event_rows, no_transcript
+from anyhook.tables.patterns import BadPattern, compile_pattern
+from anyhook.tables.readers import object_or_nothing, whole_object
+from anyhook.tables.rows import EventRow, Failing, Field, Key, Limits, Reply, Scene
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.event import Event
+    from anyhook.model.hook import Hook
+    from anyhook.model.json_types import Json
+    from anyhook.tables.rows import Draft
+
+
+def _given(scene: Scene, key: str) -> Json:
+    given = scene.event.get("input")
+    return given.get(key, "") if isinstance(given, dict) else ""
+
+
+def _command(scene: Scene) -> Json:
+    return _given(scene, "command")
+
+
+def _path(scene: Scene) -> Json:
+    return _given(scene, "file_path") or _given(scene, "path")
+
+
+def _edits(scene: Scene) -> Json:
+    old = _given(scene, "old_string")
+    return [{"old_string": old, "new_string": _given(scene, "new_string") or _given(scene, "content")}]
+
+
+def _nothing(_scene: Scene) -> Json:
+    return ""
+
+
+def _none(_scene: Scene) -> Json:
+    return []
+
+
+def _packed_input(scene: Scene) -> Json:
+    return text_of(scene.event.get("input"))
+
+
+def _packed_output(scene: Scene) -> Json:
+    return text_of(scene.event.get("output"))
+
+
+def _roots(scene: Scene) -> Json:
+    return [scene.project]
+
+
+def _count(_scene: Scene) -> Json:
+    return 0
+
+
+SHELL = (Field("command", _command), Field("cwd", project))
+MCP = (Field("tool_name", "tool"), Field("tool_input", _packed_input))
+FACETS = {
+    "beforeShellExecution": ("pre_tool", "shell", SHELL),
+    "beforeMCPExecution": ("pre_tool", "", MCP),
+    "beforeReadFile": ("pre_tool", "read_file", (Field("file_path", _path), Field("content", _nothing))),
+    "afterShellExecution": ("post_tool", "shell", (*SHELL, Field("output", "output"))),
+    "afterMCPExecution": ("post_tool", "", (*MCP, Field("result_json", _packed_output))),
+    "afterFileEdit": ("post_tool", "write_file edit_file", (Field("file_path", _path), Field("edits", _edits))),
+}
+"""Events that are another look at a tool call: when, of which of our tools ("" for an MCP server's), its payload."""
+MCP_NAMES = ("MCP:", "mcp__", "mcp_", "@")
+"""How agents begin the name of an MCP server's tool."""
+OURS = {native: tool.ours for native, tool in HOST.tools.items()}
+EVENTS = (
+    *event_rows(
+        HOST,
+        cells={"tool_output": _packed_output},
+        extra={
+            "preToolUse": (Field("cwd", project), Field("agent_message", _nothing)),
+            "postToolUse": (Field("cwd", project),),
+            "postToolUseFailure": (Field("cwd", project), Field("failure_type", lambda scene: "error")),
+            "stop": (Field("loop_count", _count),),
+            "subagentStop": (Field("loop_count", _count),),
+        },
+        bound=5,
+    ),
+    *(
+        EventRow(native, (when,), "deny_tool" if when == "pre_tool" else None, payload, "tool")
+        for native, (when, _, payload) in FACETS.items()
+    ),
+)
+PERMISSIONS = (("deny", "block", ()), ("allow", "allow", ()), ("ask", "ask", ()))
+GATES, STOPS = ("pre_tool", "subagent_start"), ("stop", "subagent_stop")
+
+
+def _sent_on(draft: Draft, event: str) -> Draft:
+    """A message at a stop keeps the agent working."""
+    return {**draft, "verdict": "block"} if event in STOPS and draft.get("reason") else draft
+
+
+REPLY = Reply(
+    read=object_or_nothing,
+    also=("env", "updated_mcp_tool_output", "pluginPaths"),
+    exits={0: "pass", 2: "block"},
+    exit_reasons=("reason", "stderr"),
+    json_reasons=("reason", "stderr"),
+    keys=(
+        Key(("permission",), "string", "verdict", on=GATES, words=PERMISSIONS),
+        Key(("continue",), "bool", "block_unless", on=("user_prompt_submit",)),
+        Key(("user_message",), "string", "reason", on=(*GATES, "user_prompt_submit")),
+        Key(("agent_message",), "string", "reason", on=GATES),
+        Key(("updated_input",), "object", "tool_input", on=("pre_tool",)),
+        Key(
+            ("additional_context",),
+            "string",
+            "context",
+            on=("session_start", "user_prompt_submit", "pre_tool", "post_tool", "post_tool_failure"),
+        ),
+        Key(("followup_message",), "string", "reason", on=STOPS),
+    ),
+    finish=_sent_on,
+)
+STRICT = REPLY.replace(read=whole_object)
+"""Before a tool, what cannot be read refuses; elsewhere it says nothing."""
+
+
+def _seen(event: Event, row: EventRow) -> str | None:
+    """What a matcher is tried against; None where there is nothing."""
+    given = event.get("input")
+    if "Shell" in row.native:
+        return str(given.get("command", "")) if isinstance(given, dict) else ""
+    return str(event.get(row.target)) if row.target in ("tool", "agent_type") else None
+
+
+def match(hook: Hook, event: Event, row: EventRow) -> str | None:
+    """A pattern that is searched for in the tool's name, or in the command; an invalid one matches."""
+    tool = str(event.get("tool"))
+    if row.native in FACETS:
+        wanted, ours = FACETS[row.native][1], event.ours or OURS.get(tool, tool)
+        fits = ours in wanted.split() if wanted else tool.startswith(MCP_NAMES)
+        if not fits:
+            return f"{row.native} is not about the tool {tool!r}"
+    seen = _seen(event, row)
+    if not isinstance(hook.matcher, str) or hook.matcher in MATCH_ALL or seen is None:
+        return None
+    try:
+        found = compile_pattern(hook.matcher).search(seen)
+    except BadPattern:
+        return None
+    return None if found else f"matcher {hook.matcher!r} is not found in {seen[:80]!r}"
+
+
+def _variables(_hook: Hook, folder: str, _session: str) -> dict[str, str]:
+    return {"CURSOR_PROJECT_DIR": folder, "CLAUDE_PROJECT_DIR": folder}
+
+
+DIALECT = family(
+    HOST,
+    Layout(
+        (
+            HookFile("project", "{project}/.cursor/hooks.json"),
+            HookFile("user", "{home}/.cursor/hooks.json"),
+        ),
+        style="list",
+        keys=("failClosed", "loop_limit"),
+        needs_type=False,
+        skipped=("prompt",),
+        limits=Limits(60.0),
+        elsewhere=frozenset(alone(HOST) - set(FACETS)),
+        patterns=False,
+        top={"version": 1},
+    ),
+    EVENTS,
+    REPLY.replace(on_event=dict.fromkeys(GATES, STRICT)),
+    base=(
+        Field("conversation_id", session),
+        Field("session_id", session),
+        Field("model", "model"),
+        Field("hook_event_name", native_name),
+        Field("workspace_roots", _roots),
+        Field("transcript_path", no_transcript),
+    ),
+    match=match,
+    variables=_variables,
+    identity=each_by_itself,
+    failing=Failing(gates_only=("output",), strict="failClosed"),
+    misplaced=misplaced(("{project}/.cursor/hooks/hooks.json", ".cursor/hooks.json")),
+    differences=(
+        ("CU-2", "`prompt` handlers are reported and not run; team and enterprise files are not read."),
+        ("CU-4", "A user's hooks start in the project's folder, not in `~/.cursor`."),
+        ("CU-6", "`ask` counts before every tool; the product asks about shell and MCP calls only."),
+    ),
+)

@@ -1,0 +1,118 @@
+"""Cursor: camelCase events, one permission at the top of the answer, a follow-up message in place of a block at a stop.
+From its documents, and from payloads that others captured with 2026.09."""
+
+from __future__ import annotations
+
+from anyhook.agents._claude_family import EDIT, FILE, REASON, TASK, TOOL, TRIGGER
+from anyhook.agents._results import unpacked
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
+
+FACET = "the same call reaches preToolUse and postToolUse"
+ALONE = "no canonical event"
+AGENT = (Taken("agent_type", ("subagent_type",)), Taken("agent_name", ("subagent_id",)), Taken("task", ("task",)))
+CONTEXT = Say({"additional_context": "{context}"})
+DENY = Say({"permission": "deny", "user_message": "{reason}", "agent_message": "{reason}"})
+GO_ON = Say({"followup_message": "{reason}"})
+
+EVENTS = (
+    HostEvent("sessionStart", ("session_start",), (), {"context": CONTEXT}, fixed={"source": "startup"}),
+    HostEvent(
+        "beforeSubmitPrompt",
+        ("user_prompt_submit",),
+        (Taken("prompt", ("prompt",)), Taken("attachments", ("attachments",))),
+        {"block": Say({"continue": False, "user_message": "{reason}"}), "context": CONTEXT},
+        why_not="`cursor-agent -p` does not fire it",
+    ),
+    HostEvent(
+        "preToolUse",
+        ("pre_tool",),
+        TOOL,
+        {
+            "block": DENY,
+            "allow": Say({"permission": "allow"}),
+            "input": Say({"updated_input": "{input}"}),
+            "context": CONTEXT,
+        },
+        limit_s=600,
+    ),
+    HostEvent(
+        "postToolUse",
+        ("post_tool",),
+        (*TOOL, Taken("output", ("tool_output",), unpacked), Taken("duration_ms", ("duration",))),
+        {"context": CONTEXT},
+        limit_s=600,
+    ),
+    HostEvent(
+        "postToolUseFailure",
+        ("post_tool_failure",),
+        (*TOOL, Taken("tool_error", ("error_message",)), Taken("output", ("error_message",))),
+        {"context": CONTEXT},
+        limit_s=600,
+    ),
+    HostEvent(
+        "subagentStart",
+        ("subagent_start",),
+        AGENT,
+        {"block": Say({"permission": "deny", "user_message": "{reason}"})},
+    ),
+    HostEvent(
+        "subagentStop",
+        ("subagent_stop",),
+        (*AGENT, Taken("last_message", ("summary",))),
+        {"block": GO_ON},
+        limit_s=600,
+    ),
+    HostEvent("preCompact", ("pre_compact",), TRIGGER),
+    HostEvent(
+        "stop",
+        ("stop",),
+        (Taken("stop_reason", ("status",)),),
+        {"block": GO_ON},
+        limit_s=600,
+        why_not="`cursor-agent -p` does not fire it",
+    ),
+    HostEvent("sessionEnd", ("session_end",), REASON),
+    HostEvent("beforeShellExecution", installed=False, why_not=FACET),
+    HostEvent("afterShellExecution", installed=False, why_not=FACET),
+    HostEvent("beforeMCPExecution", installed=False, why_not=FACET),
+    HostEvent("afterMCPExecution", installed=False, why_not=FACET),
+    HostEvent("beforeReadFile", installed=False, why_not=FACET),
+    HostEvent("afterFileEdit", installed=False, why_not=FACET),
+    HostEvent("afterAgentResponse", installed=False, why_not=ALONE),
+    HostEvent("afterAgentThought", installed=False, why_not=ALONE),
+    HostEvent("beforeTabFileRead", installed=False, why_not="completions are not an agent's work"),
+    HostEvent("afterTabFileEdit", installed=False, why_not="completions are not an agent's work"),
+    HostEvent("workspaceOpen", installed=False, why_not=ALONE),
+)
+
+HOST = Host(
+    name="cursor",
+    title="Cursor",
+    events=EVENTS,
+    base=(Taken("session", ("session_id", "conversation_id")), Taken("model", ("model",))),
+    tools={
+        "Shell": HostTool("shell"),
+        "Read": HostTool("read_file", FILE),
+        "Write": HostTool("write_file", FILE),
+        "Edit": HostTool("edit_file", EDIT),
+        "Grep": HostTool("grep"),
+        "Task": HostTool("delegate_task", TASK),
+    },
+    entry=Entry(
+        "list",
+        {"user": "{home}/.cursor/hooks.json", "project": "{project}/.cursor/hooks.json"},
+        handler={"command": "{command}", "timeout": "{seconds}"},
+        top={"version": 1},
+    ),
+    project=("workspace_roots.0", "cwd"),
+    project_variables=("CURSOR_PROJECT_DIR",),
+    reads={"cursor": ("user", "project"), "claude": ("user", "project")},
+    program="cursor-agent",
+    confirm="Project hooks run in trusted workspaces only.",
+    gaps=(
+        "asking the user",
+        "replaced output of tools that are not an MCP server's",
+        "approval prompts",
+        "cloud agents, which do not have the user's hooks",
+    ),
+)

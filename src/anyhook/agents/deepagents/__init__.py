@@ -1,0 +1,60 @@
+"""deepagents-code, by LangChain: Claude's table with a file of its own."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.tables.drive_rows import Drive
+    from anyhook.tables.sample_rows import Sample
+
+VERSION = "0.1.88"
+
+CONFIG = """
+[models]
+default = "openai:{model}"
+
+[models.providers.openai]
+base_url = "{url}/v1"
+api_key_env = "OPENAI_API_KEY"
+models = ["{model}"]
+
+[models.providers.openai.params]
+use_responses_api = false
+"""
+
+
+def drive() -> Drive:
+    from anyhook.tables.drive_rows import KEY, Drive
+
+    return Drive(
+        ("--no-tracing", "--no-mcp", "-M", "openai:{model}", "-S", "all", "-n", "{prompt}"),
+        {
+            "DEEPAGENTS_HOME": "{config}",
+            "OPENAI_API_KEY": KEY,
+            "OPENAI_BASE_URL": "{url}/v1",
+            "LANGSMITH_TRACING": "false",
+            "DEEPAGENTS_CODE_NO_UPDATE_CHECK": "1",
+        },
+        writes={"{config}/config.toml": CONFIG},
+        tools={"shell": ("execute",)},
+        cannot_show={"pre_compact": "a short run compacts nothing"},
+    )
+
+
+def sample() -> Sample:
+    from anyhook.tables.sample_rows import COMMAND, GUARD, Sample, denied, grouped
+
+    return Sample(
+        event="PreToolUse",
+        files={
+            ".deepagents/hooks.json": grouped("PreToolUse", "Bash", ".deepagents/hooks/guard"),
+            ".deepagents/hooks/guard": GUARD,
+        },
+        tool="Bash",
+        calls="PreToolUse",
+        payload={
+            "session_id": "s", "hook_event_name": "PreToolUse", "cwd": "/p", "tool_name": "Bash",
+            "tool_input": {"command": COMMAND},
+        },
+        stdout=denied("PreToolUse"),
+    )  # fmt: skip

@@ -1,0 +1,81 @@
+"""Devin CLI: Claude's groups, a decision at the top of the answer, and a rewrite that is merged into the arguments.
+From its documents, and from payloads that others captured with 3000.2.17."""
+
+from __future__ import annotations
+
+from anyhook.agents._claude_family import (
+    BLOCK,
+    EDIT,
+    FILE,
+    LAST,
+    PROMPT,
+    REASON,
+    SOURCE,
+    TOOL,
+    context,
+    grouped,
+    specific,
+)
+from anyhook.agents._patches import split_patch
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
+
+APPROVE = Say({"decision": "approve"})
+OUTPUT = (Taken("output", ("tool_response.output", "tool_response")),)
+
+EVENTS = (
+    HostEvent("SessionStart", ("session_start",), SOURCE, {"context": context("SessionStart")}),
+    HostEvent(
+        "UserPromptSubmit",
+        ("user_prompt_submit",),
+        PROMPT,
+        {"block": BLOCK, "context": context("UserPromptSubmit")},
+    ),
+    HostEvent(
+        "PreToolUse",
+        ("pre_tool",),
+        TOOL,
+        {"block": BLOCK, "allow": APPROVE, "input": specific("PreToolUse", updatedInput="{input}")},
+        limit_s=600,
+    ),
+    HostEvent("PermissionRequest", ("permission_request",), TOOL, {"block": BLOCK, "allow": APPROVE}, limit_s=600),
+    HostEvent(
+        "PostToolUse",
+        ("post_tool", "post_tool_failure"),
+        (*TOOL, *OUTPUT),
+        {"block": BLOCK, "context": context("PostToolUse")},
+        error=("tool_response.error",),
+        limit_s=600,
+    ),
+    HostEvent("PostCompaction", ("post_compact",)),
+    HostEvent("Stop", ("stop",), LAST, {"block": BLOCK}, limit_s=600),
+    HostEvent("SessionEnd", ("session_end",), REASON),
+)
+
+HOST = Host(
+    name="devin",
+    title="Devin CLI",
+    events=EVENTS,
+    base=(Taken("session", ("session_id",)),),
+    tools={
+        "exec": HostTool("shell"),
+        "read": HostTool("read_file", FILE),
+        "write": HostTool("write_file", FILE),
+        "edit": HostTool("edit_file", EDIT),
+        "apply_patch": HostTool("edit_file", split=split_patch),
+        "glob": HostTool("list_files", {"glob": "pattern"}),
+        "grep": HostTool("grep"),
+        "webfetch": HostTool("web_fetch"),
+        "run_subagent": HostTool("delegate_task"),
+    },
+    entry=Entry(
+        "groups",
+        {"user": "{config}/devin/config.json", "project": "{project}/.devin/config.json"},
+        {"config": ("XDG_CONFIG_HOME", "{home}/.config")},
+        grouped(),
+    ),
+    project_variables=("DEVIN_PROJECT_DIR",),
+    reads={"devin": ("user", "project"), "claude": ("user", "project")},
+    program="devin",
+    confirm="It runs no hooks in Restricted Mode.",
+    gaps=("work of sub-agents in the background", "cloud sessions", "asking the user", "replaced output"),
+)

@@ -1,0 +1,96 @@
+"""Hermes: event names of its own, no shell, and exit statuses that mean nothing: only what is printed counts. Measured
+with 0.19.0."""
+
+from __future__ import annotations
+
+from anyhook.agents._claude_family import BLOCK
+from anyhook.agents._results import unpacked
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+
+
+def _output(result: Json) -> Json:
+    """What a tool said, out of an object in a text."""
+    found = unpacked(result)
+    return found["output"] if isinstance(found, dict) and "output" in found else found
+
+
+TOOL = (
+    Taken("tool", ("tool_name",)),
+    Taken("input", ("tool_input",)),
+    Taken("call_id", ("extra.tool_call_id",)),
+)
+AGENT = (Taken("agent_type", ("extra.agent_type", "extra.agent_name")),)
+REQUEST = "it fires for every request to the model"
+
+EVENTS = (
+    HostEvent("on_session_start", ("session_start",), fixed={"source": "startup"}),
+    HostEvent(
+        "pre_llm_call",
+        ("user_prompt_submit",),
+        (Taken("prompt", ("extra.user_message",)),),
+        {"context": Say({"context": "{context}"})},
+        why_not="a prompt cannot be refused",
+    ),
+    HostEvent("pre_tool_call", ("pre_tool",), TOOL, {"block": BLOCK}, limit_s=300),
+    HostEvent(
+        "post_tool_call",
+        ("post_tool", "post_tool_failure"),
+        (*TOOL, Taken("output", ("extra.result",), _output), Taken("duration_ms", ("extra.duration_ms",))),
+        error=("extra.error_message",),
+        limit_s=300,
+    ),
+    HostEvent("subagent_start", ("subagent_start",), AGENT),
+    HostEvent("subagent_stop", ("subagent_stop",), AGENT),
+    HostEvent(
+        "pre_verify",
+        ("stop",),
+        (Taken("last_message", ("extra.final_response",)),),
+        {"block": BLOCK},
+        limit_s=300,
+        why_not="it fires only where files were changed",
+    ),
+    HostEvent("on_session_finalize", ("session_end",), (Taken("reason", ("extra.reason",)),)),
+    HostEvent("on_session_end", installed=False, why_not="it fires at the end of every turn"),
+    HostEvent("on_session_reset", installed=False, why_not="no canonical event"),
+    HostEvent("post_llm_call", installed=False, why_not=REQUEST),
+    HostEvent("pre_api_request", installed=False, why_not=REQUEST),
+    HostEvent("post_api_request", installed=False, why_not=REQUEST),
+    HostEvent("api_request_error", installed=False, why_not=REQUEST),
+    HostEvent("transform_terminal_output", installed=False, why_not="only plugins in Python can change an output"),
+    HostEvent("transform_tool_result", installed=False, why_not="only plugins in Python can change an output"),
+    HostEvent("transform_llm_output", installed=False, why_not="only plugins in Python can change an output"),
+    HostEvent("pre_approval_request", installed=False, why_not="its answer is not read"),
+    HostEvent("post_approval_response", installed=False, why_not="no canonical event"),
+)
+
+HOST = Host(
+    name="hermes",
+    title="Hermes",
+    events=EVENTS,
+    base=(Taken("session", ("session_id",)), Taken("model", ("extra.model",))),
+    tools={
+        "terminal": HostTool("shell"),
+        "read_file": HostTool("read_file"),
+        "write_file": HostTool("write_file"),
+        "patch": HostTool("edit_file", {"old_text": "old_string", "new_text": "new_string"}),
+        "search_files": HostTool("grep"),
+        "web_extract": HostTool("web_fetch"),
+        "delegate_task": HostTool("delegate_task", {"task": "goal"}),
+    },
+    entry=Entry(
+        "list",
+        {"user": "{config}/config.yaml"},
+        {"config": ("HERMES_HOME", "{home}/.hermes")},
+        {"command": "{command}", "timeout": "{seconds}"},
+    ),
+    reads={"hermes": ("user",)},
+    program="hermes",
+    without_us="open",  # exit 127 and a missing program were seen to be passed over, 2026-11
+    confirm="It asks about each new entry at its next start; without a terminal, `--accept-hooks` consents.",
+    confirms=("user",),
+    gaps=("refusing a prompt", "context after a tool", "asking the user", "rewritten input and output"),
+)

@@ -1,0 +1,38 @@
+"""Junie CLI: Claude's payloads, from a folder that is not the project; readers of its documents disagree about the form
+of an answer, so it is refused by exit status 2 alone. From what others read and measured in September 2026."""
+
+from __future__ import annotations
+
+from anyhook.agents._claude_family import EDIT, EXIT_2, FILE, PROMPT, REASON, SOURCE, TOOL, grouped
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Taken
+
+EVENTS = (
+    HostEvent("SessionStart", ("session_start",), SOURCE, why_not="context of a hook that it waits for is dropped"),
+    HostEvent("UserPromptSubmit", ("user_prompt_submit",), PROMPT, {"block": EXIT_2}),
+    HostEvent("PreToolUse", ("pre_tool",), TOOL, {"block": EXIT_2}, limit_s=600),
+    HostEvent("PermissionRequest", ("permission_request",), TOOL, {"block": EXIT_2}, limit_s=600),
+    HostEvent("Stop", ("stop",), (), {"block": EXIT_2}, limit_s=600),
+    HostEvent("SessionEnd", ("session_end",), REASON),
+    HostEvent("StopFailure", installed=False, why_not="no canonical event"),
+)
+
+HOST = Host(
+    name="junie",
+    title="Junie CLI",
+    events=EVENTS,
+    base=(Taken("session", ("session_id",)),),
+    tools={
+        "bash": HostTool("shell"),
+        "Bash": HostTool("shell"),
+        "read": HostTool("read_file", FILE),
+        "write": HostTool("write_file", FILE),
+        "edit": HostTool("edit_file", EDIT),
+    },
+    entry=Entry("groups", {"user": "{home}/.junie/config.json"}, handler=grouped()),
+    project=("project_path",),
+    reads={"junie": ("user",)},
+    program="junie",
+    confirm="nothing to confirm; hooks of a project's own file are ignored.",
+    confirms=(),
+    gaps=("everything after a tool", "the IDE and its chat, which run no hooks", "context", "rewritten input"),
+)

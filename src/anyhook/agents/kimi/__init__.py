@@ -1,0 +1,58 @@
+"""Kimi Code, and Kimi CLI before it, by Moonshot: `[[hooks]]` in the user's config."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.tables.drive_rows import Drive
+    from anyhook.tables.sample_rows import Sample
+
+VERSION = "2.1.0"
+
+
+MODEL = """
+
+[providers.anyhook_live]
+type = "openai"
+base_url = "{url}/v1"
+api_key = "sk-not-a-real-key"
+
+[models.anyhook_live]
+provider = "anyhook_live"
+model = "{model}"
+max_context_size = 200000
+"""
+
+
+def drive() -> Drive:
+    from anyhook.tables.drive_rows import PROVIDER, Drive
+
+    never_asks, not_fired = "`kimi -p` never asks", "`kimi -p` does not fire it"
+    return Drive(
+        ("-p", "{prompt}"),
+        {"KIMI_CODE_HOME": "{config}", "KIMI_CODE_NO_AUTO_UPDATE": "1", "KIMI_DISABLE_TELEMETRY": "1"},
+        heads={"{config}/config.toml": {"default_model": f'"{PROVIDER}"', "telemetry": "false"}},
+        appends={"{config}/config.toml": MODEL},
+        helper="coder",
+        cannot_show={
+            "pre_tool allow": never_asks,
+            "permission_request": never_asks,
+            "notification": not_fired,
+            "session_end": not_fired,
+        },
+    )
+
+
+def sample() -> Sample:
+    from anyhook.tables.sample_rows import COMMAND, GUARD, Sample, denied
+
+    row = 'event = "PreToolUse"\nmatcher = "Bash"\ncommand = "~/.kimi-code/scripts/guard"\n'
+    return Sample(
+        event="PreToolUse",
+        scope="user",
+        files={".kimi-code/config.toml": f"[[hooks]]\n{row}", ".kimi-code/scripts/guard": GUARD},
+        tool="Bash",
+        calls="PreToolUse",
+        payload={"session_id": "s", "tool_name": "Bash", "tool_input": {"command": COMMAND}},
+        stdout=denied("PreToolUse"),
+    )

@@ -1,0 +1,93 @@
+"""Kimi Code and Kimi CLI: `[[hooks]]` in the user's config, which both read alike; exit status 2 refuses, and so does
+Claude's permission; nothing is added or rewritten but a prompt's context."""
+
+from __future__ import annotations
+
+from anyhook.agents._family import HookFile, Layout, family
+from anyhook.agents.kimi.host import HOST
+from anyhook.tables.cells import MATCH_ALL, native_name, project, session
+from anyhook.tables.hosted import event_rows, not_in_a_stop_hook
+from anyhook.tables.patterns import BadPattern, compile_pattern
+from anyhook.tables.readers import object_or_prose
+from anyhook.tables.rows import EventRow, Field, Key, Limits, Reply, Scene
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.event import Event
+    from anyhook.model.hook import Hook
+    from anyhook.model.json_types import Json
+
+ALONE = frozenset(
+    {
+        "StopFailure", "Interrupt", "SessionHeartbeat", "UserPromptQueued", "TurnStarted", "TaskStarted",
+        "PermissionResult",
+    }
+)  # fmt: skip
+
+
+def _output(scene: Scene) -> Json:
+    """The beginning of a long output."""
+    text = scene.event.get("output")
+    return text[:2000] if isinstance(text, str) else text
+
+
+def _error(scene: Scene) -> Json:
+    return scene.event.get("tool_error")
+
+
+EVENTS = event_rows(
+    HOST,
+    cells={"tool_output": _output, "error": _error},
+    extra={"Stop": (Field("stop_hook_active", not_in_a_stop_hook),)},
+    untold=("PreToolUse.tool_output", "PostToolUseFailure.tool_output", "PermissionRequest.tool_output"),
+    bound=1,
+)
+GATES = ("pre_tool", "user_prompt_submit", "stop")
+SPECIFIC = "hookSpecificOutput"
+REPLY = Reply(
+    read=object_or_prose,
+    exits={0: "pass", 2: "block"},
+    text_on=("user_prompt_submit",),
+    json_reasons=("reason", "stderr"),
+    keys=(
+        Key((SPECIFIC, "permissionDecision"), "string", "verdict", on=GATES, words=(("deny", "block", ()),)),
+        Key((SPECIFIC, "permissionDecisionReason"), "string", "reason", on=GATES),
+    ),
+)
+
+
+def match(hook: Hook, event: Event, row: EventRow) -> str | None:
+    """A pattern that is searched for in the tool's name, the prompt or what else the event is about; an invalid one
+    never matches."""
+    target = "prompt" if row.native == "UserPromptSubmit" else row.target
+    if not isinstance(hook.matcher, str) or hook.matcher in MATCH_ALL or target is None:
+        return None
+    seen = str(event.get(target))
+    try:
+        found = compile_pattern(hook.matcher).search(seen)
+    except BadPattern as error:
+        return f"matcher {hook.matcher!r} is not a valid pattern ({error.what}), so it never matches"
+    return None if found else f"matcher {hook.matcher!r} is not found in {seen[:80]!r}"
+
+
+DIALECT = family(
+    HOST,
+    Layout(
+        (HookFile("user", "{config}/config.toml"), HookFile("user", "{home}/.kimi/config.toml", "cli")),
+        style="rows",
+        event_key="event",
+        needs_type=False,
+        limits=Limits(30.0, min_s=1.0, max_s=600.0),
+        elsewhere=ALONE,
+        patterns=False,
+    ),
+    EVENTS,
+    REPLY,
+    base=(Field("hook_event_name", native_name), Field("session_id", session), Field("cwd", project)),
+    match=match,
+    variables=lambda hook, project_dir, session_id: {},
+    differences=(
+        ("KM-1", "Another key than the four of an entry is reported; Kimi Code rejects the whole file."),
+        ("KM-6", "Text is added to a prompt, as Kimi Code does; Kimi CLI drops it."),
+    ),
+)

@@ -1,0 +1,73 @@
+"""Kimi Code: tables in its config, in which any key but four spoils everything; three events act on an answer, and a
+prompt's context is whatever is printed. Measured with 2.1.0, and with kimi-cli 1.51.0, which follows the same rules."""
+
+from __future__ import annotations
+
+from anyhook.agents._claude_family import BASE, EXIT_2, NOTE, REASON, SOURCE, TASK, TRIGGER, permission
+from anyhook.agents._results import parts_text
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
+
+TOOL = (
+    Taken("tool", ("tool_name",)),
+    Taken("input", ("tool_input",)),
+    Taken("call_id", ("tool_call_id",)),
+    Taken("output", ("tool_output",)),
+)
+ERROR = (Taken("tool_error", ("error.message", "error")), Taken("output", ("error.message", "error")))
+AGENT = (Taken("agent_type", ("agent_name", "agent_type")),)
+EDIT = {"old_text": "old_string", "new_text": "new_string"}
+READ = {"offset": "line_offset", "limit": "n_lines"}
+
+EVENTS = (
+    HostEvent("SessionStart", ("session_start",), SOURCE),
+    HostEvent(
+        "UserPromptSubmit",
+        ("user_prompt_submit",),
+        (Taken("prompt", ("prompt",), parts_text),),
+        {"block": EXIT_2, "context": Say(text="{context}")},
+    ),
+    HostEvent("PreToolUse", ("pre_tool",), TOOL, {"block": permission("PreToolUse", "deny")}, limit_s=600),
+    HostEvent("PostToolUse", ("post_tool",), TOOL, limit_s=600, why_not="often lost when the run ends at once"),
+    HostEvent("PostToolUseFailure", ("post_tool_failure",), (*TOOL, *ERROR), limit_s=600),
+    HostEvent("PermissionRequest", ("permission_request",), TOOL, why_not="its answer is not read"),
+    HostEvent("Notification", ("notification",), NOTE),
+    HostEvent("SubagentStart", ("subagent_start",), AGENT),
+    HostEvent("SubagentStop", ("subagent_stop",), AGENT),
+    HostEvent("PreCompact", ("pre_compact",), TRIGGER),
+    HostEvent("PostCompact", ("post_compact",), TRIGGER),
+    HostEvent("Stop", ("stop",), (), {"block": EXIT_2}, limit_s=600),
+    HostEvent("SessionEnd", ("session_end",), REASON, why_not="not fired by `kimi -p`"),
+)
+
+HOST = Host(
+    name="kimi",
+    title="Kimi Code",
+    events=EVENTS,
+    base=BASE,
+    tools={
+        "Bash": HostTool("shell"),
+        "Shell": HostTool("shell"),
+        "Read": HostTool("read_file", READ),
+        "ReadFile": HostTool("read_file", READ),
+        "Write": HostTool("write_file"),
+        "WriteFile": HostTool("write_file"),
+        "Edit": HostTool("edit_file", EDIT),
+        "StrReplaceFile": HostTool("edit_file", {"old_text": "edit.old", "new_text": "edit.new"}),
+        "Glob": HostTool("list_files", {"glob": "pattern"}),
+        "Grep": HostTool("grep"),
+        "Agent": HostTool("delegate_task", TASK),
+        "Task": HostTool("delegate_task", {"agent_name": "subagent_name", "task": "prompt"}),
+    },
+    entry=Entry(
+        "tables",
+        {"user": "{config}/config.toml"},
+        {"config": ("KIMI_CODE_HOME", "{home}/.kimi-code")},
+        {"event": "{event}", "command": "{command}", "timeout": "{seconds}"},
+    ),
+    reads={"kimi": ("user",)},
+    program="kimi",
+    confirms=(),
+    without_us="open",  # exit 127 was seen to be passed over, 2026-11
+    confirm="nothing to confirm: it reads its user config alone.",
+    gaps=("context after a tool", "rewritten input and output", "asking the user"),
+)

@@ -1,0 +1,105 @@
+"""Kiro: a folder of files, each with one list of hooks; exit status 2 with a reason on stderr refuses, and what a hook
+prints counts before the model is asked and nowhere else."""
+
+from __future__ import annotations
+
+from anyhook.agents._family import HookFile, Layout, each_by_itself, family, misplaced
+from anyhook.agents.kiro.host import HOST
+from anyhook.model.hook import DISABLED, Hook
+from anyhook.tables.cells import MATCH_ALL, native_name, project, session
+from anyhook.tables.hosted import alone, event_rows
+from anyhook.tables.patterns import compile_pattern
+from anyhook.tables.rows import Field, Limits, Reply
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.event import Event
+    from anyhook.model.json_types import Json
+    from anyhook.tables.rows import EventRow
+
+EVENTS = event_rows(HOST, untold=("PreToolUse.tool_use_id", "PostToolUse.tool_use_id"))
+CATEGORIES = {
+    "read": ("read_file", "list_files", "grep"),
+    "write": ("write_file", "edit_file"),
+    "shell": ("shell",),
+    "web": ("web_fetch",),
+}
+"""A matcher may name a kind of tools: our tools of each kind."""
+PREFIXES = {"@mcp": "@", "@powers": "@"}
+OURS = {native: tool.ours for native, tool in HOST.tools.items()}
+
+
+def match(hook: Hook, event: Event, row: EventRow) -> str | None:
+    """A kind of tools, a group of servers, or a pattern that is searched for in the tool's name."""
+    matcher = hook.matcher
+    if not isinstance(matcher, str) or matcher in MATCH_ALL or row.target != "tool":
+        return None
+    tool = str(event.get("tool"))
+    if matcher in CATEGORIES:
+        fits = (event.ours or OURS.get(tool, tool)) in CATEGORIES[matcher]
+    elif matcher == "@builtin":
+        fits = not tool.startswith(("@", "mcp__"))
+    elif matcher in PREFIXES:
+        fits = tool.startswith(("@", "mcp__"))
+    else:
+        fits = bool(compile_pattern(matcher).search(tool))
+    return None if fits else f"matcher {matcher!r} does not match tool {tool!r}"
+
+
+def _one(entry: Json) -> Json:
+    """An entry with its action's keys beside its own."""
+    action = entry.get("action") if isinstance(entry, dict) else None
+    if not isinstance(entry, dict) or not isinstance(action, dict):
+        return entry
+    return {**{key: value for key, value in entry.items() if key != "action"}, **action}
+
+
+def _made(hook: Hook) -> Hook:
+    name = hook.spec.get("name")
+    if isinstance(name, str) and name:
+        hook = hook.replace(name=name)
+    if hook.spec.get("enabled") is False:
+        return hook.replace(status=DISABLED, why="`enabled` turns it off")
+    return hook
+
+
+def _in_file_order(hook: Hook) -> tuple[Json, ...]:
+    return (hook.source.rpartition("/")[2],)
+
+
+DIALECT = family(
+    HOST,
+    Layout(
+        (HookFile("project", "{project}/.kiro/hooks/"), HookFile("user", "{home}/.kiro/hooks/")),
+        style="rows",
+        event_key="trigger",
+        command_key="action.command",
+        keys=("name", "description", "enabled", "confirm"),
+        skipped=("agent",),
+        limits=Limits(60.0),
+        elsewhere=alone(HOST),
+        spelled=_one,
+        made=_made,
+        top={"version": "v1"},
+    ),
+    EVENTS,
+    Reply(
+        read=lambda stdout: (
+            ("text", stdout.decode("utf-8", "replace").strip()) if stdout.strip() else ("nothing", None)
+        ),
+        keys=(),
+        exits={0: "pass", 2: "block_if_said"},
+        text_on=("session_start", "user_prompt_submit"),
+    ),
+    base=(Field("session_id", session), Field("hook_event_name", native_name), Field("cwd", project)),
+    match=match,
+    variables=lambda hook, project_dir, session_id: {},
+    at_once=False,
+    identity=each_by_itself,
+    sort=_in_file_order,
+    misplaced=misplaced(("{project}/.kiro/hooks.json", ".kiro/hooks/<name>.json")),
+    differences=(
+        ("KI-2", "`agent` actions, and `hooks` in the agents of older command lines, are not run."),
+        ("KI-7", "`confirm` is not asked; the command runs."),
+    ),
+)

@@ -1,0 +1,68 @@
+"""Kiro: one list of hooks in each file; it is refused by exit status 2 with a reason on stderr, and by nothing else.
+From its documents, and from what others measured with 1.0.165 to 1.2.37."""
+
+from __future__ import annotations
+
+from anyhook.agents._claude_family import EXIT_2, PROMPT, TOOL
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
+
+CONTEXT = Say(text="{context}")
+FILES = "files change in the editor as well, not by the agent alone"
+EDIT = {"old_text": "oldStr", "new_text": "newStr"}
+
+EVENTS = (
+    HostEvent("SessionStart", ("session_start",), (), {"context": CONTEXT}, fixed={"source": "startup"}),
+    HostEvent("UserPromptSubmit", ("user_prompt_submit",), PROMPT, {"block": EXIT_2, "context": CONTEXT}),
+    HostEvent("PreToolUse", ("pre_tool",), TOOL, {"block": EXIT_2}, limit_s=600),
+    HostEvent(
+        "PostToolUse", ("post_tool",), (*TOOL, Taken("output", ("tool_response",))), limit_s=600,
+        why_not="nothing that it prints is read, and some versions leave the input empty",
+    ),
+    HostEvent("Stop", ("stop",), (), limit_s=600, why_not="its documents contradict each other on a refusal"),
+    HostEvent(
+        "SessionEnd", ("session_end",), (Taken("reason", ("reason",)),), installed=False,
+        why_not="the command line knows it since 2.25; an editor that does not may drop the file",
+    ),
+    HostEvent("PostFileCreate", installed=False, why_not=FILES),
+    HostEvent("PostFileSave", installed=False, why_not=FILES),
+    HostEvent("PostFileDelete", installed=False, why_not=FILES),
+    HostEvent("PreTaskExec", installed=False, why_not="no canonical event"),
+    HostEvent("PostTaskExec", installed=False, why_not="no canonical event"),
+    HostEvent("Manual", installed=False, why_not="a person starts it"),
+)  # fmt: skip
+
+HOST = Host(
+    name="kiro",
+    title="Kiro",
+    events=EVENTS,
+    base=(Taken("session", ("session_id",)),),
+    tools={
+        "execute_bash": HostTool("shell"),
+        "execute_pwsh": HostTool("shell"),
+        "read_file": HostTool("read_file"),
+        "read_files": HostTool("read_file"),
+        "fs_write": HostTool("write_file", {"content": "text"}),
+        "fs_append": HostTool("write_file", {"content": "text"}),
+        "str_replace": HostTool("edit_file", EDIT),
+        "list_directory": HostTool("list_files"),
+        "web_fetch": HostTool("web_fetch"),
+    },
+    entry=Entry(
+        "rows",
+        {"user": "{home}/.kiro/hooks/anyhook.json", "project": "{project}/.kiro/hooks/anyhook.json"},
+        handler={
+            "name": "anyhook {event}",
+            "trigger": "{event}",
+            "action": {"type": "command", "command": "{command}"},
+            "timeout": "{seconds}",
+            "enabled": True,
+        },
+        top={"version": "v1"},
+        owned=True,
+    ),
+    reads={"kiro": ("user", "project")},
+    program="kiro-cli",
+    confirm="A session keeps the hooks that were there when it began.",
+    confirms=(),
+    gaps=("context after a tool", "rewritten input and output", "asking the user", "agents of `kiro-cli` before v3"),
+)

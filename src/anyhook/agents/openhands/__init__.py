@@ -1,0 +1,46 @@
+"""OpenHands: its command line and its SDK, which read the same file."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.tables.drive_rows import Drive
+    from anyhook.tables.sample_rows import Sample
+
+VERSION = "1.16.0"
+
+
+def drive() -> Drive:
+    from anyhook.tables.drive_rows import KEY, Drive
+
+    return Drive(
+        ("--headless", "--override-with-envs", "--exit-without-confirmation", "-t", "{prompt}"),
+        {
+            "LLM_API_KEY": KEY,
+            "LLM_MODEL": "openai/{model}",
+            "LLM_BASE_URL": "{url}/v1",
+            "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+            "OPENHANDS_SUPPRESS_BANNER": "1",
+        },
+        tools={"shell": ("terminal",)},
+        cannot_show={"pre_tool allow": "it never asks in this mode", "sub-agents": "its model is offered none"},
+    )
+
+
+def sample() -> Sample:
+    from anyhook.tables.sample_rows import COMMAND, GUARD, REASON, Sample, grouped
+
+    return Sample(
+        event="PreToolUse",
+        files={
+            ".openhands/hooks.json": grouped("PreToolUse", "terminal", ".openhands/hooks/guard"),
+            ".openhands/hooks/guard": GUARD,
+        },
+        tool="terminal",
+        calls="PreToolUse",
+        payload={
+            "event_type": "PreToolUse", "session_id": "s", "working_dir": "/p", "tool_name": "terminal",
+            "tool_input": {"command": COMMAND}, "tool_response": None, "message": None, "metadata": {},
+        },
+        stdout={"decision": "deny", "reason": REASON},
+    )  # fmt: skip

@@ -1,0 +1,137 @@
+"""Pi: no command hooks, so our extension calls us and blocks what is refused. Measured with 0.87.1, by an extension
+like ours; what a newer version has beyond that is from its documents."""
+
+from __future__ import annotations
+
+from anyhook.agents._claude_family import EXIT_2
+from anyhook.agents._plugins import plugin_text
+from anyhook.agents._results import parts_text
+from anyhook.model.texts import text_of
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+    from anyhook.tables.sample_rows import Sample
+
+VERSION = "0.87.1"
+
+
+def _result(_response: Json, output: Json) -> Json:
+    return text_of(output)
+
+
+TOOL = (Taken("tool", ("toolName",)), Taken("input", ("input",)), Taken("call_id", ("toolCallId",)))
+EVENTS = (
+    HostEvent("session_start", ("session_start",), (Taken("source", ("reason",)),), why_not="its answer is not read"),
+    HostEvent(
+        "input",
+        ("user_prompt_submit",),
+        (Taken("prompt", ("text",)),),
+        {"block": EXIT_2, "prompt": Say({"prompt": "{prompt}"}), "context": Say({"context": "{context}"})},
+    ),
+    HostEvent("tool_call", ("pre_tool",), TOOL, {"block": EXIT_2, "input": Say({"input": "{input}"})}, limit_s=600),
+    HostEvent(
+        "tool_result",
+        ("post_tool", "post_tool_failure"),
+        (*TOOL, Taken("output", ("content",), parts_text)),
+        {"output": Say({"output": "{output}"}), "context": Say({"context": "{context}"})},
+        error=("isError",),
+        limit_s=600,
+    ),
+    HostEvent(
+        "session_before_compact", ("pre_compact",), (), {"block": EXIT_2}, why_not="a short run compacts nothing"
+    ),
+    HostEvent("agent_end", ("stop",), why_not="the turn has ended when it comes"),
+    HostEvent("session_shutdown", ("session_end",), (Taken("reason", ("reason",)),), why_not="the agent does not wait"),
+)
+
+MODULE = """\
+const where = (ctx) => ({
+  cwd: ctx?.cwd ?? process.cwd(),
+  sessionId: ctx?.sessionManager?.getSessionId?.() ?? `pid-${process.pid}`,
+})
+const tell = (event, data, ctx) => { try { ask(event, { ...data, ...where(ctx) }) } catch {} }
+const text = (content) => content.filter((part) => part.type === "text").map((part) => part.text).join("\\n")
+
+export default function (pi) {
+  pi.on("session_start", async (event, ctx) => tell("session_start", event, ctx))
+  pi.on("session_shutdown", async (event, ctx) => tell("session_shutdown", event, ctx))
+  pi.on("agent_end", async (event, ctx) => tell("agent_end", { type: event.type }, ctx))
+  pi.on("input", async (event, ctx) => {
+    if (event.source === "extension") return
+    try {
+      const answer = ask("input", { type: event.type, text: event.text, source: event.source, ...where(ctx) })
+      const said = [answer.prompt ?? event.text, answer.context].filter(Boolean).join("\\n\\n")
+      if (said !== event.text) return { action: "transform", text: said }
+    } catch (error) {
+      ctx?.ui?.notify?.(error.message, "error")
+      return { action: "handled" }
+    }
+  })
+  pi.on("tool_call", async (event, ctx) => {
+    try {
+      const answer = ask("tool_call", { ...event, ...where(ctx) })
+      if (answer.input) set(event.input, answer.input)
+    } catch (error) {
+      return { block: true, reason: error.message }
+    }
+  })
+  pi.on("tool_result", async (event, ctx) => {
+    let answer = {}
+    try { answer = ask("tool_result", { ...event, ...where(ctx) }) } catch {}
+    if (!answer.output && !answer.context) return
+    const said = [answer.output ?? text(event.content), answer.context].filter(Boolean).join("\\n\\n")
+    return { content: [{ type: "text", text: said }] }
+  })
+  pi.on("session_before_compact", async (event, ctx) => {
+    try { ask("session_before_compact", { type: event.type, ...where(ctx) }) } catch { return { cancel: true } }
+  })
+}
+"""
+
+HOST = Host(
+    name="pi",
+    title="Pi",
+    events=EVENTS,
+    base=(Taken("session", ("sessionId",)),),
+    tools={
+        "bash": HostTool("shell"),
+        "powershell": HostTool("shell"),
+        "read": HostTool("read_file"),
+        "write": HostTool("write_file"),
+        "edit": HostTool("edit_file"),
+        "find": HostTool("list_files", {"glob": "pattern"}),
+        "ls": HostTool("list_files"),
+        "grep": HostTool("grep"),
+    },
+    entry=Entry(
+        "module",
+        {"user": "{config}/extensions/anyhook.js", "project": "{project}/.pi/extensions/anyhook.js"},
+        {"config": ("PI_CODING_AGENT_DIR", "{home}/.pi/agent")},
+        module=plugin_text("pi", MODULE),
+        owned=True,
+    ),
+    program="pi",
+    confirm="A project's extensions load once the project is trusted.",
+    without_us="open",  # our own extension passes over a program that is not there, unless it is closed
+    gaps=("keeping a turn going", "asking the user", "a reason where a prompt is refused without a terminal"),
+    result=_result,
+)
+
+
+def sample() -> Sample:
+    from anyhook.tables.sample_rows import COMMAND, REASON, Sample
+
+    return Sample(
+        calls="tool_call",
+        payload={
+            "type": "tool_call",
+            "toolName": "bash",
+            "toolCallId": "c",
+            "input": {"command": COMMAND},
+            "sessionId": "s",
+        },
+        stderr=REASON,
+        status=2,
+    )

@@ -1,0 +1,49 @@
+"""Reasonix: flat entries with `match` and limits in milliseconds; exit status 2 refuses before something happens, and
+so does a hook that takes too long."""
+
+from __future__ import annotations
+
+from anyhook.agents._family import HookFile, Layout, each_by_itself, family
+from anyhook.agents.reasonix.host import HOST
+from anyhook.tables.cells import native_name, project, session, whole_value
+from anyhook.tables.hosted import alone, event_rows
+from anyhook.tables.readers import object_or_nothing
+from anyhook.tables.rows import Failing, Field, Key, Limits, Reply, Scene
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+
+
+def _turn(_scene: Scene) -> Json:
+    return 1
+
+
+TURN = (Field("turn", _turn),)
+EVENTS = event_rows(HOST, extra={"UserPromptSubmit": TURN, "Stop": TURN})
+
+DIALECT = family(
+    HOST,
+    Layout(
+        (HookFile("user", "{config}/settings.json"), HookFile("project", "{project}/.reasonix/settings.json")),
+        style="list",
+        matcher_key="match",
+        keys=("name", "description"),
+        needs_type=False,
+        limits=Limits(60.0, unit_s=0.001),
+        elsewhere=alone(HOST),
+    ),
+    EVENTS,
+    Reply(
+        read=object_or_nothing,
+        exits={0: "pass", 2: "block"},
+        keys=(Key(("hookSpecificOutput", "additionalContext"), "string", "context", on=("session_start",)),),
+    ),
+    base=(Field("event", native_name), Field("sessionId", session), Field("cwd", project)),
+    match=whole_value,
+    variables=lambda hook, project_dir, session_id: {},
+    at_once=False,
+    identity=each_by_itself,
+    failing=Failing(gates_only=("timed_out",)),
+    differences=(("RX-3", "The product names no default for a time limit; 60 s apply."),),
+)

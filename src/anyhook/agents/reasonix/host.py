@@ -1,0 +1,71 @@
+"""Reasonix: exit status 2 refuses a tool or a prompt, and a hook that takes too long refuses as well; what is printed
+is read at the start of a session alone. Measured with 1.38.11."""
+
+from __future__ import annotations
+
+from anyhook.agents._claude_family import EXIT_2, PROMPT, REASON, SOURCE, TRIGGER, context
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Taken
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+
+TOOL = (Taken("tool", ("toolName",)), Taken("input", ("toolArgs",)))
+
+
+def _succeeded(payload: dict[str, Json]) -> bool:
+    return not payload.get("error")
+
+
+ALONE = "no run without a person fired it"
+
+EVENTS = (
+    HostEvent("SessionStart", ("session_start",), SOURCE, {"context": context("SessionStart")}),
+    HostEvent("UserPromptSubmit", ("user_prompt_submit",), PROMPT, {"block": EXIT_2}),
+    HostEvent("PreToolUse", ("pre_tool",), TOOL, {"block": EXIT_2}, limit_s=600),
+    HostEvent(
+        "PostToolUse", ("post_tool",), (*TOOL, Taken("output", ("toolResult",))), limit_s=600,
+        when=_succeeded, why_not="it comes after a failed call as well, for which the other one came before",
+    ),
+    HostEvent(
+        "PostToolUseFailure", ("post_tool_failure",),
+        (*TOOL, Taken("output", ("toolResult",)), Taken("tool_error", ("error",))), limit_s=600,
+    ),
+    HostEvent("Stop", ("stop",), (Taken("last_message", ("lastAssistantText",)),), limit_s=600),
+    HostEvent("SessionEnd", ("session_end",), REASON),
+    HostEvent("PermissionRequest", ("permission_request",), TOOL, installed=False, why_not=ALONE),
+    HostEvent("SubagentStart", ("subagent_start",), installed=False, why_not=ALONE),
+    HostEvent("SubagentStop", ("subagent_stop",), installed=False, why_not=ALONE),
+    HostEvent("PreCompact", ("pre_compact",), TRIGGER, installed=False, why_not=ALONE),
+    HostEvent("PostCompact", ("post_compact",), TRIGGER, installed=False, why_not=ALONE),
+    HostEvent("Notification", ("notification",), installed=False, why_not=ALONE),
+    HostEvent("StopFailure", installed=False, why_not="no canonical event"),
+    HostEvent("PostLLMCall", installed=False, why_not="it fires for every request to the model"),
+)  # fmt: skip
+
+HOST = Host(
+    name="reasonix",
+    title="Reasonix",
+    events=EVENTS,
+    base=(Taken("session", ("sessionId",)),),
+    tools={
+        "bash": HostTool("shell"),
+        "read_file": HostTool("read_file"),
+        "write_file": HostTool("write_file"),
+        "edit_file": HostTool("edit_file", {"old_text": "old_string", "new_text": "new_string"}),
+        "glob": HostTool("list_files", {"glob": "pattern"}),
+        "grep": HostTool("grep"),
+    },
+    entry=Entry(
+        "list",
+        {"user": "{config}/settings.json", "project": "{project}/.reasonix/settings.json"},
+        {"config": ("REASONIX_HOME", "{home}/.reasonix")},
+        {"command": "{command}", "timeout": "{milliseconds}"},
+    ),
+    reads={"reasonix": ("user", "project")},
+    program="reasonix",
+    without_us="open",  # exit 127 and a missing program were seen to be passed over, 2026-11
+    confirm="nothing to confirm: it reads its settings when it starts.",
+    confirms=(),
+    gaps=("context but at the start", "keeping a turn going", "asking the user", "rewritten input and output"),
+)

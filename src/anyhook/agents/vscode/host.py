@@ -1,0 +1,132 @@
+"""VS Code: one entry serves two harnesses. The editor's own sends its own tool names and reads Claude's nested answers;
+that of Copilot CLI sends Claude's tool names and reads the same answers at the top. From its documents alone."""
+
+from __future__ import annotations
+
+from anyhook.agents._claude_family import (
+    AGENT,
+    BASE,
+    BLOCK,
+    HALT,
+    LAST,
+    PROMPT,
+    TELL,
+    TOOL,
+    TOOLS,
+    TRIGGER,
+    context,
+    specific,
+)
+from anyhook.agents._patches import split_patch
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+    from anyhook.tables.host_rows import Input
+
+FILE = {"path": "filePath"}
+EDIT = {**FILE, "old_text": "oldString", "new_text": "newString"}
+
+
+def _both(word: str) -> Say:
+    """A permission, where the one harness looks for it and where the other does."""
+    said: dict[str, Json] = {"permissionDecision": word, "permissionDecisionReason": "{reason}"}
+    return Say({**said, "hookSpecificOutput": {"hookEventName": "PreToolUse", **said}})
+
+
+def _source(said: Json) -> Json:
+    return "startup" if said == "new" else said
+
+
+def _split(given: Input) -> list[tuple[str, Input]]:
+    """One call per replacement."""
+    listed = given.get("replacements")
+    return [
+        (
+            "edit_file",
+            {"path": each.get("filePath"), "old_text": each.get("oldString"), "new_text": each.get("newString")},
+        )
+        for each in (listed if isinstance(listed, list) else [])
+        if isinstance(each, dict)
+    ]
+
+
+EVENTS = (
+    HostEvent(
+        "SessionStart",
+        ("session_start",),
+        (Taken("source", ("source",), _source),),
+        {"context": context("SessionStart"), "message": TELL},
+    ),
+    HostEvent("UserPromptSubmit", ("user_prompt_submit",), PROMPT, {"block": HALT, "message": TELL}),
+    HostEvent(
+        "PreToolUse",
+        ("pre_tool",),
+        TOOL,
+        {
+            "block": _both("deny"),
+            "ask": _both("ask"),
+            "allow": _both("allow"),
+            "input": Say({"modifiedArgs": "{input}", **specific("PreToolUse", updatedInput="{input}").json}),
+            "context": context("PreToolUse"),
+            "message": TELL,
+        },
+        limit_s=600,
+    ),
+    HostEvent(
+        "PostToolUse",
+        ("post_tool",),
+        (*TOOL, Taken("output", ("tool_response", "tool_result.text_result_for_llm"))),
+        {"block": BLOCK, "end_turn": HALT, "context": context("PostToolUse"), "message": TELL},
+        limit_s=600,
+    ),
+    HostEvent("SubagentStart", ("subagent_start",), AGENT, {"context": context("SubagentStart")}),
+    HostEvent("SubagentStop", ("subagent_stop",), AGENT, {"block": BLOCK}, limit_s=600),
+    HostEvent("PreCompact", ("pre_compact",), TRIGGER, {"message": TELL}),
+    HostEvent(
+        "Stop",
+        ("stop",),
+        LAST,
+        {"block": Say({**BLOCK.json, **specific("Stop", decision="block", reason="{reason}").json})},
+        limit_s=600,
+    ),
+)
+
+HOST = Host(
+    name="vscode",
+    title="VS Code",
+    events=EVENTS,
+    base=BASE,
+    tools={
+        "run_in_terminal": HostTool("shell"),
+        "runTerminalCommand": HostTool("shell"),
+        "read_file": HostTool("read_file", FILE),
+        "create_file": HostTool("write_file", FILE),
+        "replace_string_in_file": HostTool("edit_file", EDIT),
+        "multi_replace_string_in_file": HostTool("edit_file", split=_split),
+        "insert_edit_into_file": HostTool("edit_file", {**FILE, "new_text": "code"}),
+        "apply_patch": HostTool("edit_file", split=split_patch),
+        "file_search": HostTool("list_files", {"glob": "query"}),
+        "grep_search": HostTool("grep", {"pattern": "query"}),
+        "runSubagent": HostTool("delegate_task", {"task": "prompt"}),
+        **TOOLS,
+    },
+    entry=Entry(
+        "list",
+        {"user": "{config}/hooks/anyhook-vscode.json", "project": "{project}/.github/hooks/anyhook-vscode.json"},
+        {"config": ("COPILOT_HOME", "{home}/.copilot")},
+        {"type": "command", "command": "{command}", "cwd": ".", "timeout": "{seconds}"},
+        owned=True,
+    ),
+    project_variables=("COPILOT_PROJECT_DIR",),
+    reads={"vscode": ("user", "project"), "copilot": ("user", "project")},
+    program="code",
+    confirm="It runs a workspace's hooks once the workspace is trusted, and none where `chat.useHooks` is off.",
+    gaps=(
+        "the Claude and Codex harnesses, which run those agents' own entries",
+        "cloud sessions",
+        "context with a prompt",
+        "replaced output",
+    ),
+)
