@@ -55,19 +55,21 @@ exist. If reading a file fails, only that file is dropped, with a problem (`laye
 
 ## What anyhook keeps agents from doing
 
-A bridged agent must not edit anyhook's own files (approvals, journal, settings), remove anyhook's entry from a config,
-or call `anyhook trust` and the like. A built-in guard refuses such tool calls. Reading is allowed, and so are edits of
-a config that keep anyhook's entry and the agent's hooks on.
+A built-in guard refuses tool calls of a bridged agent that would change what your guards depend on:
 
-- In a command line, the guard sees folders (`cd x && …`, `git -C`), `~`, variables that the line or the environment
-  sets, wildcards, braces, redirections, pipes into `xargs` or a shell, shells inside shells, here-documents, and links
-  in the path to one of anyhook's files.
-- In a program for an interpreter, it checks only whether the program names anyhook's files and contains a word for
-  writing.
-- For a tool it does not know (an MCP server's), it checks whether the tool's name suggests a change and its input names
-  one of anyhook's files.
-- It does not see paths that are built at run time, other links, a script's content, or a program that writes to a place
-  the call does not name.
+- files that an approval pins, and hook files of every scope and dialect, also new ones;
+- anyhook's state, settings, package and launcher;
+- the agent's settings, in every layer, so far as they decide about hooks (`disableAllHooks`, `hooksConfig.enabled`, …);
+  other settings can be edited with the agent's file tools;
+- `anyhook trust`, `disable`, `uninstall` and other verbs that are for people, and uninstalling the package.
+
+Reading is allowed, and so are `anyhook list`, `status`, `log`, `check` and `explain`. The refusal names the reason. A
+person can make the change outside the agent and approve it with `anyhook trust`.
+
+The guard goes by the [facts](facts.md) of a call: command lines are read with a grammar, through folders, variables,
+wildcards, braces, links, pipes, shells inside shells and one-liners of interpreters. A tool that it does not know (an
+MCP server's) goes by its name and input. It does not see paths that only exist at run time, a script's content, or a
+program that writes to a place the call does not name.
 
 So it is a fence, not a sandbox. `protect = false` in the [settings](config.md) turns it off.
 

@@ -23,3 +23,21 @@ def test_words_that_are_only_written_are_left_out() -> None:
     assert loose_words("a 'b c'>d; e") == ["a", "b c", ">", "d", ";", "e"]
     assert words_read("a b > c 2>>d < e") == ["a", "b", ">", "2", ">>", "<", "e"]
     assert loose_words("a 'b") == ["a", "'b"]
+
+
+@pytest.mark.parametrize(
+    ("command", "made"),
+    [
+        ("F=~/x.sh; sh $F", "~/x.sh"),
+        ("$(git rev-parse --show-toplevel)/.claude/a.sh", "$(git rev-parse --show-toplevel)/.claude/a.sh"),
+        ("sh $(dirname $0)/b.sh", "$_/b.sh"),
+        ("cat {a,b}.sh", "b.sh"),
+        ("sh ./gu''ard.sh", "./guard.sh"),
+    ],
+)
+def test_words_that_a_line_computes_are_pinned_as_well(command: str, made: str) -> None:
+    assert made in words_read(command)
+
+
+def test_a_plain_line_has_its_own_words_alone() -> None:
+    assert words_read('"$DIR"/x.sh --y ${Z}') == ["$DIR/x.sh", "--y", "${Z}"]

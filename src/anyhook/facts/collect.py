@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from anyhook.facts.code import look_at_code
 from anyhook.facts.facts import Facts
 from anyhook.facts.paths import STREAMS, resolve
 from anyhook.facts.programs import look_at
@@ -56,7 +55,10 @@ class Collector:
         self.runs.append(program)
         try:
             look_at(program, self)
-            look_at_code(program, self)
+            if program.code is not None:
+                from anyhook.facts.code import look_at_code  # which has most of the patterns
+
+                look_at_code(program, self)
         except Exception as error:  # noqa: BLE001
             self.unknown.append(f"not read: {type(error).__name__} while reading `{program.name}`")
 

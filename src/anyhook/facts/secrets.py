@@ -20,11 +20,22 @@ KINDS: tuple[tuple[str, str], ...] = (
     ("browser data", r"(?:Cookies|Login Data|logins\.json|key4\.db|cookies\.sqlite)$"),
     ("shell history", r"(?:^|/)\.(?:bash|zsh|python|psql|mysql|node_repl)_history$"),
 )  # fmt: skip
-_COMPILED = tuple((kind, re.compile(pattern)) for kind, pattern in KINDS)
+SIGNS = (
+    "ssh", ".pem", ".key", ".p12", ".pfx", ".ppk", ".jks", "keystore", ".asc", "gnupg", "ssl/private", "id_",
+    "identity", "cred", "netrc",
+    "npmrc", "pypirc", "pgpass", ".my.cnf", "docker", "kube", "gcloud", "azure", "gh/hosts", "vault", ".boto",
+    "s3cfg", "aws/", "service",
+    "secret", "htpasswd", "wallet", "password", "eychain", "keyring", ".env", "environ", "shadow", "master.passwd",
+    "sudoers", "ookies",
+    "Login", "logins", "key4", "history",
+)  # fmt: skip
+"""Parts of a path without any of which it holds no secret: compiling the patterns takes longer than this look."""
 
 
 def kind_of_path(path: str, home: str) -> str:
     """What kind of secret a file holds, by its path; "" for none."""
     if path == f"{home}/.ssh" or path.startswith((f"{home}/.ssh/*", f"{home}/.aws/*", f"{home}/.gnupg/*")):
         return "private key"
-    return next((kind for kind, pattern in _COMPILED if pattern.search(path)), "")
+    if not any(sign in path for sign in SIGNS):
+        return ""
+    return next((kind for kind, pattern in KINDS if re.search(pattern, path)), "")

@@ -9,7 +9,6 @@ import re
 from anyhook.documents.places import home_of
 from anyhook.facts.by_table import LISTERS
 from anyhook.facts.calls import facts_of
-from anyhook.facts.code import OTHERS, PYTHON
 from anyhook.facts.collect import Collector
 from anyhook.facts.effects import EFFECTS
 from anyhook.facts.paths import resolve
@@ -19,6 +18,7 @@ from anyhook.guard.protected import Protected, hit, protected
 from anyhook.guard.settings_change import breaks
 from anyhook.shell.commands import SHELLS
 from anyhook.shell.program import Word
+from anyhook.shell.simple import INTERPRETER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from anyhook.facts.facts import Facts, Program
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
+    from anyhook.tables.host_rows import Host
 
 HARMLESS = frozenset({
     "echo", "printf", "test", "[", "[[", "cd", "pushd", "popd", "pwd", "export", "set", "true", "false", "sleep",
@@ -47,10 +48,15 @@ UNPACKERS = ("cp", "rsync", "tar", "unzip", "mv", "ditto", "bsdtar", "gtar")
 
 
 def refused(
-    event: Event, env: Mapping[str, str], project: str, places: Iterable[str], entries: Iterable[str]
+    event: Event,
+    env: Mapping[str, str],
+    project: str,
+    places: Iterable[str],
+    entries: Iterable[str],
+    host: Host | None = None,
 ) -> str | None:
     """Why a call may not be made; None where it may."""
-    held = protected(env, project, places, entries)
+    held = protected(env, project, places, entries, host)
     given = event.data.get("input")
     given = given if isinstance(given, dict) else {}
     if event.inputs:
@@ -154,7 +160,7 @@ def _handed(program: Program, own: Facts, held: Protected, home: str) -> str | N
     """A program of which nobody knows what it does with a protected path that it is given."""
     name = program.name
     words = program.words
-    if name in SHELLS or PYTHON.fullmatch(name) or OTHERS.fullmatch(name):
+    if name in SHELLS or INTERPRETER.fullmatch(name):
         return _interpreted(program, own, held, home)
     if not name or name in HARMLESS or name in EFFECTS or name in SPECIAL or name in LISTERS:
         return None
@@ -183,7 +189,7 @@ def _interpreted(program: Program, own: Facts, held: Protected, home: str) -> st
             if found := _named(word.text, word, program, held):
                 return f"`{program.name}` is given {word.text}, {_what(found, held)}, and may change it."
         return None
-    if PYTHON.fullmatch(program.name) and not own.unknown:
+    if program.name.startswith("py") and not own.unknown:
         return None  # all of it was understood
     if not CHANGING.search(program.code):
         return None

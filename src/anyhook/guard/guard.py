@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.model.outcome import Outcome
+    from anyhook.tables.host_rows import Host
 
 NAME = "self-protection"
 FIX = (
@@ -54,9 +55,11 @@ _QUOTES = str.maketrans("", "", "'\"\\")
 _WORDS = str.maketrans(dict.fromkeys("\n\t;&|()<>=,`{}:/", " "))
 
 
-def guard(event: Event, env: Mapping[str, str], project: str, places: Iterable[str] = ()) -> Outcome | None:
+def guard(
+    event: Event, env: Mapping[str, str], project: str, places: Iterable[str] = (), host: Host | None = None
+) -> Outcome | None:
     """A refusal, or nothing."""
-    why = refusal(event, env, project, places)
+    why = refusal(event, env, project, places, host)
     if why is None:
         return None
     from anyhook.model.outcome import BLOCK, Outcome
@@ -64,18 +67,20 @@ def guard(event: Event, env: Mapping[str, str], project: str, places: Iterable[s
     return Outcome(verdict=BLOCK, reason=f"{why} {FIX}")
 
 
-def refusal(event: Event, env: Mapping[str, str], project: str, places: Iterable[str] = ()) -> str | None:
+def refusal(
+    event: Event, env: Mapping[str, str], project: str, places: Iterable[str] = (), host: Host | None = None
+) -> str | None:
     """Why a tool call is not allowed; None if it is. `places` are the files that hooks are declared in, or would be,
-    and those that approvals pin. Cheap if the call cannot mean any of them."""
+    and those that approvals pin; the settings of `host` can turn hooks off. Cheap if the call cannot mean any."""
     given = event.data.get("input")
     if event.name != "pre_tool" or not isinstance(given, dict) or event.ours in READERS:
         return None
     entries = _entries(env)
-    if not _may_matter(given, env, project, (*places, *entries)):
+    if not _may_matter(given, env, project, (*places, *entries, *(host.settings if host is not None else ()))):
         return None
     from anyhook.guard.calls import refused
 
-    return refused(event, env, project, places, entries)
+    return refused(event, env, project, places, entries, host)
 
 
 def _may_matter(given: dict[str, Json], env: Mapping[str, str], project: str, places: Iterable[str]) -> bool:

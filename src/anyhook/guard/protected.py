@@ -14,11 +14,12 @@ from anyhook.guard.guard import own_folders
 from anyhook.install.changes import roots_of
 from anyhook.model.record import Record
 from anyhook.state.ledger import Ledger
-from anyhook.tables.registry import HOSTS, BadTable, host
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+
+    from anyhook.tables.host_rows import Host
 
 SETTINGS = (".json", ".jsonc", ".toml", ".yaml", ".yml")
 """Files in which an agent keeps its settings, hooks among them."""
@@ -52,13 +53,13 @@ class Protected(Record):
 
 
 def protected(
-    env: Mapping[str, str], project: str, places: Iterable[str], entries: Iterable[str], pinned: Iterable[str] = ()
+    env: Mapping[str, str], project: str, places: Iterable[str], entries: Iterable[str], host: Host | None = None
 ) -> Protected:
     """What must stay, for calls that start in this project."""
     files: set[str] = set()
     folders: set[str] = set()
     settings: set[str] = set()
-    for path in (*places, *entries, *_layers(env, project)):
+    for path in (*places, *entries, *_layers(env, project, host)):
         name = os.path.basename(path)
         if name.lower() in SHARED:
             continue
@@ -70,7 +71,7 @@ def protected(
             files.add(path)
     for approval in Ledger(state_dir(env)).approvals.values():
         files.update(path for item in approval.items.values() for path in item.files if path not in settings)
-    files.update([*_launchers(env), *pinned])
+    files.update(_launchers(env))
     return Protected(
         _both(own_folders(env)),
         _both(_package(project)),
@@ -86,20 +87,17 @@ def _both(paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for path in sorted(paths) for each in (path, os.path.realpath(path))))
 
 
-def _layers(env: Mapping[str, str], project: str) -> Iterator[str]:
-    """The settings of every agent that can turn its hooks off, in all its layers."""
-    for name in HOSTS:
+def _layers(env: Mapping[str, str], project: str, host: Host | None) -> Iterator[str]:
+    """The settings of the agent that can turn its hooks off, in all layers. (Those of other agents are among the places
+    for hooks, as far as they are read.)"""
+    if host is None or host.entry is None:
+        return
+    roots = roots_of(host.entry, home_of(env), project, env)
+    for path in host.settings:
         try:
-            table = host(name)
-        except BadTable:
-            continue  # one that cannot be loaded says so where it is called
-        if table.entry is not None:
-            roots = roots_of(table.entry, home_of(env), project, env)
-            for path in table.settings:
-                try:
-                    yield path.format(**roots)
-                except (KeyError, IndexError):
-                    continue
+            yield path.format(**roots)
+        except (KeyError, IndexError):
+            continue  # of a root that only the agent knows
 
 
 def _package(project: str) -> list[str]:

@@ -39,10 +39,25 @@ def loose_commands(text: str) -> list[list[str]]:
     return [words for words in found if words and words[0]]
 
 
+COMPUTED = ("$(", "`", "{", "=", "<<", "''", '""', "$'", "\\")
+"""Signs of words that a shell makes of others."""
+
+
 def words_read(command: str) -> list[str]:
-    """The words without the files that the line only writes: they change with every run, and nobody runs them."""
+    """The words without the files that the line only writes: they change with every run, and nobody runs them. Where
+    the line computes words, those that it makes of them come after its own."""
     words = loose_words(command)
-    return [word for before, word in zip(["", *words], words, strict=False) if not before.endswith(">")]
+    found = [word for before, word in zip(["", *words], words, strict=False) if not before.endswith(">")]
+    if not any(sign in command.replace("${", "$") for sign in COMPUTED):
+        return found
+    from anyhook.shell.program import UNKNOWN
+    from anyhook.shell.read import read_line
+
+    made: list[str] = []
+    for program in read_line(command, None, "~").programs:
+        reads = [each.target.text for each in program.redirections if each.reads]
+        made += [program.path, *(word.text for word in program.words), *reads]
+    return list(dict.fromkeys([*found, *(text.replace(UNKNOWN, "$_") for text in made)]))
 
 
 def plain_parts(line: str) -> list[str] | None:

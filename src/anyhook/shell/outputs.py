@@ -104,6 +104,14 @@ def _signs(text: str) -> str:
     return re.sub(r"(.)-(.)", lambda found: "".join(map(chr, range(ord(found[1]), ord(found[2]) + 1))), text)
 
 
+def _top(folder: str) -> str:
+    """The root of the repository that a folder is in."""
+    place = folder
+    while place != "/" and not os.path.lexists(f"{place}/.git"):
+        place = os.path.dirname(place)
+    return folder if place == "/" else place
+
+
 def _last(texts: list[str]) -> str:
     return [text for text in texts if not text.startswith("-")][-1]
 
@@ -136,9 +144,10 @@ KNOWN: dict[str, Callable[[list[str], str | None, str | None, Callable[[str], st
     "readlink": lambda texts, _stdin, cwd, _file: (
         os.path.normpath(os.path.join(cwd or "", _last(texts))) if cwd and texts[0] == "-f" else None
     ),
+    "git": lambda texts, _stdin, cwd, _file: _top(cwd) if texts == ["rev-parse", "--show-toplevel"] and cwd else None,
     "mktemp": lambda texts, _stdin, _cwd, _file: f"/tmp/mktemp{len(texts)}",  # noqa: S108
     "seq": lambda texts, _stdin, _cwd, _file: (
         "\n".join(map(str, range(1, min(int(texts[0]), 50) + 1))) if len(texts) == 1 else None
     ),
 }
-"""By program. None of them looks at a real file: `file` knows what the line itself has written."""
+"""By program. None of them reads a real file: `file` knows what the line itself has written."""

@@ -51,7 +51,7 @@ class Program(Record):
     words: tuple[Word, ...] = ()
     """The same with what is known about each."""
     path: str = ""
-    """The program as it was written, `/usr/bin/git`."""
+    """The program as it was written, `/usr/bin/git`; what is not known of it as in `args`."""
     via: tuple[str, ...] = ()
     """The programs that it runs through, outermost first: `sudo`, `xargs`, `bash -c`."""
     stdin_from: tuple[Program, ...] = ()

@@ -25,7 +25,7 @@ CODE_OPTIONS = {
     "osascript": "e", "tclsh": "", "Rscript": "e",
 }  # fmt: skip
 """Interpreters, and their options whose value is a program."""
-INTERPRETER = re.compile(r"(python|node|nodejs|perl|ruby|php|deno|bun|lua|osascript|tclsh|Rscript)[0-9.]*")
+INTERPRETER = re.compile(r"(python|pypy|node|nodejs|perl|ruby|php|deno|bun|lua|osascript|tclsh|Rscript)[0-9.]*")
 MOVERS = ("cd", "pushd", "chdir", "z")
 DECLARERS = ("export", "declare", "local", "readonly", "typeset")
 FETCHERS = {

@@ -29,7 +29,7 @@ OF_A_HOOK: dict[str, tuple[str, ...]] = {"on_failure": ON_FAILURE, "off": OFF, "
 SETTINGS = {
     "plugins": "plugins", "on_failure": "on_failure", "mode": "mode", "protect": "protect", "dialect": "[dialect.NAME]",
     "off": "off", "require": "require", "hooks": '[hooks."ID"]', "models": "[models]", "providers": "[providers.NAME]",
-    "journal": "[journal]", "agent": "[agent]", "warm": "warm",
+    "journal": "[journal]", "agent": "[agent]", "warm": "warm", "facts": "facts",
 }  # fmt: skip
 """Every key of the file, and how it is written there."""
 
@@ -62,6 +62,8 @@ class Settings(Record):
     """Hook id → the second, since 1970, up to which that holds."""
     require: tuple[str, ...] = ()
     """Gates that `anyhook ci` wants on, by id."""
+    facts: bool = False
+    """Whether hooks on tools are handed the facts of the call."""
 
     def at(self, now_s: float) -> Settings:
         """The same without modes whose time is over."""
@@ -108,13 +110,14 @@ def read_settings(path: str, files: Files, home: str) -> Settings:
         _models(document.get("models"), warn),
         _providers(document.get("providers"), warn),
         _journal(document.get("journal"), warn),
-        _protect(document.get("protect", True), warn),
+        _switch("protect", document.get("protect", True), True, warn),
         mode,
         off,
         hooks["off"],
         hooks["mode"],
         {hook: int(until) for hook, until in hooks["until"].items()},
         _required(document.get("require", []), warn),
+        _switch("facts", document.get("facts", False), False, warn),
     )
     return read.at(time()) if read.hook_until else read
 
@@ -214,10 +217,10 @@ def _models(value: Json, warn: _Warn) -> dict[str, str]:
     return found
 
 
-def _protect(value: Json, warn: _Warn) -> bool:
+def _switch(key: str, value: Json, usual: bool, warn: _Warn) -> bool:
     if not isinstance(value, bool):
-        warn("protect", "must be true or false", "Write protect = true or false.")
-        return True
+        warn(key, "must be true or false", f"Write {key} = true or false.")
+        return usual
     return value
 
 

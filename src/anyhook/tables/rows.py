@@ -55,6 +55,8 @@ class Scene(Record):
     settings: Mapping[str, str]
     one_shot: bool = False
     """Whether this process ends with the answer, so that in-process handlers share nothing with a host."""
+    facts: Json = None
+    """What the call would do, where the user wants hooks to be handed that."""
 
 
 class Field(Record):

@@ -27,6 +27,8 @@ def payload(dialect: Dialect, row: EventRow, scene: Scene) -> dict[str, Json]:
             value = get(cell) if type(cell) is str else cell(scene)  # type: ignore[operator]
             if not field.optional or value not in ("", None, 0):
                 made[field.key] = value
+    if scene.facts is not None:
+        made["facts"] = scene.facts
     return made
 
 
@@ -36,7 +38,12 @@ def scene_of(context: Context, event: Event, table: Dialect, row: EventRow) -> S
     session = str(event.data.get("session") or context.session)
     settings = context.config.dialects.get(table.name, {})
     env = {**setup.env, ASKED_AGAIN: "1"} if context.asked_again and not table.closed_env else setup.env
-    return Scene(event, row.native, setup.project, session, env, settings, context.one_shot)
+    scene = Scene(event, row.native, setup.project, session, env, settings, context.one_shot)
+    if context.config.facts and "tool" in event.data:
+        from anyhook.walk.facts_handed import with_facts
+
+        return with_facts(scene, event, table)
+    return scene
 
 
 def present(

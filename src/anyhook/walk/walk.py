@@ -161,7 +161,7 @@ class Walk:
             self.refuse(position, step)
         elif failed:
             self.give_up(position, step, failed)
-        elif step.hook.background:
+        elif step.hook.background or (self.context.hurried and step.hook.handler == "command"):
             self.later(step)
         else:
             yield from self.run(position, step)
