@@ -99,8 +99,8 @@ SCENES = [
     ),
     Scene(
         "Text is not action",
-        "The same words in a commit message, and a build folder: ordinary work passes.",
-        fire("PreToolUse", *bash("rm -rf build && git commit -m 'remove rm -rf / from the script'")),
+        "The same words as text in a file, and a build folder: ordinary work passes.",
+        fire("PreToolUse", *bash("rm -rf build; echo rm -rf / >> notes.md")),
         shows=["pre_tool: none"],
         hides=["block"],
         **GUARDED,
