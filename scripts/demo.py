@@ -1,5 +1,6 @@
-"""Shows examples/all-five and examples/agent in copies with their own home directory, and checks every decision it
-shows. It does not touch the user's files and needs no network."""
+"""Shows the first two minutes (guards on, a command refused, the report, the page), then examples/all-five and
+examples/agent, in copies with home directories of their own, and checks every decision it shows. It does not touch the
+user's files and needs no network."""
 
 from __future__ import annotations
 
@@ -13,9 +14,11 @@ import sys
 import tempfile
 import textwrap
 import time
+import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH = 78
@@ -38,6 +41,8 @@ class Scene:
     """A file of the project and a text: what a background hook writes there."""
     project: str = "all-five"
     """The example that it uses a copy of."""
+    home: str = "home"
+    """Whose home it plays in: guards that are on in one are not in the other."""
     needs_agent: bool = False
     """Whether it needs what `anyhook[agent]` installs."""
     first: int = 1000
@@ -57,7 +62,63 @@ def edit_the_guard(project: Path) -> None:
     script.write_text(script.read_text() + "# a harmless comment, or so it says\n")
 
 
+GUARDED: dict[str, Any] = {"project": "guarded", "home": "guarded-home"}
+
 SCENES = [
+    Scene(
+        "Two minutes: set up",
+        "One command turns the guards on, makes your agents call anyhook, proves that a dangerous call is refused, and"
+        " says how to undo it. Without a name it takes every agent on the machine.",
+        ["setup", "claude", "--yes"],
+        shows=["Guards: turn on files, git, code", "Proof: `git push --force origin main` → block",
+               "anyhook remove guard"],
+        **GUARDED,
+    ),
+    Scene(
+        "A rule of the project",
+        "This project brings a rule of its own. It counts when you have seen it and said yes.",
+        ["trust", "--yes"],
+        shows=["runs make release", "Approved: 1"],
+        **GUARDED,
+    ),
+    Scene(
+        "A refused command",
+        "What the agent is told: no, why, and what to do instead.",
+        fire("PreToolUse", *bash("sudo rm -rf ~/projects")),
+        exit=2,
+        shows=["pre_tool: block (deny_tool)", "reason: This deletes the home folder"],
+        **GUARDED,
+    ),
+    Scene(
+        "In disguise",
+        "Guards read what a call does, not how it is spelled. Here it is encoded and piped into a shell.",
+        fire("PreToolUse", *bash("echo cm0gLXJmIH4K | base64 -d | sh")),
+        exit=2,
+        shows=["pre_tool: block (deny_tool)"],
+        **GUARDED,
+    ),
+    Scene(
+        "Text is not action",
+        "The same words as text in a file, and a build folder: ordinary work passes.",
+        fire("PreToolUse", *bash("rm -rf build; echo rm -rf / >> notes.md")),
+        shows=["pre_tool: none"],
+        hides=["block"],
+        **GUARDED,
+    ),
+    Scene(
+        "The report",
+        "What one rule has stopped so far.",
+        ["report", "anyhook:user:files:pre_tool:delete-the-home-folder"],
+        shows=["delete-the-home-folder"],
+        **GUARDED,
+    ),
+    Scene(
+        "Where you stand",
+        "The command alone says whether you are protected, in which agents, and the next step.",
+        [],
+        shows=["guards on", "calls anyhook", "next    anyhook doctor --live"],
+        **GUARDED,
+    ),
     Scene(
         "The project's hooks",
         "A project with hooks of all five dialects, in the order in which they run. None of them is trusted yet:"
@@ -178,9 +239,18 @@ SCENES = [
         ],
     ),
     Scene(
+        "A refused command in an agent",
+        "So far we played the agent. Here is a real one, guarded by what we set up at the beginning. A script plays the"
+        " model: it wants to delete too much, is told why not, and does less.",
+        ["agent", "run", "Clean up and publish.", "--model", "script:script.yaml", "--permission", "auto"],
+        needs_agent=True,
+        shows=["This deletes the home folder", "The build folder is gone, your home folder is not"],
+        **GUARDED,
+    ),
+    Scene(
         "An agent",
-        "So far we played the agent. Here is a real one that fires every event, in another project with hooks of all"
-        " five. A script plays the model: it tries to force-push, to write a secret, and to stop without a changelog"
+        "The same agent in another project, with hooks of all five dialects: it fires every event. A script plays"
+        " the model: it tries to force-push, to write a secret, and to stop without a changelog"
         " entry. `--trust-hooks` approves the project's hooks as they are, then the work begins.",
         ["agent", "run", "Publish it; the key is AKIA0123456789ABCDEF.", "--model", "script:script.yaml",
          "--permission", "auto", "--trust-hooks"],
@@ -200,11 +270,15 @@ SCENES = [
     ),
 ]  # fmt: skip
 
+PAGE_AFTER = next(scene for scene in SCENES if scene.title == "The report")
+
 NEXT = """
 What to try next:
 
   examples/            one small project per dialect; cd into one, then
                        anyhook fire … --trust all, as its README says
+  anyhook setup        guards for the agents on your machine
+  docs/guards.md       what they refuse, and how to relax one
   anyhook new guard --dialect kodik --event PreToolUse --tool Bash
                        write a hook of your own
   anyhook check        what is wrong with a project's hook files
@@ -230,9 +304,10 @@ class Stage:
         self.folder = folder
         for name in {scene.project for scene in SCENES}:
             shutil.copytree(ROOT / "examples" / name, folder / name)
-        (folder / "home").mkdir()
+        for home in {scene.home for scene in SCENES}:
+            (folder / home).mkdir()
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-        self.env = {"PATH": path, "HOME": str(folder / "home"), "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
+        self.env = {"PATH": path, "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
         self.bold, self.plain = ("\033[1m", "\033[0m") if sys.stdout.isatty() else ("", "")
 
     def play(self, number: int, scene: Scene) -> None:
@@ -245,7 +320,7 @@ class Stage:
         done = subprocess.run(
             ["anyhook", *scene.words],
             cwd=self.folder / scene.project,
-            env=self.env,
+            env={**self.env, "HOME": str(self.folder / scene.home)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -274,6 +349,29 @@ class Stage:
                 raise BrokenPromiseError(f"the background hook did not write {text!r} into {name}")
             time.sleep(0.05)
         say(f"{self.bold}$ cat {name}{self.plain}\n  {path.read_text().strip()}")
+
+    def page(self) -> None:
+        """The journal as a page: serves it, looks at it once as a browser would, and stops."""
+        say(f"\n{self.bold}── The page{self.plain} {'─' * (WIDTH - 12)}\n")
+        say(textwrap.fill("The same journal in the browser, on this machine only.", WIDTH) + "\n")
+        say(f"{self.bold}$ anyhook serve{self.plain}")
+        if not has_page():
+            say(fold("It needs two more packages: pip install 'anyhook[web]'. It is left out here."))
+            return
+        env = {**self.env, "HOME": str(self.folder / GUARDED["home"])}
+        call = ["anyhook", "serve"]
+        with subprocess.Popen(call, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+            try:
+                address = server.stdout.readline().strip() if server.stdout else ""
+                with urllib.request.urlopen(address, timeout=60) as answer:  # noqa: S310 (our own, on this machine)
+                    html = answer.read().decode()
+            except (OSError, ValueError) as error:
+                raise BrokenPromiseError(f"the page does not answer: {error}") from None
+            finally:
+                server.terminate()
+        if "<title>anyhook" not in html:
+            raise BrokenPromiseError("the page is not the page of anyhook")
+        say(fold(f"{address}  ({len(html):,} characters of page, then closed again)"))
 
 
 def expect(scene: Scene, status: int, output: str) -> None:
@@ -326,6 +424,10 @@ def has_agent() -> bool:
     return all(importlib.util.find_spec(name) is not None for name in names)
 
 
+def has_page() -> bool:
+    return all(importlib.util.find_spec(name) is not None for name in ("starlette", "uvicorn", "sse_starlette"))
+
+
 def with_agent() -> bool:
     """Say what the agent's scenes need, and install it where it is missing; whether it is there in the end."""
     if has_agent():
@@ -359,6 +461,8 @@ def main() -> int:
                 break
             stage.play(number, scene)
             played = number
+            if scene is PAGE_AFTER:
+                stage.page()
     except BrokenPromiseError as error:
         sys.stderr.write(f"\nThis is not what the demo promises: {error}.\n")
         return 1

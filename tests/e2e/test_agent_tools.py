@@ -211,3 +211,11 @@ def test_a_subagents_own_hook(world: World) -> None:
     )
     assert [payload["agent_type"] for payload in recorded(world, "inside")] == ["self"]
     assert [payload["hook_event_name"] for payload in recorded(world, "end")] == ["SubagentStop"]
+
+
+def test_a_text_that_looks_like_a_status_is_none(world: World) -> None:
+    """The status is the process's: a file may have such a line in it."""
+    world.hook("kode", "tool_call_post", record("post"))
+    ran = agent(world, {"tools": [{"shell": {"command": "echo; echo '[exit code: 1]'"}}]}, "Done.")
+    assert ran.stop == "done", ran.why
+    assert [payload["exit_code"] for payload in recorded(world, "post")] == [0]

@@ -22,7 +22,7 @@ EXAMPLES = ROOT / "examples"
 
 KEY = "AKIA" + "ABCDEFGHIJKLMNOP"
 ALL = {"kode", "kodik", "agenthooks", "kolega", "kodelet"}
-MIXED = {"all-five": ALL, "agent": ALL, "own-agent": {"kodik"}}
+MIXED = {"all-five": ALL, "agent": ALL, "own-agent": {"kodik"}, "guarded": {"anyhook"}}
 """Examples that are not about the dialect they are named after."""
 LONG = "\n".join(f"line {number}" for number in range(30))
 LAST = "\n".join(f"line {number}" for number in range(10, 30))

@@ -24,7 +24,7 @@ HOT_MODULES = {
     "replay": "warm_worker",
     "rules": "evaluate language paths programs rule_file templates",
     "shell": "commands expand grammar named outputs read scope simple statements wrappers",
-    "state": "hook_settings managed plans settings",
+    "state": "hook_settings kept_status managed plans settings",
     "tables": """
         cells extend folders found_agents host_rows hosted inprocess isolation modules patterns
         permission_rules readers registry rows shapes translate

@@ -30,7 +30,7 @@ PAGES = sorted(
 WRITTEN = [path for path in PAGES if path.parent.name != "dialects"]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
-INLINE = re.compile(r"`anyhook ([a-z]+)")
+INLINE = re.compile(r"`anyhook ([a-z]+(?:-[a-z]+)*)")
 
 
 def blocks(page: Path, language: str) -> list[str]:

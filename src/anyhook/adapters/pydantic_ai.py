@@ -242,7 +242,7 @@ class Hooked(WrapperCapability[Any]):
             ctx.messages.append(result.request)
             if state.kind == MAIN:
                 self.lifecycle.cut_short = state.over
-            result = _over(ctx, state.over, f"A hook ended the turn: {state.over.reason}")
+            result = _over(ctx, state.over, f"A hook ended the turn: {state.over.reason or 'it gave no reason'}")
         elif not isinstance(result, End):
             return result
         else:

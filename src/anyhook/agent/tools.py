@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic_ai.capabilities import AbstractCapability, LocalWorkspace, Toolset
-from pydantic_ai.toolsets import FunctionToolset
+from pydantic_ai.toolsets import FunctionToolset, WrapperToolset
 from pydantic_ai_harness.filesystem import FileSystem
 from pydantic_ai_harness.repair_tool_arguments import RepairToolArguments
 from pydantic_ai_harness.repo_context import RepoContext
@@ -19,7 +19,9 @@ from anyhook.handlers.key_variables import without_keys
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pydantic_ai.toolsets import AbstractToolset
+    from pydantic_ai import RunContext
+    from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
+    from pydantic_ai.workspaces import Workspace
 
     from anyhook.agent.settings import AgentSettings
 
@@ -28,14 +30,54 @@ SHELL = "shell"
 SHELL_LIMIT_S = 120.0
 RETRIES = 5
 """How often in a row a model may get one file tool's input wrong before the run fails."""
-EXIT_CODE = re.compile(r"\n\[exit code: (-?\d+)\]")
+
+
+class ShellText(str):
+    """What the shell's tool answers, with the exit status of its process. (The text has one too, but so may a file that
+    a command prints.)"""
+
+    exit_code: int = 0
+
+
+class _Noting:
+    """A workspace that remembers how the first command ended that was run in it."""
+
+    def __init__(self, workspace: Any) -> None:
+        self._workspace = workspace
+        self.exit_code: int | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._workspace, name)
+
+    async def run(self, *words: Any, **switches: Any) -> Any:
+        first = self.exit_code is None
+        self.exit_code = 1 if first else self.exit_code  # unless it ends by itself
+        result = await self._workspace.run(*words, **switches)
+        if first:
+            self.exit_code = result.exit_code
+        return result
+
+
+class _WithStatus(WrapperToolset[Any]):
+    """Tools that run commands, whose answers have the exit status."""
+
+    async def call_tool(
+        self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
+    ) -> Any:
+        noting = _Noting(ctx.workspace)
+        result = await super().call_tool(name, tool_args, replace(ctx, workspace=cast("Workspace", noting)), tool)
+        if not isinstance(result, str):
+            return result
+        text = ShellText(result)
+        text.exit_code = noting.exit_code or 0
+        return text
 
 
 class NamedShell(Shell[Any]):
     """The harness's shell, whose commands end with their call, under the name `shell`."""
 
     def get_toolset(self) -> AbstractToolset[Any]:  # type: ignore[override]  # a renamed one does as well
-        return super().get_toolset().renamed({SHELL: "run_command"})
+        return _WithStatus(super().get_toolset()).renamed({SHELL: "run_command"})
 
 
 def tools(
@@ -64,10 +106,5 @@ def _web(local: bool) -> AbstractCapability[Any]:
 
 
 def exit_code(tool: str, result: object) -> int:
-    """The exit status that the shell's text tells of."""
-    if tool != SHELL or not isinstance(result, str):
-        return 0
-    found = EXIT_CODE.findall(result)
-    if found:
-        return int(found[-1])
-    return 1 if result.rstrip().endswith("s]") and "[Command timed out after" in result else 0
+    """The exit status of the process that a shell's call has run."""
+    return result.exit_code if tool == SHELL and isinstance(result, ShellText) else 0

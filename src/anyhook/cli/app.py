@@ -32,6 +32,7 @@ VERBS = {
     "shadow": ("anyhook.cli.verb_shadow", "Let a hook or a rule run without its decisions counting."),
     "enforce": ("anyhook.cli.verb_shadow", "Let the decisions of a hook or a rule count."),
     "report": ("anyhook.cli.verb_report", "Say what a hook or a rule stopped, or would have stopped."),
+    "allow-once": ("anyhook.cli.verb_allow_once", "Let one refused call pass, once; at a terminal only."),
     "schema": ("anyhook.cli.verb_schema", "Print the JSON Schema of a dialect's hook file."),
     "facts": ("anyhook.cli.verb_facts", "Show what a tool call would do, as rules see it."),
     "dialects": ("anyhook.cli.verb_dialects", "Show what each dialect's hooks can do."),

@@ -17,7 +17,7 @@ from anyhook.install.used_packs import rule_file, used_in
 from anyhook.state.plans import Setup
 from anyhook.tables.registry import INSTALLABLE, host
 from anyhook.walk.build import build
-from anyhook.walk.status import gates
+from anyhook.walk.status import SAFE_STATES, gates
 
 
 def greet() -> int:
@@ -25,7 +25,8 @@ def greet() -> int:
     setup = Setup.of(os.getcwd(), dict(os.environ))
     catalog = build(setup, may_start=False)
     render.out(f"anyhook {__version__}: one runtime for the hooks of coding agents")
-    render.out(f"  guards  {summary(gates(setup, catalog))}")
+    found_gates = gates(setup, catalog)
+    render.out(f"  guards  {summary(found_gates)}")
     calling, found, dead = list[str](), list[str](), list[str]()
     for name in INSTALLABLE:
         table = host(name)
@@ -40,7 +41,9 @@ def greet() -> int:
     parts += [f"{', '.join(dead)}: the entry does not work"] if dead else []
     parts += [f"found without it: {', '.join(found)}"] if found else []
     render.out(f"  agents  {'; '.join(parts)}")
-    render.out(f"  next    {_next(setup, calling, found, dead)}")
+    fixes = [gate.fix for gate in found_gates if gate.state not in SAFE_STATES and not gate.excused]
+    ours = [fix for fix in fixes if fix.startswith("anyhook ")]
+    render.out(f"  next    {ours[0] if ours else _next(setup, calling, found, dead)}")
     render.say("`anyhook --help` lists all verbs.")
     return DONE
 

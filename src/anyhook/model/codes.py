@@ -203,6 +203,12 @@ CODES = {
         "anyhook killed the hook because nothing was waiting for it any more.",
         "Nothing to do if the host was closing.",
     ),
+    "allowed-once": Code(
+        RUN,
+        WARNING,
+        "A person let this one call pass at a terminal, although a hook refused it.",
+        "Nothing to do; the next such call is refused again.",
+    ),
     "nested-event": Code(
         RUN,
         WARNING,

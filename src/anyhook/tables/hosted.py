@@ -148,6 +148,12 @@ def switched(document: Json, path: tuple[str, ...], off: bool, source: Source, f
 # -- how their commands are started
 
 
+def env_of(hook: Hook) -> dict[str, str]:
+    """The variables that the hook's own declaration sets."""
+    env = hook.spec.get("env")
+    return {name: str(value) for name, value in env.items()} if isinstance(env, dict) else {}
+
+
 def in_a_shell(
     variables: Variables, key: str = "command"
 ) -> tuple[Callable[[Hook, Scene], Launch], Callable[[Hook, Files, str, str], tuple[str, ...]]]:
@@ -155,12 +161,18 @@ def in_a_shell(
 
     def launch(hook: Hook, scene: Scene) -> Launch:
         made = variables(hook, scene.project, scene.session)
-        return Launch((SHELL, "-c", str(hook.spec[key])), {**scene.env, **made}, scene.project)
+        env = {**scene.env, **made, **env_of(hook)}
+        args = hook.spec.get("args")
+        if isinstance(args, list):  # then no shell reads the command
+            return Launch((str(hook.spec[key]), *map(str, args)), env, scene.project)
+        return Launch((SHELL, "-c", str(hook.spec[key])), env, scene.project)
 
     def names(hook: Hook, files: Files, project: str, home: str) -> tuple[str, ...]:
         if hook.handler != "command":
             return ()
-        return named_files(words_read(str(hook.spec[key])), project, home, variables(hook, project, ""), files)
+        args = hook.spec.get("args")
+        words = [str(hook.spec[key]), *map(str, args)] if isinstance(args, list) else words_read(str(hook.spec[key]))
+        return named_files(words, project, home, variables(hook, project, ""), files)
 
     return launch, names
 

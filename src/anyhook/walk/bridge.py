@@ -34,6 +34,8 @@ MARGIN, MIN_MARGIN_S = 0.1, 0.4
 """What is kept of the agent's time for ourselves: a share of it, but not less than it takes to start and to answer."""
 OFF = (UNTRUSTED, CHANGED, BROKEN)
 """What a hook may be because of which a guard is off."""
+MAX_HURRIED_S = 3.0
+"""A session's end stops nothing: its hooks run in the background where the agent gives them no more than this."""
 NOT_RUN = (126, 127)
 """A shell's statuses for a program that cannot be started."""
 KEEPING = ("stop", "subagent_stop")
@@ -163,7 +165,8 @@ def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Deci
     """Ask the hooks about every part of a call, answer as the agent understands it, and write down what happened.
     `decided` takes what was decided so far, for a caller that has to answer in our place."""
     row, received = incoming.row, incoming.received
-    context = context.replace(deadline_s=incoming.begun_s + row.limit_s - margin_s(row))
+    hurried = row.limit_s <= MAX_HURRIED_S and row.canonical == ("session_end",)
+    context = context.replace(deadline_s=incoming.begun_s + row.limit_s - margin_s(row), hurried=hurried)
     if incoming.refusal and context.config.protect:
         env, project = context.setup.env, context.setup.project
         places = incoming.places or ()
@@ -182,8 +185,7 @@ def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Deci
             return _tell(context, incoming, (Part(received.events[0], known),), known, 0)
     parts: list[Part] = []
     for event in received.events:
-        part = _walk_in_turn(context, event)
-        decision = part.decision
+        decision = (part := _walk_in_turn(context, event)).decision
         if incoming.doubts:
             from anyhook.walk.bridge_failure import doubted
 

@@ -11,6 +11,7 @@ from anyhook.walk.present import scene_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.event import Event
+    from anyhook.model.json_types import Json
     from anyhook.walk.context import Context
     from anyhook.walk.routes import Callback, HookStep
 
@@ -37,7 +38,7 @@ def first_answers(callbacks: tuple[Callback, ...], event: Event) -> list[object]
     index = 0
     try:
         for index, callback in enumerate(callbacks):
-            answer = callback(event)
+            answer = callback(_own(event))
             if answer is not None:
                 return [None] * index + [answer]
     except Exception as error:  # noqa: BLE001 (one hook's failure is a value, whatever it is)
@@ -56,11 +57,25 @@ def ask(callback: Callback, event: Event) -> object:
     """What it answers, or the exception that it raises."""
     token = inside_hook.set(True)
     try:
-        return callback(event)
+        return callback(_own(event))
     except Exception as error:  # noqa: BLE001 (one hook's failure is a value, whatever it is)
         return error
     finally:
         inside_hook.reset(token)
+
+
+def _own(event: Event) -> Event:
+    """The event for one callable alone: what it changes in it, nobody else sees."""
+    try:
+        return event.replace(data=_copied(event.data))
+    except RecursionError:  # deeper than any tool's input
+        return event
+
+
+def _copied(value: Json) -> Json:
+    if isinstance(value, dict):
+        return {name: _copied(item) for name, item in value.items()}
+    return [_copied(item) for item in value] if isinstance(value, list) else value
 
 
 def outcome_of(answer: object) -> Outcome:

@@ -51,6 +51,8 @@ class Context(Record):
     """The time, by the monotonic clock, by which the host wants its answer: no hook runs beyond it."""
     exhausted: frozenset[str] = frozenset()
     """Dialects that have kept the agent working as often as they may; their blocks count no more in this turn."""
+    hurried: bool = False
+    """Whether the host gives this event's hooks no time to run in: then they run in the background."""
     asked_again: bool = False
     """Whether hooks are asked a second time, about the final form of a call."""
     model: AnyModel | None = None

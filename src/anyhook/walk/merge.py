@@ -7,6 +7,7 @@ so that the order in which they finished cannot matter; no rewrite and no allow 
 from __future__ import annotations
 
 from _operator import attrgetter  # `operator` is this, from one more file
+from os.path import exists
 
 from anyhook.model.decision import Decision, Texts
 from anyhook.model.outcome import BLOCK, EFFECTS, NONE, SILENT, STOPPING, STRENGTH, Failure, Outcome
@@ -276,3 +277,28 @@ def let_go(hook: Hook, row: EventRow, outcome: Outcome) -> Outcome:
         WARNING,
     )
     return outcome.replace(verdict="none", reason=None, context=(), problems=(*outcome.problems, problem))
+
+
+REFUSING = ("block", "ask")
+
+
+def lifted(context: Context, event: Event, hook: Hook, row: EventRow, outcome: Outcome) -> Outcome:
+    """A refusal, unless it counts no more: the hook has kept the agent working often enough, or a person lets exactly
+    this call pass once."""
+    if outcome.verdict == BLOCK and hook.dialect in context.exhausted:
+        return let_go(hook, row, outcome)
+    if event.name != "pre_tool" or hook.scope == "managed":
+        return outcome
+    try:
+        setup, folder = context.setup, context.setup.own_dir()
+        if not exists(f"{folder}/allowed"):
+            return outcome
+        from anyhook.state.allowed import path_of, use
+
+        if not use(path_of(folder, hook.id, setup.project, event.name, event.data)):
+            return outcome
+    except Exception:  # noqa: BLE001 (nothing that goes wrong here opens a gate)
+        return outcome
+    what = f"`{hook.name}` refused this call, and a person let it pass once"
+    problem = Problem("allowed-once", what, hook.where(), outcome.reason or "", severity=WARNING)
+    return outcome.replace(verdict="none", reason=None, messages=(what,), problems=(*outcome.problems, problem))

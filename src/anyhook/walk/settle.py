@@ -3,6 +3,7 @@ it can, by the rules below, or is lost; either way a problem names it. It decide
 
 from __future__ import annotations
 
+from anyhook.model import lean_json
 from anyhook.model.firing import Settled
 from anyhook.model.outcome import BLOCK
 from anyhook.model.problem import WARNING, Problem
@@ -60,7 +61,9 @@ def settle(decision: Decision, says: Mapping[str, Say], where: str) -> Settled:
             continue
         said = value
         if other != effect:
-            said = WORDS.get((effect, other), "{}").format(text_of(value))
+            # An input is given whole: `text_of` takes an object with a message for an error.
+            shown = lean_json.dumps(value, ensure_ascii=False) if effect == "input" else text_of(value)
+            said = WORDS.get((effect, other), "{}").format(shown)
             problems.append(_degraded(effect, other, where))
         effects[other] = f"{text_of(effects[other])}\n\n{text_of(said)}" if other in effects else said
     if "block" in effects:

@@ -17,7 +17,7 @@ from anyhook.model.outcome import BLOCK, SILENT, STOPPING, Failure, Outcome
 from anyhook.model.problem import Problem
 from anyhook.tables.translate import completed, rewritten, to_host, to_native
 from anyhook.walk.interpret import read_again
-from anyhook.walk.merge import Judged, judge, let_go, merge, posture_of
+from anyhook.walk.merge import REFUSING, Judged, judge, let_go, lifted, merge, posture_of
 from anyhook.walk.present import aim, own_scene, present, scene_of, stdin_of
 from anyhook.walk.routes import match
 
@@ -161,7 +161,7 @@ class Walk:
             self.refuse(position, step)
         elif failed:
             self.give_up(position, step, failed)
-        elif step.hook.background:
+        elif step.hook.background or (self.context.hurried and step.hook.handler == "command"):
             self.later(step)
         else:
             yield from self.run(position, step)
@@ -216,8 +216,8 @@ class Walk:
             if outcome.tool_input is not None:
                 outcome = completed(outcome, self.seen, table)
         outcome = judge(hook, table, row, outcome, posture, scene.settings)
-        if outcome.verdict == BLOCK and table.name in context.exhausted:
-            outcome = let_go(hook, row, outcome)
+        if outcome.verdict in REFUSING:
+            outcome = lifted(context, self.event, hook, row, outcome)
         if run is not None and position in self.route.declared_again:
             from anyhook.walk.same_hook import read_by_all
 

@@ -11,7 +11,7 @@ from anyhook.shell.commands import SHELL, check_text
 from anyhook.shell.loose import words_read
 from anyhook.shell.named import named_files
 from anyhook.tables.cells import MATCH_ALL, is_plain, named_or_found, native_name, project, session
-from anyhook.tables.hosted import no_transcript, not_in_a_stop_hook
+from anyhook.tables.hosted import env_of, no_transcript, not_in_a_stop_hook
 from anyhook.tables.patterns import BadPattern, compile_pattern
 from anyhook.tables.permission_rules import speaks_of
 from anyhook.tables.rows import Dialect, EventRow, Failing, Field, Launch, Limits, Misplaced, Scaffold, Scene, ToolRow
@@ -197,7 +197,7 @@ def _variables(hook: Hook, project_dir: str) -> dict[str, str]:
 
 def launch(hook: Hook, scene: Scene) -> Launch:
     variables = _variables(hook, scene.project)
-    env = {**scene.env, **variables}
+    env = {**scene.env, **env_of(hook), **variables}
     command, args = str(hook.spec["command"]), hook.spec.get("args")
     if not isinstance(args, list):
         return Launch((SHELL, "-c", command), env, scene.project)

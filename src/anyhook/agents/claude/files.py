@@ -9,7 +9,7 @@ from anyhook.model.hook import Hook, Layer, Source
 from anyhook.tables.hosted import calls_us, plugin, switched, without
 from anyhook.tables.isolation import one_file
 from anyhook.tables.rows import Roots
-from anyhook.tables.shapes import Entries, EntryShape
+from anyhook.tables.shapes import Entries, EntryShape, canonical
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,7 +66,17 @@ def load(source: Source, files: Files, shape: EntryShape) -> Layer:
     if document is None:
         return Layer(source, ())
     off = switched(document, ("disableAllHooks",), True, source, files)
-    return Layer(source, tuple(_entries(document, source, files, shape)), all_off=off)
+    hooks = _entries(document, source, files, shape)
+    env = document.get("env") if isinstance(document, dict) else None
+    if isinstance(env, dict) and env:
+        hooks = [_with_env(hook, env) for hook in hooks]
+    return Layer(source, tuple(hooks), all_off=off)
+
+
+def _with_env(hook: Hook, env: dict[str, Json]) -> Hook:
+    """A hook of a file that sets variables. They are part of what an approval pins: one can turn a script into another.
+    (The product sets them for the whole session; here they reach the hooks of the file that names them.)"""
+    return hook.replace(spec={**hook.spec, "env": env}, definition=f"{hook.definition} {canonical(env)}")
 
 
 def _entries(document: Json, source: Source, files: Files, shape: EntryShape) -> list[Hook]:

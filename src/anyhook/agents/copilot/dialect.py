@@ -12,6 +12,7 @@ from anyhook.shell.commands import check_text
 from anyhook.tables.cells import MATCH_ALL, is_plain, native_name, project, session
 from anyhook.tables.hosted import (
     calls_us,
+    env_of,
     event_rows,
     in_a_shell,
     not_in_a_stop_hook,
@@ -257,10 +258,9 @@ _launch, names = in_a_shell(_variables, "bash")
 
 def launch(hook: Hook, scene: Scene) -> Launch:
     made = _launch(hook, scene)
-    cwd, env = hook.spec.get("cwd"), hook.spec.get("env")
-    more = {key: str(value) for key, value in env.items()} if isinstance(env, dict) else {}
+    cwd = hook.spec.get("cwd")
     place = scene.project if not isinstance(cwd, str) else cwd if cwd.startswith("/") else f"{scene.project}/{cwd}"
-    return made.replace(env={**made.env, **more}, cwd=place)
+    return made.replace(env={**made.env, **env_of(hook)}, cwd=place)
 
 
 def read(stdout: bytes) -> tuple[str, Json]:

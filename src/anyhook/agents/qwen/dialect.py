@@ -69,7 +69,7 @@ SHAPE = EntryShape(
         HandlerShape(
             "command",
             "command",
-            ("command", "name", "description", "timeout", "async", "env", "shell", "statusMessage"),
+            ("command", "args", "name", "description", "timeout", "async", "env", "shell", "statusMessage"),
             check_text,
         ),
         *(HandlerShape(kind, "type", (), check_text) for kind in SKIPPED),

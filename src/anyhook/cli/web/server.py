@@ -71,6 +71,20 @@ ELSEWHERE = "This page answers to 127.0.0.1 and localhost only.\n"
 NO_TOKEN = "This address has no valid token. `anyhook serve` printed the whole address.\n"  # noqa: S105
 
 
+class _PageStream(EventSourceResponse):
+    """Rows for one page; `left` is called when it is over, sent or not."""
+
+    def __init__(self, left: Callable[[], None], rows: AsyncIterator[JSONServerSentEvent], ping: int) -> None:
+        super().__init__(rows, ping=ping)
+        self._on_left = left
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._on_left()
+
+
 class Door:
     """Lets in who asked for this machine by one of its own names, and has the token; puts the headers on every answer.
 
@@ -163,15 +177,11 @@ class PageApi:
         search that cannot be."""
         if self._streams >= STREAMS:
             return PlainTextResponse("Too many pages are open.\n", 503)
-        return EventSourceResponse(self._counted(request.query_params.get("q", "")), ping=15)
+        self._streams += 1  # before anything is waited for, or many at once would all be let in
+        return _PageStream(self._left, self._events(request.query_params.get("q", "")), ping=15)
 
-    async def _counted(self, query: str) -> AsyncIterator[JSONServerSentEvent]:
-        self._streams += 1
-        try:
-            async for message in self._events(query):
-                yield message
-        finally:
-            self._streams -= 1
+    def _left(self) -> None:
+        self._streams -= 1
 
     async def _events(self, query: str) -> AsyncIterator[JSONServerSentEvent]:
         try:
