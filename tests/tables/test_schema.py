@@ -43,10 +43,17 @@ def first_entry(document: dict[str, Any]) -> dict[str, Any]:
     """The object that says what is run or ruled."""
     if "rule" in document:
         return dict(document["rule"][0])
-    if "hooks" not in document:
-        return document
-    entry = next(iter(document["hooks"].values()))[0]
-    return dict(entry["hooks"][0] if "hooks" in entry else entry)
+    found: Any = document.get("hooks", document)
+    while True:
+        inner = found[0] if isinstance(found, list) else found.get("hooks", next(iter(found.values())))
+        if not isinstance(found, list) and not _holds_entries(inner):
+            return dict(found)
+        found = inner
+
+
+def _holds_entries(value: Any) -> bool:
+    """Whether a value is the way to an entry, and not a part of one."""
+    return isinstance(value, dict) or (isinstance(value, list) and bool(value) and isinstance(value[0], dict))
 
 
 def replaced(document: dict[str, Any], old: dict[str, Any], new: dict[str, Any]) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.tables.folders import FolderShape
-    from anyhook.tables.rows import Dialect
+    from anyhook.tables.rows import Dialect, Scaffold
     from anyhook.tables.shapes import EntryShape, HandlerShape
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -23,7 +23,7 @@ def schema_of(dialect: Dialect) -> dict[str, Json] | None:
     if dialect.schema is not None:
         made = dialect.schema()
     elif dialect.shape is not None and dialect.scaffold is not None:
-        made = _entries(dialect.shape, grouped=dialect.scaffold.shape == "groups")
+        made = _entries(dialect.shape, dialect.scaffold)
     return None if made is None else {"$schema": DRAFT, "title": f"Hooks of {dialect.title}", **made}
 
 
@@ -33,8 +33,30 @@ def table(properties: dict[str, Json], needed: list[str], closed: bool = True) -
     return {**made, "required": [*needed]} if needed else made
 
 
-def _entries(shape: EntryShape, grouped: bool) -> dict[str, Json]:
-    typed = grouped or len(shape.handlers) > 1
+def _entries(shape: EntryShape, scaffold: Scaffold) -> dict[str, Json]:
+    hooks = rows_schema(shape, scaffold.event) if scaffold.shape == "rows" else events_schema(shape, scaffold)
+    if not shape.under:
+        return hooks
+    for key in reversed(shape.under[1:]):
+        hooks = table({key: hooks}, [], closed=False)
+    top: dict[str, Json] = {shape.under[0]: hooks, **{key: {} for key in sorted(shape.top_keys or ())}}
+    return table(top, [], closed=shape.top_keys is not None)
+
+
+def rows_schema(shape: EntryShape, event_key: str) -> dict[str, Json]:
+    """One list of handlers, each with its event."""
+    row = _handler(shape, shape.handlers[0], typed=False)
+    keys, needed = row["properties"], row["required"]
+    assert isinstance(keys, dict)  # noqa: S101 (a table is made so)
+    assert isinstance(needed, list)  # noqa: S101 (every handler needs its command)
+    named: Json = {"enum": [event.native for event in shape.events]}
+    return {"type": "array", "items": table({**keys, event_key: named}, [event_key, *map(str, needed)])}
+
+
+def events_schema(shape: EntryShape, scaffold: Scaffold) -> dict[str, Json]:
+    """A list of handlers, or of groups of them, for each event."""
+    grouped = scaffold.shape == "groups"
+    typed = grouped or len(shape.handlers) > 1 or bool(shape.default_kind) or "type" in scaffold.fixed
     handlers: list[Json] = [_handler(shape, handler, typed) for handler in shape.handlers]
     handler: dict[str, Json] = {"anyOf": handlers} if len(handlers) > 1 else handlers[0]  # type: ignore[assignment]
     entry: dict[str, Json] = handler
@@ -43,13 +65,15 @@ def _entries(shape: EntryShape, grouped: bool) -> dict[str, Json]:
         keys.update(matcher={}, hooks={"type": "array", "items": handler, "minItems": 1})
         entry = table(keys, ["hooks"])
     lists: dict[str, Json] = {
-        row.native: {"description": f"canonical: {', '.join(row.canonical)}", "type": "array", "items": entry}
+        row.native: {
+            "description": f"canonical: {', '.join(row.canonical)}",
+            "type": "array",
+            "items": {"anyOf": [handler, entry]} if row.native in shape.flat else entry,
+        }
         for row in shape.events
     }
     # A file that holds other things as well may have events under `hooks` that are not for us.
-    hooks = table(lists, [], closed=shape.top_keys is not None)
-    top: dict[str, Json] = {"hooks": hooks, **{key: {} for key in sorted(shape.top_keys or ())}}
-    return table(top, [], closed=shape.top_keys is not None)
+    return table(lists, [], closed=shape.top_keys is not None)
 
 
 def _handler(shape: EntryShape, handler: HandlerShape, typed: bool) -> dict[str, Json]:

@@ -108,6 +108,20 @@ def _variables(_hook: Hook, _project: str, session_id: str) -> dict[str, str]:
     return {"ANTIGRAVITY_CONVERSATION_ID": session_id}
 
 
+def _schema() -> dict[str, Json]:
+    """Sets of hooks by name."""
+    from anyhook.tables.schema import events_schema
+
+    assert DIALECT.shape is not None  # noqa: S101 (it is made with one)
+    assert DIALECT.scaffold is not None  # noqa: S101
+    named = events_schema(DIALECT.shape, DIALECT.scaffold)
+    keys = named["properties"]
+    assert isinstance(keys, dict)  # noqa: S101 (a table is made so)
+    switch: Json = {"enabled": {"type": "boolean"}, "PostInvocation": {}}
+    properties = {**keys, **(switch if isinstance(switch, dict) else {})}
+    return {"type": "object", "additionalProperties": {**named, "properties": properties}}
+
+
 LAYOUT = Layout(
     (
         HookFile("user", "{home}/.gemini/config/hooks.json"),
@@ -132,6 +146,7 @@ _MADE = family(
     at_once=False,
     together=False,
     identity=each_by_itself,
+    schema=_schema,
     whole_input=lambda given, changed: {**given, **changed},
     failing=Failing(gates_only=("output", "exit", "signalled")),
     misplaced=misplaced(

@@ -16,7 +16,7 @@ def sample() -> Sample:
     return Sample(
         event="PreToolUse",
         files={
-            ".devin/hooks.v1.json": grouped("PreToolUse", "exec", ".devin/hooks/guard")["hooks"],
+            ".devin/config.json": grouped("PreToolUse", "exec", ".devin/hooks/guard"),
             ".devin/hooks/guard": GUARD,
         },
         tool="exec",

@@ -42,8 +42,8 @@ def sample() -> Sample:
         event="pre_tool_call",
         scope="user",
         files={
-            ".hermes/config.yaml": "hooks:\n  pre_tool_call:\n    - matcher: terminal\n"
-            "      command: ~/.hermes/scripts/guard\n",
+            ".hermes/config.yaml": "hooks:\n  pre_tool_call:\n    - command: ~/.hermes/scripts/guard\n"
+            "      matcher: terminal\n",
             ".hermes/scripts/guard": f"#!/bin/sh\nif grep -q '{COMMAND}'; then echo '{deny}'; fi\n",
         },
         script=f"echo '{deny}'",

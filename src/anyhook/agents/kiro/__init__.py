@@ -15,7 +15,7 @@ def sample() -> Sample:
     from anyhook.tables.sample_rows import COMMAND, GUARD, REASON, Sample
 
     action: dict[str, Json] = {"type": "command", "command": ".kiro/hooks/scripts/guard"}
-    row: dict[str, Json] = {"name": "guard", "trigger": "PreToolUse", "matcher": "execute_bash", "action": action}
+    row: dict[str, Json] = {"trigger": "PreToolUse", "name": "guard", "matcher": "execute_bash", "action": action}
     return Sample(
         event="PreToolUse",
         files={".kiro/hooks/guard.json": {"version": "v1", "hooks": [row]}, ".kiro/hooks/scripts/guard": GUARD},

@@ -67,6 +67,18 @@ def _in_file_order(hook: Hook) -> tuple[Json, ...]:
     return (hook.source.rpartition("/")[2],)
 
 
+def _schema() -> dict[str, Json]:
+    from anyhook.tables.schema import NUMBER, TEXT, table
+
+    action = table({"type": {"enum": ["command", "agent"]}, "command": TEXT, "prompt": TEXT}, ["type"])
+    keys: dict[str, Json] = {
+        "name": TEXT, "trigger": {"enum": [row.native for row in HOST.events]}, "action": action, "timeout": NUMBER,
+        **{key: {} for key in ("matcher", "description", "enabled", "confirm")},
+    }  # fmt: skip
+    rows: Json = {"type": "array", "items": table(keys, ["trigger", "action"])}
+    return table({"version": TEXT, "hooks": rows}, ["hooks"])
+
+
 DIALECT = family(
     HOST,
     Layout(
@@ -97,6 +109,7 @@ DIALECT = family(
     at_once=False,
     identity=each_by_itself,
     sort=_in_file_order,
+    schema=_schema,
     misplaced=misplaced(("{project}/.kiro/hooks.json", ".kiro/hooks/<name>.json")),
     differences=(
         ("KI-2", "`agent` actions, and `hooks` in the agents of older command lines, are not run."),

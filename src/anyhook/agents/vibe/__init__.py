@@ -54,7 +54,7 @@ def sample() -> Sample:
     from anyhook.tables.sample_rows import COMMAND, REASON, Sample
 
     deny = f'{{"decision": "deny", "reason": "{REASON}"}}'
-    row = 'name = "guard"\ntype = "pre_tool"\nmatch = "bash"\ncommand = ".vibe/hooks/guard"\n'
+    row = 'type = "pre_tool"\nname = "guard"\nmatch = "bash"\ncommand = ".vibe/hooks/guard"\n'
     return Sample(
         event="pre_tool",
         files={
