@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.model.words import Posture
 
-MAX_NUMBER = 2**62
-MAX_SECONDS = 1e9
+MAX_NUMBER, MAX_SECONDS = 2**62, 1e9
 ABOUT_FIELDS = ("input", "prompt", "message", "source", "reason")
 NOT_REACHED = ("unmatched", "disabled")
 
@@ -37,8 +36,7 @@ class RecordedRun(Record):
 
     @property
     def exit_code(self) -> int | None:
-        code = self.raw.get("exit_code")
-        return code if isinstance(code, int) else None
+        return code if isinstance(code := self.raw.get("exit_code"), int) else None
 
     @property
     def stdout(self) -> Json:

@@ -80,7 +80,7 @@ def checked(switch: str, value: str | None, known: tuple[Word, ...]) -> Word | N
 
 
 def word_of(value: object, known: tuple[Word, ...]) -> Word:
-    """The word that is meant; the first of them where it is none of these."""
+    """The word that is meant; the first of the known ones for any other value."""
     return next((word for word in known if word == value), known[0])
 
 

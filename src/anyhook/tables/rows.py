@@ -340,6 +340,8 @@ class Dialect(Record):
     """The variables that `find` reads, beside the home and the XDG folders."""
     settings: Mapping[str, tuple[str, ...]] = {}
     """Switches of the user's own config: name → allowed values, the default first."""
+    borrowed: frozenset[str] = frozenset()
+    """Other products' names of tools that its own document writes in matchers: nobody is told that they are wrong."""
     differences: tuple[tuple[str, str], ...] = ()
     """Known differences from the product: row, and what is different here."""
 

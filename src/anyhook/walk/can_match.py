@@ -52,11 +52,13 @@ def _not_here(hook: Hook, table: Host) -> str:
 
 def not_in_its_own(hook: Hook) -> str:
     """Why a hook never runs in the agent that it is written for: it names other agents' tools only. "" where it may."""
-    if hook.dialect in HOSTS:
-        return _not_here(hook, host(hook.dialect))
     table = dialect(hook.dialect)
     pattern = hook.matcher.get("tool") if isinstance(hook.matcher, dict) else hook.matcher
     names = names_only(pattern) if isinstance(pattern, str) and pattern.strip() not in ("", "*") else None
+    if names is not None and names <= table.borrowed:
+        return ""
+    if hook.dialect in HOSTS:
+        return _not_here(hook, host(hook.dialect))
     row = table.row(hook.native_event)
     own = {*table.tools, *(tool.native for tool in table.tools.values())}
     if not own or names is None or row is None or row.target != "tool":

@@ -321,6 +321,7 @@ DIALECT = Dialect(
     asking=ASKING,
     gated_natively=True,
     trusted_natively=trusted_projects,
+    borrowed=frozenset({"Edit", "Write"}),
     differences=(
         (
             "Ga",
