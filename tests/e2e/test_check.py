@@ -221,7 +221,7 @@ MATCHERS = [
     ("SessionStart", "Startup", "matcher-never-matches"),
     ("PreCompact", "automatic", "matcher-never-matches"),
     ("Stop", "Edit", "matcher-never-matches"),
-    ("PreToolUse", "Edit|Write", "matcher-elsewhere"),
+    ("PreToolUse", "Bash", "matcher-elsewhere"),
     ("PreToolUse", "create_file|Write", None),
     ("PreToolUse", "a_tool_of_mine", None),
     ("PreToolUse", "mcp__.*", None),

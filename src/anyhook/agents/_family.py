@@ -240,6 +240,8 @@ class Loader:
             return path, 0
         for place in self.layout.places:
             end = place.path.rpartition("}")[2]
+            if end.count("/") < 2:
+                continue  # a name alone, such as hooks.json, says nothing about whose it is
             if path.endswith(end) if not end.endswith("/") else (end in path and path.endswith(".json")):
                 return path, 3
         return path, 0
