@@ -149,6 +149,7 @@ DIALECT = Dialect(
         Misplaced("{config}/anyhook/config.toml", "~/.config/anyhook/hooks.toml", "[[rule]]"),
     ),
     load=load,
+    variables=("ANYHOOK_MANAGED_DIR",),
     schema=rule_schema,
     layering="concatenate",
     events=EVENTS,

@@ -15,7 +15,7 @@ from anyhook.cli.view.styles import BAD, FAINT, GOOD, WARN
 from anyhook.model.hook import ARMED, BROKEN, CHANGED, DISABLED, UNTRUSTED, Hook
 from anyhook.walk.build import build
 from anyhook.walk.inspect import missing_program
-from anyhook.walk.status import gates
+from anyhook.walk.status import cannot_start, gates
 from anyhook.walk.unread import summary, unread_files
 
 if TYPE_CHECKING:
@@ -44,7 +44,9 @@ def list_(options: ListOptions) -> int:
     # Built-in hooks of a product are listed apart, unless its dialect is named.
     apart = [] if options.dialect else [hook for hook in catalog.hooks if hook.scope == "builtin"]
     for hook in [hook for hook in catalog.hooks if hook not in apart]:
-        why = missing_program(hook, setup) if hook.status == ARMED else ""
+        why = ""
+        if hook.status == ARMED:
+            why = cannot_start(hook, setup, catalog) if hook.handler == "command" else missing_program(hook, setup)
         hooks.append(hook.replace(status=BROKEN, why=why) if why else hook)
     unread = unread_files(setup) if not options.dialect else []
     if options.json:
