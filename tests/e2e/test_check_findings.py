@@ -28,7 +28,7 @@ def problems_of(world: World, *words: str) -> list[dict[str, Any]]:
         ("gemini", "BeforeTool", "Bash", "`run_shell_command`"),
         ("claude", "PreToolUse", "run_shell_command", "`Bash`"),
         ("claude", "PreToolUse", "create_file|developer__shell", "`Bash`"),
-        ("codex", "PreToolUse", "run_terminal_command|execute_terminal_command", "`Bash`"),
+        ("codex", "PreToolUse", "a_terminal_of_mine|execute_terminal_command", ""),
     ],
 )
 def test_a_matcher_of_another_agent_gets_the_right_name(
@@ -37,12 +37,9 @@ def test_a_matcher_of_another_agent_gets_the_right_name(
     group: Json = {"matcher": matcher, "hooks": [{"type": "command", "command": "true"}]}
     world.declare(world.home / GROUPED[name][0], native, group)
     found = [problem for problem in problems_of(world) if problem["code"] == "matcher-elsewhere"]
-    if "run_terminal_command" in matcher:
-        assert found == [], "nobody knows all of these names"
-        return
-    assert len(found) == 1
-    assert right in found[0]["why"]
-    assert found[0]["severity"] == "warning"
+    # Where nobody knows all of the names, nobody can say that they are wrong.
+    assert [problem["severity"] for problem in found] == (["warning"] if right else [])
+    assert all(right in problem["why"] for problem in found)
 
 
 def test_hook_files_of_agents_that_are_not_read(world: World) -> None:

@@ -31,7 +31,13 @@ if TYPE_CHECKING:
     from anyhook.model.words import Trust
 
 SCOPES = ("user", "project")
-NATIVES = [(name, row.native) for name, table in TABLES.items() for row in table.events]
+PLACES = [
+    ((name, row.native), scope)
+    for name, table in TABLES.items()
+    for row in table.events
+    for scope in SCOPES
+    if scope in dict(table.files)
+]
 BROKEN = {
     "home/config/kode/config.yaml": "hooks: [",
     "project/.kodik/hooks/hooks.toml": "a = ",
@@ -40,7 +46,9 @@ BROKEN = {
     "project/.kolega/hooks.json": '{"schema_version": 2}',
 }
 
-declared = st.lists(st.tuples(st.sampled_from(NATIVES), st.sampled_from(SCOPES), st.sampled_from("abc")), max_size=6)
+declared = st.lists(
+    st.tuples(st.sampled_from(PLACES), st.sampled_from("abc")).map(lambda drawn: (*drawn[0], drawn[1])), max_size=6
+)
 spoilt = st.lists(st.sampled_from(sorted(BROKEN)), unique=True, max_size=2)
 
 

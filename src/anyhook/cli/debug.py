@@ -3,7 +3,6 @@ hook tells of them, so the steps do not know about it, and it costs nothing whil
 
 from __future__ import annotations
 
-import inspect
 import os
 import sys
 import threading
@@ -18,12 +17,17 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
 
 PACKAGE = os.path.dirname(os.path.abspath(anyhook.__file__))
-ROOMS = ("cli", "handlers", "journal", "process", "walk")
+STEPS = {
+    "receive": "walk/receive.py", "match": "walk/routes.py", "aim": "walk/present.py", "run": "process/run.py",
+    "interpret": "walk/interpret.py", "judge": "walk/merge.py", "merge": "walk/merge.py",
+    "combine": "walk/combine.py", "settle": "walk/settle.py", "express": "walk/express.py",
+    "record": "journal/record.py", "fire": "cli/fire.py", "bridge": "cli/bridge.py",
+}  # fmt: skip
+"""The functions that are steps, in the order of the walk, and where they are."""
 
 
 class Steps:
-    """Tells when a step ends: how long after the start, which step, about what, and how long it took. A step is a
-    function that is named like its module."""
+    """Tells when a step ends: how long after the start, which step, about what, and how long it took."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         self._tell = tell
@@ -45,10 +49,8 @@ class Steps:
     def _step(self, code: CodeType) -> str:
         """The name of a step; "" for any other function."""
         if code not in self._known:
-            room, file = os.path.split(code.co_filename)
-            is_step = os.path.dirname(room) == PACKAGE and os.path.basename(room) in ROOMS
-            is_step = is_step and file == f"{code.co_name}.py" and not code.co_flags & inspect.CO_GENERATOR
-            self._known[code] = code.co_name if is_step else ""
+            place = STEPS.get(code.co_name)
+            self._known[code] = code.co_name if place and code.co_filename == os.path.join(PACKAGE, place) else ""
         return self._known[code]
 
 
