@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hypothesis import given
 from hypothesis import strategies as st
 from law_strategies import ENDINGS, TABLES, entries, hook_of
@@ -10,9 +12,11 @@ from anyhook.journal.record import JournalPolicy, record
 from anyhook.model.call import Call, Run
 from anyhook.model.decision import Decision, Report
 from anyhook.model.firing import HookRun
-from anyhook.model.words import Posture
 from anyhook.walk.merge import Judged, merge
 from examples import examples
+
+if TYPE_CHECKING:
+    from anyhook.model.words import Posture
 
 said = st.sampled_from([b"", b"{}", b'{"reason": "no"}', b"token=abcdefgh", b"\xff"])
 runs = st.builds(
