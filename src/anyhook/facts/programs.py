@@ -6,6 +6,7 @@ import re
 
 from anyhook.facts.by_table import URL, by_table, is_stream
 from anyhook.facts.effects import EFFECTS, TEXT_ONLY, Effect
+from anyhook.facts.escapes import look_at_escapes
 from anyhook.facts.special import SPECIAL
 
 TYPE_CHECKING = False
@@ -37,6 +38,7 @@ def look_at(program: Program, into: Collector) -> None:
         special(program, into)
     elif effect is not None:
         by_table(program, effect, into)
+    look_at_escapes(program, into)
     if program.name not in TEXT_ONLY and special is None and (effect is None or not effect.connects):
         for word in program.words:
             for url in URL.findall(word.source):
