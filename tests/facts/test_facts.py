@@ -51,6 +51,12 @@ LINES: list[tuple[str, dict[str, list[str]]]] = [
     ("echo rm -rf / > /dev/null; grep 'rm -rf /q' f", {"reads": ["/p/f"]}),
     ("git commit -m 'rm -rf / > /etc/passwd'", {}),
     ("awk '{print > \"out\"}' in", {"reads": ["/p/in"], "writes": ["/p/out"]}),
+    ("psql -c '\\! rm x'", {"deletes": ["/p/x"]}),
+    ("make -f - <<< $'all:\n\t@rm x'", {"deletes": ["/p/x"]}),
+    ("tclsh <<< 'exec rm x'", {"deletes": ["/p/x"]}),
+    ("Remove-Item -Path x -Recurse -Force", {"deletes": ["/p/x"]}),
+    ("rmdir /s /q x", {"deletes": ["/p/x"]}),
+    ("openssl rsa -in server.key", {"reads": ["/p/server.key"], "secrets": ["private key"]}),
 ]  # fmt: skip
 KINDS = ("reads", "writes", "deletes", "makes_executable", "changes", "connects", "secrets", "unknown")
 
