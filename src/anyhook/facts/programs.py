@@ -26,6 +26,8 @@ def look_at(program: Program, into: Collector) -> None:
             continue
         if redirection.writes:
             into.write(redirection.target, program.cwd)
+            if redirection.sign in (">", ">|") and _says_nothing(program):
+                into.delete(redirection.target, program.cwd)
         if redirection.reads:
             into.read(redirection.target, program.cwd)
     if not program.name:
@@ -43,6 +45,16 @@ def look_at(program: Program, into: Collector) -> None:
         for word in program.words:
             for url in URL.findall(word.source):
                 into.connect(url)
+
+
+def _says_nothing(program: Program) -> bool:
+    """Whether it is known to print nothing, so that a file it is written into is empty afterwards."""
+    texts = [word.text for word in program.words]
+    if program.name in ("echo", "printf"):
+        return not any(text for text in texts if text != "-n")
+    if program.name == "cat":
+        return texts == ["/dev/null"]
+    return program.name in (":", "true") or (program.path == "" and program.stdin == "")
 
 
 def _network(word: Word, into: Collector) -> bool:

@@ -219,7 +219,7 @@ class LineReader(Commands):
         stdin = given if given is not None else stdin
         words = [word for node in nodes for word in _words_behind(node)]
         if body is None:
-            self._tell(Word("", ""), (), redirections, (), NOTHING, ())
+            self._tell(Word("", ""), (), redirections, (), Stream(""), ())
             out = Stream("")
         elif body.type == "command":
             out = self._command(body, stdin, redirections, words)

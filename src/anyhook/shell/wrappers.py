@@ -132,7 +132,7 @@ def inner_commands(name: str, words: Sequence[Word], stdin: Sequence[Word], scri
     if name in SHELLS:
         return _shell(name, words)
     if name in ("xargs", "parallel"):
-        return _for_each(name, words, stdin)
+        return _for_each(name, words, stdin, script)
     if name in ("find", "gfind", "fd", "fdfind", "bfs"):
         return list(_found(name, words))
     if name == "git":
@@ -253,18 +253,22 @@ def _shell(name: str, words: Sequence[Word]) -> list[InnerCommand]:
     return []
 
 
-def _for_each(name: str, words: Sequence[Word], stdin: Sequence[Word]) -> list[InnerCommand]:
+def _for_each(
+    name: str, words: Sequence[Word], stdin: Sequence[Word], script: Word | None
+) -> list[InnerCommand]:
     """`xargs` and `parallel` with what they add: at the end, or in place of a sign."""
     rest, options = _past_options(words[1:], (XARGS if name == "xargs" else PARALLEL).values)
     sign = next((value.text for option, value in options if option in ("-I", "-i", "--replace")), "")
     given = list(stdin)
+    if sign and script is not None:  # which then takes whole lines
+        given = [Word(line, line) for line in script.text.splitlines() if line] if script.known else [script]
     if name == "parallel":
         sign = sign or "{}"
         marks = [place for place, word in enumerate(rest) if word.text in (":::", "::::")]
         if marks:
-            given = (
-                [] if rest[marks[0]].text == "::::" else [word for word in rest[marks[0] + 1 :] if word.text != ":::"]
-            )
+            given = [word for word in rest[marks[0] + 1 :] if word.text not in (":::", "::::")]
+            if rest[marks[0]].text == "::::":  # files that hold them
+                given = [Word("\0", f"$(cat {word.source})") for word in given]
             rest = rest[: marks[0]]
     if not rest:
         if name == "parallel" and stdin:
