@@ -143,7 +143,7 @@ EFFECTS: dict[str, Effect] = {
     "fdisk": Effect("", writes="first", not_if=("-l", "--list")),
     "sfdisk": Effect("", writes="first", not_if=("-l", "-d", "--dump", "--list")),
     "gdisk": Effect("", writes="first", not_if=("-l",)),
-    "sgdisk": Effect("ntcdu", writes="all", not_if=("-p", "--print")), "parted": Effect("", writes="first"),
+    "sgdisk": Effect("ntcdu", writes="all", not_if=("-p", "--print")),
     "mkswap": Effect("LU", writes="all"), "badblocks": Effect("bcsp", reads="first", writes_if=("-w", "-n")),
     "hdparm": Effect("", reads="all"), "cryptsetup": Effect("", writes=""), "pvcreate": WRITE, "pvremove": DELETE,
     "vgremove": Effect(), "lvremove": DELETE, "zpool": Effect(), "diskutil": Effect(),

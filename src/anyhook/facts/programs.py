@@ -27,7 +27,7 @@ def look_at(program: Program, into: Collector) -> None:
         if redirection.writes:
             into.write(redirection.target, program.cwd)
             if redirection.sign in (">", ">|") and _says_nothing(program):
-                into.delete(redirection.target, program.cwd)
+                into.empty(redirection.target, program.cwd)
         if redirection.reads:
             into.read(redirection.target, program.cwd)
     if not program.name:

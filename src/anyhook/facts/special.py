@@ -47,7 +47,7 @@ def _dd(program: Program, into: Collector) -> None:
             if key == "of":
                 into.write(named, program.cwd)
                 if any(word.text in ("if=/dev/zero", "if=/dev/null", "if=/dev/urandom") for word in program.words):
-                    into.delete(named, program.cwd)
+                    into.empty(named, program.cwd)
             elif key == "if":
                 into.read(named, program.cwd)
 
@@ -210,6 +210,9 @@ def _in_place(program: Program, into: Collector) -> None:
     if not program.remote and options.has("-i"):
         for word in options.rest:
             into.write(word, program.cwd)
+    elif not program.remote and options.has("-n", "-p"):
+        for word in options.rest:
+            into.read(word, program.cwd)
 
 
 CLOUD = {
@@ -263,7 +266,7 @@ def _emptied(program: Program, into: Collector) -> None:
     is_copy = program.name == "cp" and options.rest[:1] and options.rest[0].text in ("/dev/null", "/dev/zero")
     if not program.remote and (is_copy or size == ["0"]):
         for word in options.rest[1:] if is_copy else options.rest:
-            into.delete(word, program.cwd)
+            into.empty(word, program.cwd)
 
 
 def _environment(program: Program, into: Collector) -> None:

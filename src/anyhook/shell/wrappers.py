@@ -3,6 +3,8 @@ between `-exec` and `;`. Tables, and one function that reads them."""
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from anyhook.model.record import Record
 from anyhook.shell.commands import SHELLS
 from anyhook.shell.program import Word
@@ -312,7 +314,9 @@ def found_files(words: Sequence[Word], origins: tuple[Program, ...] = ()) -> lis
     """What `find` finds, as patterns: anything below where it starts, or what has one of the names that it asks for."""
     texts = [word.text for word in words]
     names = [texts[place + 1] for place, text in enumerate(texts[:-1]) if text in ("-name", "-iname")]
-    is_negated = "!" in texts or "-not" in texts
+    is_negated = "!" in texts or "-not" in texts or any(
+        text in ("-o", "-or") and after in (*EXECS, "-delete", "-print0", "-print") for text, after in pairwise(texts)
+    )
     names = [f"**/{name}" for name in names] if names and not is_negated else ["**"]
     return [
         Word(f"{each.text.rstrip('/')}/{name}", f"{each.source.rstrip('/')}/{name}", True, origins)
