@@ -36,7 +36,10 @@ class NewOptions(ProjectJsonOptions):
     tool: str | None = option("--tool", "Only for this tool.", "NAME")
     lang: str | None = option("--lang", "The script's language; default: bash.", "LANG", choices=("bash", "python"))
     scope: str | None = option(
-        "--scope", "For this project (the default, where the dialect has such hooks) or for the user.", "SCOPE", choices=("project", "user")
+        "--scope",
+        "For the project (the default if the dialect has such hooks) or the user.",
+        "SCOPE",
+        choices=("project", "user"),
     )
     with_test: bool = switch("--with-test", "Also write its first test cases, for `anyhook test`.")
 
