@@ -125,7 +125,7 @@ class AgentState:
     gaps: list[str]
     never: list[str]
     through: list[str]
-    """Entries of ours in other agents' files, which it runs as well."""
+    """Our entries in other agents' files, which it runs as well."""
 
     def as_dict(self) -> dict[str, Json]:
         live: dict[str, Json] = {"live": {"network": self.network, "copied": [*self.copied]}} if self.network else {}

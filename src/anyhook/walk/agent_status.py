@@ -67,7 +67,7 @@ def _judged(table: Host, seen: Diagnosis, found: Sequence[GateStatus]) -> tuple[
 
 
 def borrowed(table: Host, setup: Setup) -> list[str]:
-    """The entries of ours in other agents' files that this agent runs as well."""
+    """Our entries in other agents' files, which this agent runs as well."""
     told: list[str] = []
     for name, scopes in table.reads.items() if table.signs else ():
         lender = host(name) if name in HOSTS and name != table.name else None
