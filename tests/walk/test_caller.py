@@ -78,8 +78,8 @@ def test_every_event_of_an_entry_has_one_of_the_callers() -> None:
         assert found.canonical[0] == "pre_tool"
 
 
-REMOVE = {"tool_input": {"command": "rm -rf x"}}
-CALLS = {
+REMOVE: dict[str, Any] = {"tool_input": {"command": "rm -rf x"}}
+CALLS: dict[str, tuple[str, dict[str, Any], str]] = {
     "cursor": ("payloads/cursor/preToolUse.json", {"tool_name": "Shell", **REMOVE}, '"permission":"deny"'),
     "grok": ("payloads/grok/PreToolUse.run_terminal_command.json", REMOVE, '"decision":"deny"'),
     "copilot": ("callers/copilot/PreToolUse.Bash.json", REMOVE, '{"permissionDecision":"deny"'),
