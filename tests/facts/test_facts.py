@@ -120,7 +120,7 @@ def test_git(line: str, verb: str, flags: tuple[str, ...], args: tuple[str, ...]
 def test_links_are_followed(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
-    found = facts_of("Bash", {"command": "echo x > link/../link/a; rm link"}, cwd=str(tmp_path), home="/h", project=None)
+    found = facts_of("Bash", {"command": "ls > link/../link/a; rm link"}, cwd=str(tmp_path), home="/h", project=None)
     assert found.writes == (f"{tmp_path}/real/a",)
     assert found.deletes == (f"{tmp_path}/link",)  # of a link that is deleted, the link itself
 

@@ -81,8 +81,9 @@ EFFECTS: dict[str, Effect] = {
     "rm": DELETE, "rmdir": DELETE, "unlink": DELETE, "shred": Effect("nsr iterations size", deletes="all"),
     "srm": DELETE, "wipe": DELETE, "trash": DELETE, "trash-put": DELETE, "rimraf": DELETE, "del": DELETE,
     "erase": DELETE, "rd": DELETE, "git-rm": DELETE,
-    **dict.fromkeys(("Remove-Item", "ri", "Clear-Content"), Effect(" Path LiteralPath Filter Include Exclude ErrorAction",
-        deletes="all", deletes_by=("-Path", "-LiteralPath"), not_if=("-WhatIf",))),
+    **dict.fromkeys(("Remove-Item", "ri", "Clear-Content"), Effect(
+        " Path LiteralPath Filter Include Exclude ErrorAction", deletes="all",
+        deletes_by=("-Path", "-LiteralPath"), not_if=("-WhatIf",))),
     "mv": Effect("tS target-directory suffix", deletes="sources", writes="last", target=("-t", "--target-directory")),
     "rename": Effect("", writes="rest"),
     "cp": Effect("tS target-directory suffix", reads="sources", writes="last", target=("-t", "--target-directory")),

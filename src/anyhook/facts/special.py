@@ -280,6 +280,7 @@ SPECIAL = {
     "bfs": _find, "chmod": _chmod, "curl": _curl, "wget": _wget, "socat": _socat,
     "awk": _awk, "gawk": _awk, "mawk": _awk, "nawk": _awk, "sed": _sed, "gsed": _sed, "unzip": _unzip,
     "patch": _patch, "apply_patch": _apply_patch, "applypatch": _apply_patch,
-    "perl": _in_place, "ruby": _in_place, **dict.fromkeys(CLOUD, _cloud), "az": _az, "cp": _emptied, "truncate": _emptied,
+    "perl": _in_place, "ruby": _in_place, **dict.fromkeys(CLOUD, _cloud), "az": _az,
+    "cp": _emptied, "truncate": _emptied,
     "env": _environment, "printenv": _environment, "set": _environment, "export": _environment, "declare": _environment,
 }  # fmt: skip

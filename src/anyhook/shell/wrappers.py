@@ -255,9 +255,7 @@ def _shell(name: str, words: Sequence[Word]) -> list[InnerCommand]:
     return []
 
 
-def _for_each(
-    name: str, words: Sequence[Word], stdin: Sequence[Word], script: Word | None
-) -> list[InnerCommand]:
+def _for_each(name: str, words: Sequence[Word], stdin: Sequence[Word], script: Word | None) -> list[InnerCommand]:
     """`xargs` and `parallel` with what they add: at the end, or in place of a sign."""
     rest, options = _past_options(words[1:], (XARGS if name == "xargs" else PARALLEL).values)
     sign = next((value.text for option, value in options if option in ("-I", "-i", "--replace")), "")
@@ -314,8 +312,13 @@ def found_files(words: Sequence[Word], origins: tuple[Program, ...] = ()) -> lis
     """What `find` finds, as patterns: anything below where it starts, or what has one of the names that it asks for."""
     texts = [word.text for word in words]
     names = [texts[place + 1] for place, text in enumerate(texts[:-1]) if text in ("-name", "-iname")]
-    is_negated = "!" in texts or "-not" in texts or any(
-        text in ("-o", "-or") and after in (*EXECS, "-delete", "-print0", "-print") for text, after in pairwise(texts)
+    is_negated = (
+        "!" in texts
+        or "-not" in texts
+        or any(
+            text in ("-o", "-or") and after in (*EXECS, "-delete", "-print0", "-print")
+            for text, after in pairwise(texts)
+        )
     )
     names = [f"**/{name}" for name in names] if names and not is_negated else ["**"]
     return [
