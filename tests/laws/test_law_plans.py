@@ -257,8 +257,15 @@ def test_the_quick_answer_is_the_engines(
         assert parsed is not None
         values = parsed[1]
         setup = Setup.of(str(world.project), dict(os.environ), values.dialect, values.trust or "ask")
-        switches = {"on_failure": values.on_failure, "mode": values.mode, "session": values.session}
-        engine = Engine(setup, made_catalog(setup), host="fire", one_shot=True, **switches)
+        engine = Engine(
+            setup,
+            made_catalog(setup),
+            on_failure=values.on_failure,
+            mode=values.mode,
+            session=values.session,
+            host="fire",
+            one_shot=True,
+        )
         expected = engine.fire_sync(Event(event, {}))
         engine.close_sync(0.0)
         if engine.context.routes.steps(Event(event, {})):

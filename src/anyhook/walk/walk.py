@@ -4,7 +4,7 @@ that is the last step, after the answer is made."""
 
 from __future__ import annotations
 
-from _functools import partial  # `functools` is this and much more
+from _functools import partial  # type: ignore[import-not-found]  # `functools` is this and much more
 from time import monotonic
 
 from anyhook.handlers import inside_hook, start
