@@ -13,8 +13,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
 import anyhook
 from anyhook.state.plans import read_plan
 
