@@ -150,7 +150,16 @@ def answer_call(context: Context, table: Host, row: HostEvent, payload: bytes | 
             setup = context.setup
             incoming = looked_at(incoming, setup.env, setup.project, context.routes.catalog.stamps)
         refused = incoming.refusal
-        return bridge(context, incoming, decided)
+        hurried = row.limit_s <= MAX_HURRIED_S and row.canonical == ("session_end",)
+        own = context.replace(deadline_s=incoming.begun_s + row.limit_s - margin_s(row), hurried=hurried)
+        if refused and own.config.protect:
+            env, project, places = own.setup.env, own.setup.project, incoming.places or ()
+            own.routes.ensure("pre_tool", lambda event: guard(event, env, project, places, table), NAME)
+        if own.mode == "shadow" and own.config.hook_mode:
+            from anyhook.walk.own_modes import with_own_modes
+
+            own = with_own_modes(own, incoming.received.events)
+        return bridge(own, incoming, decided)
     except Exception as error:  # noqa: BLE001 (whatever it was: the agent gets an answer that it understands)
         from anyhook.walk.bridge_failure import failed
 
@@ -163,16 +172,6 @@ def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Deci
     """Ask the hooks about every part of a call, answer as the agent understands it, and write down what happened.
     `decided` takes what was decided so far, for a caller that has to answer in our place."""
     row, received = incoming.row, incoming.received
-    hurried = row.limit_s <= MAX_HURRIED_S and row.canonical == ("session_end",)
-    context = context.replace(deadline_s=incoming.begun_s + row.limit_s - margin_s(row), hurried=hurried)
-    if incoming.refusal and context.config.protect:
-        env, project = context.setup.env, context.setup.project
-        places = incoming.places or ()
-        context.routes.ensure("pre_tool", lambda event: guard(event, env, project, places, incoming.table), NAME)
-    if context.mode == "shadow" and context.config.hook_mode:
-        from anyhook.walk.own_modes import with_own_modes
-
-        context = with_own_modes(context, received.events)
     recent = None
     if received.events[0].data.get("session"):  # else nobody can tell one call from another
         from anyhook.walk.dedupe import Recent

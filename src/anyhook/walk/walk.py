@@ -184,9 +184,8 @@ class Walk:
                 step = self.rules.with_line(step, self.current)
             call, model, started = self.begun.pop(position) if position in self.begun else self.begin(step, scene)
             self.running = None if isinstance(started, Run) else started
-            policy = context.recorder.policy
-            self.head = self.head or head_of(self.event, context.mode, policy)  # while the hook runs
-            text = call_text(hook, call, posture, policy, model)
+            self.head = self.head or head_of(self.event, context.mode, context.recorder.policy)  # while the hook runs
+            text = call_text(hook, call, posture, context.recorder.policy, model)
             try:
                 run = started if isinstance(started, Run) else (yield started)
                 self.running = None
