@@ -74,8 +74,8 @@ class Engine:
         nonce = os.urandom(6).hex()
         ids = map(f"{nonce}-{{}}".format, range(1, sys.maxsize))
         self._context = Context(
-            setup, config, Routes(setup, catalog, enforced=mode != "shadow"), recorder, {}, Trace(setup.env), ids, set(),
-            [], recorder.session, host, mode, on_failure or config.on_failure, one_shot, deadline_s=deadline_s,
+            setup, config, Routes(setup, catalog, enforced=mode != "shadow"), recorder, {}, Trace(setup.env), ids,
+            set(), [], recorder.session, host, mode, on_failure or config.on_failure, one_shot, deadline_s=deadline_s,
             model=model, spare_model=spare_model,
         )  # fmt: skip
         self._others: dict[str, Engine] = {}
