@@ -35,7 +35,7 @@ ASKED_FOR = (
     "recipe", "end_turn",
 )  # fmt: skip
 OBJECTS = ("tool_input", "tool_output", "history", "recipe")
-"""Those of them that are no key of a table, or rarely the same twice."""
+"""Those of them that cannot be part of a key."""
 REPORTED = ("id", "status", "why", "verdict", "source")
 """What is kept of a hook's report."""
 BODY_FIELDS = frozenset(

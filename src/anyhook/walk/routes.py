@@ -112,7 +112,7 @@ def to_plan(setup: Setup, catalog: Catalog) -> CatalogPlan:
 
 
 def from_plan(plan: CatalogPlan | None) -> Catalog | None:
-    """The catalog of a plan; None where there is none, or one from another version: the files know better."""
+    """The catalog of a plan; None without a plan, or with one from another version: the files know better."""
     if plan is None:
         return None
     try:
