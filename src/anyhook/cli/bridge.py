@@ -13,6 +13,7 @@ from time import monotonic
 
 from anyhook.cli.failure import BLOCKED, BadCall
 from anyhook.cli.fire import open_engine, quiet, setup_of
+from anyhook.cli.fire import project_of as checked
 from anyhook.model.firing import NO_OPINION
 from anyhook.state.plans import read_plan
 from anyhook.tables.registry import BadTable
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from anyhook.cli.options import BridgeOptions
     from anyhook.model.firing import Answer
-    from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Host, HostEvent
 
 OLDEST_S = 60.0
@@ -71,7 +71,8 @@ def _answer(table: Host, row: HostEvent, options: BridgeOptions, begun: float, w
     events = incoming.received.events
     if not events:
         return NO_OPINION
-    setup = setup_of(_project(table, incoming.payload, options), options, begun + row.limit_s / 2)
+    project = checked(options.project) if options.project else project_of(table, incoming.payload, os.environ)
+    setup = setup_of(project, options, begun + row.limit_s / 2)
     plan = read_plan(setup)
     incoming = looked_at(incoming, setup.env, setup.project, plan.stamps if plan is not None else None)
     watchdog.refusal = incoming.refusal
@@ -82,19 +83,6 @@ def _answer(table: Host, row: HostEvent, options: BridgeOptions, begun: float, w
 
     with OnDuty():
         return open_engine(setup, plan, options, serves=table).bridge(table.name, row.native, incoming)
-
-
-def _project(table: Host, payload: dict[str, Json], options: BridgeOptions) -> str:
-    """The folder whose hooks are meant: named by the call, by the agent's own variable, by the payload, or the current
-    one."""
-    if options.project:
-        from anyhook.cli.fire import project_of as checked
-
-        return checked(options.project)
-    for folder in (*map(os.environ.get, table.project_variables), project_of(table, payload)):
-        if folder and os.path.isdir(folder):
-            return folder
-    return os.getcwd()
 
 
 def _tell(answer: Answer, row: HostEvent) -> int:

@@ -32,6 +32,12 @@ def state_dir(env: Mapping[str, str]) -> str:
     return base_of(env, "XDG_STATE_HOME", ".local/state") + "/anyhook"
 
 
+def runtime_dir(env: Mapping[str, str]) -> str:
+    """The folder of the warm server's sockets and tables: in the user's runtime directory, where there is one."""
+    base = env.get("XDG_RUNTIME_DIR", "")
+    return f"{base}/anyhook" if base.startswith("/") else f"/tmp/anyhook-{os.geteuid()}"  # noqa: S108 (whoever uses it checks whose it is)
+
+
 def installs_index(state_dir: str) -> str:
     """The file that says which files of agents hold our entry."""
     return f"{state_dir}/installs/index.json"

@@ -3,12 +3,16 @@ events. It keeps the host's bytes, fires nothing, and never fails on a payload t
 
 from __future__ import annotations
 
+import os
+
 from anyhook.model.event import FIELDS, Event
 from anyhook.model.record import Record
 from anyhook.model.texts import text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Host, HostEvent, HostTool
 
@@ -80,13 +84,18 @@ def _in_our_words(event: Event, tool: HostTool) -> Event:
     return event.replace(ours=tool.ours, inputs=dict(tool.inputs), also=(tool.ours,))
 
 
-def project_of(host: Host, payload: dict[str, Json]) -> str | None:
-    """The folder that the payload calls the project."""
+def project_of(host: Host, payload: dict[str, Json], env: Mapping[str, str]) -> str:
+    """The folder whose hooks are meant: named by the agent's own variable, by the payload, or the current one."""
+    named = [env.get(name) for name in host.project_variables]
     for path in host.project:  # some send an empty text first, and the folder elsewhere
         found = _first(payload, (path,))
         if isinstance(found, str) and found:
-            return found
-    return None
+            named.append(found)
+            break
+    for folder in named:
+        if folder and os.path.isdir(folder):
+            return folder
+    return os.getcwd()
 
 
 def _first(payload: Json, paths: tuple[str, ...]) -> Json:
