@@ -159,12 +159,8 @@ def write_private(path: str, data: bytes) -> None:
 
 
 def file_name(text: str) -> str:
-    """A file name for a text, by a plain checksum: those of the library are shared objects, and loading one costs more
-    than this loop."""
-    checksum = 0
-    for byte in text.encode("utf-8", "surrogatepass"):
-        checksum = (checksum * 1_000_003 + byte) & 0xFFFF_FFFF_FFFF_FFFF_FFFF_FFFF_FFFF_FFFF
-    return f"{checksum:032x}"
+    """A file name for a text."""
+    return lean_json.digest(text.encode("utf-8", "surrogatepass"))[:32]
 
 
 def read_object(path: str) -> dict[str, Json] | None:

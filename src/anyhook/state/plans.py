@@ -9,7 +9,7 @@ import os
 import sys
 
 from anyhook import __version__
-from anyhook.documents.places import believed_dir, stamp, write_private
+from anyhook.documents.places import believed_dir, file_name, stamp, write_private
 from anyhook.model.record import Record
 from anyhook.tables.registry import DIALECTS, VARIABLES
 
@@ -130,12 +130,8 @@ class CatalogPlan(Record):
 
 
 def plan_path(own_dir: str, key: tuple[object, ...]) -> str:
-    """A file name per key. Two keys of one name cost a look at the files, no more, so a plain checksum will do;
-    those of the library are shared objects, and loading one costs more than this loop."""
-    checksum = 0
-    for byte in repr(key).encode("utf-8", "surrogateescape"):
-        checksum = (checksum * 131 + byte) & 0xFFFF_FFFF_FFFF_FFFF
-    return f"{own_dir}/plans/{checksum:016x}"
+    """A file name per key."""
+    return f"{own_dir}/plans/{file_name(repr(key))}"
 
 
 def read_plan(setup: Setup) -> CatalogPlan | None:

@@ -3,7 +3,6 @@ and no decisions; it answers nothing itself. It ends when nobody needs it."""
 
 from __future__ import annotations
 
-import gc
 import mmap
 import os
 import select
@@ -22,6 +21,7 @@ from anyhook.warm.messages import NUMBER
 from anyhook.warm.notes import notes_path, open_notes, write_notes
 from anyhook.warm.place import installation, read_at_start
 from anyhook.warm.quiet import delete_tables
+from anyhook.warm.rehearsal import rehearse
 from anyhook.warm.worker import wait_for_call
 
 TYPE_CHECKING = False
@@ -29,11 +29,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import NoReturn
 
+    from anyhook.warm.hot_pages import Span
+
 PRELOADED = (
     "anyhook.cli.fire", "anyhook.cli.bridge", "anyhook.cli.options", "anyhook.cli.failure", "anyhook.cli.view.render",
     "anyhook.handlers.http", "anyhook.walk.bridge_failure", "anyhook.walk.engine", "anyhook.walk.build",
-    "anyhook.walk.dedupe", "anyhook.walk.settle", "_ctypes", "hashlib", "json", "pathlib", "re", "regex", "subprocess",
-    "threading", "tomllib", "yaml",
+    "anyhook.walk.dedupe", "anyhook.walk.near_miss", "anyhook.walk.settle", "_ctypes", "hashlib", "json", "pathlib",
+    "re", "regex", "subprocess", "threading", "tomllib", "yaml",
 )  # fmt: skip
 SPARE = 3
 """Workers that wait for a call."""
@@ -49,8 +51,8 @@ COUNTERS = struct.Struct("=dIII")
 class Shared:
     """What a worker knows of its server."""
 
-    def __init__(self, path: str) -> None:
-        self.pid, self.path = os.getpid(), path
+    def __init__(self, path: str, hot_pages: list[Span]) -> None:
+        self.pid, self.path, self.hot_pages = os.getpid(), path, hot_pages
         self.folder = installation()
         self.likeness = Likeness("self")
         with open("/proc/self/environ", "rb") as file:
@@ -113,9 +115,8 @@ def serve(stand_in: Callable[[int], None], path: str, lock: int) -> NoReturn:
             registry.dialect(agent)
         if parts & ~registry.DECLARES:
             registry.host(agent)
-    state = Shared(path)
-    gc.collect()
-    gc.freeze()  # a worker that collects leaves our pages alone
+    hot = rehearse(f"{path}.rehearsal", stand_in)
+    state = Shared(path, hot)
     Pool(stand_in, path, lock, state).run()
 
 

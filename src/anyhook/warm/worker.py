@@ -5,12 +5,14 @@ from __future__ import annotations
 import fcntl
 import io
 import os
+import select
 import signal
 import socket
 import sys
 
 from anyhook.process.run import prctl
 from anyhook.process.spawn import here
+from anyhook.warm.hot_pages import copy_pages
 from anyhook.warm.likeness import Unlike, take_on
 from anyhook.warm.messages import (
     ACCEPTED,
@@ -53,6 +55,8 @@ def wait_for_call(listener: socket.socket, taken: int, state: Shared, stand_in: 
     prctl(END_WITH_PARENT, signal.SIGKILL)
     if os.getppid() != state.pid:
         os._exit(0)
+    if not select.select([listener], [], [], 0)[0]:  # nobody waits yet
+        copy_pages(state.hot_pages)
     connection = listener.accept()[0]
     prctl(END_WITH_PARENT, 0)  # a call goes on without its server
     os.write(taken, NUMBER.pack(os.getpid()))
@@ -129,7 +133,7 @@ def _become(request: Message, caller: int, connection: socket.socket, state: Sha
         os.dup2(descriptor, number)
     for descriptor in request.descriptors:
         os.close(descriptor)
-    _open_streams()
+    open_streams()
     is_module = words[0].endswith("__main__.py")  # `python -m anyhook`
     sys.argv = [words[0] if is_module else f"{state.folder}/anyhook", *words[1:]]
     sys.path[0] = os.getcwd() if is_module else state.folder
@@ -141,7 +145,7 @@ def _become(request: Message, caller: int, connection: socket.socket, state: Sha
     connection.sendall(ACCEPTED + NUMBER.pack(os.getpid()))
 
 
-def _open_streams() -> None:
+def open_streams() -> None:
     """New objects for the new streams: Python looks at a stream once, when it makes them."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         old = getattr(sys, name)
