@@ -22,7 +22,7 @@ POPULATE_READ, POPULATE_WRITE = 22, 23
 PRESENT, OURS_ALONE = 1 << 63, 1 << 56
 """Of an entry in /proc/self/pagemap."""
 GAP = 2
-"""So many pages between two hot ones are taken along: a question to the system costs more."""
+"""Up to this many pages between two hot ones are taken along: a question to the system costs more."""
 SPAN = struct.Struct("=2Q")
 
 

@@ -26,8 +26,8 @@ NOTE = 0x31_6B_68_6E
 LARGEST = 1 << 20
 """More than a datagram of the launcher can be."""
 IDLE_MS = 1000
-MOST_NOTES = 500
-"""A process ends after so many, or when none has come for so long: whatever it has gathered goes with it."""
+MAX_NOTES = 500
+"""A process ends after this many, or after a second without any: whatever it has gathered goes with it."""
 CREDENTIALS = struct.Struct("3i")
 
 
@@ -59,14 +59,14 @@ def open_notes(path: str) -> socket.socket:
 
 
 def write_notes(listener: socket.socket, busy: Callable[[], None], tell_failure: Callable[[], None]) -> NoReturn:
-    """In a fork of the server: writes what comes until nothing comes. `busy` is told of each, `tell_failure` of one
-    that could not be written down."""
+    """In a fork of the server: writes what comes until nothing comes. `busy` is called for each, and `tell_failure`
+    for one that could not be written down."""
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGCHLD, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     poll = select.poll()
     poll.register(listener, select.POLLIN)
-    for _ in range(MOST_NOTES):
+    for _ in range(MAX_NOTES):
         if not poll.poll(IDLE_MS):
             break
         try:

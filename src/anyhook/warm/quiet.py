@@ -1,6 +1,6 @@
 """Which calls reach no hook, written down for the native launcher, which then answers them without Python. A table says
 all that this depends on: the words, variables and namespaces of the call, the server, the project, and the stamps of
-every file that the plan depends on. `native/quiet.c` looks at each of them anew, and makes a call in doubt in the
+every file that the plan depends on. `native/quiet.c` checks each of them again, and makes a call in doubt in the
 ordinary way."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from anyhook.documents.places import config_file, make_private_dir, replace_file
 from anyhook.guard.guard import CHANGERS, LOOKERS, READERS
 from anyhook.model.firing import NO_OPINION
 from anyhook.model.words import RECORD
-from anyhook.state.plans import Setup, read_plan
+from anyhook.state.plans import Setup, first_missing, read_plan
 from anyhook.tables.registry import VARIABLES
 from anyhook.walk.bridge import KEEPING, named, read
 from anyhook.walk.express import completed
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Entry = tuple[str, str | bytes]
 
 FOLDER = "quiet"
-MOST_TABLES = 256
+MAX_TABLES = 256
 """Beyond this many all are deleted: projects come and go."""
 
 
@@ -71,12 +71,12 @@ def keep_table(socket: str, agent: str, native: str, payload: bytes, env: Mappin
     entries += [("P", path) for path in host.project]
     entries += [("R", setup.project), ("O", setup.outer)]
     entries += _self_protection(host, row) if "pre_tool" in row.canonical else ()
-    entries += _files({**plan.stamps, PLACE: stamp(PLACE)})
+    entries += _files({**plan.checks, PLACE: stamp(PLACE)})
     for folder in (state_dir(setup.env), os.path.dirname(config_file(setup.env))):
         if os.path.exists(folder):
             entries += [("L", folder), ("l", os.path.realpath(folder))]
         else:
-            entries += _files({folder: None})
+            entries += _files({first_missing(folder): None})
     answer = completed(NO_OPINION, row.silence).stdout if row.silence is not None else ""
     entries.append(("A", f"{answer}\n" if answer else ""))
     _write(socket, table_path(socket, agent, native), entries)
@@ -114,17 +114,8 @@ def _variables(host: Host, env: Mapping[bytes, bytes]) -> Iterator[Entry]:
 
 
 def _files(stamps: Mapping[str, Stamp | None]) -> Iterator[Entry]:
-    """What is not there is not there as long as the first folder on its way is not."""
-    missing = {_first_missing(path): None for path, seen in stamps.items() if seen is None}
-    for path, seen in {**stamps, **missing}.items():
-        if seen is not None or path in missing:
-            yield from (("F", path), ("f", _shown(seen)))
-
-
-def _first_missing(path: str) -> str:
-    while (above := os.path.dirname(path)) != path and stamp(above) is None:
-        path = above
-    return path
+    for path, seen in stamps.items():
+        yield from (("F", path), ("f", _shown(seen)))
 
 
 def _shown(seen: Stamp | None) -> str:
@@ -138,7 +129,7 @@ def _write(socket: str, path: str, entries: Iterable[Entry]) -> None:
         return  # a path with a NUL: nobody knows what that would say
     folder = os.path.dirname(path)
     make_private_dir(folder)
-    if len(_listed(folder)) > MOST_TABLES:
+    if len(_listed(folder)) > MAX_TABLES:
         delete_tables(socket)
     try:
         with open(path, "rb") as file:

@@ -13,7 +13,7 @@ import sys
 from importlib import import_module
 from time import monotonic
 
-from anyhook.documents.places import stamp
+from anyhook.documents.places import stamp, state_dir
 from anyhook.tables import registry
 from anyhook.warm.changes import Installation
 from anyhook.warm.likeness import Likeness
@@ -53,7 +53,7 @@ class Shared:
 
     def __init__(self, path: str, hot_pages: list[Span]) -> None:
         self.pid, self.path, self.hot_pages = os.getpid(), path, hot_pages
-        self.folder = installation()
+        self.folder, self._state_dir = installation(), state_dir(os.environ)
         self.likeness = Likeness("self")
         with open("/proc/self/environ", "rb") as file:
             given = dict(entry.partition(b"=")[::2] for entry in file.read().split(b"\0") if b"=" in entry)
@@ -67,6 +67,8 @@ class Shared:
     def knows_agents(self) -> bool:
         """Whether this call's user has the agents of other packages that were found here: the answer may be kept in
         the state folder, which the environment names."""
+        if state_dir(os.environ) == self._state_dir:
+            return True  # of which they were found, and no package has changed since
         known = tuple(name for name, _, _ in registry.AGENTS)
         return registry.installed(os.environ, sys.path, known) == registry.OTHERS
 
