@@ -25,7 +25,7 @@
 
 #define NOTE 0x316B686Eu
 #define LARGEST (1 << 18) /* of a table, and of a payload: a larger one does not fit into a datagram */
-#define MOST_PATHS 8
+#define MOST_PATHS 32
 
 struct table {
     char *text, *end; /* all of it */
@@ -216,18 +216,22 @@ static int take_any(struct texts *texts, const char *text, size_t size) {
 }
 
 static int is_same_payload(struct table *table, const char *payload, size_t size) {
-    struct wanted wanted[MOST_PATHS + 2] = {{0}}, *tool = NULL;
+    struct wanted wanted[MOST_PATHS] = {{0}}, *tool = NULL;
     struct texts texts = {.take = take_any, .table = table};
     int count = 0, projects = 0;
     for (char *at = table->text; at < table->end; at = after(at)) {
-        if (*at != 'P' && *at != 't' && *at != 'i') continue;
-        if (count == MOST_PATHS + 2) return 0;
+        if (!*at || !strchr("Ptiyo", *at)) continue;
+        if (count == MOST_PATHS) return 0;
         if (*at == 't') tool = wanted + count;
         if (*at == 'i') texts.path = at + 1;
         if (*at == 'P') projects++; /* these come first */
         wanted[count++].path = at + 1;
     }
     if (!read_payload(payload, size, wanted, count, &texts)) return 0;
+    /* A key that another agent's payloads have, and then the one that this agent's have with it: without that, somebody
+     * else is calling. */
+    for (int i = 0; i < count; i++)
+        if (wanted[i].path[-1] == 'y' && wanted[i].seen && !(i + 1 < count && wanted[i + 1].seen)) return 0;
     if (tool) { /* a call that self-protection has to look at */
         if (!tool->value || has(table, 's', tool->value, tool->size)) return 0;
         if (!has(table, 'r', tool->value, tool->size)) {

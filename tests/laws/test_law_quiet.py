@@ -147,6 +147,8 @@ PAYLOADS = [
     '{"session_id": "SESSION", "cwd": "ROOT/project", "cwd": "ROOT/home", "stop_hook_active": false}',
     '{"session_id": "SESSION", "tool_name": "Bash", "tool_response": {"error": "x"}, "is_error": true}',
     '{"session_id": "SESSION", "command": "ls", "tool_input": "{\\"command\\": \\"ls\\"}"',
+    '{"session_id": "SESSION", "hook_event_name": "x", "timestamp": "2026", "cwd": "ROOT/project"}',
+    '{"session_id": "SESSION", "hook_event_name": "x", "cwd": "ROOT/project", "tool_name": "Read"}',
     "{}",
     "",
 ]  # fmt: skip

@@ -105,6 +105,10 @@ def test_every_event_of_every_agent_may_be_quiet(desk: Desk) -> None:
         (b'{"cw\\u0064": "/"}', False),
         (b'{"cwd": "\\/"}', False),
         (b'{"x": {"cwd": "/"}}', True),
+        (b'{"timestamp": 1}', False),  # as another agent sends it, through this one's entry
+        (b'{"x": {"timestamp": 1}}', True),
+        (b'{"hook_event_name": "PostToolUse"}', False),
+        (b'{"hook_event_name": "PostToolUse", "cwd": null}', True),
         (b'{"cwd": {"cwd": "/"}}', True),
     ],
 )

@@ -58,6 +58,8 @@ def keep_table(socket: str, agent: str, native: str, payload: bytes, env: Mappin
     caller's own."""
     host, row = named(agent, native)
     incoming = read(host, row, payload, 0.0)
+    if any(key in incoming.payload and own not in incoming.payload for key, own in host.lent):
+        return  # another agent may be calling
     setup = Setup.of(project_of(host, incoming.payload, os.environ), dict(os.environ))
     plan = read_plan(setup)
     if plan is None or not plan.is_quiet(*row.canonical) or _is_counted(plan, row):
@@ -69,6 +71,7 @@ def keep_table(socket: str, agent: str, native: str, payload: bytes, env: Mappin
     entries += _variables(host, env)
     entries += [("p", name) for name in host.project_variables]
     entries += [("P", path) for path in host.project]
+    entries += [pair for key, own in host.lent for pair in (("y", key), ("o", own))]
     entries += [("R", setup.project), ("O", setup.outer)]
     entries += _self_protection(host, row) if "pre_tool" in row.canonical else ()
     entries += _files({**plan.checks, PLACE: stamp(PLACE)})
