@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from anyhook.cli.options import BridgeOptions
     from anyhook.model.firing import Answer
-    from anyhook.tables.host_rows import Host, HostEvent
+    from anyhook.tables.host_rows import HostEvent
     from anyhook.walk.bridge import Incoming
 
 OLDEST_S = 60.0
