@@ -33,16 +33,14 @@ def state_dir(env: Mapping[str, str]) -> str:
 
 
 def runtime_dir(env: Mapping[str, str]) -> str:
-    """The folder of the warm server's sockets and tables: in the user's runtime directory, where there is one."""
+    """The folder of the warm server's sockets and tables: in the user's runtime directory, where there is one. Whoever
+    uses it checks whose it is."""
     base = env.get("XDG_RUNTIME_DIR", "")
-    return f"{base}/anyhook" if base.startswith("/") else f"/tmp/anyhook-{os.geteuid()}"  # noqa: S108 (whoever uses it checks whose it is)
+    return f"{base}/anyhook" if base.startswith("/") else f"/tmp/anyhook-{os.geteuid()}"  # noqa: S108
 
 
-def installs_index(state_dir: str) -> str:
-    """The file that says which files of agents hold our entry."""
-    return f"{state_dir}/installs/index.json"
-
-
+INSTALLS = "installs/index.json"
+"""In our state folder, the file that says which files of agents hold our entry."""
 NO_LOCKS = (22, 37, 38, 95)
 """EINVAL, ENOLCK, ENOSYS, ENOTSUP: what `flock` says on a file system without locks."""
 NOWHERE = "/dev/null/anyhook"

@@ -94,8 +94,8 @@ def _call(table: Host, row: HostEvent, payload: bytes, env: dict[str, str]) -> N
     setup = Setup.of(project_of(table, incoming.payload, env), env)
     plan = read_plan(setup)
     incoming = looked_at(incoming, setup.env, setup.project, plan.stamps if plan is not None else None)
-    catalog = (from_plan(plan) if plan is not None else None) or made_catalog(setup)
-    Engine(setup, catalog, host="fire", one_shot=True, serves=table).bridge(table.name, row.native, incoming)
+    catalog = from_plan(plan) or made_catalog(setup)
+    Engine(setup, catalog, one_shot=True, serves=table).bridge(table.name, row.native, incoming)
 
 
 def _transfer() -> None:
