@@ -64,7 +64,16 @@ class Recent:
             if found is not None:
                 found.update(read_object(f"{self._path}-{found.get('at')}") or {})
             if found is None or not self._is_same(found):
-                self._begin(found is not None)
+                # What stood there is deleted and not replaced: a file system may flush a file that takes another's
+                # place, and an agent waits.
+                if found is not None:
+                    try:
+                        os.unlink(self._path)
+                    except OSError:
+                        pass  # somebody else was faster
+                claim: dict[str, Json] = {"agent": self._agent, "call": self._call_id, "pid": os.getpid()}
+                self._begun_s = time.time()
+                self._write(self._path, {**claim, "at": self._begun_s})
                 return None
             decided = found.get("decision")
             if isinstance(decided, dict):
@@ -75,17 +84,6 @@ class Recent:
             if time.monotonic() >= self._deadline_s or not _is_alive(found.get("pid")):
                 return None
             time.sleep(POLL_S)
-
-    def _begin(self, is_old: bool) -> None:
-        """This entry is the first. What stood there is deleted and not replaced: a file system may flush a file that
-        takes another's place, and an agent waits."""
-        if is_old:
-            try:
-                os.unlink(self._path)
-            except OSError:
-                pass  # somebody else was faster
-        self._begun_s = time.time()
-        self._write(self._path, {"agent": self._agent, "call": self._call_id, "pid": os.getpid(), "at": self._begun_s})
 
     def keep(self, decision: Decision) -> None:
         """What this entry decided, for the others, in a file of its own. Forgets what nobody asks for any more:
