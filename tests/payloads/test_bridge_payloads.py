@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,41 +12,17 @@ from jsonschema import Draft7Validator
 from anyhook.model.decision import Decision, Texts
 from anyhook.model.event import EVENTS, FIELDS
 from anyhook.model.firing import NO_OPINION, Answer
-from anyhook.tables.host_rows import EFFECTS, Host, HostEvent
+from anyhook.tables.host_rows import EFFECTS
 from anyhook.tables.registry import HOSTS, dialect, host, sample
 from anyhook.tables.sample_rows import COMMAND, REASON
 from anyhook.tables.translate import restored, to_native
 from anyhook.walk.express import completed, express
-from anyhook.walk.receive import Received, receive
+from anyhook.walk.receive import receive
 from anyhook.walk.settle import RULES, settle
+from captured import AGENTS, BY_FOLDER, DATA, PAYLOADS, each_folder, received, table_of
 
-DATA = Path(__file__).parents[1] / "data"
-PAYLOADS = sorted((DATA / "payloads").glob("*/*.json"))
-AGENTS = {"claude_agent_sdk": "claude", "kimicode": "kimi"}
-"""Folders whose agent goes by another name."""
 ENOUGH = 149
 """As many payloads there were when there were ten agents; more came with more."""
-
-
-def table_of(path: Path) -> tuple[Host, HostEvent]:
-    table = host(AGENTS.get(path.parent.name, path.parent.name))
-    stem = path.stem
-    while table.row(stem) is None and "." in stem:
-        stem = stem.rpartition(".")[0]
-    row = table.row(stem)
-    assert row is not None, path
-    return table, row
-
-
-def received(path: Path) -> tuple[Host, HostEvent, dict[str, Any], bytes, Received]:
-    table, row = table_of(path)
-    raw = path.read_bytes()
-    payload = json.loads(raw)
-    return table, row, payload, raw, receive(table, row, payload, raw)
-
-
-BY_FOLDER = {path.parent.name: [*path.parent.glob("*.json")] for path in PAYLOADS}
-each_folder = pytest.mark.parametrize("folder", BY_FOLDER)
 
 
 def test_all_payloads_are_here() -> None:

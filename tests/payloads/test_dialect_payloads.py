@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_bridge_payloads import BY_FOLDER, DATA, received
 
 from anyhook.agents.codex.replies import ALLOWED
 from anyhook.model.call import Run
@@ -27,6 +26,7 @@ from anyhook.walk.merge import judge
 from anyhook.walk.present import payload
 from anyhook.walk.receive import receive
 from anyhook.walk.settle import settle
+from captured import BY_FOLDER, DATA, received
 
 AGENTS = tuple(name for name in DIALECTS if name in INSTALLABLE)
 CAPTURED = {name: paths for name, paths in BY_FOLDER.items() if name in AGENTS}

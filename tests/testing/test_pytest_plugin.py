@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_bridge_payloads import BY_FOLDER, each_folder, received
 
 from anyhook.journal.read import JournalLine
 from anyhook.model.event import FIELDS
@@ -19,6 +18,7 @@ from anyhook.testing.kit.cases import cases_in
 from anyhook.testing.kit.events import Events, payload_of_agent
 from anyhook.testing.kit.recorded import case_of
 from anyhook.walk.receive import receive
+from captured import BY_FOLDER, each_folder, received
 
 pytest_plugins = ["pytester"]
 
