@@ -20,9 +20,16 @@ from conftest import World
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from anyhook.model.json_types import Json
+
 MB = 1_000_000
 NARROWER = 20
-CALL = {"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}, "session_id": "s", "hook_event_name": "PreToolUse"}
+CALL: dict[str, Json] = {
+    "tool_name": "Bash",
+    "tool_input": {"command": "rm -rf /"},
+    "session_id": "s",
+    "hook_event_name": "PreToolUse",
+}
 
 
 def padded(begin: str, line: str, end: str, size: int) -> str:

@@ -4,6 +4,7 @@ everything else stays as it is."""
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from itertools import product
 
 import pytest
@@ -102,7 +103,8 @@ CUT = {
 def halves(start: str, inside: int, limits: tuple[int, int]) -> None:
     """Nothing of a secret is left where a text, or what a program printed, is cut so many characters into it."""
     secret, policy = CUT[start], JournalPolicy(secrets=secrets_of({"MY_TOKEN": CANARY}))
-    for limit, what in zip(limits, (clipped, lambda text: clip(text.encode())), strict=True):
+    cutters: list[Callable[[str], Json]] = [clipped, lambda text: clip(text.encode())]
+    for limit, what in zip(limits, cutters, strict=True):
         text = ("word " * (limit // 5 + 1))[: limit - inside - 1] + f" {secret} and more"
         kept, mark, _ = json.loads(clean(what(text), policy)).partition("… [")
         assert mark
