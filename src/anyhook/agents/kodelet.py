@@ -135,21 +135,13 @@ def _hook(source: Source, file_name: str, files: Files) -> Hook | None:
     if broken:
         files.problem("not-executable", "this link does not lead to an executable file", path, fix="Fix or remove it.")
     files.made_hook()
-    return Hook(
-        id=f"kodelet:{source.scope}:{slug(name)}",
-        name=name,
-        dialect="kodelet",
-        scope=source.scope,
-        source=path,
-        place=(),
-        root=source.root,
-        label="",
-        native_event="",
-        events=(),
-        matcher=None,
-        handler="command",
-        spec={"file": path},
-        limit_s=LIMITS["command"].default_s,
+    return source.replace(path=path, label="").hook(
+        f"{source.scope}:{slug(name)}",
+        name,
+        "",
+        (),
+        {"file": path},
+        LIMITS["command"].default_s,
         definition=canonical({"file": name}),
         status=DISABLED if off else BROKEN if broken else "armed",
         why=f"its name ends in {OFF}" if off else "the link does not lead to an executable file" if broken else "",

@@ -124,22 +124,10 @@ def load(source: Source, files: Files) -> Layer:
 
 def _made(source: Source, path: str, name: str, row: EventRow) -> Hook:
     owner = f"{source.scope}:{source.label}" if source.label else source.scope
-    return Hook(
-        id=f"cline:{owner}:{name}",
-        name=name,
-        dialect="cline",
-        scope=source.scope,
-        source=path,
-        place=(),
-        root=source.root,
-        label=source.label,
-        native_event=row.native,
-        events=row.canonical,
-        matcher=None,
-        handler="command",
-        spec={"command": path},
-        limit_s=LIMIT_S,
-        definition=canonical({"event": row.native}),
+    definition = canonical({"event": row.native})
+    declared = source.replace(path=path)
+    return declared.hook(
+        f"{owner}:{name}", name, row.native, row.canonical, {"command": path}, LIMIT_S, definition=definition
     )
 
 
