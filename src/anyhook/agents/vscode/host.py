@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from anyhook.agents._claude_family import BASE, BLOCK, HALT, TOOL, TOOLS, event, specific
 from anyhook.agents._patches import split_patch
-from anyhook.tables.host_rows import Entry, Host, HostTool, Say, Taken
+from anyhook.tables.host_rows import Entry, Host, HostTool, Say, Sign, Taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,4 +98,5 @@ HOST = Host(
         "context with a prompt",
         "replaced output",
     ),
+    signs=(Sign(("timestamp", "hook_event_name"), ("cwd", "sessionId", "hookEventName")),),
 )
