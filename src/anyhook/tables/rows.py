@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     """The fields of an Outcome while the keys of a reply are read into it."""
 
 
+SPECIFIC = "hookSpecificOutput"
+"""The object for one event's answers, in most dialects that have one."""
+
+
 class Roots(Record):
     """Where a catalog is looked for: the project, the user's folders, and what the caller added."""
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from anyhook.model.record import Record
+from anyhook.tables.rows import SPECIFIC
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +33,7 @@ def entered(event: str, command: str, **keys: Json) -> dict[str, Json]:
 def denied(event: str) -> dict[str, Json]:
     """The refusal that several products read."""
     specific: Json = {"hookEventName": event, "permissionDecision": "deny", "permissionDecisionReason": REASON}
-    return {"hookSpecificOutput": specific}
+    return {SPECIFIC: specific}
 
 
 def decided(word: str) -> dict[str, Json]:

@@ -23,7 +23,7 @@ from anyhook.tables.hosted import (
 )
 from anyhook.tables.patterns import BadPattern, compile_pattern
 from anyhook.tables.readers import object_or_prose
-from anyhook.tables.rows import Dialect, Failing, Field, Key, Limits, Misplaced, Reply, Roots, Scaffold
+from anyhook.tables.rows import SPECIFIC, Dialect, Failing, Field, Key, Limits, Misplaced, Reply, Roots, Scaffold
 from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
 
 TYPE_CHECKING = False
@@ -55,7 +55,6 @@ SHAPE = EntryShape(
     top_keys=None,
     group_keys=("sequential",),
 )
-SPECIFIC = "hookSpecificOutput"
 
 
 def find(roots: Roots) -> list[Source]:

@@ -10,6 +10,7 @@ from anyhook.tables.cells import failed, names_or_pattern, native_name, output_t
 from anyhook.tables.patterns import check_pattern
 from anyhook.tables.readers import whole_object, yes_or_no
 from anyhook.tables.rows import (
+    SPECIFIC,
     Asking,
     Dialect,
     EventRow,
@@ -207,7 +208,6 @@ def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, .
     return tuple(path for path in module_files(module, (project_dir,)) if files.is_file(path))
 
 
-SPECIFIC = "hookSpecificOutput"
 CONTEXT_EVENTS = ("session_start", "user_prompt_submit", "post_tool", "post_tool_failure", "subagent_stop")
 TURN_EVENTS = ("user_prompt_submit", "post_tool", "post_tool_failure")
 
