@@ -11,7 +11,6 @@ from anyhook.tables.isolation import one_file
 from anyhook.tables.readers import object_or_nothing
 from anyhook.tables.rows import (
     Dialect,
-    Failing,
     Field,
     Key,
     Launch,
@@ -160,7 +159,6 @@ DIALECT = Dialect(
     find=find,
     load=load,
     claim=claim,
-    layering="concatenate",
     events=EVENTS,
     base=(Field("hookName", native_name), Field("taskId", session), Field("workspaceRoots", _roots)),
     match=everything,
@@ -168,9 +166,7 @@ DIALECT = Dialect(
     names=names,
     tools=tool_rows(HOST),
     replies={"command": REPLY},
-    failing=Failing(),
     limits={"command": Limits(LIMIT_S)},
-    chains=(),
     together=True,
     identity=each_by_itself,
     differences=(

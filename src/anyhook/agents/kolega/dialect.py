@@ -14,7 +14,6 @@ from anyhook.tables.rows import (
     Asking,
     Dialect,
     EventRow,
-    Failing,
     Field,
     Key,
     Launch,
@@ -299,7 +298,6 @@ DIALECT = Dialect(
     ),
     load=load,
     shape=SHAPE,
-    layering="concatenate",
     events=EVENTS,
     base=(
         Field("hook_event_name", native_name),
@@ -313,7 +311,6 @@ DIALECT = Dialect(
     scaffold=SCAFFOLD,
     tools=TOOLS,
     replies={"command": COMMAND, "python": PYTHON, "prompt": MODEL, "agent": MODEL},
-    failing=Failing(),
     limits=LIMITS,
     chains=("input",),
     closed_env=True,
