@@ -34,10 +34,17 @@ MODULE = os.path.join(os.path.dirname(anyhook.__file__), "__main__.py")
 LIMIT_S = 240.0
 """A safety net below pytest's own."""
 
-VERBS = sorted(Path(anyhook.__file__).parent.glob("cli/verb_*.py"))
+
+def modules(pattern: str) -> list[str]:
+    """The modules of the package in these files."""
+    root = Path(anyhook.__file__).parent.parent
+    paths = sorted(root.glob(f"anyhook/{pattern}"))
+    return [".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__") for path in paths]
+
+
 CORE = (
     "anyhook.entry", "anyhook.cli.app", "anyhook.cli.fire", "anyhook.cli.bridge", "anyhook.walk.engine",
-    *(f"anyhook.cli.{path.stem}" for path in VERBS),
+    *modules("cli/verb_*.py"), *modules("agents/**/*.py"),
 )  # fmt: skip
 MODELS = (
     *CORE, "anyhook.handlers.model", "anyhook.handlers.model_client", "pydantic_ai.models.openai",
