@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from anyhook.tables.readers import object_or_prose, whole_object, yes_or_no
-from anyhook.tables.rows import Asking, Key, Reply
+from anyhook.tables.rows import SPECIFIC, Asking, Key, Reply
 
-SPECIFIC = "hookSpecificOutput"
 CONTEXT_EVENTS = (
     "session_start", "user_prompt_submit", "pre_tool", "post_tool", "post_tool_failure", "subagent_start", "stop",
     "subagent_stop", "notification",

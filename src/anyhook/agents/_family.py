@@ -13,7 +13,7 @@ from anyhook.tables.hosted import calls_us, in_a_shell, no_transcript, switched,
 from anyhook.tables.isolation import one_file
 from anyhook.tables.patterns import check_pattern
 from anyhook.tables.readers import object_or_nothing
-from anyhook.tables.rows import Dialect, Failing, Field, Key, Limits, Misplaced, Reply, Roots, Scaffold
+from anyhook.tables.rows import Dialect, Field, Key, Limits, Misplaced, Reply, Roots, Scaffold
 from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
 
 TYPE_CHECKING = False
@@ -312,13 +312,10 @@ def family(
         "shape": shape,
         "launch": launch,
         "names": names,
-        "layering": "concatenate",
         "scaffold": _scaffold(host, layout),
         "tools": tool_rows(host),
         "replies": {"command": reply},
-        "failing": Failing(),
         "limits": {"command": layout.limits},
-        "chains": (),
         "together": True,
         "at_once": True,
         "identity": same_command,

@@ -151,7 +151,6 @@ DIALECT = Dialect(
     load=load,
     variables=("ANYHOOK_MANAGED_DIR",),
     schema=rule_schema,
-    layering="concatenate",
     events=EVENTS,
     base=(Field("event", native_name), Field("session", session), Field("project", project)),
     match=match,

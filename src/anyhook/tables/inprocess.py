@@ -7,7 +7,7 @@ from anyhook.model.event import EVENTS
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.tables.cells import whole_value
 from anyhook.tables.readers import whole_object
-from anyhook.tables.rows import Dialect, EventRow, Failing, Launch, Reply, Roots, Scene
+from anyhook.tables.rows import Dialect, EventRow, Launch, Reply, Roots, Scene
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +52,6 @@ DIALECT = Dialect(
     files=(),
     find=_nowhere,
     load=_nothing,
-    layering="concatenate",
     events=tuple(
         EventRow(name, (name,), BLOCKS.get(name, "advisory"), target=fields[0] if fields else None)
         for name, fields in EVENTS.items()
@@ -62,7 +61,6 @@ DIALECT = Dialect(
     launch=_no_process,
     names=_no_files,
     replies={"callable": Reply(read=whole_object, keys=())},
-    failing=Failing(),
     limits={},
     chains=("input", "prompt", "output"),
 )

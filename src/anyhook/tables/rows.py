@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     """The fields of an Outcome while the keys of a reply are read into it."""
 
 
+SPECIFIC = "hookSpecificOutput"
+"""The object for one event's answers, in most dialects that have one."""
+
+
 class Roots(Record):
     """Where a catalog is looked for: the project, the user's folders, and what the caller added."""
 
@@ -272,8 +276,6 @@ class Dialect(Record):
     """Scope and place, as people write them; `find` is the same in code."""
     find: Callable[[Roots], list[Source]]
     load: Callable[[Source, Files], Layer]
-    layering: str
-    """How layers meet: `concatenate`, `replace_lists`, `later_name_wins`, `earlier_name_wins`."""
     events: tuple[EventRow, ...]
     base: tuple[Field, ...]
     match: Callable[[Hook, Event, EventRow], str | None]
@@ -281,13 +283,15 @@ class Dialect(Record):
     launch: Callable[[Hook, Scene], Launch]
     replies: Mapping[str, Reply]
     """By handler kind."""
-    failing: Failing
     limits: Mapping[str, Limits]
     """By handler kind."""
-    chains: tuple[str, ...]
-    """Fields whose rewritten value the next hook of this dialect sees."""
     names: Callable[[Hook, Files, str, str], tuple[str, ...]]
     """The files that a project's hook names, for an approval to pin: hook, disk, project, home → absolute paths."""
+    layering: str = "concatenate"
+    """How layers meet: `concatenate`, `replace_lists`, `later_name_wins`, `earlier_name_wins`."""
+    failing: Failing = Failing()
+    chains: tuple[str, ...] = ()
+    """Fields whose rewritten value the next hook of this dialect sees."""
     scaffold: Scaffold | None = None
     """How a new hook is written; None for a dialect without files."""
     claim: Callable[[str, Json], tuple[str, int]] = lambda path, document: ("", 0)

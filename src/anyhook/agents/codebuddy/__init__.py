@@ -10,19 +10,7 @@ VERSION = "2.163.0"
 
 
 def sample() -> Sample:
-    from anyhook.tables.sample_rows import COMMAND, GUARD, Sample, denied, grouped
+    from anyhook.tables.sample_rows import called, guarded
 
-    return Sample(
-        event="PreToolUse",
-        files={
-            ".codebuddy/settings.json": grouped("PreToolUse", "Bash", ".codebuddy/hooks/guard"),
-            ".codebuddy/hooks/guard": GUARD,
-        },
-        tool="Bash",
-        calls="PreToolUse",
-        payload={
-            "session_id": "s", "hook_event_name": "PreToolUse", "cwd": "/p", "tool_name": "Bash",
-            "tool_input": {"command": COMMAND}, "client": "CLI",
-        },
-        stdout=denied("PreToolUse"),
-    )  # fmt: skip
+    payload = {"session_id": "s", "hook_event_name": "PreToolUse", "cwd": "/p", **called("Bash"), "client": "CLI"}
+    return guarded(".codebuddy/settings.json", "Bash", payload)

@@ -43,19 +43,11 @@ def drive() -> Drive:
 
 
 def sample() -> Sample:
-    from anyhook.tables.sample_rows import COMMAND, GUARD, REASON, Sample, grouped
+    from anyhook.tables.sample_rows import called, decided, guarded
 
-    return Sample(
-        event="PreToolUse",
-        files={
-            ".grok/hooks/guard.json": grouped("PreToolUse", "run_terminal_command", ".grok/hooks/scripts/guard"),
-            ".grok/hooks/scripts/guard": GUARD,
-        },
-        tool="run_terminal_command",
-        calls="PreToolUse",
-        payload={
-            "hookEventName": "pre_tool_use", "sessionId": "s", "session_id": "s", "hook_event_name": "PreToolUse",
-            "tool_name": "run_terminal_command", "tool_input": {"command": COMMAND, "description": "x"},
-        },
-        stdout={"decision": "deny", "reason": REASON},
-    )  # fmt: skip
+    tool, guard = "run_terminal_command", ".grok/hooks/scripts/guard"
+    payload = {
+        "hookEventName": "pre_tool_use", "sessionId": "s", "session_id": "s", "hook_event_name": "PreToolUse",
+        **called(tool, description="x"),
+    }  # fmt: skip
+    return guarded(".grok/hooks/guard.json", tool, payload, guard=guard, stdout=decided("deny"))

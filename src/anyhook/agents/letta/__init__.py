@@ -10,20 +10,7 @@ VERSION = "0.34.12"
 
 
 def sample() -> Sample:
-    from anyhook.tables.sample_rows import COMMAND, GUARD, REASON, Sample, grouped
+    from anyhook.tables.sample_rows import BY_STATUS, called, guarded
 
-    return Sample(
-        event="PreToolUse",
-        files={
-            ".letta/settings.json": grouped("PreToolUse", "Bash", ".letta/hooks/guard"),
-            ".letta/hooks/guard": GUARD,
-        },
-        tool="Bash",
-        calls="PreToolUse",
-        payload={
-            "event_type": "PreToolUse", "working_directory": "/p", "agent_id": "s", "tool_name": "Bash",
-            "tool_input": {"command": COMMAND},
-        },
-        stderr=REASON,
-        status=2,
-    )  # fmt: skip
+    payload = {"event_type": "PreToolUse", "working_directory": "/p", "agent_id": "s", **called("Bash")}
+    return guarded(".letta/settings.json", "Bash", payload, **BY_STATUS)

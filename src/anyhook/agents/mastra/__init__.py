@@ -11,19 +11,9 @@ VERSION = "0.32.1"
 
 
 def sample() -> Sample:
-    from anyhook.tables.sample_rows import COMMAND, GUARD, REASON, Sample
+    from anyhook.tables.sample_rows import BY_STATUS, called, guarded
 
-    matcher: Json = {"tool_name": "^execute_command$"}
-    entry: Json = {"type": "command", "command": ".mastracode/hooks/guard", "matcher": matcher}
-    return Sample(
-        event="PreToolUse",
-        files={".mastracode/hooks.json": {"PreToolUse": [entry]}, ".mastracode/hooks/guard": GUARD},
-        tool="execute_command",
-        calls="PreToolUse",
-        payload={
-            "session_id": "session-init", "cwd": "/p", "hook_event_name": "PreToolUse", "tool_name": "execute_command",
-            "tool_input": {"command": COMMAND},
-        },
-        stderr=REASON,
-        status=2,
-    )  # fmt: skip
+    tool = "execute_command"
+    handler: Json = {"type": "command", "command": ".mastracode/hooks/guard", "matcher": {"tool_name": f"^{tool}$"}}
+    payload = {"session_id": "session-init", "cwd": "/p", "hook_event_name": "PreToolUse", **called(tool)}
+    return guarded(".mastracode/hooks.json", tool, payload, entry={"PreToolUse": [handler]}, **BY_STATUS)
