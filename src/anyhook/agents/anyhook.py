@@ -113,7 +113,7 @@ WRAPPED = {
 def launch(hook: Hook, scene: Scene) -> Launch:
     """`line` is the command with the values of this call, once they are known."""
     line = str(hook.spec.get("line") or hook.spec["run"])
-    env = {**scene.env, "ANYHOOK_PROJECT": scene.project, "ANYHOOK_EVENT": scene.native}
+    env = {**scene.env, "ANYHOOK_PROJECT": scene.project}
     return Launch((SHELL, "-c", WRAPPED[str(hook.spec["then"])].format(line)), env, scene.project)
 
 

@@ -33,6 +33,10 @@ VERBS = {
     "enforce": ("anyhook.cli.verb_shadow", "Let the decisions of a hook or a rule count."),
     "report": ("anyhook.cli.verb_report", "Say what a hook or a rule stopped, or would have stopped."),
     "allow-once": ("anyhook.cli.verb_allow_once", "Let one refused call pass, once; at a terminal only."),
+    "get": ("anyhook.cli.verb_answer", "In a hook: print a field of the call."),
+    "deny": ("anyhook.cli.verb_answer", "In a hook: refuse, and say why."),
+    "ask": ("anyhook.cli.verb_answer", "In a hook: let a person decide."),
+    "context": ("anyhook.cli.verb_answer", "In a hook: tell the model something."),
     "schema": ("anyhook.cli.verb_schema", "Print the JSON Schema of a dialect's hook file."),
     "facts": ("anyhook.cli.verb_facts", "Show what a tool call would do, as rules see it."),
     "dialects": ("anyhook.cli.verb_dialects", "Show what each dialect's hooks can do."),
@@ -75,6 +79,7 @@ GROUPS = {
         "allow-once",
     ),
     "Try it": ("fire", "explain", "facts", "test", "record", "backtest", "replay", "agent"),
+    "In a hook that is a shell script": ("get", "deny", "ask", "context"),
     "What happened": ("log", "watch", "serve", "stats", "verify", "export", "import"),
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anyhook.model.call import Call
 from anyhook.model.lean_json import LONG, encode
-from anyhook.model.words import ASKED_AGAIN, RUN_VARIABLE
+from anyhook.model.words import ASKED_AGAIN, HOOK_DIALECT, HOOK_EVENT, RUN_VARIABLE
 from anyhook.tables.rows import Scene
 
 TYPE_CHECKING = False
@@ -86,7 +86,7 @@ def aim(
     if dialect.closed_env:
         mark = ""
     else:
-        env[RUN_VARIABLE] = run_id
+        env[RUN_VARIABLE], env[HOOK_DIALECT], env[HOOK_EVENT] = run_id, dialect.name, scene.native
         if trace is not None:
             told = trace.enter(env, scene.session)
     return Call(launch.argv, stdin, env, launch.cwd, hook.limit_s, mark, told), launch.missing
