@@ -21,6 +21,7 @@ from anyhook.walk.present import payload
 from command import SCRIPT
 
 if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
     from anyhook.model.outcome import Outcome
     from anyhook.tables.rows import Dialect, EventRow
     from conftest import World
@@ -87,8 +88,8 @@ def test_the_fields_of_a_call_have_one_name_in_every_dialect(name: str) -> None:
     table = dialect(name)
     row = table.row_for("pre_tool")
     assert row is not None
-    data = {"tool": "shell", "input": {"command": "ls -l"}, "session": "s1"}
-    event = to_native(Event("pre_tool", {**data}, hosted=True), table)
+    data: dict[str, Json] = {"tool": "shell", "input": {"command": "ls -l"}, "session": "s1"}
+    event = to_native(Event("pre_tool", data, hosted=True), table)
     made = payload(table, row, Scene(event, row.native, "/p", "s1", {}, {}))
     found = CallingHook(table, row, made).canonical_fields()
     given = found["input"]

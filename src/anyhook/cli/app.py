@@ -60,6 +60,7 @@ VERBS = {
     "replay": ("anyhook.cli.verb_replay", "Judge recorded runs again by today's rules."),
     "backtest": ("anyhook.cli.verb_backtest", "Try hooks on recorded events."),
     "export": ("anyhook.cli.verb_export", "Export records for other programs."),
+    "import": ("anyhook.cli.verb_import", "Read the transcripts of your agents into the past."),
     "completion": ("anyhook.cli.verb_completion", "Print a shell's completion script."),
 }
 
@@ -96,7 +97,7 @@ class Verbs(click.Group):
         from importlib import import_module
 
         command: click.Command = getattr(
-            import_module(VERBS[name][0]), name.replace("-", "_") if name != "list" else "list_"
+            import_module(VERBS[name][0]), f"{name}_" if name in ("list", "import") else name.replace("-", "_")
         )
         return command
 

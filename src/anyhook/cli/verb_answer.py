@@ -73,13 +73,13 @@ def _value(hook: CallingHook, field: str) -> Json:
             return next((tool_input[key] for key in LINES if isinstance(tool_input.get(key), str)), None)
         case "path":
             return next((tool_input[key] for key in PATHS if isinstance(tool_input.get(key), str)), None)
-        case _ if field in FACTS:
-            folder = str(given.get("project") or os.getcwd())
-            agent = hook.dialect.name if hook.dialect.name in HOSTS else None
-            found = facts_of(
-                tool, tool_input, cwd=folder, home=home_of(os.environ), project=folder, agent=agent
-            ).as_json()
-            return found[field] if isinstance(found, dict) else None
+        case _:
+            pass
+    if field in FACTS:
+        folder = str(given.get("project") or os.getcwd())
+        agent = hook.dialect.name if hook.dialect.name in HOSTS else None
+        home = home_of(os.environ)
+        return facts_of(tool, tool_input, cwd=folder, home=home, project=folder, agent=agent).as_json()[field]
     if field in given:
         return given[field]
     value: Json = {**hook.payload, "input": tool_input}

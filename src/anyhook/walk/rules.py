@@ -116,7 +116,8 @@ class Rules:
             case "rewrite":
                 return self._rewrite(hook, event, values)
             case action:
-                reason = f"{said} (rule: {hook.name})" if said else f"The rule `{hook.name}` refuses this."
+                does = "asks about" if action == "ask" else "refuses"
+                reason = f"{said} (rule: {hook.name})" if said else f"The rule `{hook.name}` {does} this."
                 return Outcome(verdict="ask" if action == "ask" else BLOCK, reason=reason)
 
     def _rewrite(self, hook: Hook, event: Event, values: dict[str, str]) -> Outcome:
