@@ -54,8 +54,9 @@ def codex(home: Path, project: str) -> Path:
 
 
 def gemini(home: Path, project: str) -> Path:
-    call = {"id": "c1", "name": "run_shell_command", "args": {"command": LINE}, "status": "success", "timestamp": AT}
-    call["result"] = [{"functionResponse": {"id": "c1", "response": {"output": "done"}}}]  # type: ignore[assignment]
+    result = [{"functionResponse": {"id": "c1", "response": {"output": "done"}}}]
+    call: dict[str, Any] = {"id": "c1", "name": "run_shell_command", "args": {"command": LINE}, "result": result}
+    call.update(status="success", timestamp=AT)
     message = {"id": "m2", "timestamp": AT, "type": "gemini", "content": ""}
     text = lines(
         {"sessionId": "s1", "projectHash": "3d9c", "startTime": AT, "kind": "main"},
@@ -105,10 +106,12 @@ def goose(home: Path, project: str) -> Path:
 
 def opencode(home: Path, project: str) -> Path:
     path = home / ".local/share/opencode/opencode.db"
-    state = {"status": "completed", "input": {"command": LINE}, "output": "done"}
-    state["time"] = {"start": 1794867565067, "end": 1794867565865}  # type: ignore[assignment]
-    told = {"p1": ("m1", {"type": "text", "text": "please do it"})}
-    told["p2"] = ("m2", {"type": "tool", "tool": "bash", "callID": "c1", "state": state})  # type: ignore[dict-item]
+    state: dict[str, Any] = {"status": "completed", "input": {"command": LINE}, "output": "done"}
+    state["time"] = {"start": 1794867565067, "end": 1794867565865}
+    told: dict[str, tuple[str, dict[str, Any]]] = {
+        "p1": ("m1", {"type": "text", "text": "please do it"}),
+        "p2": ("m2", {"type": "tool", "tool": "bash", "callID": "c1", "state": state}),
+    }
     with database(path) as opened:
         opened.execute("CREATE TABLE session (id TEXT, directory TEXT)")
         opened.execute("INSERT INTO session VALUES ('s1', ?)", (project,))

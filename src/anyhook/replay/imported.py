@@ -15,7 +15,7 @@ from anyhook.model.lean_json import digest, dumps
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from anyhook.journal.read import JournalLine
     from anyhook.tables.past import Past, PastEvent
@@ -96,7 +96,7 @@ class Importer:
         )
 
 
-def _key(agent: str, session: str, event: str, at_ns: int, data: dict[str, object]) -> str:
+def _key(agent: str, session: str, event: str, at_ns: int, data: Mapping[str, object]) -> str:
     """One event of one session; by its call where it has one, else by its time."""
     call = str(data.get("call_id") or at_ns)
     return digest(dumps([agent, session, event, call]).encode())

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from anyhook.tables.rows import Dialect, EventRow
     from anyhook.walk.context import Context
 
+NAMING = ("callable", "function", "prompt", "url")
+"""What a handler is called by that is not a command."""
+
 
 def payload(dialect: Dialect, row: EventRow, scene: Scene) -> dict[str, Json]:
     """The object that the hook reads."""
@@ -78,7 +81,7 @@ def aim(
     """The same with an input that is made already, or is going to be."""
     scene = own_scene(hook, scene) if hook.project else scene
     if hook.handler != "command":
-        words = (hook.handler, *(str(hook.spec[key]) for key in ("callable", "prompt", "url") if key in hook.spec))
+        words = (hook.handler, *(str(hook.spec[key]) for key in NAMING if key in hook.spec))
         return Call(words, stdin, {}, scene.project, hook.limit_s, ""), ""
     launch = dialect.launch(hook, scene)
     env = launch.env

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from anyhook.model.decision import Report
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook
+    from anyhook.model.json_types import Json
     from anyhook.walk.context import Context
     from anyhook.walk.routes import HookStep
     from anyhook.walk.walk import Walk
@@ -95,13 +96,23 @@ class Rules:
         }
 
     def with_line(self, step: HookStep, event: Event) -> HookStep:
-        """A rule that runs a command, with the line for this call; any other hook as it is."""
+        """A rule that runs a command, with the line for this call; a function, with what it gets beside the event;
+        any other hook as it is."""
         hook = step.hook
-        if hook.id not in self._hits or hook.handler != "command":
+        if hook.id not in self._hits or hook.handler not in ("command", "function"):
             return step
+        if hook.handler == "function":
+            return step.replace(hook=hook.replace(spec={**hook.spec, "given": self._given(hook, event)}))
         paths = tuple(self._hits[hook.id].paths)
         line = shell_line(str(hook.spec["run"]), self.values(hook, event), paths)
         return step.replace(hook=hook.replace(spec={**hook.spec, "line": line}))
+
+    def _given(self, hook: Hook, event: Event) -> dict[str, Json]:
+        """What a function is told beside the event."""
+        field, line = command_of(event) or ("", "")
+        facts = self.call(event).facts.as_json() if "tool" in event.data else {}
+        paths: list[Json] = [*self._hits[hook.id].paths]
+        return {"agent": self.host, "command": line, "command_key": field, "facts": facts, "paths": paths}
 
     def outcome(self, hook: Hook, event: Event) -> Outcome:
         """What a rule that holds asks for."""

@@ -35,6 +35,8 @@ def events(path: str) -> Iterator[PastEvent]:
                 failed = inner(data, "success") is False
                 output = inner(data, "error", "message") if failed else inner(data, "result", "content")
                 yield from session.result(at, inner(data, "toolCallId"), output, failed=failed)
+            case _:
+                pass
 
 
 PAST = Past(places, events)

@@ -44,6 +44,8 @@ def events(path: str) -> Iterator[PastEvent]:
                     output = inner(result, "value", "content") or inner(result, "error")
                     failed = inner(result, "status") == "error" or inner(result, "value", "isError") is True
                     yield from session.result(at, inner(part, "id"), output, failed=failed)
+                case _:
+                    pass
 
 
 PAST = Past(places, events)
