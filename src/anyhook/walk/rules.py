@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from anyhook.walk.routes import HookStep
     from anyhook.walk.walk import Walk
 
+MAX_INDEXES = 64
+"""For how many routes an engine remembers which rules concern which calls."""
+
 
 class Rules:
     """Asks the rules of one event. It lives as long as the event."""
@@ -151,34 +154,56 @@ def ask_rule(walk: Walk, position: int) -> str:
     if walk.rules is None:
         walk.rules = Rules(walk.context, str(walk.event.data.get("session") or walk.context.session))
     if walk.unmet_for is not walk.current:
-        walk.unmet, walk.unmet_for = _unmet(walk, walk.rules.call(walk.current), position), walk.current
+        walk.unmet, walk.unmet_for = _unmet(walk, walk.rules.call(walk.current)), walk.current
         if position in walk.unmet:
             return NOT_MET
     return walk.rules.wanted(step, walk.current)
 
 
-def _unmet(walk: Walk, call: RuleCall, first: int) -> dict[int, Report]:
-    """The rules from here on that do not apply to the call, and their reports. Whatever is wrong with a rule, it is
+class RuleIndex:
+    """The rules among the steps of a route, by what a call must have for one to be asked at all: most calls concern few
+    of many rules."""
+
+    def __init__(self, steps: tuple[HookStep, ...]) -> None:
+        self.steps = steps
+        self.reports: dict[int, Report] = {}
+        """What is said of each where it does not apply: the same each time."""
+        self.by_mark: dict[str, list[int]] = {}
+        for position, step in enumerate(steps):
+            needs = step.hook.spec.get("needs")
+            if isinstance(needs, tuple) and step.why is None and step.hook.status == ARMED:
+                self.reports[position] = idle_report(step.hook, NOT_MET)
+                for mark in needs:
+                    self.by_mark.setdefault(mark, []).append(position)
+
+
+def _index_of(walk: Walk) -> RuleIndex:
+    steps, known = walk.route.steps, walk.context.routes.rule_indexes
+    found = known.get(id(steps))
+    if found is None or found.steps is not steps:
+        if len(known) >= MAX_INDEXES:
+            known.clear()
+        found = known[id(steps)] = RuleIndex(steps)
+    return found
+
+
+def _unmet(walk: Walk, call: RuleCall) -> dict[int, Report]:
+    """The rules that do not apply to the call, by their place, and their reports. Whatever is wrong with a rule, it is
     asked again by itself."""
-    found: dict[int, Report] = {}
-    known = walk.context.routes.unmet
     try:
         marks = call.marks()
     except Exception:  # noqa: BLE001 (every rule that is asked will say so)
-        return found
-    for position, step in enumerate(walk.route.steps[first:], first):
-        spec = step.hook.spec
-        if "needs" not in spec or step.why is not None or step.hook.status != ARMED:
-            continue
+        return {}
+    index = _index_of(walk)
+    found = index.reports.copy()
+    for position in {position for mark in marks for position in index.by_mark.get(mark, ())}:
+        spec = index.steps[position].hook.spec
         try:
-            if not marks.isdisjoint(spec["needs"]) and holds(spec["tree"], call, Hits(spec.get("except") or ())):  # type: ignore[arg-type]
+            if not holds(spec["tree"], call, Hits(spec.get("except") or ())):  # type: ignore[arg-type]
                 continue
-        except Exception:  # noqa: BLE001, S112 (the same)
-            continue
-        report = known.get(step.hook.id)
-        if report is None:
-            report = known[step.hook.id] = idle_report(step.hook, NOT_MET)
-        found[position] = report
+        except Exception:  # noqa: BLE001, S110 (the same)
+            pass
+        del found[position]
     return found
 
 
