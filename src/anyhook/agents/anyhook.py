@@ -13,12 +13,13 @@ from anyhook.shell.loose import words_read
 from anyhook.shell.named import named_files
 from anyhook.tables.cells import native_name, project, session
 from anyhook.tables.inprocess import BLOCKS
-from anyhook.tables.readers import object_or_text
+from anyhook.tables.readers import object_or_text, whole_object
 from anyhook.tables.rows import (
     Dialect,
     EventRow,
     Failing,
     Field,
+    Key,
     Launch,
     Limits,
     Misplaced,
@@ -31,6 +32,7 @@ from anyhook.tables.rows import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.documents.files import Files
+    from anyhook.model.call import Run
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.tables.sample_rows import Sample
@@ -64,8 +66,8 @@ EVENTS = tuple(
     )
     for name, fields in CANONICAL.items()
 )
-LIMITS = {"command": Limits(default_s=60.0, max_s=600.0)}
-FILE, FOLDER = "hooks.toml", ".anyhook"
+LIMITS = dict.fromkeys(("command", "function"), Limits(default_s=60.0, max_s=600.0))
+FILE, FUNCTIONS, FOLDER = "hooks.toml", "hooks.py", ".anyhook"
 
 
 def find(roots: Roots) -> list[Source]:
@@ -73,14 +75,24 @@ def find(roots: Roots) -> list[Source]:
     managed = managed_dir(roots.env)
     return [
         Source("anyhook", SCOPE, f"{managed}/{FILE}", managed),
+        Source("anyhook", SCOPE, f"{managed}/{FUNCTIONS}", managed),
         Source("anyhook", "user", f"{user}/{FILE}", user),
+        Source("anyhook", "user", f"{user}/{FUNCTIONS}", user),
         Source("anyhook", "project", f"{roots.project}/{FOLDER}/{FILE}", roots.project),
+        Source("anyhook", "project", f"{roots.project}/{FOLDER}/{FUNCTIONS}", roots.project),
     ]
 
 
 def load(source: Source, files: Files) -> Layer:
     if source.scope == SCOPE and not believed(source.path, files):
         return Layer(source, ())
+    if source.path.endswith(FUNCTIONS):
+        text = files.text(source.path)
+        if text is None:
+            return Layer(source, ())
+        from anyhook.rules.function_file import FunctionFile
+
+        return Layer(source, tuple(FunctionFile(source, files, EVENTS, LIMITS["function"]).read_source(text)))
     document = files.document(source.path, "toml")
     if document is None:
         return Layer(source, ())
@@ -89,7 +101,7 @@ def load(source: Source, files: Files) -> Layer:
 
 def claim(path: str, document: Json) -> tuple[str, int]:
     rules = isinstance(document, dict) and isinstance(document.get("rule"), list)
-    if path.endswith((f"/{FOLDER}/{FILE}", f"/anyhook/{FILE}")):
+    if path.endswith(tuple(f"/{folder}/{name}" for folder in (FOLDER, "anyhook") for name in (FILE, FUNCTIONS))):
         return path, 3
     return path, 3 * (rules and path.endswith(".toml"))
 
@@ -113,11 +125,14 @@ WRAPPED = {
 def launch(hook: Hook, scene: Scene) -> Launch:
     """`line` is the command with the values of this call, once they are known."""
     line = str(hook.spec.get("line") or hook.spec["run"])
-    env = {**scene.env, "ANYHOOK_PROJECT": scene.project, "ANYHOOK_EVENT": scene.native}
+    env = {**scene.env, "ANYHOOK_PROJECT": scene.project}
     return Launch((SHELL, "-c", WRAPPED[str(hook.spec["then"])].format(line)), env, scene.project)
 
 
 def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, ...]:
+    if hook.handler == "function":
+        modules = hook.spec.get("modules")
+        return (hook.source, *(str(path) for path in (modules if isinstance(modules, dict) else {}).values()))
     if hook.handler != "command":
         return ()
     return named_files(words_read(str(hook.spec["run"])), project_dir, home, {}, files)
@@ -128,15 +143,24 @@ def sort(hook: Hook) -> tuple[Json, ...]:
     return (hook.spec.get("then") != "rewrite",)
 
 
+def answered(run: Run) -> Run:
+    """A function that ends its process before it has answered has failed."""
+    return run if run.stdout else run.replace(stdout=b'{"unanswered": true}')
+
+
+def unanswered(answer: dict[str, Json], _event: str) -> str:
+    return "it ended before it answered" if "unanswered" in answer else ""
+
+
 SCAFFOLD = Scaffold(shape="rules", scripts={}, tool="Bash")
 
 DIALECT = Dialect(
     name="anyhook",
     title="anyhook rules",
     files=(
-        ("managed", "/etc/anyhook/hooks.toml"),
-        ("user", "~/.config/anyhook/hooks.toml"),
-        ("project", ".anyhook/hooks.toml"),
+        ("managed", "/etc/anyhook/hooks.toml, hooks.py"),
+        ("user", "~/.config/anyhook/hooks.toml, hooks.py"),
+        ("project", ".anyhook/hooks.toml, hooks.py"),
     ),
     find=find,
     claim=claim,
@@ -159,6 +183,18 @@ DIALECT = Dialect(
     scaffold=SCAFFOLD,
     replies={
         "rule": Reply(read=object_or_text, keys=()),
+        "function": Reply(
+            read=whole_object,
+            streams=answered,
+            spoils=unanswered,
+            keys=(
+                Key(("verdict",), "string", "verdict", words=(("deny", "block", ()), ("ask", "ask", ()))),
+                Key(("reason",), "string", "reason"),
+                Key(("context",), "string", "context"),
+                Key(("message",), "string", "messages"),
+                Key(("input",), "object", "tool_input", on=("pre_tool", "permission_request")),
+            ),
+        ),
         "command": Reply(
             read=object_or_text, keys=(), exits={0: "pass", 2: "block"}, exit_reasons=("stderr", "stdout")
         ),

@@ -41,6 +41,10 @@ def start(
         from anyhook.handlers.python import start_callable
 
         return start_callable(hook, dialect, call, scene)
+    if hook.handler == "function":
+        from anyhook.handlers.function import start_function
+
+        return start_function(hook, call, scene)
     if hook.handler == "builtin":
         from anyhook.model.lean_json import encode
 

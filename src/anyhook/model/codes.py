@@ -62,6 +62,9 @@ CODES = {
     "invalid-toml": Code(
         FILE, ERROR, "The file is not valid TOML, so none of its hooks can be read.", "Fix the line that is named."
     ),
+    "invalid-python": Code(
+        FILE, ERROR, "The file is not valid Python, so none of its hooks can be read.", "Fix the line that is named."
+    ),
     "no-front-matter": Code(
         FILE, ERROR, "The hook's fields belong between two `---` lines at the top of the file. This file has none.",
         "Start the file with a `---` line, the fields, and another `---` line."),
