@@ -13,7 +13,7 @@ from anyhook.tables.registry import HOSTS, host
 from anyhook.walk import long_context
 
 if TYPE_CHECKING:
-    from anyhook import Answer
+    from anyhook.model.firing import Answer
     from conftest import World
 
 
