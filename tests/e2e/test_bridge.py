@@ -279,6 +279,8 @@ def test_two_entries_of_one_agent_run_hooks_once(world: World) -> None:
     assert call(world, "claude", "PreToolUse", given) == first
     assert (world.root / "ran").read_text() == "ran\n"
     assert [problem["code"] for problem in world.journal()[1]["decision"]["problems"]] == ["fired-twice"]
+    (counted,) = json.loads(world.command("stats", "--json").stdout)["hooks"]
+    assert (counted["runs"], counted["blocks"]) == (1, 1)
     call(world, "claude", "PreToolUse", payload(world, "claude/PreToolUse", tool_input={"command": "other"}))
     call(world, "claude", "PreToolUse", payload(world, "claude/PreToolUse", tool_use_id="next"))
     assert (world.root / "ran").read_text() == "ran\n" * 3, "another input or id is another call"

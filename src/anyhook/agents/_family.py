@@ -319,6 +319,7 @@ def family(
         "together": True,
         "at_once": True,
         "identity": same_command,
+        "dense": True,
         "variables": tuple(
             variable
             for root, (variable, _) in (host.entry.roots if host.entry else {}).items()

@@ -337,6 +337,13 @@ CODES = {
         "The agent supports nothing like what a hook asked for on this event.",
         "Look up what the agent supports, and change the hook to ask for that.",
     ),
+    "context-cut": Code(
+        ANSWER,
+        WARNING,
+        "Hooks gave the model more context than this agent takes at once. What is over is left out, and a line at its"
+        " end says so.",
+        "Let the hooks say less. The whole text is in the file that the line names.",
+    ),
     "journal-failed": Code(
         OWN,
         WARNING,

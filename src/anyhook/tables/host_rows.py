@@ -154,6 +154,8 @@ class Host(Record):
     """What turns them off in any of those."""
     gaps: tuple[str, ...] = ()
     """Surfaces that its hooks do not see."""
+    max_context: int = 0
+    """How many bytes of context it takes at once; 0 where that is not known. What is more is cut, and kept."""
     lent: tuple[tuple[str, str], ...] = ()
     """Keys by which a payload shows that another agent sent it, which runs entries from this one's files. Beside the
     second key of a pair, the first is this agent's own; "" where it never is."""

@@ -330,6 +330,9 @@ class Dialect(Record):
     """All of a rewritten input (the call's, the hook's), where hooks name only the fields that they change."""
     closed_env: bool = False
     """Whether no anyhook variable may be added to a hook's environment."""
+    dense: bool = False
+    """Whether its payloads have no space after a colon or a comma, as products in Go, Rust or JavaScript write them:
+    shell hooks search the text."""
     sort: Callable[[Hook], tuple[Json, ...]] | None = None
     """The order inside one event, where it is not the order of declaration."""
     withholds: bool = False

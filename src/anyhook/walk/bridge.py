@@ -255,6 +255,10 @@ def _tell(context: Context, incoming: Incoming, parts: tuple[Part, ...], decisio
     if decision.tool_output is not None and table.result is not None:
         shaped = decision.replace(tool_output=table.result(received.response, decision.tool_output))
     settled = settle(shaped, row.says, incoming.where)
+    if table.max_context and len(str(settled.effects.get("context", ""))) * 4 > table.max_context:
+        from anyhook.walk.long_context import cut
+
+        settled = cut(settled, table.max_context, context.setup.env, incoming.where)
     answer = express(settled.effects, row.says) if settled.effects else NO_OPINION
     if incoming.doubts and not answer.stderr:
         from anyhook.walk.bridge_failure import sentence

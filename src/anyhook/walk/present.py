@@ -66,7 +66,7 @@ def stdin_of(dialect: Dialect, row: EventRow, scene: Scene) -> bytes:
         elif type(item) is dict:
             for part in item.values():
                 long = long or (type(part) is str and len(part) > LONG)
-    return encode(payload(dialect, row, scene), long=long)
+    return encode(payload(dialect, row, scene), long=long, dense=dialect.dense)
 
 
 def own_scene(hook: Hook, scene: Scene) -> Scene:

@@ -238,6 +238,7 @@ SCAFFOLD = Scaffold(
 DIALECT = Dialect(
     name="claude",
     title="Claude Code",
+    dense=True,
     files=(
         ("user", "~/.claude/settings.json (CLAUDE_CONFIG_DIR)"),
         ("project", ".claude/settings.json, then .claude/settings.local.json"),

@@ -152,6 +152,7 @@ HOST = Host(
     ),
     confirm="Interactive sessions run the project's hooks once the workspace is trusted; `/hooks` shows them.",
     gaps=("tools that run on the maker's servers",),
+    max_context=10_000,
     lent=(("timestamp", ""), ("conversation_id", ""), ("project_path", ""), ("hook_event_name", "cwd")),
     signs=(Sign(("transcript_path", "cwd", "hook_event_name"), ("hookEventName", "conversation_id", "project_path")),),
     result=_result,

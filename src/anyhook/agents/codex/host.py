@@ -64,4 +64,5 @@ HOST = Host(
     ),
     confirm="a new or changed hook waits until you have approved it there: start `codex` and open `/hooks`.",
     gaps=("hosted web search", "a rewritten part of a patch", "input written into a running shell (`write_stdin`)"),
+    max_context=10_000,  # about 2,500 tokens
 )

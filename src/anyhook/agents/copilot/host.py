@@ -148,6 +148,7 @@ HOST = Host(
     switches=(OffSwitch(("disableAllHooks",)),),
     confirm="Project hooks run once the folder is trusted.",
     gaps=("refusing a prompt", "MCP calls of the cloud agent"),
+    max_context=10_000,
     lent=(("hook_event_name", "sessionId"),),
     signs=(Sign(("timestamp", "hook_event_name", "cwd"), ("sessionId", "hookEventName")),),
     result=_result,

@@ -115,6 +115,7 @@ HOST = Host(
         "approval prompts",
         "cloud agents, which do not have the user's hooks",
     ),
+    max_context=10_000,
     lent=(("hookEventName", ""),),
     signs=(Sign(("cursor_version",)), Sign(("conversation_id", "generation_id", "workspace_roots"))),
 )
