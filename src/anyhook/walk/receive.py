@@ -25,6 +25,8 @@ class Received(Record):
     """Whether the events are parts of one call."""
     response: Json
     """The tool's result as the host gave it."""
+    lost: bool = False
+    """Whether the tool's input is there and is not an object: nobody can tell what the call would do."""
 
 
 def receive(host: Host, row: HostEvent, payload: dict[str, Json], raw: bytes) -> Received:
@@ -49,14 +51,14 @@ def receive(host: Host, row: HostEvent, payload: dict[str, Json], raw: bytes) ->
         data.setdefault("tool_error", text_of(data.get("output", "")))
     if "agent_type" in data:
         data.setdefault("agent_name", data["agent_type"])
-    given = data.get("input")
+    given, lost = data.get("input"), False
     if not isinstance(given, dict):
-        given = None
+        given, lost = None, given is not None
         data.pop("input", None)
     tool = host.tools.get(str(data.get("tool"))) if "tool" in data else None
     event = Event(name, {key: data[key] for key in data if key in FIELDS}, raw, hosted=True)
     if tool is None:
-        return Received((event,), given, None, False, response)
+        return Received((event,), given, None, False, response, lost)
     parts = tool.split(given) if tool.split is not None and given is not None else []
     if parts:
         also = (str(data["tool"]),)
@@ -64,7 +66,7 @@ def receive(host: Host, row: HostEvent, payload: dict[str, Json], raw: bytes) ->
             event.replace(data={**event.data, "tool": ours, "input": part}, also=also) for ours, part in parts
         )
         return Received(events, given, tool, True, response)
-    return Received((_in_our_words(event, tool),), given, tool, False, response)
+    return Received((_in_our_words(event, tool),), given, tool, False, response, lost)
 
 
 def recalled(host: Host, event: Event) -> Event:

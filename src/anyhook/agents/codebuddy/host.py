@@ -70,9 +70,9 @@ EVENTS = (
         why_not=UNSEEN,
     ),
     HostEvent("Notification", ("notification",), NOTE),
-    HostEvent("SubagentStart", ("subagent_start",), AGENT, why_not=UNSEEN),
-    HostEvent("SubagentStop", ("subagent_stop",), AGENT, {"block": BLOCK}, limit_s=600, why_not=UNSEEN),
-    HostEvent("PreCompact", ("pre_compact",), TRIGGER, why_not=UNSEEN),
+    HostEvent("SubagentStart", ("subagent_start",), AGENT),
+    HostEvent("SubagentStop", ("subagent_stop",), AGENT, limit_s=600, why_not="a block does not send it back"),
+    HostEvent("PreCompact", ("pre_compact",), TRIGGER),
     HostEvent("Stop", ("stop",), LAST, {"block": BLOCK}, limit_s=600),
     HostEvent("SessionEnd", ("session_end",), REASON, why_not="not fired by `codebuddy -p`"),
 )
