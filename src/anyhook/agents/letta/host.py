@@ -26,6 +26,7 @@ TOOL = (
     Taken("call_id", ("tool_call_id",)),
 )
 ERROR = (Taken("tool_error", ("error_message",)), Taken("output", ("error_message",)))
+AGENT = (Taken("agent_type", ("subagent_type",)), Taken("agent_name", ("subagent_id",)))
 UNSEEN = "`letta -p` does not fire it"
 
 EVENTS = (
@@ -56,7 +57,7 @@ EVENTS = (
         limit_s=600,
     ),
     HostEvent("Notification", ("notification",), NOTE, why_not=UNSEEN),
-    HostEvent("SubagentStop", ("subagent_stop",), limit_s=600, why_not="a refusal does not send it back"),
+    HostEvent("SubagentStop", ("subagent_stop",), AGENT, limit_s=600, why_not="a refusal does not send it back"),
     HostEvent("PreCompact", ("pre_compact",), TRIGGER, why_not=UNSEEN),
     HostEvent(
         "Stop", ("stop",), (Taken("last_message", ("assistant_message",)),), {"block": EXIT_2}, limit_s=600,
@@ -69,7 +70,7 @@ HOST = Host(
     name="letta",
     title="Letta Code",
     events=EVENTS,
-    base=(Taken("session", ("conversation_id", "agent_id")),),
+    base=(Taken("session", ("agent_id", "conversation_id")),),  # tools come with the first alone
     tools={
         "Bash": HostTool("shell"),
         "Read": HostTool("read_file", FILE),

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from anyhook.tables.sample_rows import Sample
 
 VERSION = "0.32.1"
+UNFIRED = ("session_start", "user_prompt_submit", "notification", "subagent_start", "stop", "session_end")
 SETTINGS = "{home}/.local/share/mastracode/settings.json"
 
 
@@ -27,7 +28,10 @@ def drive() -> Drive:
         ("--settings", SETTINGS, "--permission-mode", "auto", "-p", "{prompt}"),
         {"MASTRA_TELEMETRY_DISABLED": "1", "MASTRACODE_DISABLE_UPDATE_CHECK": "1"},
         writes={SETTINGS: settings},
-        cannot_show={"pre_tool allow": "without a person it asks nobody"},
+        cannot_show={
+            "pre_tool allow": "`mastracode -p` asks nobody",
+            **dict.fromkeys(UNFIRED, "`mastracode -p` does not fire it"),
+        },
     )
     asking = usual.replace(words=("--settings", SETTINGS, "--permission-mode", "deny", "-p", "{prompt}"))
     return usual.replace(scenarios={ASKING: asking})
