@@ -23,7 +23,7 @@ from anyhook.agents._claude_family import (
     request,
     specific,
 )
-from anyhook.tables.host_rows import Entry, Host, HostEvent, OffSwitch, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, OffSwitch, Sign, Taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -152,5 +152,7 @@ HOST = Host(
     ),
     confirm="Interactive sessions run the project's hooks once the workspace is trusted; `/hooks` shows them.",
     gaps=("tools that run on the maker's servers",),
+    lent=(("timestamp", ""), ("conversation_id", ""), ("project_path", ""), ("hook_event_name", "cwd")),
+    signs=(Sign(("transcript_path", "cwd", "hook_event_name"), ("hookEventName", "conversation_id", "project_path")),),
     result=_result,
 )
