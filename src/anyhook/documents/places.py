@@ -32,11 +32,8 @@ def state_dir(env: Mapping[str, str]) -> str:
     return base_of(env, "XDG_STATE_HOME", ".local/state") + "/anyhook"
 
 
-def installs_index(state_dir: str) -> str:
-    """The file that says which files of agents hold our entry."""
-    return f"{state_dir}/installs/index.json"
-
-
+INSTALLS = "installs/index.json"
+"""In our state folder, the file that says which files of agents hold our entry."""
 NO_LOCKS = (22, 37, 38, 95)
 """EINVAL, ENOLCK, ENOSYS, ENOTSUP: what `flock` says on a file system without locks."""
 NOWHERE = "/dev/null/anyhook"

@@ -9,7 +9,7 @@ import os
 import sys
 
 from anyhook import __version__
-from anyhook.documents.places import believed_dir, stamp, write_private
+from anyhook.documents.places import believed_dir, file_name, stamp, write_private
 from anyhook.model.record import Record
 from anyhook.tables.registry import DIALECTS, VARIABLES
 
@@ -129,20 +129,11 @@ class CatalogPlan(Record):
         return not self.problems and not self.gone and self.events.keys().isdisjoint(events)
 
 
-def plan_path(own_dir: str, key: tuple[object, ...]) -> str:
-    """A file name per key. Two keys of one name cost a look at the files, no more, so a plain checksum will do;
-    those of the library are shared objects, and loading one costs more than this loop."""
-    checksum = 0
-    for byte in repr(key).encode("utf-8", "surrogateescape"):
-        checksum = (checksum * 131 + byte) & 0xFFFF_FFFF_FFFF_FFFF
-    return f"{own_dir}/plans/{checksum:016x}"
-
-
 def read_plan(setup: Setup) -> CatalogPlan | None:
     """The plan, if every file still looks as it did when the plan was made."""
     try:
         own_dir, key = believed_dir(setup.env, setup.project, setup.outer), setup.key()
-        with open(plan_path(own_dir, key), "rb") as file:
+        with open(f"{own_dir}/plans/{file_name(repr(key))}", "rb") as file:
             state = os.fstat(file.fileno())
             if state.st_uid != os.geteuid() or (state.st_mode | os.stat(own_dir).st_mode) & 0o022:
                 return None
@@ -162,7 +153,7 @@ def keep_plan(setup: Setup, plan: CatalogPlan, begun_ns: int) -> None:
     youngest = max((max(seen[0], seen[1]) for seen in plan.stamps.values() if seen), default=0)
     if begun_ns - youngest < SETTLED_NS:
         return
-    path = plan_path(setup.own_dir(), plan.key)
+    path = f"{setup.own_dir()}/plans/{file_name(repr(plan.key))}"
     try:
         write_private(path, marshal.dumps(tuple([getattr(plan, field) for field in plan.fields])))
     except (OSError, ValueError):

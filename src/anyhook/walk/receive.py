@@ -33,7 +33,7 @@ def receive(host: Host, row: HostEvent, payload: dict[str, Json], raw: bytes) ->
     """The events of one payload."""
     data: dict[str, Json] = {}
     for taken in (*host.base, *row.takes):
-        value = _first(payload, taken.paths)
+        value = first(payload, taken.paths)
         if value is not None and taken.make is not None:
             value = taken.make(value)
         if value is not None:
@@ -43,7 +43,7 @@ def receive(host: Host, row: HostEvent, payload: dict[str, Json], raw: bytes) ->
     if not row.canonical or (row.when is not None and not row.when(payload)):
         return Received((), None, None, False, response)
     name = row.canonical[0]
-    error = _first(payload, row.error)
+    error = first(payload, row.error)
     if len(row.canonical) > 1 and error:
         name = row.canonical[-1]
         data["tool_error"] = text_of(data.get("output", "") if error is True else error)
@@ -56,42 +56,32 @@ def receive(host: Host, row: HostEvent, payload: dict[str, Json], raw: bytes) ->
         given, lost = None, given is not None
         data.pop("input", None)
     tool = host.tools.get(str(data.get("tool"))) if "tool" in data else None
-    event = Event(name, {key: data[key] for key in data if key in FIELDS}, raw, hosted=True)
+    fields = {key: data[key] for key in data if key in FIELDS}
     if tool is None:
-        return Received((event,), given, None, False, response, lost)
+        return Received((Event(name, fields, raw, hosted=True),), given, None, False, response, lost)
     parts = tool.split(given) if tool.split is not None and given is not None else []
     if parts:
         also = (str(data["tool"]),)
         events = tuple(
-            event.replace(data={**event.data, "tool": ours, "input": part}, also=also) for ours, part in parts
+            Event(name, {**fields, "tool": ours, "input": part}, raw, hosted=True, also=also) for ours, part in parts
         )
         return Received(events, given, tool, True, response)
-    return Received((_in_our_words(event, tool),), given, tool, False, response, lost)
+    event = Event(name, fields, raw, True, tool.ours, dict(tool.inputs), (tool.ours,))
+    return Received((event,), given, tool, False, response, lost)
 
 
 def recalled(host: Host, event: Event) -> Event:
     """A recorded event of the host's, of whose payload only the fields are left, with our words for its tool."""
     name = str(event.data.get("tool"))
     if name in host.tools:
-        return _in_our_words(event, host.tools[name])
+        tool = host.tools[name]
+        return event.replace(ours=tool.ours, inputs=dict(tool.inputs), also=(tool.ours,))
     split = {native: tool.ours for native, tool in host.tools.items() if tool.split is not None}
     return event.replace(also=tuple(native for native, ours in split.items() if ours == name) or (*split,))
 
 
-def _in_our_words(event: Event, tool: HostTool) -> Event:
-    return event.replace(ours=tool.ours, inputs=dict(tool.inputs), also=(tool.ours,))
-
-
-def project_of(host: Host, payload: dict[str, Json]) -> str | None:
-    """The folder that the payload calls the project."""
-    for path in host.project:  # some send an empty text first, and the folder elsewhere
-        found = _first(payload, (path,))
-        if isinstance(found, str) and found:
-            return found
-    return None
-
-
-def _first(payload: Json, paths: tuple[str, ...]) -> Json:
+def first(payload: Json, paths: tuple[str, ...]) -> Json:
+    """The first value that is there; dots lead into objects and lists."""
     for path in paths:
         value = payload
         for name in path.split("."):
