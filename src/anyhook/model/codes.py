@@ -152,6 +152,9 @@ CODES = {
     "module-missing": Code(
         COMMAND, ERROR, "The module or function that the hook names was not found.",
         "Correct the name, or make the module importable."),
+    "server-missing": Code(
+        COMMAND, ERROR, "The hook calls a tool of an MCP server that is not configured, or the MCP client is missing.",
+        "Add the server to ~/.claude.json or .mcp.json, or install anyhook[mcp]."),
     "no-event": Code(
         COMMAND, ERROR, "anyhook asked the executable for its event and got no usable answer.",
         "Make it print one of the dialect's events and exit with status 0."),
