@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +20,11 @@ PREPARING = ("trust", "enable", "disable")
 PROJECT_VERBS = (*RECORDED[:3], *PREPARING)
 
 
-def vector_cases(folder: Path, per_dialect: int) -> tuple[dict[str, Any], list[Case]]:
-    """Scenes and cases of every n-th fit vector, at most so many cases of a dialect."""
+def vector_cases(folder: Path, dialects: Iterable[str], per_dialect: int) -> tuple[dict[str, Any], list[Case]]:
+    """Scenes and cases of every n-th fit vector of some dialects, at most so many cases of each."""
     scenes: dict[str, Any] = {}
     cases: list[Case] = []
-    for place in sorted(path for path in folder.iterdir() if path.is_dir()):
+    for place in (folder / name for name in sorted(dialects)):
         fit = [vector for vector in _vectors(place) if _is_fit(vector)]
         step = max(1, len(fit) // per_dialect)
         for vector in fit[::step]:

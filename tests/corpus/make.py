@@ -38,7 +38,7 @@ def planned() -> tuple[dict[str, dict[str, Any]], list[Case]]:
     made_up = unseen(stdin, {host: events_of(host) for host in HOSTS})
     texts = answers()
     cases = [*fired(tables, list(texts)), *postured(tables), *bridged(stdin), *mixed(stdin), *bridged(made_up, 4)]
-    more, copied = vector_cases(VECTORS, VECTORS_PER_DIALECT)
+    more, copied = vector_cases(VECTORS, DIALECTS, VECTORS_PER_DIALECT)
     numbers: Counter[str] = Counter()
     named = []
     for case in [*cases, *copied]:

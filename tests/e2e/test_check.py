@@ -582,3 +582,8 @@ def test_an_event_that_stands_twice_in_a_json_file(world: World) -> None:
     named = text.replace(f' "PreToolUse": {gate},\n', "").replace('"true"', '"echo \\"PreToolUse\\" PreToolUse"')
     world.write(path, named)
     assert "repeated-key" not in codes(check(world))
+
+
+def test_a_file_of_two_dialects_is_complained_of_once(world: World) -> None:
+    world.write(world.project / ".github/hooks/a.json", '{"version": 1')
+    assert world.command("list").stderr.count("[invalid-json]") == 1

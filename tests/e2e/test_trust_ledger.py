@@ -127,10 +127,11 @@ def test_a_plan_that_others_can_write_is_not_believed(box: Box) -> None:
 
 def test_user_folders_inside_the_project_are_the_projects(box: Box) -> None:
     box.script("x.sh", "ran")
+    box.script("y.sh", "ran")
     box.write(".cfg/kode/config.yaml", f"hooks:\n  tool_call_pre:\n    - exec: {box.project}/x.sh\n")
     box.write(".cfg/agents/hooks/gate/HOOK.md", "---\nname: gate\ndescription: d\ntrigger: before_tool\n---\n")
     box.script(".cfg/agents/hooks/gate/scripts/run.sh", "ran")
-    hooks = {"PreToolUse": [{"hooks": [{"type": "command", "command": f"{box.project}/x.sh"}]}]}
+    hooks = {"PreToolUse": [{"hooks": [{"type": "command", "command": f"{box.project}/y.sh"}]}]}
     box.write("plugin/hooks/hooks.json", json.dumps({"hooks": hooks}))
     box.write(".cfg/anyhook/config.toml", f'plugins = ["{box.project}/plugin"]\n')
     box.env["XDG_CONFIG_HOME"] = str(box.project / ".cfg")

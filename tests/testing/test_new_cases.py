@@ -9,11 +9,16 @@ import pytest
 from anyhook.tables.registry import DIALECTS, dialect
 from conftest import World
 
-PAIRS = [(name, row.native) for name in DIALECTS for row in dialect(name).events]
-GATES = [(name, dialect(name).row_for("pre_tool").native) for name in DIALECTS]  # type: ignore[union-attr]
+NEW = [name for name in DIALECTS if dialect(name).scaffold]
+IN_PROJECTS = [name for name in NEW if "project" in dict(dialect(name).files)]
+PAIRS = [(name, row.native) for name in IN_PROJECTS for row in dialect(name).events]
 
 
-@pytest.mark.parametrize(("name", "native"), GATES)
+def gates(names: list[str]) -> list[tuple[str, str]]:
+    return [(name, row.native) for name in names if (row := dialect(name).row_for("pre_tool"))]
+
+
+@pytest.mark.parametrize(("name", "native"), gates(IN_PROJECTS))
 def test_the_first_cases_of_a_gate_hold(world: World, name: str, native: str) -> None:
     done = world.command("new", "guard", "--dialect", name, "--event", native, "--with-test")
     assert done.returncode == 0, done.stderr
@@ -23,6 +28,16 @@ def test_the_first_cases_of_a_gate_hold(world: World, name: str, native: str) ->
     found = json.loads(done.stdout)
     assert (found["passed"], found["failed"]) == (2, 0)
     assert json.loads(world.command("check", "--format", "json").stdout) == {"problems": []}
+
+
+@pytest.mark.parametrize(("name", "native"), gates([name for name in NEW if name not in IN_PROJECTS]))
+def test_a_dialect_without_project_hooks_gets_one_of_the_user(world: World, name: str, native: str) -> None:
+    words = ["new", "guard", "--dialect", name, "--event", native]
+    done = world.command(*words, "--with-test")
+    assert (done.returncode, "cases run in a project" in done.stderr) == (3, True)
+    done = world.command(*words, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["id"].split(":")[:2] == [name, "user"]
 
 
 def test_every_event_gets_cases_that_can_be_read(world: World) -> None:

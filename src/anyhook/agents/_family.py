@@ -358,7 +358,7 @@ def _scaffold(host: Host, layout: Layout) -> Scaffold:
         shape=layout.style,
         scripts=scripts,
         command=command,
-        declared_in=("hooks.json",) if any(place.path.endswith("/") for place in first.values()) else (),
+        declared_in=(f"{host.name}.json",) if any(place.path.endswith("/") for place in first.values()) else (),
         key=layout.command_key,
         under=layout.under,
         matcher=layout.matcher_key,

@@ -36,7 +36,10 @@ class NewOptions(ProjectJsonOptions):
     tool: str | None = option("--tool", "Only for this tool.", "NAME")
     lang: str | None = option("--lang", "The script's language; default: bash.", "LANG", choices=("bash", "python"))
     scope: str | None = option(
-        "--scope", "For this project (the default) or for the user.", "SCOPE", choices=("project", "user")
+        "--scope",
+        "For the project (the default if the dialect has such hooks) or the user.",
+        "SCOPE",
+        choices=("project", "user"),
     )
     with_test: bool = switch("--with-test", "Also write its first test cases, for `anyhook test`.")
 
@@ -100,7 +103,9 @@ def _order(name: str, options: NewOptions) -> tuple[Order, str]:
         raise BadCall(f"--event: name the event. Events of {table.name}: {known}.")
     roots = setup_of(options).roots(())
     row, canonical = find_row(table, options.event)
-    scope: Scope = "user" if options.scope == "user" else "project"
+    scope: Scope = "project" if "project" in dict(table.files) else "user"
+    if options.scope:
+        scope = "user" if options.scope == "user" else "project"
     lang: Lang = "python" if options.lang == "python" else "bash"
     return Order(name, table, row, scope, lang, options.tool or "", roots), canonical
 

@@ -145,9 +145,9 @@ def short_path(path: str) -> str:
 
 
 def problem_lines(problems: Sequence[Problem]) -> list[str]:
-    """Problems as a person reads them."""
+    """Problems as a person reads them: once each, also where two dialects read the same file."""
     lines: list[str] = []
-    for problem in problems:
+    for problem in {(each.code, each.where, each.what): each for each in problems}.values():
         lines.append(f"{problem.severity}: {problem.where or 'anyhook'}: {problem.what} [{problem.code}]")
         if problem.why:
             lines.append(f"    why: {problem.why}")
