@@ -120,7 +120,7 @@ def main() -> int:
     except BaseException as error:  # noqa: BLE001 (whatever goes wrong on the way is this hook's failure)
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
-        sys.stderr.write(f"the tool {task['tool']} could not be called: {error or type(error).__name__}\n")
+        sys.stderr.write(f"the tool {task['tool']} could not be called: {str(error) or type(error).__name__}\n")
         return 1
     (sys.stderr if status else sys.stdout).write(said)
     return status

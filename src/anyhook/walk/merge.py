@@ -53,7 +53,7 @@ POSTED_FIXES = {
     "output": "Let it answer with one JSON object, or with nothing.",
 }
 CALLED_FIXES = {
-    "not_started": "Name a server of ~/.claude.json or .mcp.json, and install anyhook[mcp].",
+    "not_started": "Name a server of the agent's MCP settings, and install anyhook[mcp].",
     "exit": "Check that the server starts and has this tool.",
 }
 HANDLER_FIXES = {"prompt": ASKED_FIXES, "agent": ASKED_FIXES, "http": POSTED_FIXES, "mcp_tool": CALLED_FIXES}

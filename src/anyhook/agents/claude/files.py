@@ -81,7 +81,18 @@ def _entries(document: Json, source: Source, files: Files, shape: EntryShape) ->
 def _of_plugin(source: Source, files: Files, shape: EntryShape) -> list[Hook]:
     ours = plugin(source, ".claude-plugin/plugin.json", files)
     document = files.document(source.path, "json") if ours else None
-    return [] if ours is None or document is None else _entries(document, ours, files, shape)
+    if ours is None or document is None:
+        return []
+    modules = document.get("modules") if isinstance(document, dict) else None
+    if isinstance(modules, list) and modules:
+        files.problem(
+            "agent-mod",
+            f"the plugin {ours.label} brings {len(modules)} module(s) that run inside Claude Code",
+            source.path,
+            "they run before every hook that is not managed, and can change a call, or allow one that a hook refused",
+            severity="warning",
+        )
+    return _entries(document, ours, files, shape)
 
 
 def _of_installed(source: Source, files: Files, shape: EntryShape) -> list[Hook]:

@@ -151,6 +151,7 @@ HOST = Host(
     program="claude",
     without_us="open",  # exit 127 was seen to be passed over, 2026-11
     settings=LAYERS,
+    managed=("{etc}/claude-code/managed-settings.json", "{etc}/claude-code/managed-settings.d/*.json"),
     switches=(
         OffSwitch(("disableAllHooks",)),
         OffSwitch(("allowManagedHooksOnly",)),

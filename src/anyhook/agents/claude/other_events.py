@@ -36,7 +36,7 @@ def _answers(event: str) -> HostEvent:
         ("elicitation",) if event == "Elicitation" else ("elicitation_result",),
         ASKED if event == "Elicitation" else ANSWERED,
         {
-            "block": specific(event, action="decline"),
+            "block": EXIT_2,
             "allow": specific(event, action="accept"),
             "input": specific(event, content="{input}"),
             "message": TELL,
