@@ -9,18 +9,20 @@ TOOLS := .make/tools
 FRAMEWORKS := .venv-frameworks
 AGENTS := claude codex gemini copilot goose
 AGENTS_DIR := .agents
+MINUTES := 60
 TYPED := src tests docs/generate.py scripts/demo.py live $(if $(wildcard bench/*.py),bench)
 
 # Keep compiled files, whatever the shell says: otherwise every test run compiles everything again.
 unexport PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED
 
 .DEFAULT_GOAL := help
-.PHONY: help wheels setup demo test test-all frameworks live lint docs bench scale clean
+.PHONY: help wheels setup demo test test-all fuzz frameworks live lint docs bench scale clean
 
 help:
 	@echo "make demo        a tour of one project with hooks of five dialects"
 	@echo "make test        lint, types, generated pages, and the tests"
 	@echo "make test-all    the same plus the slow tests: whole agents, a browser, a cluster (about five minutes more)"
+	@echo "make fuzz        the properties on new examples, again and again, for an hour (or MINUTES=...)"
 	@echo "make frameworks  hooks in five agent frameworks; installs them (about 1 GB) into $(FRAMEWORKS)"
 	@echo "make live        real agents ($(AGENTS); or AGENTS=...); installs them into $(AGENTS_DIR) (about 1.5 GB)"
 	@echo "make lint        ruff and mypy only"
@@ -70,6 +72,15 @@ test: $(READY) $(TOOLS)
 
 test-all: $(ALL) $(TOOLS)
 	@sh scripts/test.sh $(MAKE) $(BIN)/python -n 3 --cold --hypothesis-profile=search
+
+# Every round looks for new examples: of what projects' files hold, of what agents send, of what hooks answer. The first
+# one that breaks a property ends it.
+fuzz: $(READY)
+	@end=$$(($$(date +%s) + 60 * $(MINUTES))); rounds=0; \
+	while [ $$(date +%s) -lt $$end ]; do \
+	    $(BIN)/python -m pytest -q -x --timeout=0 --hypothesis-profile=fuzz tests/laws || exit 1; \
+	    rounds=$$((rounds + 1)); \
+	done; echo "$$rounds rounds, nothing found"
 
 # The frameworks are too large for the development environment. Their own deprecation warnings are not our errors.
 $(FRAMEWORKS)/.ready: pyproject.toml scripts/setup.sh

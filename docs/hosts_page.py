@@ -56,6 +56,12 @@ any, or else through its model or on stderr. The journal has it as `bridge-faile
 The agent never gets an exit status that means something else to it. Deep nesting (up to 10,000 levels) and long numbers
 in a payload are read, and reach hooks as they were sent.
 
+Some agents also run entries from other agents' files, with tool names, payloads and answers of their own. anyhook
+recognises the caller by its payload, and takes the call as that agent's: its events, its tools, its form of an answer.
+If it does not know the caller, it asks your hooks as usual, and the call counts as one that could not be judged.
+`doctor` and `status` name the entries that an agent may run. They do not call that agent installed for it, because its
+own settings decide whether it does.
+
 Hook files are read independently. Whatever a project's files contain, your own hooks answer as if those files did not
 exist. If reading a file fails, only that file is dropped, with a problem (`layer-failed`).
 
@@ -288,6 +294,9 @@ def _section(table: Host, seen: Sequence[Sight]) -> str:
     found = agents.get(table.name) if isinstance(agents, dict) else None
     if isinstance(found, dict):
         lines.append(f"Seen live on {found.get('date')} with {found.get('version')}.")
+    lent = [host(name).title for name in table.reads if name != table.name and name in HOSTS and host(name).lent]
+    if lent and table.signs:
+        lines.append(f"It may also run the entry of {' and '.join(lent)}, and is then answered in its own words.")
     if table.gaps:
         lines.append(f"Not covered: {'; '.join(table.gaps)}.")
     lines.append("\n".join(["| event | canonical | honours | observed | |", "| --- | --- | --- | --- | --- |", *rows]))

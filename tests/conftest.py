@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _always = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None)
 settings.register_profile("house", _always, derandomize=True, max_examples=25)
 settings.register_profile("search", _always)
+settings.register_profile("fuzz", _always, max_examples=1000)
 settings.load_profile("house")
 
 

@@ -67,9 +67,6 @@ PROJECT_FILES: dict[str, tuple[tuple[str, str], ...]] = {
     "goose": ((".agents/plugins/it/hooks/hooks.json", GROUP),),
 }  # fmt: skip
 
-CASES = [(name, path, text) for name, files in PROJECT_FILES.items() for path, text in files]
-IDS = [f"{name}-{path.rsplit('/', 1)[-1]}-{number}" for number, (name, path, _) in enumerate(CASES)]
-
 OF_PROJECTS = [name for name in DIALECTS if any(scope == "project" for scope, _ in dialect(name).files)]
 """Dialects that read files of a project."""
 
@@ -78,6 +75,11 @@ for name in DIALECTS:
         shown = sample(name).files.items()
         texts = ((path, value if isinstance(value, str) else json.dumps(value)) for path, value in shown)
         PROJECT_FILES[name] = tuple(texts)
+
+CASES = [(name, path, text) for name, files in PROJECT_FILES.items() for path, text in files]
+IDS = [f"{name}-{path.rsplit('/', 1)[-1]}-{number}" for number, (name, path, _) in enumerate(CASES)]
+NUMBERED = [case for case in CASES if "%s" in case[2]]
+"""Those in which the number stands where a hook's limit does, or its order."""
 
 
 def filled(text: str, number: str) -> str:

@@ -137,3 +137,17 @@ def test_a_bad_call(bare: World) -> None:
     done = bare.command("doctor", "claud")
     assert (done.returncode, done.stdout) == (3, "")
     assert "Did you mean `claude`?" in done.stderr
+
+
+def test_an_agent_that_runs_anothers_entry(bare: World) -> None:
+    """It is not called installed: whether it does run that entry is its own setting."""
+    bare.command("install", "claude")
+    row = doctor(bare, "cursor")["cursor"]
+    assert row["status"] == "NOT_INSTALLED"
+    (through,) = row["through"]
+    assert through == f"the entry of Claude Code ({bare.home}/.claude/settings.json)"
+    assert "may run the entry of Claude Code" in " ".join(bare.command("doctor", "cursor").stdout.split())
+    shown = json.loads(bare.command("status", "cursor", "--json").stdout)["agents"]["cursor"]
+    assert (shown["installed"], shown["state"]) == (False, "unknown")
+    assert "may run the entry of Claude Code" in shown["why"]
+    assert doctor(bare, "copilot")["copilot"]["through"] == [], "it reads the project's file only"

@@ -13,7 +13,7 @@ from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.walk.build import build
 from anyhook.walk.routes import open_catalog
 from conftest import World
-from layer_files import CASES, IDS, OF_PROJECTS, PROJECT_FILES, filled
+from layer_files import CASES, IDS, NUMBERED, OF_PROJECTS, PROJECT_FILES, filled
 
 if TYPE_CHECKING:
     from anyhook.documents.files import Files
@@ -50,7 +50,7 @@ def test_every_dialect_is_here() -> None:
     assert set(PROJECT_FILES) == set(OF_PROJECTS)
 
 
-@pytest.mark.parametrize(("name", "path", "text"), CASES, ids=IDS)
+@pytest.mark.parametrize(("name", "path", "text"), NUMBERED, ids=IDS[: len(NUMBERED)])
 def test_a_number_in_a_project_changes_nothing(world: World, name: str, path: str, text: str) -> None:
     """An unapproved clone, through the command that agents call: twice, since the second reads a plan."""
     world.hook("kodik", "PreToolUse", REFUSE)
@@ -60,7 +60,7 @@ def test_a_number_in_a_project_changes_nothing(world: World, name: str, path: st
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-@pytest.mark.parametrize(("name", "path", "text"), CASES, ids=IDS)
+@pytest.mark.parametrize(("name", "path", "text"), NUMBERED, ids=IDS[: len(NUMBERED)])
 def test_a_number_is_a_problem_of_its_entry(world: World, name: str, path: str, text: str, number: str) -> None:
     """A bad number is told like any other bad value; the net under all of loading is not needed for it."""
     world.hook("kolega", "PreToolUse", "true")

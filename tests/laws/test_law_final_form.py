@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anyhook import Event
@@ -63,6 +63,11 @@ behaviours = st.tuples(
 )
 
 
+BACK: list[Behaviour] = [("rewrites", frozenset("a"), "b"), ("refuses", frozenset("a"), "a")]
+"""A gate between two rewrites, of which the second makes the call what it was at first."""
+
+
+@example([("refuses", frozenset(), "a")] * 5 + BACK + [("rewrites", frozenset("ab"), "a")])
 @given(st.lists(behaviours, min_size=EACH * len(DIALECTS), max_size=EACH * len(DIALECTS)))
 def test_no_gate_lets_a_form_pass_that_it_would_refuse(engine: Engine, chosen: list[Behaviour]) -> None:
     hooks = engine.catalog.for_event("pre_tool")

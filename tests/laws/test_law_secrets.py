@@ -31,6 +31,7 @@ def contexts(text: str) -> list[Json]:
         {"x": [{"y": text}]},
         {"stdout": json.dumps({"log": text, "n": [1]})},
         {"stdout": json.dumps({"log": json.dumps([text])})},
+        {"stdout": json.dumps(text)},
         {"input": {"content": f"first line\n{text}\nlast line\n"}},
         {"result": {"stdout": f"$ run\n\n{text}", "stderr": ""}},
         {"prompt": f"Please look at this:\n{text}\nand go on."},

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from anyhook.model.firing import Answer
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Host, HostEvent
+    from anyhook.walk.bridge import Incoming
 
 OLDEST_S = 60.0
 """An age beyond this is a clock that nobody understands (a container that was frozen), and not a slow start."""
@@ -59,19 +60,25 @@ def bridge(agent: str, native: str, options: BridgeOptions) -> int:
     watchdog = Watchdog(begun + row.limit_s - margin_s(row) / 2, overdue)
     watchdog.start()
     try:
-        answer = _answer(table, row, options, begun, watchdog)
+        raw = sys.stdin.buffer.read() if sys.stdin is not None else b""
+        incoming = read(table, row, raw, begun)
+        if any(key in incoming.payload and own not in incoming.payload for key, own in table.lent):
+            from anyhook.walk.caller import recognised
+
+            incoming = recognised(incoming, raw, os.environ)
+            table, row = incoming.table, incoming.row
+        answer = _answer(incoming, options, watchdog)
     except Exception as error:  # noqa: BLE001 (whatever it was: the agent gets an answer that it understands)
         answer = fail(error, watchdog.refusal)  # what we refuse needs no hook
     watchdog.stop()
     return _tell(answer, row)
 
 
-def _answer(table: Host, row: HostEvent, options: BridgeOptions, begun: float, watchdog: Watchdog) -> Answer:
-    incoming = read(table, row, sys.stdin.buffer.read() if sys.stdin is not None else b"", begun)
-    events = incoming.received.events
+def _answer(incoming: Incoming, options: BridgeOptions, watchdog: Watchdog) -> Answer:
+    table, row, events = incoming.table, incoming.row, incoming.received.events
     if not events:
         return NO_OPINION
-    setup = setup_of(_project(table, incoming.payload, options), options, begun + row.limit_s / 2)
+    setup = setup_of(_project(table, incoming.payload, options), options, incoming.begun_s + row.limit_s / 2)
     plan = read_plan(setup)
     incoming = looked_at(incoming, setup.env, setup.project, plan.stamps if plan is not None else None)
     watchdog.refusal = incoming.refusal

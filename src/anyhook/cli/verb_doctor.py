@@ -26,7 +26,7 @@ from anyhook.state.plans import Setup
 from anyhook.tables.host_rows import EFFECTS
 from anyhook.tables.registry import HOSTS, INSTALLABLE, host
 from anyhook.tables.shapes import guess
-from anyhook.walk.agent_status import unguarded, wanted_events
+from anyhook.walk.agent_status import borrowed, unguarded, wanted_events
 from anyhook.walk.build import build
 from anyhook.walk.status import SAFE_STATES, gates
 from anyhook.warm.client import ask, servers
@@ -125,6 +125,8 @@ class AgentState:
     covers: dict[str, list[str]]
     gaps: list[str]
     never: list[str]
+    through: list[str]
+    """Our entries in other agents' files, which it runs as well."""
     organisation: list[str]
     """What the agent's managed files decide."""
     mods: list[str]
@@ -145,6 +147,7 @@ class AgentState:
             "covers": {event: [*effects] for event, effects in self.covers.items()},
             "gaps": [*self.gaps],
             "never": [*self.never],
+            "through": [*self.through],
             "organisation": [*self.organisation],
             "mods": [*self.mods],
         }
@@ -186,9 +189,10 @@ def _look(table: Host, setup: Setup, catalog: Catalog, live_limit_s: float | Non
     ]
     version = version_of(program) if program else None
     without_us = "closed" if seen.closed else table.without_us
+    through = borrowed(table, setup)
     return AgentState(
         program, version, [*seen.installed], status, reason, network, copied, without_us, guards, covers, gaps, never,
-        decided(table), mods,
+        through, decided(table), mods,
     )  # fmt: skip
 
 
@@ -196,6 +200,8 @@ def _tell(table: Host, state: AgentState) -> None:
     there = (state.version or "version unknown") if state.program is not None else "not found"
     render.out(f"{MARKS[state.status]} {table.title}: {state.status} ({there})", _style(state.status))
     lines = wrapped(state.reason, INDENT, INDENT)
+    for entry in state.through:
+        lines += _row("note", f"it may run {entry} as well, and is then answered in its own words")
     if state.installed:
         if state.network not in (None, "off"):
             lines += _row("note", f"it was driven with the network on: {state.network}")

@@ -105,12 +105,15 @@ def _behind_sign(line: str, low: str, begin: int, sign: int, level: int, name: s
             if is_placeholder(line[value:end].strip()) or is_code(line[value:end], "", name)
             else (value, end, INSTEAD)
         )
-    if name == "private-lines":
-        end = low.find("\nprivate-mac", value)
-        return run(line, value, frozenset("0123456789")), end if end >= 0 else len(line), "\n" + INSTEAD
+    if name.endswith("private-lines"):  # after a newline that is escaped, its letter comes first
+        begin = run(line, value, frozenset("0123456789"))
+        stops = [stop for stop in (low.find("private-mac", begin), line.find('"', begin)) if stop >= 0]
+        end = min(stops, default=len(line))
+        return begin, end - backslashes(line, end), f" {INSTEAD} "
     if not colon and value == sign + 1 and _begins_line(low, begin) and first not in ("\\", "'", '"', "{", "["):
         end = until(line, value, _ENDS_WORD | _BACKSLASH)  # a line of an env file: all of it is the value
-        if line[end : end + 1] in ("", " ", "\t", "\r", "\n") and "&&" not in line[value:end]:
+        after = line[end : end + 1] if line[end : end + 1] != "\\" else line[run(line, end, _BACKSLASH) :][:1]
+        if after in ("", " ", "\t", "\r", "\n", "n", "r", '"') and "&&" not in line[value:end]:
             return None if is_code(line[value:end].rstrip(";,"), "", name) else (value, end, INSTEAD)
     if not colon and first == "{" and "}" in line[value : value + 100]:  # ODBC
         end = line.find("}", value)
@@ -126,7 +129,7 @@ def _is_header(low: str, value: int, name: str) -> bool:
 
 
 def _begins_line(low: str, begin: int) -> bool:
-    start = low.rfind("\n", 0, begin) + 1
+    start = max(low.rfind("\n", 0, begin) + 1, low.rfind("\\n", 0, begin + 1) + 2)  # as it is, or escaped
     return low[start:begin].strip() in ("", "export", "set", "env", "declare -x")
 
 

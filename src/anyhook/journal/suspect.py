@@ -43,7 +43,7 @@ TEXT_LIMIT = 16_384
 _DEPTH_QUICK = 8
 """How deep a value may be nested to be done with quickly."""
 _PLAIN = frozenset({int, float, bool, type(None)})
-OPENS = frozenset("{[")
+OPENS = frozenset('{["')
 _OPTION = frozenset("puabwkPUK")
 """Letters of options behind which some programs have a secret."""
 NAMING = frozenset({"name", "key", "kind", "Name", "Key"})

@@ -42,6 +42,9 @@ def host_mistakes(host: Host) -> Iterator[str]:
             yield f"HOST.tools[{native}].rejoin: nothing is rejoined, for there is no `split`"
     for dialect, scopes in host.reads.items():
         yield from unknown(f"HOST.reads[{dialect}]", scopes, SCOPES, "scope")
+    for sign in host.signs:
+        if not sign.keys and not (sign.variables and sign.without):
+            yield "HOST.signs: a sign needs keys, or variables and keys that are not there"
     roots = ("home", "project", *(host.entry.roots if host.entry is not None else ()))
     for path in host.settings:
         yield from unknown("HOST.settings", _braced(path), roots, "folder")

@@ -114,6 +114,17 @@ class OffSwitch(Record):
     """Its value for no hooks; where it is a list, what must not be in it."""
 
 
+class Sign(Record):
+    """What tells that a call is this agent's, where it came through another agent's entry."""
+
+    keys: tuple[str, ...] = ()
+    """Keys that the payload has, all of them."""
+    without: tuple[str, ...] = ()
+    """Keys that it does not have."""
+    variables: tuple[str, ...] = ()
+    """Variables that are set, all of them. Agents that it starts inherit them, so they count beside `without` only."""
+
+
 class Host(Record):
     """One agent."""
 
@@ -145,6 +156,11 @@ class Host(Record):
     """Files by which an organisation decides about its hooks; `{etc}` comes first, and a star is any name."""
     gaps: tuple[str, ...] = ()
     """Surfaces that its hooks do not see."""
+    lent: tuple[tuple[str, str], ...] = ()
+    """Keys by which a payload shows that another agent sent it, which runs entries from this one's files. Beside the
+    second key of a pair, the first is this agent's own; "" where it never is."""
+    signs: tuple[Sign, ...] = ()
+    """What tells this agent's calls through such an entry; one of them is enough."""
     result: Callable[[Json, Json], Json] | None = None
     """A replaced output in the shape of the tool's own result (the payload's, ours); None where it has none."""
 

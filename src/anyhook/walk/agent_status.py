@@ -10,6 +10,7 @@ from anyhook.install.diagnosis import INERT, NOT_INSTALLED, REFUSING, diagnose
 from anyhook.model.hook import ARMED
 from anyhook.model.record import Record
 from anyhook.tables.host_rows import channel_of
+from anyhook.tables.registry import HOSTS, host
 from anyhook.walk.status import SAFE_STATES, protected
 
 if TYPE_CHECKING:
@@ -45,6 +46,9 @@ def agent_status(table: Host, setup: Setup, found: Sequence[GateStatus]) -> Agen
     """`found` is the state of every gate in this agent."""
     seen = diagnose(table, home_of(setup.env), setup.project, setup.env)
     state, why = _judged(table, seen, found)
+    through = borrowed(table, setup) if seen.status == NOT_INSTALLED else ()
+    if through:
+        state, why = "unknown", f"{why}; it may run {through[0]}, and is then answered in its own words"
     return AgentStatus(bool(seen.installed), state, why, channel_of(table), seen.status == INERT)
 
 
@@ -60,6 +64,19 @@ def _judged(table: Host, seen: Diagnosis, found: Sequence[GateStatus]) -> tuple[
     if set(seen.scopes) <= set(table.confirms):
         return "unknown", f"the entry is in place, but whether it was confirmed cannot be seen: {table.confirm}"
     return "on", ""
+
+
+def borrowed(table: Host, setup: Setup) -> list[str]:
+    """Our entries in other agents' files, which this agent runs as well."""
+    told: list[str] = []
+    for name, scopes in table.reads.items() if table.signs else ():
+        lender = host(name) if name in HOSTS and name != table.name else None
+        if lender is None or not lender.lent:
+            continue
+        seen = diagnose(lender, home_of(setup.env), setup.project, setup.env)
+        if set(scopes).intersection(seen.scopes):
+            told.append(f"the entry of {lender.title} ({', '.join(seen.installed)})")
+    return told
 
 
 def wanted_events(catalog: Catalog) -> set[str]:

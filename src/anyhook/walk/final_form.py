@@ -80,14 +80,11 @@ def judge_final_form(walk: Walk) -> Generator[Waitable, Run, None]:
 
 
 def final_form(event: Event, entries: Sequence[Judged]) -> Event | None:
-    """The event as it will happen, in its host's words; None where nobody changed it."""
+    """The event as it will happen, in its host's words; None where nobody rewrote it. It may be what it was at first,
+    which a hook between two rewrites has not seen."""
     decision = merge(event.name, entries)
-    data = dict(event.data)
-    for field, rewrite in REWRITES:
-        value = getattr(decision, rewrite)
-        if value is not None:
-            data[field] = value
-    return None if same(data, event.data) else event.replace(data=data)
+    made = {field: value for field, rewrite in REWRITES if (value := getattr(decision, rewrite)) is not None}
+    return event.replace(data={**event.data, **made}) if made else None
 
 
 def with_second(first: Judged, second: Outcome) -> Judged:

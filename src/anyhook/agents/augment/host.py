@@ -4,7 +4,7 @@ documents alone."""
 from __future__ import annotations
 
 from anyhook.agents._claude_family import TELL, context, grouped, permission, specific
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Sign, Taken
 
 TOOL = (Taken("tool", ("tool_name",)), Taken("input", ("tool_input",)))
 OUTPUT = (Taken("output", ("tool_output", "tool_error")),)
@@ -70,4 +70,5 @@ HOST = Host(
         "rewritten input and output",
         "tools of MCP servers, without a matcher for them",
     ),
+    signs=(Sign(("conversation_id", "workspace_roots"), ("generation_id",)),),
 )

@@ -24,7 +24,7 @@ from anyhook.agents._claude_family import (
     specific,
 )
 from anyhook.agents.claude.other_events import OTHER_EVENTS
-from anyhook.tables.host_rows import Entry, Host, HostEvent, OffSwitch, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, OffSwitch, Sign, Taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -158,5 +158,7 @@ HOST = Host(
     ),
     confirm="Interactive sessions run the project's hooks once the workspace is trusted; `/hooks` shows them.",
     gaps=("tools that run on the maker's servers",),
+    lent=(("timestamp", ""), ("conversation_id", ""), ("project_path", ""), ("hook_event_name", "cwd")),
+    signs=(Sign(("transcript_path", "cwd", "hook_event_name"), ("hookEventName", "conversation_id", "project_path")),),
     result=_result,
 )

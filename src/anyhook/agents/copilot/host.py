@@ -7,7 +7,7 @@ from anyhook.agents._claude_family import BLOCK, NOTE, REASON, TRIGGER
 from anyhook.agents._patches import split_patch
 from anyhook.agents._results import result_text, unpacked
 from anyhook.model.texts import text_of
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch, Say, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch, Say, Sign, Taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,8 +36,18 @@ TOOL = (
     Taken("input", ("toolArgs", "toolInput", "tool_input"), unpacked),
 )
 AGENT = (Taken("agent_type", ("agentType", "agentName")), Taken("last_message", ("response",)))
-STOP = (Taken("stop_reason", ("stopReason",)),)
+STOP = (Taken("stop_reason", ("stopReason", "stop_reason")),)
 FILE = {"content": "file_text"}
+EDIT = {"old_text": "old_str", "new_text": "new_str"}
+BORROWED = {
+    "Bash": HostTool("shell"),
+    "Read": HostTool("read_file"),
+    "Write": HostTool("write_file", FILE),
+    "Edit": HostTool("edit_file", EDIT),
+    "Glob": HostTool("list_files", {"glob": "pattern"}),
+    "Grep": HostTool("grep"),
+}
+"""Its names for tools in an entry of `.claude/settings.json`; their input stays its own. Measured with 1.0.102."""
 
 EVENTS = (
     HostEvent("sessionStart", ("session_start",), (Taken("source", ("source",), _source),), {"context": CONTEXT}),
@@ -69,7 +79,7 @@ EVENTS = (
     HostEvent(
         "postToolUse",
         ("post_tool",),
-        (*TOOL, Taken("output", ("toolResult",), result_text)),
+        (*TOOL, Taken("output", ("toolResult", "tool_result.text_result_for_llm"), result_text)),
         {
             "context": CONTEXT,
             "output": Say({"modifiedResult": {"textResultForLlm": "{output}", "resultType": "success"}}),
@@ -113,13 +123,14 @@ HOST = Host(
         "powershell": HostTool("shell"),
         "view": HostTool("read_file"),
         "create": HostTool("write_file", FILE),
-        "edit": HostTool("edit_file", {"old_text": "old_str", "new_text": "new_str"}),
-        "str_replace_editor": HostTool("edit_file", {"old_text": "old_str", "new_text": "new_str"}),
+        "edit": HostTool("edit_file", EDIT),
+        "str_replace_editor": HostTool("edit_file", EDIT),
         "apply_patch": HostTool("edit_file", split=split_patch),
         "glob": HostTool("list_files", {"glob": "pattern"}),
         "grep": HostTool("grep"),
         "rg": HostTool("grep"),
         "task": HostTool("delegate_task", {"agent_name": "agent_type", "task": "prompt"}),
+        **BORROWED,
     },
     entry=Entry(
         "list",
@@ -138,5 +149,7 @@ HOST = Host(
     switches=(OffSwitch(("disableAllHooks",)),),
     confirm="Project hooks run once the folder is trusted.",
     gaps=("refusing a prompt", "MCP calls of the cloud agent"),
+    lent=(("hook_event_name", "sessionId"),),
+    signs=(Sign(("timestamp", "hook_event_name", "cwd"), ("sessionId", "hookEventName")),),
     result=_result,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from anyhook.agents._claude_family import EDIT, FILE, REASON, TASK, TOOL, TRIGGER
 from anyhook.agents._results import unpacked
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Sign, Taken
 
 FACET = "the same call reaches preToolUse and postToolUse"
 ALONE = "no canonical event"
@@ -116,4 +116,6 @@ HOST = Host(
         "approval prompts",
         "cloud agents, which do not have the user's hooks",
     ),
+    lent=(("hookEventName", ""),),
+    signs=(Sign(("cursor_version",)), Sign(("conversation_id", "generation_id", "workspace_roots"))),
 )

@@ -17,7 +17,7 @@ from anyhook.agents._claude_family import (
     specific,
 )
 from anyhook.agents._patches import split_patch
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Sign, Taken
 
 APPROVE = Say({"decision": "approve"})
 OUTPUT = (Taken("output", ("tool_response.output", "tool_response")),)
@@ -78,4 +78,8 @@ HOST = Host(
     program="devin",
     confirm="It runs no hooks in Restricted Mode.",
     gaps=("work of sub-agents in the background", "cloud sessions", "asking the user", "replaced output"),
+    signs=(
+        Sign(("prompt_id",), ("cwd", "transcript_path")),
+        Sign((), ("cwd", "transcript_path"), ("DEVIN_PROJECT_DIR",)),  # the start of a session has no prompt yet
+    ),
 )

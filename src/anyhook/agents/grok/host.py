@@ -17,7 +17,7 @@ from anyhook.agents._claude_family import (
     grouped,
     specific,
 )
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Sign, Taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -125,4 +125,5 @@ HOST = Host(
     without_us="open",  # exit 127 and a missing program were seen to be passed over, 2026-11
     confirm="A project's hooks run once its folder is trusted (`--trust`); `grok inspect` lists them.",
     gaps=("context at the start of a session or with a prompt", "asking the user", "replaced output"),
+    signs=(Sign(("hookEventName", "workspaceRoot")),),
 )

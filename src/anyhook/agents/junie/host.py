@@ -4,7 +4,7 @@ of an answer, so it is refused by exit status 2 alone. From what others read and
 from __future__ import annotations
 
 from anyhook.agents._claude_family import EDIT, EXIT_2, FILE, PROMPT, REASON, SOURCE, TOOL, grouped
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Sign, Taken
 
 EVENTS = (
     HostEvent("SessionStart", ("session_start",), SOURCE, why_not="context of a hook that it waits for is dropped"),
@@ -35,4 +35,5 @@ HOST = Host(
     confirm="nothing to confirm; hooks of a project's own file are ignored.",
     confirms=(),
     gaps=("everything after a tool", "the IDE and its chat, which run no hooks", "context", "rewritten input"),
+    signs=(Sign(("project_path",)),),
 )

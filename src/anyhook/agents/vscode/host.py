@@ -18,7 +18,7 @@ from anyhook.agents._claude_family import (
     specific,
 )
 from anyhook.agents._patches import split_patch
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Sign, Taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -129,4 +129,5 @@ HOST = Host(
         "context with a prompt",
         "replaced output",
     ),
+    signs=(Sign(("timestamp", "hook_event_name"), ("cwd", "sessionId", "hookEventName")),),
 )

@@ -1,0 +1,65 @@
+"""Caller: who is really calling. Some agents run entries from another agent's files, with tool names, payloads and
+answers of their own. Such a call is taken as the caller's, or it is said that nobody knows whose it is. A call whose
+payload shows nothing unusual never comes here."""
+
+from __future__ import annotations
+
+from anyhook.tables.registry import HOSTS, BadTable, host
+from anyhook.walk.receive import receive
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from anyhook.model.json_types import Json
+    from anyhook.tables.host_rows import Host, HostEvent, Sign
+    from anyhook.walk.bridge import Incoming
+
+
+def recognised(incoming: Incoming, raw: bytes, env: Mapping[str, str]) -> Incoming:
+    """The call as the agent's that made it. Where that agent is not known, or has no such event, it stays a call of the
+    agent whose entry it came through, and that is a doubt."""
+    entry, payload = incoming.table, incoming.payload
+    caller = caller_of(entry, payload, env)
+    if caller is entry:
+        return incoming
+    if caller is None:
+        if not any(key in payload and not own for key, own in entry.lent):
+            return incoming  # it lacks something, and that is all
+        why = f"another agent than {entry.title} runs its entry, and nobody knows which; its tools may have other names"
+        return incoming.replace(doubts=(*incoming.doubts, why))
+    row = row_of(caller, incoming.row)
+    if row is None:
+        why = f"{caller.title} runs the entry of {entry.title}, and has no such event"
+        return incoming.replace(doubts=(*incoming.doubts, why))
+    row = row.replace(limit_s=incoming.row.limit_s)  # which is written in the entry
+    return incoming.replace(table=caller, row=row, received=receive(caller, row, payload, raw))
+
+
+def caller_of(entry: Host, payload: dict[str, Json], env: Mapping[str, str]) -> Host | None:
+    """The agent that sent this payload through an entry of `entry`; None where no table knows it."""
+    for name in HOSTS:
+        if name == entry.name:
+            continue
+        try:
+            table = host(name)
+        except BadTable:
+            continue
+        if any(_shows(sign, payload, env) for sign in table.signs):
+            return table
+    return entry if any(_shows(sign, payload, env) for sign in entry.signs) else None
+
+
+def _shows(sign: Sign, payload: dict[str, Json], env: Mapping[str, str]) -> bool:
+    return (
+        all(key in payload for key in sign.keys)
+        and not any(key in payload for key in sign.without)
+        and all(env.get(variable) for variable in sign.variables)
+    )
+
+
+def row_of(caller: Host, row: HostEvent) -> HostEvent | None:
+    """The caller's event for one of the agent whose entry it runs."""
+    if not row.canonical:
+        return caller.row(row.native)
+    return next((each for each in caller.events if row.canonical[0] in each.canonical), None)
