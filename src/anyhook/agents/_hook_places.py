@@ -19,7 +19,7 @@ class HookPlace(Record):
     idle: str = ""
     """Why nobody runs them, where that is so."""
     beside: bool = False
-    """Whether it lies in a folder that a dialect reads, which does not take it for a hook."""
+    """Whether it is in a folder that a dialect reads, where it is not taken for a hook."""
 
 
 NO_HOOKS = "which runs no hooks"

@@ -24,7 +24,7 @@ NAMES = {f"{row.native[0].lower()}{row.native[1:]}": row.native for row in EVENT
 
 
 def rulesync_hooks(project: str, files: Files) -> list[Hook]:
-    """The hooks of a project's source file, as hooks of Claude Code; [] where there is none."""
+    """The hooks of a project's source file, as hooks of Claude Code; [] without one."""
     for place in PLACES:
         path = f"{project}/{place}"
         if not files.is_file(path):
