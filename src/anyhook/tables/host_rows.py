@@ -156,6 +156,8 @@ class Host(Record):
     """Every file that can turn its hooks off; `{home}`, `{project}` or a root of the entry comes first."""
     switches: tuple[OffSwitch, ...] = ()
     """What turns them off in any of those."""
+    managed: tuple[str, ...] = ()
+    """Files by which an organisation decides about its hooks; `{etc}` comes first, and a star is any name."""
     gaps: tuple[str, ...] = ()
     """Surfaces that its hooks do not see."""
     max_context: int = 0

@@ -58,6 +58,7 @@ HOST = Host(
     confirms=("user", "project"),
     without_us="open",  # exit 127 was seen to be passed over, 2026-11
     settings=LAYERS,
+    managed=("{etc}/codex/requirements.toml", "{etc}/codex/managed_config.toml"),
     switches=(
         OffSwitch(("features", "hooks"), False),
         OffSwitch(("allow_managed_hooks_only",)),
