@@ -30,11 +30,11 @@ HOT_MODULES = {
         permission_rules readers registry rows shapes translate
     """,
     "walk": """
-        bridge bridge_failure callables caller combine context dedupe engine express final_form interpret merge
-        near_miss never_ran off_gates own_modes present receive routes rules same_hook sessions settle tell
-        walk
+        bridge bridge_failure callables caller combine context dedupe engine express final_form interpret
+        long_context merge near_miss never_ran off_gates own_modes present receive routes rules same_hook sessions
+        settle tell walk
     """,
-    "warm": "launched place server start worker",
+    "warm": "hot_pages launched notes place quiet rehearsal server start worker",
 }
 """Room → its modules."""
 HOT = frozenset(

@@ -26,6 +26,8 @@ FIRST_UNKNOWN, LAST_UNKNOWN = 0xF0000, 0xFFFFD
 STRANGE = re.compile("[\ue000-\ue0ff\U000f0000-\U000ffffd]")
 """Characters that stand for something else in here, and that no line may bring along."""
 UNKNOWNS = re.compile("[\U000f0000-\U000ffffd]")
+LITERAL = re.compile(r"[A-Za-z0-9_./:=@%+-]+")
+"""A word, or several without a blank, that a shell takes as it is."""
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
 ANSI = re.compile(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|c.|.)", re.DOTALL)
 
@@ -42,7 +44,9 @@ class Unknowns:
 
     def word(self, marked: str, keep: tuple[Program, ...] = ()) -> Word:
         """The finished word."""
-        globs = any(sign in marked for sign in "*?[")
+        globs = "*" in marked or "?" in marked or "[" in marked
+        if marked.isascii():  # no sign of ours is in it
+            return Word(marked, marked, globs, keep)
         plain = marked.translate(PLAIN)
         origins = keep
         for found in UNKNOWNS.finditer(plain):
@@ -70,6 +74,9 @@ class Values:
 
 def expand(node: Node, values: Values) -> list[str]:
     """The marked words that a node stands for: none for an empty expansion, several for braces and lists."""
+    text = text_of(node)
+    if LITERAL.fullmatch(text):
+        return [text]
     found: list[str] = []
     signs = "".join(values.lookup("IFS") or ())
     for marked in _pieces(node, values, quoted=False):
