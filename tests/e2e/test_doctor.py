@@ -109,10 +109,13 @@ def test_a_project_entry_needs_anyhook_on_the_path(bare: World) -> None:
         ("claude", ".claude/settings.json", {"disableAllHooks": True}, "runs no hooks; remove it"),
         ("gemini", ".gemini/settings.json", {"hooksConfig": {"enabled": False}}, "runs no hooks; remove it"),
         ("gemini", ".gemini/settings.json", {"hooksConfig": {"disabled": ["anyhook"]}}, "take the name out"),
+        ("letta", ".letta/settings.json", {"hooks": {"disabled": True}}, "runs no hooks; remove it"),
+        ("grok", ".grok/disabled-hooks", "global/anyhook:pre_tool_use[0].hooks[0]\n", "take those lines out"),
+        ("grok", ".grok/requirements.toml", "allow_managed_hooks_only = true\n", "runs no hooks; remove it"),
     ],
 )
-def test_hooks_turned_off(bare: World, agent: str, path: str, switch: dict[str, Any], why: str) -> None:
-    bare.write(bare.home / path, json.dumps(switch))
+def test_hooks_turned_off(bare: World, agent: str, path: str, switch: dict[str, Any] | str, why: str) -> None:
+    bare.write(bare.home / path, switch if isinstance(switch, str) else json.dumps(switch))
     bare.command("install", agent)
     row = doctor(bare, agent, status=1)[agent]
     assert (row["status"], why in row["reason"]) == ("INERT", True), row["reason"]

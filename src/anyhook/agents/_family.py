@@ -58,7 +58,8 @@ def claude_reply(events: tuple[EventRow, ...], **changes: Any) -> Reply:
         if (on or not key.on) and (words or not key.words):
             keys.append(key.replace(on=on, words=words))
     text_on = tuple(event for event in COMMAND.text_on if event in known)
-    return COMMAND.replace(**{"keys": tuple(keys), "text_on": text_on, **changes})
+    on_event = {event: reply for event, reply in COMMAND.on_event.items() if event in known}
+    return COMMAND.replace(**{"keys": tuple(keys), "text_on": text_on, "on_event": on_event, **changes})
 
 
 def aliased(host: Host) -> Callable[[Hook, Event, EventRow], str | None]:
@@ -319,6 +320,7 @@ def family(
         "together": True,
         "at_once": True,
         "identity": same_command,
+        "dense": True,
         "variables": tuple(
             variable
             for root, (variable, _) in (host.entry.roots if host.entry else {}).items()

@@ -261,6 +261,7 @@ def _without_follow_ups(outcome: Outcome) -> Outcome:
 DIALECT = Dialect(
     name="kodelet",
     title="Kodelet",
+    dense=True,
     files=(("project", ".kodelet/hooks/<executable>"), ("user", "~/.kodelet/hooks/<executable>")),
     find=find,
     claim=claim,

@@ -27,7 +27,18 @@ BLOCKS: dict[str, Effect] = {
     "post_tool": "feedback",
     "post_tool_failure": "feedback",
     "turn_end": "feedback",
+    "user_prompt_expansion": "abort",
+    "post_tool_batch": "end_turn",
+    "elicitation": "deny_permission",
+    "elicitation_result": "deny_permission",
+    "task_created": "skip",
+    "task_completed": "keep_working",
+    "teammate_idle": "keep_working",
+    "pre_model_switch": "skip",
+    "config_change": "skip",
+    "worktree_create": "abort",
 }
+"""What a block does where an event can be blocked."""
 
 
 def _nowhere(_roots: Roots) -> list[Source]:

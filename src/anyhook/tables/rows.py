@@ -88,6 +88,8 @@ class EventRow(Record):
     """How many times in one turn a block may keep the agent working; 0 where only the agent's own limits count."""
     in_subagents: bool = True
     """Whether the event also happens inside a sub-agent."""
+    closed_on: tuple[str, ...] = ()
+    """Causes for which a broken hook blocks here, where the dialect's rule elsewhere is another."""
 
 
 class ToolRow(Record):
@@ -314,6 +316,8 @@ class Dialect(Record):
     """The module that gives in-process callables what they import and get, where the dialect has such handlers."""
     asking: Asking | None = None
     """How a model is asked, where the dialect has handlers that do."""
+    mcp_server: Callable[[Hook, Mapping[str, str], str], dict[str, Json] | str] | None = None
+    """The settings of the MCP server whose tool a handler calls (hook, environment, project), or why there is none."""
     gated_natively: bool = False
     """Whether the dialect itself keeps a project's hooks from running until its path is trusted."""
     trusted_natively: Callable[[Roots, Files], frozenset[str]] | None = None
@@ -330,6 +334,9 @@ class Dialect(Record):
     """All of a rewritten input (the call's, the hook's), where hooks name only the fields that they change."""
     closed_env: bool = False
     """Whether no anyhook variable may be added to a hook's environment."""
+    dense: bool = False
+    """Whether its payloads have no space after a colon or a comma, as products in Go, Rust or JavaScript write them:
+    shell hooks search the text."""
     sort: Callable[[Hook], tuple[Json, ...]] | None = None
     """The order inside one event, where it is not the order of declaration."""
     withholds: bool = False

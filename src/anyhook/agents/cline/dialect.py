@@ -152,6 +152,7 @@ def claim(path: str, _document: Json) -> tuple[str, int]:
 DIALECT = Dialect(
     name="cline",
     title="Cline",
+    dense=True,
     files=(
         ("user", "~/.cline/hooks/<event>, then ~/Documents/Cline/Hooks/<event>"),
         ("project", ".cline/hooks/<event>, then .clinerules/hooks/<event>"),

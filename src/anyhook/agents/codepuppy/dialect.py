@@ -83,6 +83,7 @@ DIALECT = family(
     REPLY,
     base=(Field("session_id", session), Field("hook_event_name", native_name), Field("cwd", project), MODE),
     match=aliased(HOST),
+    dense=False,
     variables=_variables,
     failing=Failing(gates_only=("timed_out",)),
     differences=(("PU-5", "After a tool nothing counts, whatever is printed."),),

@@ -154,6 +154,7 @@ launch, names = in_a_shell(_variables)
 DIALECT = Dialect(
     name="codex",
     title="Codex CLI",
+    dense=True,
     files=(
         ("user", "~/.codex/hooks.json, then [hooks] of ~/.codex/config.toml (CODEX_HOME)"),
         ("project", ".codex/hooks.json, then .codex/config.toml"),

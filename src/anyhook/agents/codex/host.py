@@ -58,10 +58,12 @@ HOST = Host(
     confirms=("user", "project"),
     without_us="open",  # exit 127 was seen to be passed over, 2026-11
     settings=LAYERS,
+    managed=("{etc}/codex/requirements.toml", "{etc}/codex/managed_config.toml"),
     switches=(
         OffSwitch(("features", "hooks"), False),
         OffSwitch(("allow_managed_hooks_only",)),
     ),
     confirm="a new or changed hook waits until you have approved it there: start `codex` and open `/hooks`.",
     gaps=("hosted web search", "a rewritten part of a patch", "input written into a running shell (`write_stdin`)"),
+    max_context=10_000,  # about 2,500 tokens
 )

@@ -314,6 +314,7 @@ REPLY = REPLY.replace(
 DIALECT = Dialect(
     name="copilot",
     title="Copilot CLI",
+    dense=True,
     files=(
         ("user", "~/.copilot/hooks/*.json, then ~/.copilot/settings.json (COPILOT_HOME)"),
         ("project", ".github/hooks/*.json, then .github/copilot/settings.json and settings.local.json"),

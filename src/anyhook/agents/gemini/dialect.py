@@ -202,6 +202,7 @@ SCAFFOLD = Scaffold(
 DIALECT = Dialect(
     name="gemini",
     title="Gemini CLI",
+    dense=True,
     files=(
         ("user", "~/.gemini/settings.json"),
         ("project", ".gemini/settings.json"),

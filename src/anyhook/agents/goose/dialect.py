@@ -145,6 +145,7 @@ REPLY = Reply(
 DIALECT = Dialect(
     name="goose",
     title="goose",
+    dense=True,
     files=(
         ("user", "~/.agents/plugins/<plugin>/hooks/hooks.json"),
         ("project", ".agents/plugins/<plugin>/hooks/hooks.json"),

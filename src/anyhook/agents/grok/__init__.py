@@ -37,7 +37,11 @@ def drive() -> Drive:
         appends={"{config}/config.toml": CONFIG},
         folder_words=("--trust",),
         helper="general-purpose",
-        cannot_show={"pre_compact": "a short run compacts nothing", "post_compact": "a short run compacts nothing"},
+        cannot_show={
+            "post_tool_failure": "a failed command and a missing file fire PostToolUse",
+            "pre_compact": "a short run compacts nothing",
+            "post_compact": "a short run compacts nothing",
+        },
     )
     return usual.replace(scenarios={ASKING: usual.without_words("--always-approve")})
 
