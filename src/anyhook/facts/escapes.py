@@ -27,7 +27,7 @@ ESCAPES: dict[tuple[str, ...], re.Pattern[str]] = {
     ("julia",): re.compile(r"\brun\(\s*`([^`]+)`"),
     ("make", "gmake"): re.compile(r"^\t[@+-]*(.+)|\$\(shell\s+(.+?)\)", re.M),
 }
-"""By programs: where a line stands in what they are given."""
+"""By program: where its own language has a shell line."""
 BY_NAME = {name: pattern for names, pattern in ESCAPES.items() for name in names}
 
 

@@ -36,7 +36,7 @@ PERSONAL = (
     "Desktop", "Documents", "Downloads", "Pictures", "Music", "Videos", "Movies", "Library", "Public", ".ssh", ".gnupg",
     ".config", ".local", ".aws", ".kube", ".docker",
 )  # fmt: skip
-"""Folders that are a person's own, though the project be the home folder itself."""
+"""Folders that are a person's own, even where the project is the home folder itself."""
 BUILD = (
     "node_modules", "bower_components", "dist", "build", "target", "out", "coverage", "htmlcov", "__pycache__", "venv",
     ".venv", ".tox", ".nox", ".cache", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".next", ".nuxt", ".turbo",
@@ -135,7 +135,7 @@ def _inside(path: str, folder: str) -> bool:
 
 
 def _in_project(path: str, places: Places) -> bool:
-    """Whether it lies in the project. The whole disk is no project, wherever somebody may stand."""
+    """Whether it is in the project. The whole disk is not a project, wherever a call is made."""
     return places.project not in ("", "/") and _inside(path, places.project)
 
 

@@ -76,7 +76,7 @@ def _is_lone(node: Node) -> bool:
 
 
 def _touches(node: Node, text: bytes) -> bool:
-    """Whether something stands directly before or behind it that the grammar sees as another word."""
+    """Whether text touches it, before or after, that the grammar sees as another word."""
     word = node.parent if node.parent is not None and node.parent.type == "concatenation" else node
     ends = (word.start_byte, word.end_byte)
     before, after = text[max(ends[0] - 1, 0) : ends[0]], text[ends[1] : ends[1] + 1]
