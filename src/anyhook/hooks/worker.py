@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from importlib.machinery import ModuleSpec
     from types import CodeType, ModuleType
+    from typing import Any
 
     from anyhook.model.json_types import Json
 
@@ -48,7 +49,7 @@ def answer_of(task: dict[str, Json]) -> bytes:
     assert isinstance(data, dict)  # noqa: S101 (of our own making, as the next)
     assert isinstance(facts, dict)  # noqa: S101
     assert isinstance(paths, list)  # noqa: S101
-    known = {
+    known: dict[str, Any] = {
         name: tuple(tuple(each) if isinstance(each, list) else each for each in _list(facts.get(name)))
         for name in Programs.fields
     }
