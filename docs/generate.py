@@ -98,6 +98,7 @@ def passages() -> dict[Path, str]:
     made: dict[Path, str] = {}
     for path, name, passage in (
         (ROOT / "README.md", "dialects", systems()),
+        (ROOT / "docs" / "index.md", "dialects", index()),
         (ROOT / "docs" / "config.md", "settings", all_settings()),
         (ROOT / "docs" / "guide.md", "answers", answers()),
         (ROOT / "docs" / "agent.md", "tools", tool_names()),
@@ -110,6 +111,12 @@ def passages() -> dict[Path, str]:
             raise SystemExit(f"{path}: the marks of the passage `{name}` are missing")
         made[path] = f"{before}{begin}{passage}\n{end}{after}"
     return made
+
+
+def index() -> str:
+    """A link to every dialect's page."""
+    links = [f"  [{name}](dialects/{name}.md)" for name in DIALECTS]
+    return ",\n".join(links) + "."
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

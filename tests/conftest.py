@@ -23,7 +23,7 @@ from anyhook.testing.scaffold.plan import declared
 from anyhook.walk.build import read
 from anyhook.walk.trust import pin
 from command import as_text, run, servers
-from warm_box import Door, built
+from warm_box import Desk, Door, built
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -232,6 +232,14 @@ def door(launcher: Path, world: World) -> Iterator[Door]:
     found = Door(launcher, world)
     yield found
     found.stop()
+
+
+@pytest.fixture
+def desk(launcher: Path, world: World) -> Iterator[Desk]:
+    """The launcher alone."""
+    found = Desk(launcher, world)
+    yield found
+    found.close()
 
 
 SLOW = (

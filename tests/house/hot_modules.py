@@ -35,7 +35,7 @@ HOT_MODULES = {
         near_miss never_ran off_gates own_modes present receive routes rules same_hook sessions settle tell
         walk
     """,
-    "warm": "launched place server start worker",
+    "warm": "hot_pages launched notes place quiet rehearsal server start worker",
 }
 """Room → its modules."""
 HOT = frozenset(

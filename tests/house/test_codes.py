@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 from anyhook.model.codes import CODES, CORRECTED, GROUPS
@@ -18,6 +19,7 @@ MAKERS = {"Problem", "problem", "problem_at", "complain", "Fault"}
 """Functions whose first argument is a code. `say` is one too, except where it prints."""
 
 
+@cache
 def used_codes() -> dict[str, str]:
     """Codes that stand in the source, with one place each; a code with a part to fill in ends in `*`."""
     found: dict[str, str] = {}

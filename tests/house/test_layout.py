@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 import anyhook
 from anyhook.tables.registry import AGENTS
 
 ROOT = Path(anyhook.__file__).parent
 MODULES = {str(path.relative_to(ROOT)): path for path in sorted(ROOT.rglob("*.py"))}
-TREES = {name: ast.parse(path.read_text()) for name, path in MODULES.items()}
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    """Parsed where a test asks for it: every worker of a run loads this file, and few run these tests."""
+    return {name: ast.parse(path.read_text()) for name, path in MODULES.items()}
+
 
 NAMES = sorted((name for name, _, _ in AGENTS if name != anyhook.__name__), key=len, reverse=True)
 """Products of others: our own name is everywhere."""
@@ -48,42 +53,39 @@ def test_products_are_named_in_their_places_only() -> None:
     assert found == []
 
 
-def names_agent(tree: ast.AST, agent: str) -> bool:
-    """Whether a module knows an agent: it holds its name as a word of its own, or imports its tables. That an agent
+def agents_in(tree: ast.AST) -> set[str]:
+    """Which agents a module knows: it holds their names as words of their own, or imports their tables. That an agent
     also reads another's files is a fact about the one, and no knowledge of the other."""
-    own = f"anyhook.agents.{agent}"
     facts = [node for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg == "reads"]
     read = {id(inner) for fact in facts for inner in ast.walk(fact)}
+    words: set[str] = set()
     for node in ast.walk(tree):
-        if id(node) in read:
-            continue
-        if isinstance(node, ast.Constant) and node.value == agent:
-            return True
-        if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith(f"{own}."):
-            return True
-        if isinstance(node, ast.ImportFrom) and node.module == "anyhook.agents":
-            return agent in (alias.name for alias in node.names)
-        if isinstance(node, ast.Import) and any(f"{alias.name}.".startswith(f"{own}.") for alias in node.names):
-            return True
-    return False
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in read:
+            words.add(node.value)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            base = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+            imported = [f"{base}{alias.name}" for alias in node.names]
+            words.update(name.split(".")[2] for name in imported if name.startswith("anyhook.agents."))
+    return words & set(NAMES)
 
 
-@pytest.mark.parametrize("agent", NAMES)
-def test_few_modules_know_an_agent(agent: str) -> None:
+def test_few_modules_know_an_agent() -> None:
     """Its own, the registry, and at most one that follows it. An agent's folder is one place."""
-    known = {
-        "/".join(name.split("/")[:2]).removesuffix(".py") for name, tree in TREES.items() if names_agent(tree, agent)
-    }
-    assert {f"agents/{agent}", "tables/registry"} <= known
-    known.discard("agents/_hook_places")  # which names every agent that has hook files
-    assert len(known) <= 3, known
+    homes: dict[str, set[str]] = {agent: set() for agent in NAMES}
+    for name, tree in trees().items():
+        for agent in agents_in(tree):
+            homes[agent].add("/".join(name.split("/")[:2]).removesuffix(".py"))
+    for agent, known in homes.items():
+        assert {f"agents/{agent}", "tables/registry"} <= known
+        known.discard("agents/_hook_places")  # which names every agent that has hook files
+        assert len(known) <= 3, (agent, known)
 
 
 def test_no_code_asks_which_dialect_it_is() -> None:
     """A dialect differs by its table, never by an `if`."""
     found = [
         f"{name}:{node.lineno}"
-        for name, tree in TREES.items()
+        for name, tree in trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Compare)
         for part in (node.left, *node.comparators)
@@ -101,7 +103,7 @@ def anyhook_dialects() -> tuple[str, ...]:
 def test_one_place_prints() -> None:
     found = [
         f"{name}:{node.lineno}"
-        for name, tree in TREES.items()
+        for name, tree in trees().items()
         if name != "cli/view/render.py"
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
@@ -112,7 +114,7 @@ def test_one_place_prints() -> None:
 def test_functions_fit_a_screen() -> None:
     found = [
         f"{name}:{node.lineno} {node.name}: {node.end_lineno - node.lineno + 1} lines"
-        for name, tree in TREES.items()
+        for name, tree in trees().items()
         for node in ast.walk(tree)
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
         if node.end_lineno is not None and node.end_lineno - node.lineno + 1 > 50
@@ -127,7 +129,7 @@ def test_files_are_short() -> None:
 
 
 def test_every_module_says_what_it_does() -> None:
-    missing = [name for name, tree in TREES.items() if not ast.get_docstring(tree) and name != "__main__.py"]
+    missing = [name for name, tree in trees().items() if not ast.get_docstring(tree) and name != "__main__.py"]
     assert missing == []
 
 
@@ -135,7 +137,7 @@ def test_names_say_what_things_are() -> None:
     vague = re.compile(r"manager|helper|utils?$", re.IGNORECASE)
     classes = [
         f"{name}:{node.name}"
-        for name, tree in TREES.items()
+        for name, tree in trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef) and vague.search(node.name)
     ]
@@ -156,10 +158,10 @@ def test_no_path_of_a_developers_machine() -> None:
 def test_the_checks_can_fail() -> None:
     assert is_named_in("if hook.dialect == 'kodik':", "engine.py")
     assert is_named_in("the goose hooks", "engine.py")
-    assert names_agent(ast.parse("from anyhook.agents.goose.host import HOST"), "goose")
-    assert names_agent(ast.parse("from anyhook.agents import goose"), "goose")
-    assert names_agent(ast.parse("x = 'goose'"), "goose")
-    assert not names_agent(ast.parse("from anyhook.agents.gooseberry import HOST"), "goose")
+    assert agents_in(ast.parse("from anyhook.agents.goose.host import HOST")) == {"goose"}
+    assert agents_in(ast.parse("from anyhook.agents import goose")) == {"goose"}
+    assert agents_in(ast.parse("x = 'goose'")) == {"goose"}
+    assert not agents_in(ast.parse("from anyhook.agents.gooseberry import HOST"))
     assert not is_named_in("nobody has declined", "engine.py")
     assert is_named_in('    ("kode", DECLARES, ()),', "engine.py")
     assert not is_named_in('    ("kode", DECLARES, ()),', "tables/registry.py")
@@ -171,7 +173,7 @@ PER_FRAMEWORK = {"Hooked"}
 
 def test_no_two_classes_have_one_name() -> None:
     homes: dict[str, list[str]] = {}
-    for name, tree in TREES.items():
+    for name, tree in trees().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef) and node.name not in PER_FRAMEWORK:
                 homes.setdefault(node.name, []).append(name)

@@ -9,7 +9,7 @@ from anyhook.model.hook import Hook, Layer, Source
 from anyhook.shell.commands import SHELL, check_text
 from anyhook.shell.loose import words_read
 from anyhook.shell.named import named_files
-from anyhook.tables.cells import native_name, project, session, whole_value
+from anyhook.tables.cells import native_name, whole_value
 from anyhook.tables.patterns import check_pattern
 from anyhook.tables.readers import last_line_object
 from anyhook.tables.rows import (
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 def _context(scene: Scene) -> Json:
     """Ambient data. What decides the event is at the top level."""
     given = scene.event.get("context")
-    return {**(given if isinstance(given, dict) else {}), "session_id": session(scene), "cwd": project(scene)}
+    return {**(given if isinstance(given, dict) else {}), "session_id": scene.session, "cwd": scene.project}
 
 
 TOOL = (Field("tool_name", "tool"), Field("tool_input", "input"))

@@ -219,7 +219,7 @@ def host(name: str) -> Host:
     try:
         if name in _WRONG:
             raise BadTable(_WRONG[name])
-        found: Host | None = part(module_of(name), "HOST")
+        found: Host | None = part(_MODULES.get(name) or f"anyhook.agents.{name}", "HOST")
     except Exception as error:
         why = str(error) if isinstance(error, BadTable) else f"{type(error).__name__}: {error}"
         raise BadTable(f"the agent `{name}` cannot be loaded: {why}") from error

@@ -33,7 +33,8 @@ def recognised(incoming: Incoming, raw: bytes, env: Mapping[str, str]) -> Incomi
         why = f"{caller.title} runs the entry of {entry.title}, and has no such event"
         return incoming.replace(doubts=(*incoming.doubts, why))
     row = row.replace(limit_s=incoming.row.limit_s)  # which is written in the entry
-    return incoming.replace(table=caller, row=row, received=receive(caller, row, payload, raw))
+    where = f"{caller.name} {row.native}"
+    return incoming.replace(where=where, table=caller, row=row, received=receive(caller, row, payload, raw))
 
 
 def caller_of(entry: Host, payload: dict[str, Json], env: Mapping[str, str]) -> Host | None:
