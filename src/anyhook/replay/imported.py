@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from anyhook.journal.record import JournalPolicy, about, head_of, record
+from anyhook.journal.record import JournalPolicy, head_of, record
 from anyhook.journal.search import Wanted, search
 from anyhook.journal.writer import Bounds, JournalWriter
 from anyhook.model.decision import Decision
@@ -89,11 +89,9 @@ class Importer:
         self._writer.close()
 
     def _line(self, agent: str, event: PastEvent) -> bytes:
-        who = about(agent, event.project, "shadow", self.policy)
-        made = Event(event.name, event.data, hosted=True)
-        return record(
-            head_of(made, who, event.session, self.policy), Decision(event.name), (), self.policy, event.at_ns
-        )
+        policy = self.policy.replace(caller=(agent, event.project, ""), session=event.session)
+        head = head_of(Event(event.name, event.data, hosted=True), "shadow", policy)
+        return record(head, Decision(event.name), (), policy, event.at_ns)
 
 
 def _key(agent: str, session: str, event: str, at_ns: int, data: Mapping[str, object]) -> str:
