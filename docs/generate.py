@@ -398,7 +398,7 @@ def systems() -> str:
 def _blocks_by(table_: Dialect) -> str:
     reply = table_.replies["command"]
     ways = [f"exit {status}" for status, meaning in reply.exits.items() if meaning in BLOCKING]
-    others = [reply.otherwise, *(other.otherwise for other in reply.on_event.values())]
+    others = [reply.otherwise, *(other.otherwise for event, other in reply.on_event.items() if event == "pre_tool")]
     ways += ["any other exit" if 1 in reply.exits else "any exit but 0"] if set(others) & set(BLOCKING) else []
     for key in reply.keys:
         words = [word for word, verdict, events in key.words if verdict == "block" and not events]

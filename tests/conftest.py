@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -261,6 +263,9 @@ def pytest_configure(config: pytest.Config) -> None:
     for name in ("PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"):
         os.environ.pop(name, None)
     os.environ["ANYHOOK_WARM"] = "off"  # no test leaves a server behind; those of the server turn it on
+    python3 = os.path.dirname(os.path.realpath(sys.executable))
+    if os.path.dirname(shutil.which("python3") or "") != python3:  # version managers put a script of theirs there first
+        os.environ["PATH"] = f"{python3}{os.pathsep}{os.environ['PATH']}"
     for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGQUIT, signal.SIG_DFL)):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)

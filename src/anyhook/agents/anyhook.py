@@ -39,6 +39,29 @@ if TYPE_CHECKING:
 
 TOOL = (Field("tool", "tool"), Field("input", "input"))
 RESULT = (*TOOL, Field("output", "output"), Field("error", "tool_error", optional=True))
+RARE = {
+    "stop_failure": ("error", "error_details"),
+    "setup": ("trigger",),
+    "user_prompt_expansion": ("prompt", "expansion_type", "command_name", "command_args", "command_source"),
+    "instructions_loaded": ("file_path", "memory_type", "load_reason"),
+    "message_display": ("message", "turn_id", "message_id", "index", "final"),
+    "permission_denied": ("tool", "input", "reason"),
+    "post_tool_batch": ("tool_calls",),
+    "elicitation": ("mcp_server_name", "message", "requested_schema"),
+    "elicitation_result": ("mcp_server_name", "action", "input"),
+    "task_created": ("task_id", "task_subject", "task_description"),
+    "task_completed": ("task_id", "task_subject", "task_description"),
+    "teammate_idle": ("teammate_name", "team_name"),
+    "pre_model_switch": ("from_model", "to_model", "source"),
+    "post_model_switch": ("from_model", "to_model", "source"),
+    "config_change": ("source", "file_path"),
+    "cwd_changed": ("old_cwd", "new_cwd"),
+    "directory_added": ("directory", "source"),
+    "file_changed": ("file_path", "change"),
+    "worktree_create": ("worktree_name",),
+    "worktree_remove": ("worktree_path",),
+}
+"""Events that one agent or two have: what a command reads."""
 PAYLOADS: dict[str, tuple[Field, ...]] = {
     "session_start": (Field("source", "source"),),
     "session_end": (Field("reason", "reason"),),
@@ -54,6 +77,7 @@ PAYLOADS: dict[str, tuple[Field, ...]] = {
     "pre_compact": (Field("trigger", "trigger"),),
     "post_compact": (Field("trigger", "trigger"),),
     "stop": (Field("stop_reason", "stop_reason"),),
+    **{name: tuple(Field(field, field) for field in fields) for name, fields in RARE.items()},
 }
 EVENTS = tuple(
     EventRow(
@@ -175,7 +199,6 @@ DIALECT = Dialect(
     load=load,
     variables=("ANYHOOK_MANAGED_DIR",),
     schema=rule_schema,
-    layering="concatenate",
     events=EVENTS,
     base=(Field("event", native_name), Field("session", session), Field("project", project)),
     match=match,

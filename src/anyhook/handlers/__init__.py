@@ -54,6 +54,10 @@ def start(
         from anyhook.handlers.http import Posted
 
         return Posted(hook, call, scene.env)
+    if hook.handler == "mcp_tool":
+        from anyhook.handlers.mcp_tool import start_tool
+
+        return start_tool(hook, dialect, call, scene)
     from anyhook.handlers.model import start_question
 
     return start_question(hook, dialect, call, scene, model, settings)

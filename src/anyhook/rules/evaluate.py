@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anyhook.rules.language import ANY
 from anyhook.rules.paths import matches
-from anyhook.rules.programs import has_operands, has_option, sort_words
+from anyhook.rules.programs import asks_help, has_operands, has_option, sort_words
 from anyhook.rules.wildcards import any_like, like
 
 TYPE_CHECKING = False
@@ -101,6 +101,8 @@ def _is_program(tree: Node, program: Program, call: RuleCall) -> bool:
         if not program.via or operands or options or given or missing or saying or producers or through:
             return False
         return any(any_like(names, wrapper.partition(" ")[0]) for wrapper in program.via)
+    if asks_help(program.name, program.args):
+        return False
     if operands or options or missing:
         words = call.words(program)
         if operands and not has_operands(words, operands):

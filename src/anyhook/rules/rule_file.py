@@ -223,36 +223,21 @@ class RuleFile:
         self, table: Mapping[str, Json], events: list[str], spec: dict[str, Json], place: Place, limit_s: float,
         status: HookState, why: str,
     ) -> None:  # fmt: skip
-        source, name = self.source, str(table["name"])
+        source, name = self.source.replace(path=self.path), str(table["name"])
         owner = ":".join(filter(None, (source.scope, source.label, self.label)))
         tools = _list(table, "tools") if status != BROKEN else ()
         matcher: dict[str, Json] = {key: table[key] for key in (*USUAL, "unless", "agents") if key in table}
         if tools:
             matcher["tool"] = "|".join(tools)
         self.files.made_hook()
+        handler = "function" if "function" in spec else "command" if "run" in spec else "rule"
         for event in events:
-            self.hooks.append(
-                Hook(
-                    id=f"{source.dialect}:{owner}:{event}:{_short(name)}",
-                    name=name,
-                    dialect=source.dialect,
-                    scope=source.scope,
-                    source=self.path,
-                    place=place,
-                    root=source.root,
-                    label=source.label,
-                    native_event=event,
-                    events=self.rows[event].canonical,
-                    matcher=matcher,
-                    handler="function" if "function" in spec else "command" if "run" in spec else "rule",
-                    spec=spec,
-                    limit_s=limit_s,
-                    definition=canonical({"rule": dict(table), "means": _plain(spec.get("tree"))}),
-                    status=status,
-                    why=why,
-                    line=self.line,
-                )
-            )
+            hook = source.hook(
+                f"{owner}:{event}:{_short(name)}", name, event, self.rows[event].canonical, spec, limit_s, place=place,
+                matcher=matcher, handler=handler, status=status, why=why, line=self.line,
+                definition=canonical({"rule": dict(table), "means": _plain(spec.get("tree"))}),
+            )  # fmt: skip
+            self.hooks.append(hook)
 
 
 def _parsed(text: str, names: Names, key: str) -> Node:

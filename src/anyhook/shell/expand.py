@@ -78,9 +78,10 @@ def expand(node: Node, values: Values) -> list[str]:
     if LITERAL.fullmatch(text):
         return [text]
     found: list[str] = []
+    signs = "".join(values.lookup("IFS") or ())
     for marked in _pieces(node, values, quoted=False):
         for each in braces(marked):
-            found.extend(_split(_tilde(each, values)))
+            found.extend(_split(_tilde(each, values), signs))
     if not found and node.type in ("string", "raw_string", "ansi_c_string", "concatenation", "translated_string"):
         return [""]
     return found[:MAX_WORDS]
@@ -150,8 +151,10 @@ def _tilde(marked: str, values: Values) -> str:
     return re.sub(r"(?<=[=:])~(?=/|:|$)", lambda _: values.home, marked) if "~" in marked else marked
 
 
-def _split(marked: str) -> list[str]:
-    return [piece for piece in re.split(r"[ \t\n]+", marked) if piece] if re.search(r"[ \t\n]", marked) else [marked]
+def _split(marked: str, signs: str) -> list[str]:
+    """The words of a text, cut at blanks and at what `IFS` says."""
+    blank = rf"[ \t\n{re.escape(signs)}]"
+    return [piece for piece in re.split(f"{blank}+", marked) if piece] if re.search(blank, marked) else [marked]
 
 
 def _product(parts: list[list[str]]) -> list[str]:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from anyhook.tables.rows import Dialect, EventRow
     from anyhook.walk.context import Context
 
-NAMING = ("callable", "function", "prompt", "url")
-"""What a handler is called by that is not a command."""
+SHOWN = ("callable", "function", "prompt", "url", "server", "tool")
+"""What a handler that is not a command is shown by."""
 
 
 def payload(dialect: Dialect, row: EventRow, scene: Scene) -> dict[str, Json]:
@@ -66,7 +66,7 @@ def stdin_of(dialect: Dialect, row: EventRow, scene: Scene) -> bytes:
         elif type(item) is dict:
             for part in item.values():
                 long = long or (type(part) is str and len(part) > LONG)
-    return encode(payload(dialect, row, scene), long=long)
+    return encode(payload(dialect, row, scene), long=long, dense=dialect.dense)
 
 
 def own_scene(hook: Hook, scene: Scene) -> Scene:
@@ -81,7 +81,7 @@ def aim(
     """The same with an input that is made already, or is going to be."""
     scene = own_scene(hook, scene) if hook.project else scene
     if hook.handler != "command":
-        words = (hook.handler, *(str(hook.spec[key]) for key in NAMING if key in hook.spec))
+        words = (hook.handler, *(str(hook.spec[key]) for key in SHOWN if key in hook.spec))
         return Call(words, stdin, {}, scene.project, hook.limit_s, ""), ""
     launch = dialect.launch(hook, scene)
     env = launch.env

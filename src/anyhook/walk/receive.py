@@ -29,6 +29,8 @@ class Received(Record):
     """Whether the events are parts of one call."""
     response: Json
     """The tool's result as the host gave it."""
+    lost: bool = False
+    """Whether the tool's input is there and is not an object: nobody can tell what the call would do."""
 
 
 def receive(host: Host, row: HostEvent, payload: dict[str, Json], raw: bytes) -> Received:
@@ -53,14 +55,14 @@ def receive(host: Host, row: HostEvent, payload: dict[str, Json], raw: bytes) ->
         data.setdefault("tool_error", text_of(data.get("output", "")))
     if "agent_type" in data:
         data.setdefault("agent_name", data["agent_type"])
-    given = data.get("input")
+    given, lost = data.get("input"), False
     if not isinstance(given, dict):
-        given = None
+        given, lost = None, given is not None
         data.pop("input", None)
     tool = host.tools.get(str(data.get("tool"))) if "tool" in data else None
     fields = {key: data[key] for key in data if key in FIELDS}
     if tool is None:
-        return Received((Event(name, fields, raw, hosted=True),), given, None, False, response)
+        return Received((Event(name, fields, raw, hosted=True),), given, None, False, response, lost)
     parts = tool.split(given) if tool.split is not None and given is not None else []
     if parts:
         also = (str(data["tool"]),)
@@ -69,7 +71,7 @@ def receive(host: Host, row: HostEvent, payload: dict[str, Json], raw: bytes) ->
         )
         return Received(events, given, tool, True, response)
     event = Event(name, fields, raw, True, tool.ours, dict(tool.inputs), (tool.ours,))
-    return Received((event,), given, tool, False, response)
+    return Received((event,), given, tool, False, response, lost)
 
 
 def recalled(host: Host, event: Event) -> Event:
