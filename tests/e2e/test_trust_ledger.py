@@ -95,13 +95,14 @@ def test_a_state_folder_inside_the_project_is_not_believed(box: Box) -> None:
 
 def _forged_plan(box: Box, state: Path, mode: int) -> None:
     """A compiled plan in which the project's hook is armed and no file matters."""
-    from anyhook.state.plans import Setup, plan_path
+    from anyhook.documents.places import file_name
+    from anyhook.state.plans import Setup
     from anyhook.walk.build import build
     from anyhook.walk.routes import to_plan
 
     asked = Setup.of(str(box.project), dict(box.env), trust="ask")
     plan = to_plan(asked, build(asked.replace(trust="all"), may_start=False)).replace(stamps={})
-    path = Path(plan_path(str(state), plan.key))
+    path = state / "plans" / file_name(repr(plan.key))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(marshal.dumps(tuple(getattr(plan, field) for field in plan.fields)))
     path.chmod(mode)

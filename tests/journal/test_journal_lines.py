@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anyhook.journal.read import JournalLine, about, parsed, read_line, seconds, whole_number
-from anyhook.journal.record import ALL, head_of, record
-from anyhook.journal.record import about as who
+from anyhook.journal.record import JournalPolicy, head_of, record
 from anyhook.model.call import Call, Run
 from anyhook.model.decision import Decision, Report
 from anyhook.model.event import Event
@@ -35,7 +34,8 @@ def written(run: Run | None = RUN) -> JournalLine:
         "pre_tool", "block", "deny_tool", "no", HOOK.id, tool_input={"a": 1}, enforced=False, hooks=REPORTS,
         problems=(Problem("hook-failed", "it failed", "/f:1", "why", "fix"),),
     )  # fmt: skip
-    head = head_of(Event.pre_tool("Bash", {"command": "ls"}), who("fire", "/p", "shadow", ALL, "00-3-4-01"), "s")
+    policy = JournalPolicy(session="s", caller=("fire", "/p", "00-3-4-01"))
+    head = head_of(Event.pre_tool("Bash", {"command": "ls"}), "shadow", policy)
     return read_line(record(head, decision, [HookRun(HOOK, CALL, "deny", run=run, cause="timeout")], at_ns=5))
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from anyhook.journal.files import full_path
 from anyhook.journal.line_parts import parts_of
 from anyhook.journal.read import read_line
-from anyhook.journal.record import JournalPolicy, about, head_of, record
+from anyhook.journal.record import JournalPolicy, head_of, record
 from anyhook.journal.runs import columns_of, runs_of
 from anyhook.journal.search import Wanted
 from anyhook.journal.word_search import TABLE, WordSearch, make_all, query_of, text_of
@@ -97,9 +97,10 @@ def lines(draw: st.DrawFn) -> bytes:
         }
         decision = decision.replace(verdict=draw(st.sampled_from(["none", "block"])), **asked)
     mode = draw(st.sampled_from(MODE))
-    who = about(draw(texts), draw(texts), mode, policy, draw(st.sampled_from(["", "00-a-b-01"])))
+    caller = (draw(texts), draw(texts), draw(st.sampled_from(["", "00-a-b-01"])))
+    policy = policy.replace(session=draw(texts), caller=caller)
     event = Event("stop", draw(objects), b"", draw(st.booleans()))
-    return record(head_of(event, who, draw(texts), policy), decision, started, policy, draw(st.integers(1, 2**63 - 1)))
+    return record(head_of(event, mode, policy), decision, started, policy, draw(st.integers(1, 2**63 - 1)))
 
 
 @st.composite
@@ -120,13 +121,13 @@ def test_runs_are_those_that_parsing_finds(journal: list[bytes]) -> None:
 
 def test_a_line_of_everyday_needs_no_parsing() -> None:
     """Else the law above would hold for want of anything to hold for."""
-    policy = JournalPolicy()
+    policy = JournalPolicy(session="s", caller=("fire", "/p", ""))
     hook = Hook("x:user:E:it", "it", "x", "user", "/", (), "/", "", "E", ("stop",), None, "command", {}, 1.0)
     call = Call(("a",), b"", {}, "/", 1.0, "", "00-1-2-01")
     run = Run("exited", 0, b'{"a": "[b]"}', b"", 7, 0.25)
     runs = [HookRun(hook, call, "native", "", run, cause) for cause in ("", "exit")]
     report = Report("x:user:E:it", "it", "x", "user", "/f:1", "ran")
-    head = head_of(Event.pre_tool("Bash", {"a": ["b"]}), about("fire", "/p", "enforce", policy), "s", policy)
+    head = head_of(Event.pre_tool("Bash", {"a": ["b"]}), "enforce", policy)
     line = record(head, Decision("pre_tool", hooks=(report,)), runs, policy)
     parts = parts_of(sealed([line], START)[0][0])
     assert parts is not None

@@ -18,10 +18,11 @@ from law_strategies import TABLES
 from anyhook.cli import fire as cli_fire
 from anyhook.cli.options import FireOptions, parse
 from anyhook.model.event import EVENTS, Event
-from anyhook.state.plans import CatalogPlan, read_plan
+from anyhook.state.plans import CatalogPlan, Setup, read_plan
 from anyhook.state.switches import Switches
 from anyhook.walk.build import build
-from anyhook.walk.routes import Catalog, from_plan, to_plan
+from anyhook.walk.engine import Engine
+from anyhook.walk.routes import Catalog, from_plan, made_catalog, to_plan
 from conftest import World
 from examples import examples
 
@@ -165,14 +166,12 @@ def changes(world: World) -> Iterator[tuple[Path, str]]:
 def test_any_change_of_the_tree_is_noticed(tmp_path: Path, kind: str) -> None:
     model = World(tmp_path / "model")
     everything(model)
-    tried = 0
+    paths = [path for path, change in changes(model) if change == kind]
+    worlds = [World(tmp_path / f"w{number}") for number in range(len(paths))]
+    for world in worlds:
+        everything(world)  # all of them first: by its turn, each is old enough for a plan
     noticed = 0
-    for path, change in changes(model):
-        if change != kind:
-            continue
-        tried += 1
-        world = World(tmp_path / f"w{tried}")
-        everything(world)
+    for path, world in zip(paths, worlds, strict=True):
         keep_a_plan(world)
         before = world.engine().catalog
         target = world.root / path
@@ -180,7 +179,7 @@ def test_any_change_of_the_tree_is_noticed(tmp_path: Path, kind: str) -> None:
         after = world.engine().catalog
         assert after == fresh(world), f"{path} {kind}"
         noticed += (after.hooks, after.problems) != (before.hooks, before.problems)
-    assert tried > 3
+    assert len(paths) > 3
     assert noticed > 1, "these changes change no catalog, so they show nothing"
 
 
@@ -255,8 +254,16 @@ def test_the_quick_answer_is_the_engines(
         parsed = parse([event, "--project", str(world.project), "--json", *options], FireOptions, 1)
         assert parsed is not None
         values = parsed[1]
-        setup = cli_fire.setup_of(str(world.project), values)
-        engine = cli_fire.open_engine(setup, None, values, values.session)
+        setup = Setup.of(str(world.project), dict(os.environ), values.dialect, values.trust or "ask")
+        engine = Engine(
+            setup,
+            made_catalog(setup),
+            on_failure=values.on_failure,
+            mode=values.mode,
+            session=values.session,
+            host="fire",
+            one_shot=True,
+        )
         expected = engine.fire_sync(Event(event, {}))
         engine.close_sync(0.0)
         if engine.context.routes.steps(Event(event, {})):
@@ -265,9 +272,9 @@ def test_the_quick_answer_is_the_engines(
         until = time.monotonic() + 120
         while read_plan(setup) is None and time.monotonic() < until:
             time.sleep(0.02)
-            cli_fire.open_engine(setup, None, values)
+            made_catalog(setup)
         with monkeypatch.context() as patch:
-            patch.setattr(cli_fire, "open_engine", opened)
+            patch.setattr("anyhook.walk.engine.Engine", opened)
             status = cli_fire.fire(event, values)
         said = json.loads(capfdbinary.readouterr().out)
         assert said == expected.as_dict()

@@ -9,13 +9,12 @@ from anyhook.model.hook import Hook, Layer, Source
 from anyhook.shell.commands import SHELL, check_text
 from anyhook.shell.loose import words_read
 from anyhook.shell.named import named_files
-from anyhook.tables.cells import native_name, project, session, whole_value
+from anyhook.tables.cells import native_name, whole_value
 from anyhook.tables.patterns import check_pattern
 from anyhook.tables.readers import last_line_object
 from anyhook.tables.rows import (
     Dialect,
     EventRow,
-    Failing,
     Field,
     Key,
     Launch,
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 def _context(scene: Scene) -> Json:
     """Ambient data. What decides the event is at the top level."""
     given = scene.event.get("context")
-    return {**(given if isinstance(given, dict) else {}), "session_id": session(scene), "cwd": project(scene)}
+    return {**(given if isinstance(given, dict) else {}), "session_id": scene.session, "cwd": scene.project}
 
 
 TOOL = (Field("tool_name", "tool"), Field("tool_input", "input"))
@@ -222,7 +221,6 @@ DIALECT = Dialect(
     ),
     load=load,
     shape=SHAPE,
-    layering="concatenate",
     events=EVENTS,
     base=(Field("hook_event_name", native_name), Field("context", _context)),
     match=whole_value,
@@ -231,7 +229,6 @@ DIALECT = Dialect(
     scaffold=SCAFFOLD,
     tools=TOOLS,
     replies={"command": REPLY},
-    failing=Failing(),
     limits=LIMITS,
     chains=("input", "prompt"),
     gated_natively=True,

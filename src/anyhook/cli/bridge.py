@@ -12,9 +12,10 @@ from _thread import allocate_lock, start_new_thread
 from time import monotonic
 
 from anyhook.cli.failure import BLOCKED, BadCall
-from anyhook.cli.fire import open_engine, quiet, setup_of
+from anyhook.cli.fire import project_of as checked
+from anyhook.cli.fire import quiet
 from anyhook.model.firing import NO_OPINION
-from anyhook.state.plans import read_plan
+from anyhook.state.plans import Setup, read_plan
 from anyhook.tables.registry import BadTable
 from anyhook.walk.bridge import looked_at, margin_s, named, read, with_lost_record
 from anyhook.walk.receive import project_of
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
 
     from anyhook.cli.options import BridgeOptions
     from anyhook.model.firing import Answer
-    from anyhook.model.json_types import Json
-    from anyhook.tables.host_rows import Host, HostEvent
+    from anyhook.tables.host_rows import HostEvent
     from anyhook.walk.bridge import Incoming
 
 OLDEST_S = 60.0
@@ -58,7 +58,6 @@ def bridge(agent: str, native: str, options: BridgeOptions) -> int:
 
     # No hook runs beyond the time from which on the margin is ours, so this ends none before its time.
     watchdog = Watchdog(begun + row.limit_s - margin_s(row) / 2, overdue)
-    watchdog.start()
     try:
         raw = sys.stdin.buffer.read() if sys.stdin is not None else b""
         incoming = read(table, row, raw, begun)
@@ -78,30 +77,37 @@ def _answer(incoming: Incoming, options: BridgeOptions, watchdog: Watchdog) -> A
     table, row, events = incoming.table, incoming.row, incoming.received.events
     if not events:
         return NO_OPINION
-    setup = setup_of(_project(table, incoming.payload, options), options, incoming.begun_s + row.limit_s / 2)
+    setup = Setup.of(
+        checked(options.project) if options.project else project_of(table, incoming.payload, os.environ),
+        dict(os.environ),
+        options.dialect,
+        options.trust or "ask",
+        options.plugin_dir,
+        options.state_dir,
+        incoming.begun_s + row.limit_s / 2,
+    )
     plan = read_plan(setup)
     incoming = looked_at(incoming, setup.env, setup.project, plan.stamps if plan is not None else None)
     watchdog.refusal = incoming.refusal
     asked = incoming.refusal or incoming.doubts
     if plan is not None and not asked and plan.is_quiet(*[event.name for event in events]):
         return with_lost_record(NO_OPINION, quiet(setup, plan, events, table.name, options))
-    from anyhook.process.run import OnDuty
+    from anyhook.process.run import OnDuty, adopt_orphans
+    from anyhook.walk.engine import Engine
+    from anyhook.walk.routes import from_plan, made_catalog
 
+    adopt_orphans()
     with OnDuty():
-        return open_engine(setup, plan, options, serves=table).bridge(table.name, row.native, incoming)
-
-
-def _project(table: Host, payload: dict[str, Json], options: BridgeOptions) -> str:
-    """The folder whose hooks are meant: named by the call, by the agent's own variable, by the payload, or the current
-    one."""
-    if options.project:
-        from anyhook.cli.fire import project_of as checked
-
-        return checked(options.project)
-    for folder in (*map(os.environ.get, table.project_variables), project_of(table, payload)):
-        if folder and os.path.isdir(folder):
-            return folder
-    return os.getcwd()
+        engine = Engine(
+            setup,
+            from_plan(plan) or made_catalog(setup),
+            on_failure=options.on_failure,
+            mode=options.mode,
+            model=options.model or None,
+            one_shot=True,
+            serves=table,
+        )
+        return engine.bridge(table.name, row.native, incoming)
 
 
 def _tell(answer: Answer, row: HostEvent) -> int:
@@ -167,8 +173,6 @@ class Watchdog:
         self._stdout = -1
         self.refusal = ""
         """Why this call is refused, whatever the hooks say, as far as that is known yet."""
-
-    def start(self) -> None:
         try:
             self._stdout = os.dup(1)  # while hooks run, stdout leads elsewhere
         except OSError:

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.state.plans import CatalogPlan
-    from anyhook.tables.host_rows import Host
-    from anyhook.walk.engine import Engine
-
 
 NAMES = {
     "tool": "tool", "call_id": "call_id", "source": "source", "trigger": "trigger", "reason": "reason",
@@ -34,51 +31,45 @@ TEXTS = {"tool_error": "tool_error", "prompt": "prompt", "message": "message"}
 
 
 def fire(name: str, options: FireOptions) -> int:
-    """Carry out a checked call; the exit status."""
-    setup = setup_of(project_of(options.project, options.plugin_dir), options)
+    """Carry out a checked call, and print the decision; the exit status that goes with it."""
+    from anyhook.cli.view import render
+
+    project, env = project_of(options.project, options.plugin_dir), dict(os.environ)
+    setup = Setup.of(project, env, options.dialect, options.trust or "ask", options.plugin_dir, options.state_dir)
     plan = read_plan(setup)
     event, unknown = event_of(name, options, plan.natives if plan else None)
     if plan is not None and not unknown and plan.is_quiet(event.name):
-        return answer(quiet(setup, plan, [event], "fire", options, options.session), options.json)
-    from anyhook.process.run import OnDuty
+        decision = quiet(setup, plan, [event], "fire", options, options.session)
+    else:
+        from anyhook.process.run import OnDuty, adopt_orphans
+        from anyhook.walk.engine import Engine
+        from anyhook.walk.routes import from_plan, made_catalog
 
-    with OnDuty():
-        engine = open_engine(setup, plan, options, options.session)
-        decision = engine.fire_sync(event)  # nothing is put off here, so the engine need not be closed
-    return answer(_with_unknown(decision, unknown) if unknown else decision, options.json)
-
-
-def setup_of(project: str, options: RunOptions, read_by_s: float | None = None) -> Setup:
-    """Whose hooks a call means."""
-    return Setup.of(
-        project,
-        dict(os.environ),
-        options.dialect,
-        options.trust or "ask",
-        options.plugin_dir,
-        options.state_dir,
-        read_by_s,
-    )
-
-
-def open_engine(
-    setup: Setup, plan: CatalogPlan | None, options: RunOptions, session: str | None = None, serves: Host | None = None
-) -> Engine:
-    """The engine of a process that ends with the answer."""
-    from anyhook.walk.engine import Engine
-    from anyhook.walk.routes import from_plan, made_catalog
-
-    return Engine(
-        setup,
-        (from_plan(plan) if plan is not None else None) or made_catalog(setup),
-        on_failure=options.on_failure,
-        mode=options.mode,
-        session=session,
-        host="fire",
-        model=options.model or None,
-        one_shot=True,
-        serves=serves,
-    )
+        adopt_orphans()
+        with OnDuty():
+            engine = Engine(
+                setup,
+                from_plan(plan) or made_catalog(setup),
+                on_failure=options.on_failure,
+                mode=options.mode,
+                session=options.session,
+                host="fire",
+                model=options.model or None,
+                one_shot=True,
+            )
+            decision = engine.fire_sync(event)  # nothing is put off here, so the engine need not be closed
+        if unknown:
+            decision = _with_unknown(decision, unknown)
+    status = BLOCKED if decision.stops else DONE
+    try:
+        if options.json:
+            render.exact_out(lean_json.dumps(decision.as_dict()))
+        else:
+            render.decision_out(decision)
+    except OSError as error:  # a block stays a block, though nobody could be told why
+        render.say(f"anyhook fire: the answer could not be written ({error.strerror})")
+        return status or FINDINGS
+    return status
 
 
 def quiet(
@@ -110,22 +101,6 @@ def _with_unknown(decision: Decision, unknown: list[str]) -> Decision:
         for key in unknown
     ]
     return decision.replace(problems=(*decision.problems, *found))
-
-
-def answer(decision: Decision, as_json: bool) -> int:
-    """Print a decision; the exit status that goes with it."""
-    from anyhook.cli.view import render
-
-    status = BLOCKED if decision.stops else DONE
-    try:
-        if as_json:
-            render.exact_out(lean_json.dumps(decision.as_dict()))
-        else:
-            render.decision_out(decision)
-    except OSError as error:  # a block stays a block, though nobody could be told why
-        render.say(f"anyhook fire: the answer could not be written ({error.strerror})")
-        return status or FINDINGS
-    return status
 
 
 # -- the words of the call → an Event. This reads the files and the stdin that the options name, and nothing else.

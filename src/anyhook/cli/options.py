@@ -8,7 +8,7 @@ from anyhook.model.words import MODE, ON_FAILURE, TRUST
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any, Self, TypeVar, dataclass_transform
+    from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
     from anyhook.model.words import Mode, Posture, Trust
 
@@ -62,21 +62,22 @@ class Options:
     """What a call of a verb asks for: one field per option. Subclasses declare fields; a class with several bases has
     the fields of all of them. (Not a Record: slots do not allow several bases.)"""
 
+    if TYPE_CHECKING:
+        rows: ClassVar[tuple[Option, ...]]
+        """The table, in the order in which help shows it: a verb's own options first, and what all verbs have last."""
     debug: bool = switch("--debug", "Show every step with its time, and the traceback of a failure, on stderr.")
 
     def __init__(self, **values: object) -> None:
         found = self.__dict__
-        for row in self.rows():
+        for row in self.rows:
             found[row.key] = values.pop(row.key, row.default)
         if values:
             raise TypeError(f"{type(self).__name__} has no option {', '.join(values)}")
 
-    @classmethod
-    def rows(cls) -> list[Option]:
-        """The table, in the order in which help shows it: a verb's own options first, and what all verbs have last."""
+    def __init_subclass__(cls) -> None:
         owners = (cls, *cls.__mro__[-3:0:-1], Options)
         names = {name: 0 for owner in owners for name, row in owner.__dict__.items() if type(row) is Option}
-        return [getattr(cls, name) for name in names]
+        cls.rows = tuple([getattr(cls, name) for name in names])
 
     @classmethod
     def of(cls, values: Mapping[str, object]) -> Self:
@@ -172,7 +173,7 @@ class BridgeOptions(RunOptions):
 def parse(words: Sequence[str], kind: type[T], count: int) -> tuple[list[str], T] | None:
     """The arguments and options of a call that is entirely correct; None for one that the full parser has
     to look at."""
-    known = {row.flag: row for row in kind.rows()}
+    known = {row.flag: row for row in kind.rows}
     arguments: list[str] = []
     values: dict[str, str | tuple[str, ...] | bool] = {}
     rest = iter(words)

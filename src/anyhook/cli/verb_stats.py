@@ -38,7 +38,7 @@ def stats(options: StatsOptions) -> int:
     if options.json:
         render.json_out({"hooks": [hook.as_dict() for hook in found]}, indent=2)
     elif not found:
-        narrowed = any(getattr(options, row.key) for row in JournalFilter.rows() if row.key not in ("since", "until"))
+        narrowed = any(getattr(options, row.key) for row in JournalFilter.rows if row.key not in ("since", "until"))
         time_meant = "in this time" if options.since or options.until else "in the last seven days"
         render.say(f"No run {time_meant} is one of these." if narrowed else f"No hook was started {time_meant}.")
     else:

@@ -136,8 +136,7 @@ def _depends_on(setup: Setup, catalog: Catalog, found: list[GateStatus]) -> dict
 
 def _catalog(setup: Setup) -> Catalog:
     """From its plan where that still holds; else from the files, without asking any executable for its event."""
-    plan = read_plan(setup)
-    return (from_plan(plan) if plan is not None else None) or build(setup, may_start=False).with_lines()
+    return from_plan(read_plan(setup)) or build(setup, may_start=False).with_lines()
 
 
 def _root(project: str) -> str | None:

@@ -18,7 +18,7 @@ from anyhook.cli.view.review_text import entry_lines, summary
 from anyhook.cli.view.visible import visible
 from anyhook.documents.places import NOWHERE, believed_dir, state_dir, upward
 from anyhook.model.record import Record
-from anyhook.process.run import OnDuty
+from anyhook.process.run import OnDuty, adopt_orphans
 from anyhook.state.ledger import Ledger
 from anyhook.state.plans import Setup
 from anyhook.state.repository import place_of
@@ -303,6 +303,7 @@ def _asked_for_events(found: ProjectReview) -> dict[str, str]:
     ids = {entry.item.id for entry in found.entries if entry.hook and dialect(entry.hook.dialect).ask_type}
     if not ids:
         return {}
+    adopt_orphans()
     with OnDuty():
         catalog = build(found.setup, may_start=True)
     for line in render.problem_lines([problem for problem in catalog.problems if problem.code == "no-event"]):

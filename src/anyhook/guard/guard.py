@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 
-from anyhook.documents.places import config_file, home_of, installs_index, state_dir
+from anyhook.documents.places import INSTALLS, config_file, home_of, read_object, runtime_dir, state_dir
 from anyhook.model import lean_json
 
 TYPE_CHECKING = False
@@ -75,7 +75,7 @@ def refusal(
     given = event.data.get("input")
     if event.name != "pre_tool" or not isinstance(given, dict) or event.ours in READERS:
         return None
-    entries = _entries(env)
+    entries = [*(read_object(f"{state_dir(env)}/{INSTALLS}") or ())]  # the files of agents that hold our entry
     if not _may_matter(given, env, project, (*places, *entries, *(host.settings if host is not None else ()))):
         return None
     from anyhook.guard.calls import refused
@@ -118,16 +118,6 @@ def _may_matter(given: dict[str, Json], env: Mapping[str, str], project: str, pl
     return False
 
 
-def own_folders(env: Mapping[str, str]) -> tuple[str, str]:
+def own_folders(env: Mapping[str, str]) -> tuple[str, ...]:
     """Where everything is ours."""
-    return state_dir(env), os.path.dirname(config_file(env))
-
-
-def _entries(env: Mapping[str, str]) -> list[str]:
-    """The files of agents that hold our entry."""
-    try:
-        with open(installs_index(state_dir(env)), "rb") as file:
-            found = lean_json.loads(file.read().decode())
-    except (OSError, ValueError, RecursionError):
-        return []
-    return list(found) if isinstance(found, dict) else []
+    return state_dir(env), os.path.dirname(config_file(env)), runtime_dir(env)

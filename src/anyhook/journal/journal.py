@@ -8,7 +8,7 @@ from os import urandom
 from time import time_ns
 
 from anyhook.documents.places import state_dir
-from anyhook.journal.record import JournalPolicy, about, head_of, record, record_quiet, secrets_of
+from anyhook.journal.record import JournalPolicy, head_of, record, record_quiet, secrets_of
 from anyhook.journal.writer import Bounds, JournalWriter
 from anyhook.model.firing import Firing, Part
 from anyhook.model.lean_json import digest
@@ -117,20 +117,17 @@ class Recorder:
         later. Without a session it makes one up."""
         self.session = session if session is not None else f"session-{urandom(8).hex()}"
         self.mode = mode
-        self.policy = JournalPolicy(secrets_of(env), str(settings.get("bodies", FULL)), frozenset(env), {})
+        caller = (host, project, parent_of(env) if TRACEPARENT in env else "")
+        bodies = str(settings.get("bodies", FULL))
+        self.policy = JournalPolicy(secrets_of(env), bodies, frozenset(env), {}, self.session, caller)
         bounds = {key: value for key in Bounds.fields if isinstance(value := settings.get(key), int)}
         self.journal: Journal | None = Journal(state_dir(env), Bounds(**bounds))
         self._recording: Recording | None = None
-        self._host, self._project, self._parent = host, project, ""
-        if TRACEPARENT in env:
-            self._parent = parent_of(env)
         if RECORD in env:
             from anyhook.journal.recording import recording_of
 
             self._recording = recording_of(env, self.policy)
         self._waits = not one_shot and self._recording is None
-        self._whos = {mode: about(host, project, mode, self.policy, self._parent)}
-        """Who fires, by mode."""
         self._unwritten: list[tuple[int, Event, Decision]] = []
         """Events that are not in the journal yet, with their times and answers."""
 
@@ -157,8 +154,8 @@ class Recorder:
             for index, part in enumerate(firing.parts):
                 final = decision if index == firing.deciding else part.decision
                 if self._recording is not None:
-                    self._recording.add(part.replace(decision=final), self._who(firing.mode), self.session)
-                head = part.head or self.head(part.event, firing.mode)
+                    self._recording.add(part.replace(decision=final), firing.mode)
+                head = part.head or head_of(part.event, firing.mode, self.policy)
                 own = part.decision if final is not part.decision and _differ(final, part.decision) else None
                 lines.append(record(head, final, part.runs, self.policy, own=own))
             if self.journal is not None:
@@ -177,19 +174,9 @@ class Recorder:
             return decision.replace(problems=(*decision.problems, problem))
         return decision
 
-    def head(self, event: Event, mode: Mode) -> str:
-        """The part of an event's line that is known before anything is started."""
-        return head_of(event, self._whos.get(mode) or self._who(mode), self.session, self.policy)
-
     def close(self) -> None:
         if self.journal is not None:
             self.journal.close()
-
-    def _who(self, mode: Mode) -> str:
-        made = self._whos.get(mode)
-        if made is None:
-            made = self._whos[mode] = about(self._host, self._project, mode, self.policy, self._parent)
-        return made
 
     def _unrecorded(self, decision: Decision) -> Decision:
         """Said once; the journal is not tried again."""
@@ -202,7 +189,7 @@ class Recorder:
         end."""
         taken = self._unwritten[:]
         del self._unwritten[: len(taken)]
-        return record_quiet(taken, self._who(self.mode), self.session, self.policy)
+        return record_quiet(taken, self.mode, self.policy)
 
 
 def _differ(one: Decision, other: Decision) -> bool:

@@ -34,6 +34,10 @@ ASKED_FOR = (
     "effect", "reason", "hook", "tool_input", "tool_output", "prompt", "context", "messages", "follow_ups", "history",
     "recipe", "end_turn",
 )  # fmt: skip
+OBJECTS = ("tool_input", "tool_output", "history", "recipe")
+"""Those of them that cannot be part of a key."""
+REPORTED = ("id", "status", "why", "verdict", "source")
+"""What is kept of a hook's report."""
 BODY_FIELDS = frozenset(
     {
         "input", "output", "tool_error", "prompt", "message", "messages", "last_message", "final_message",
@@ -65,6 +69,10 @@ class JournalPolicy(Record):
     known: dict[Hashable, str] = Forgetful()
     """Pieces of lines that may well recur, by all that they are made of: who was called, and what hooks say day after
     day. Filled on the way (see `clean`)."""
+    session: str = ""
+    """Of events that name none."""
+    caller: tuple[str, str, str] = ("", "", "")
+    """Host, project, and the trace context that these are in."""
 
 
 ALL = JournalPolicy()
@@ -140,19 +148,17 @@ def body(value: Json, policy: JournalPolicy) -> Json:
     return {"blake2b": digest(text), "bytes": len(text)}
 
 
-def about(host: str, project: str, mode: Mode, policy: JournalPolicy, parent: str = "") -> str:
-    """Who fires, where and how: the same in every line of one engine, so it is made once. `parent` is the trace context
-    that the caller is in."""
-    made: dict[str, Json] = {"host": host, "project": project, "mode": mode}
-    if parent:
-        made["parent"] = parent
-    return clean(made, policy)[1:-1]
-
-
-def head_of(event: Event, who: str, session: str, policy: JournalPolicy = ALL, *, cut: bool = True) -> str:
-    """The part of a line that is known before anything is started. `who` is made by `about`; `cut` is as for `clean`.
-    Data that is not JSON, which only an embedding program can give, is left out."""
-    session = str(event.data.get("session") or session)
+def head_of(event: Event, mode: Mode, policy: JournalPolicy, *, cut: bool = True) -> str:
+    """The part of a line that is known before anything is started. `cut` is as for `clean`. Data that is not JSON,
+    which only an embedding program can give, is left out."""
+    who = policy.known.get((mode, policy.caller))
+    if who is None:
+        host, project, parent = policy.caller
+        made: dict[str, Json] = {"host": host, "project": project, "mode": mode}
+        if parent:
+            made["parent"] = parent
+        who = clean(made, policy, key=(mode, policy.caller))
+    session = str(event.data.get("session") or policy.session)
     named = policy.known.get(session) or clean(session, policy, key=session)
     marks = ', "hosted": true' if event.hosted else ""
     if policy.bodies != FULL:
@@ -161,7 +167,7 @@ def head_of(event: Event, who: str, session: str, policy: JournalPolicy = ALL, *
         said = clean(event.data if policy.bodies == FULL else _named_only(event.data, policy), policy, cut=cut)
     except (TypeError, ValueError, RecursionError) as error:
         said, marks = "{}", f'{marks}, "lost": {json.dumps(str(error))}'
-    return f'{who}, "session": {named}, "event": "{event.name}", "data": {said}{marks}'
+    return f'{who[1:-1]}, "session": {named}, "event": "{event.name}", "data": {said}{marks}'
 
 
 def _named_only(data: Mapping[str, Json], policy: JournalPolicy) -> Json:
@@ -240,9 +246,7 @@ def clipped(value: Json, depth: int = 0) -> Json:
     return [clipped(item, depth + 1) for item in value] if isinstance(value, list) else value
 
 
-def record_quiet(
-    taken: Sequence[tuple[int, Event, Decision]], who: str, session: str, policy: JournalPolicy
-) -> list[bytes]:
+def record_quiet(taken: Sequence[tuple[int, Event, Decision]], mode: Mode, policy: JournalPolicy) -> list[bytes]:
     """The lines of events that reached no hook: time, event, answer. Beyond what an agent can cause, those with
     the same answer are only counted."""
     kinds: dict[int, list[tuple[int, Event, Decision]]] = {}
@@ -251,63 +255,50 @@ def record_quiet(
     made: list[bytes] = []
     for entries in kinds.values():
         for at, event, answer in entries[:MAX_EACH]:
-            made.append(record(head_of(event, who, session, policy), answer, (), policy, at))
+            made.append(record(head_of(event, mode, policy), answer, (), policy, at))
         if len(entries) > MAX_EACH:
             at, event, answer = entries[-1]
-            session = str(event.data.get("session") or session)
-            head = f'{head_of(event.replace(data={}), who, session, policy)}, "events": {len(entries) - MAX_EACH}'
+            of_last = policy.replace(session=str(event.data.get("session") or policy.session))
+            head = f'{head_of(event.replace(data={}), mode, of_last)}, "events": {len(entries) - MAX_EACH}'
             made.append(record(head, answer, (), policy, at))
     return made
 
 
 def _decision_text(decision: Decision, policy: JournalPolicy) -> str:
-    try:
-        made = decision.tool_input, decision.tool_output, decision.history, decision.recipe
-        if decision.problems or made != (None, None, None, None):
-            return clean(_decision(decision, policy), policy)
-        key = (
-            decision.verdict, decision.enforced, decision.effect, decision.reason, decision.hook, decision.prompt,
-            decision.context, decision.messages, decision.follow_ups, decision.end_turn,
-            *[
-                report.why if report.why == NOT_MET else
-                (report.source, report.id, report.status, report.why, report.verdict) for report in decision.hooks
-            ],
-        )  # fmt: skip
-        return policy.known.get(key) or clean(_decision(decision, policy), policy, key=key)
-    except (TypeError, ValueError, RecursionError) as error:  # a callable's answer that is not JSON costs no event
-        lost: dict[str, Json] = {"verdict": decision.verdict, "enforced": decision.enforced, "lost": str(error)}
-        return clean(lost, policy)
-
-
-def _decision(decision: Decision, policy: JournalPolicy) -> dict[str, Json]:
-    """The decision without what it does not ask for, and every hook in one short row."""
+    """The decision without what it does not ask for, and every hook in one short row. One without problems and objects
+    may well come again, and is known by all that it is made of."""
+    key: Hashable = None
     made: dict[str, Json] = {"verdict": decision.verdict, "enforced": decision.enforced}
-    for field in ASKED_FOR:
-        value = getattr(decision, field)
-        if value or not (value is None or value is False or isinstance(value, tuple)):
-            plain: Json = list(value) if isinstance(value, tuple) else value
-            kept = clipped(plain) if field in NO_BODIES else body(plain, policy)
-            if kept is not None:
-                made[field] = kept
-    made["hooks"] = [
-        {
-            "id": report.id,
-            "status": report.status,
-            "why": report.why,
-            "verdict": report.verdict,
-            "source": report.source,
-        }
+    asked = {field: getattr(decision, field) for field in ASKED_FOR}
+    rows = [
+        (report.id, report.status, report.why, report.verdict, report.source)
         for report in decision.hooks
         if report.why != NOT_MET
     ]
-    if unmet := sum(report.why == NOT_MET for report in decision.hooks):
-        made["unmet"] = unmet
-    if decision.problems:
-        made["problems"] = [
-            dict(problem.as_dict()) if policy.bodies == FULL else {"code": problem.code, "where": problem.where}
-            for problem in decision.problems
-        ]
-    return made
+    unmet = len(decision.hooks) - len(rows)
+    try:
+        if not decision.problems and all(asked[field] is None for field in OBJECTS):
+            key = (decision.verdict, decision.enforced, *asked.values(), unmet, *rows)
+            if known := policy.known.get(key):
+                return known
+        for field, value in asked.items():
+            if value or not (value is None or value is False or isinstance(value, tuple)):
+                plain: Json = list(value) if isinstance(value, tuple) else value
+                kept = clipped(plain) if field in NO_BODIES else body(plain, policy)
+                if kept is not None:
+                    made[field] = kept
+        made["hooks"] = [dict(zip(REPORTED, row, strict=True)) for row in rows]
+        if unmet:
+            made["unmet"] = unmet
+        if decision.problems:
+            made["problems"] = [
+                dict(problem.as_dict()) if policy.bodies == FULL else {"code": problem.code, "where": problem.where}
+                for problem in decision.problems
+            ]
+        return clean(made, policy, key=key)
+    except (TypeError, ValueError, RecursionError) as error:  # a callable's answer that is not JSON costs no event
+        lost: dict[str, Json] = {"verdict": decision.verdict, "enforced": decision.enforced, "lost": str(error)}
+        return clean(lost, policy)
 
 
 def run_fields(run: Run, policy: JournalPolicy) -> dict[str, Json]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from anyhook.journal.record import JournalPolicy
     from anyhook.model.firing import Part
+    from anyhook.model.words import Mode
 
 
 def recording_of(env: Mapping[str, str], policy: JournalPolicy) -> Recording | None:
@@ -26,6 +27,6 @@ class Recording:
     def __init__(self, folder: str, policy: JournalPolicy) -> None:
         self._journal, self._policy = Journal(folder), policy.replace(bodies=FULL)
 
-    def add(self, part: Part, who: str, session: str) -> None:
-        head = head_of(part.event, who, session, self._policy, cut=False)  # a case with half an input shows nothing
+    def add(self, part: Part, mode: Mode) -> None:
+        head = head_of(part.event, mode, self._policy, cut=False)  # a case with half an input shows nothing
         self._journal.put(record(head, part.decision, part.runs, self._policy))

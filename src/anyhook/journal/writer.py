@@ -80,7 +80,28 @@ class JournalWriter:
         """Write the lines, or none of them."""
         with self._threads:
             try:
-                self._write(lines, self._open_and_lock())
+                end = self._open_and_lock()
+                last: Link | None = self._last
+                line_break = tail = b""
+                if end != self._end:
+                    tail = os.pread(self._descriptor, MAX_SEAL, max(0, end - MAX_SEAL))
+                    last = link_of(tail)
+                if last is None and (last := link_of(tail + b"\n")) is not None:
+                    line_break = b"\n"  # all of a record but its line break
+                elif last is None:
+                    last, torn = self._last_of_all(end)
+                    if torn:  # a process was killed, or the machine lost its power, in the middle of a line
+                        line_break = b"\n"
+                        lines = [_with(lines[0], b'"torn": %d' % torn), *lines[1:]]
+                if not end and last != START:  # a file's first line names what it follows: that may be deleted
+                    lines = [_with(lines[0], b'"after": "%b"' % last[1]), *lines[1:]]
+                made, self._last = sealed(lines, last)
+                data = made[0] if len(made) == 1 and not line_break else line_break + b"".join(made)
+                written = os.write(self._descriptor, data)
+                if written != len(data):
+                    os.ftruncate(self._descriptor, end)  # nobody else writes while we hold the lock
+                    raise OSError(28, "the disk is full")
+                self._end = end + written
             except BaseException:
                 self._close()  # which lets go of the lock as well
                 raise
@@ -105,7 +126,17 @@ class JournalWriter:
         while True:
             fresh = self._descriptor < 0 or self._fork != _Here.forks  # a lock is shared with a forked child
             if fresh:
-                self._open()
+                from fcntl import flock
+
+                self._flock = flock
+                flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+                try:
+                    self._descriptor = os.open(self.path, flags, 0o600)
+                except FileNotFoundError:
+                    make_private_dir(self.state_dir)
+                    self._descriptor = os.open(self.path, flags, 0o600)
+                opened = os.fstat(self._descriptor)
+                self._fork, self._identity, self._end = _Here.forks, (opened.st_ino, opened.st_dev), -1
             try:
                 self._flock(self._descriptor, LOCK_EX | LOCK_NB)  # nearly always ours at once
             except OSError:
@@ -122,25 +153,12 @@ class JournalWriter:
             if fresh and not full:  # where the first record is old, a file of its own is due, to be deleted in time
                 at = os.pread(self._descriptor, 64, 0).partition(b'"at": ')[2].partition(b",")[0]
                 full = at.isdigit() and time_ns() - int(at) > self.bounds.keep_days * DAY_S * 1_000_000_000 // 4
-            last = self._link(end) if full else None
+            last = link_of(os.pread(self._descriptor, MAX_SEAL, max(0, end - MAX_SEAL))) if full else None
             if last is None:  # not full; or its end is torn, and the next record says so in the same file
                 return end
             os.rename(self.path, _free_name(self.state_dir, last[0]))
             self._close()
             _delete_old(self.state_dir, self.bounds)
-
-    def _open(self) -> None:
-        from fcntl import flock
-
-        self._flock = flock
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-        try:
-            self._descriptor = os.open(self.path, flags, 0o600)
-        except FileNotFoundError:
-            make_private_dir(self.state_dir)
-            self._descriptor = os.open(self.path, flags, 0o600)
-        state = os.fstat(self._descriptor)
-        self._fork, self._identity, self._end = _Here.forks, (state.st_ino, state.st_dev), -1
 
     def _lock(self) -> None:
         """Wait for the lock, but not for ever: its holder may have been stopped."""
@@ -189,34 +207,6 @@ class JournalWriter:
             raise failures[0]
 
     # -- the chain
-
-    def _write(self, lines: Sequence[bytes], end: int) -> None:
-        descriptor = self._descriptor
-        line_break = b""
-        if end == self._end:
-            last: Link | None = self._last
-        else:
-            last = self._link(end)
-        if last is None and (last := self._link(end, b"\n")) is not None:
-            line_break = b"\n"  # all of a record but its line break
-        elif last is None:
-            last, torn = self._last_of_all(end)
-            if torn:  # a process was killed, or the machine lost its power, in the middle of a line
-                line_break = b"\n"
-                lines = [_with(lines[0], b'"torn": %d' % torn), *lines[1:]]
-        if not end and last != START:  # the first line of a file names what it follows: the file before may be deleted
-            lines = [_with(lines[0], b'"after": "%b"' % last[1]), *lines[1:]]
-        made, self._last = sealed(lines, last)
-        data = made[0] if len(made) == 1 and not line_break else line_break + b"".join(made)
-        written = os.write(descriptor, data)
-        if written != len(data):
-            os.ftruncate(descriptor, end)  # nobody else writes while we hold the lock
-            raise OSError(28, "the disk is full")
-        self._end = end + written
-
-    def _link(self, end: int, more: bytes = b"") -> Link | None:
-        """The seal at the end of the file, as it would be with so much more."""
-        return link_of(os.pread(self._descriptor, MAX_SEAL, max(0, end - MAX_SEAL)) + more) if end else None
 
     def _last_of_all(self, end: int) -> tuple[Link, int]:
         """The last sealed line wherever it is, and how many bytes of a torn line are at the end of the file."""

@@ -32,9 +32,6 @@ class Report(Record):
     stderr: str = ""
     verdict: Verdict = "none"
 
-    def as_dict(self) -> dict[str, Json]:
-        return {field: getattr(self, field) for field in self.fields}
-
 
 IDLE: Statuses = {
     "armed": "unmatched",
@@ -95,6 +92,6 @@ class Decision(Record):
         made: dict[str, Json] = {field: getattr(self, field) for field in self.fields}
         for field in ("context", "messages", "follow_ups"):
             made[field] = list(getattr(self, field))
-        made["hooks"] = [report.as_dict() for report in self.hooks]
+        made["hooks"] = [{field: getattr(report, field) for field in report.fields} for report in self.hooks]
         made["problems"] = [dict(problem.as_dict()) for problem in self.problems]
         return made

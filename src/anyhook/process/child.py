@@ -95,6 +95,8 @@ class Child:
     _poll: select.poll
     _deadline: float
     _stdin = -1
+    sent = 0
+    """How many bytes it was given to read."""
     _spare = -1
     """The reading end of its stdin, open here until all is written: a process that closes it early is then no error,
     and no SIGPIPE in a host that does not ignore it."""
@@ -128,7 +130,7 @@ class Child:
             theirs.append(stderr)
             self._open.append(err)
             has_pipes_apart = min(stdin, *theirs) > 2
-            cheap = here.is_ours and has_pipes_apart and _is_current(self.call.cwd)
+            cheap = here.is_ours and has_pipes_apart and os.path.samefile(self.call.cwd, ".")
             spawn = None if cheap else spawner(has_pipes_apart)
             with self._lock:  # so that whoever ends us comes before there is a process, or when it is known
                 if here.is_closed:
@@ -167,6 +169,7 @@ class Child:
 
     def feed(self, data: bytes) -> None:
         """Give it its input; of more than a fresh pipe is sure to take, the rest while we wait."""
+        self.sent = len(data)
         if len(data) > select.PIPE_BUF:
             os.set_blocking(self._stdin, False)
             self._unsent = memoryview(data)
@@ -374,10 +377,3 @@ class Child:
         if self._stdin >= 0:
             self._fed()
         here.alive.discard(self)
-
-
-def _is_current(folder: str) -> bool:
-    try:
-        return folder == os.getcwd() or os.path.samefile(folder, ".")
-    except OSError:
-        return False

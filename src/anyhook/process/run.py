@@ -9,7 +9,7 @@ import os
 import sys
 
 # The C module: `signal` wraps its numbers in enums, whose import costs a third of an interpreter start.
-from _signal import SIGHUP, SIGINT, SIGTERM, signal  # type: ignore[import-not-found]
+from _signal import SIG_DFL, SIG_IGN, SIGCHLD, SIGHUP, SIGINT, SIGTERM, getsignal, signal  # type: ignore[import-not-found]
 from time import monotonic
 
 from anyhook.model.call import Run
@@ -92,6 +92,8 @@ def adopt_orphans() -> bool:
     starts those that run in its own directory by the cheaper `posix_spawn`, which can neither change the directory nor
     close descriptors.
     """
+    if here.tell_duty is not None:
+        here.tell_duty()
     here.is_ours = True
     try:
         inherited = [int(name) for name in os.listdir("/dev/fd") if name not in ("0", "1", "2")]
@@ -102,7 +104,8 @@ def adopt_orphans() -> bool:
             os.set_inheritable(descriptor, False)
         except OSError:
             continue  # the listing's own is closed by now
-    _watch_children()
+    if getsignal(SIGCHLD) == SIG_IGN:  # inherited; exit statuses would be lost
+        signal(SIGCHLD, SIG_DFL)
     if sys.platform != "linux":
         return False
     try:
@@ -114,20 +117,6 @@ def adopt_orphans() -> bool:
 def leave_alone(pid: int) -> None:
     """A child of this process that was started elsewhere and does not belong to a hook."""
     here.spared.add(pid)
-
-
-def _watch_children() -> None:
-    """Undo an inherited `ignore SIGCHLD`, under which exit statuses are lost. Asked of /proc, for `signal` is half a
-    bare start of CPU time."""
-    try:
-        with open("/proc/self/status", "rb", buffering=0) as file:
-            ignored = file.readall().partition(b"SigIgn:")[2].split(None, 1)[0]
-    except (OSError, IndexError):
-        return
-    if int(ignored, 16) >> 16 & 1:
-        import signal
-
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
 def prctl(option: int, value: int) -> int:
@@ -197,10 +186,13 @@ class AnswerOnly:
     """stdout is for the answer alone; whatever else is written there meanwhile goes to stderr."""
 
     stdout = -1
+    signals: tuple[int, ...] = ()
+    """Those that end every hook, and this process with them."""
     handlers: Mapping[int, object] = {}
-    """What signals meant before."""
+    """What these meant before."""
 
     def __enter__(self) -> None:
+        self.handlers = {number: signal(number, _end) for number in self.signals}
         try:
             self.stdout = os.dup(1)
             os.dup2(2, 1)
@@ -226,15 +218,10 @@ class AnswerOnly:
 
 
 class OnDuty(AnswerOnly):
-    """This process is ours alone while hooks run: what it is told, every orphan of a hook and stdout are ours to
-    see to."""
+    """While hooks run in a process that is ours alone (see `adopt_orphans`): when it is told to end, they end with
+    it, and stdout is for the answer."""
 
-    def __enter__(self) -> None:
-        if here.tell_duty is not None:
-            here.tell_duty()
-        adopt_orphans()
-        self.handlers = {number: signal(number, _end) for number in (SIGINT, SIGTERM, SIGHUP)}
-        super().__enter__()
+    signals = (SIGINT, SIGTERM, SIGHUP)
 
 
 class Unwinding:

@@ -8,7 +8,7 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from anyhook.documents.places import installs_index, write_private
+from anyhook.documents.places import INSTALLS, write_private
 from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.model.record import Record
 from anyhook.state.locks import locked
@@ -61,7 +61,7 @@ class Installs:
 
     def __init__(self, state_dir: str) -> None:
         self.folder = f"{state_dir}/installs"
-        self.path = installs_index(state_dir)
+        self.path = f"{state_dir}/{INSTALLS}"
         self._known = self._read()
 
     @classmethod

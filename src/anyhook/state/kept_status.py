@@ -8,8 +8,8 @@ import marshal
 import os
 import sys
 
-from anyhook.documents.places import believed_dir, stamp, write_private
-from anyhook.state.plans import SETTLED_NS, Setup, plan_path
+from anyhook.documents.places import believed_dir, file_name, stamp, write_private
+from anyhook.state.plans import SETTLED_NS, Setup
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,4 +78,4 @@ def _key(setup: Setup, words: Sequence[str]) -> tuple[object, ...]:
 
 
 def _path(own_dir: str, key: tuple[object, ...]) -> str:
-    return plan_path(own_dir, ("status", *key))
+    return f"{own_dir}/plans/{file_name(repr(('status', *key)))}"

@@ -9,7 +9,7 @@ import os
 import sys
 
 from anyhook import __version__
-from anyhook.documents.places import believed_dir, stamp, write_private
+from anyhook.documents.places import believed_dir, file_name, stamp, write_private
 from anyhook.model.record import Record
 from anyhook.tables.registry import DIALECTS, VARIABLES
 
@@ -121,6 +121,9 @@ class CatalogPlan(Record):
     """Approved hooks that are no longer declared."""
     off: bool
     """Whether a hook waits or is broken: then there is something to say when a session starts."""
+    checks: Mapping[str, Stamp | None] = {}
+    """The stamps that have to be looked at: what is not there is not there as long as the first folder on its way is
+    not, and many ways have that in common."""
 
     def is_quiet(self, *events: str) -> bool:
         """Whether these events reach no hook, and there is nothing else to say."""
@@ -129,27 +132,20 @@ class CatalogPlan(Record):
         return not self.problems and not self.gone and self.events.keys().isdisjoint(events)
 
 
-def plan_path(own_dir: str, key: tuple[object, ...]) -> str:
-    """A file name per key. Two keys of one name cost a look at the files, no more, so a plain checksum will do;
-    those of the library are shared objects, and loading one costs more than this loop."""
-    checksum = 0
-    for byte in repr(key).encode("utf-8", "surrogateescape"):
-        checksum = (checksum * 131 + byte) & 0xFFFF_FFFF_FFFF_FFFF
-    return f"{own_dir}/plans/{checksum:016x}"
-
-
 def read_plan(setup: Setup) -> CatalogPlan | None:
     """The plan, if every file still looks as it did when the plan was made."""
     try:
         own_dir, key = believed_dir(setup.env, setup.project, setup.outer), setup.key()
-        with open(plan_path(own_dir, key), "rb") as file:
+        with open(f"{own_dir}/plans/{file_name(repr(key))}", "rb") as file:
             state = os.fstat(file.fileno())
             if state.st_uid != os.geteuid() or (state.st_mode | os.stat(own_dir).st_mode) & 0o022:
                 return None
             plan = CatalogPlan(*marshal.loads(file.read()))  # noqa: S302 (our own file, for its owner only)
         if plan.key != key:
             return None
-        for path, seen in plan.stamps.items():
+        if not plan.checks:
+            return None
+        for path, seen in plan.checks.items():
             if stamp(path) != seen:
                 return None
     except Exception:  # noqa: BLE001 (whatever is wrong with it, the files know better)
@@ -162,8 +158,16 @@ def keep_plan(setup: Setup, plan: CatalogPlan, begun_ns: int) -> None:
     youngest = max((max(seen[0], seen[1]) for seen in plan.stamps.values() if seen), default=0)
     if begun_ns - youngest < SETTLED_NS:
         return
-    path = plan_path(setup.own_dir(), plan.key)
+    path = f"{setup.own_dir()}/plans/{file_name(repr(plan.key))}"
+    plan = plan.replace(checks={place if seen else first_missing(place): seen for place, seen in plan.stamps.items()})
     try:
         write_private(path, marshal.dumps(tuple([getattr(plan, field) for field in plan.fields])))
     except (OSError, ValueError):
         return  # the next one is made from the files again
+
+
+def first_missing(path: str) -> str:
+    """The first folder on the way to a path that is not there; the path itself where all are."""
+    while (above := os.path.dirname(path)) != path and stamp(above) is None:
+        path = above
+    return path

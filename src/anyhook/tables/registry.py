@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from anyhook.documents.places import Stamp
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.host_rows import Host
+    from anyhook.tables.past import Past
     from anyhook.tables.rows import Dialect
     from anyhook.tables.sample_rows import Sample
 
@@ -218,7 +219,7 @@ def host(name: str) -> Host:
     try:
         if name in _WRONG:
             raise BadTable(_WRONG[name])
-        found: Host | None = part(module_of(name), "HOST")
+        found: Host | None = part(_MODULES.get(name) or f"anyhook.agents.{name}", "HOST")
     except Exception as error:
         why = str(error) if isinstance(error, BadTable) else f"{type(error).__name__}: {error}"
         raise BadTable(f"the agent `{name}` cannot be loaded: {why}") from error
@@ -231,6 +232,12 @@ def drive(name: str) -> Drive | None:
     """How an agent is driven without a person; None for one that is not."""
     made: Callable[[], Drive] | None = part(module_of(name), "drive")
     return made() if made is not None else None
+
+
+def past(name: str) -> Past | None:
+    """How an agent's transcripts are read; None for one whose transcripts are not."""
+    found: Past | None = part(module_of(name), "PAST")
+    return found
 
 
 def sample(name: str) -> Sample:

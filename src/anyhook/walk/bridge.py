@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from anyhook.walk.context import Context
     from anyhook.walk.receive import Received
 
+LOST = "the tool's input is cut, or is not a JSON object, so that nobody can tell what the call would do"
 BOM = b"\xef\xbb\xbf"
 """Some agents on Windows send it once, or twice."""
 MARGIN, MIN_MARGIN_S = 0.1, 0.4
@@ -49,6 +50,8 @@ class Unusable(Exception):  # noqa: N818 (it says what is wrong)
 class Incoming(Record):
     """One call of an agent, read."""
 
+    where: str
+    """Agent and event, for people."""
     table: Host
     row: HostEvent
     payload: dict[str, Json]
@@ -62,10 +65,6 @@ class Incoming(Record):
     places: Iterable[str] | None = None
     """The files that self-protection looked at this call for; None where they were not known yet."""
 
-    @property
-    def where(self) -> str:
-        return f"{self.table.name} {self.row.native}"
-
 
 def named(agent: str, native: str) -> tuple[Host, HostEvent]:
     """The tables of a call; ValueError for names that nobody knows."""
@@ -74,13 +73,12 @@ def named(agent: str, native: str) -> tuple[Host, HostEvent]:
 
         raise ValueError(f"there is no bridge to `{agent}`.{guess(agent, HOSTS)} Agents: {', '.join(HOSTS)}.")
     table = host(agent)
-    row = table.row(native)
-    if row is None:
+    rows = {row.native: row for row in table.events}
+    if native not in rows:
         from anyhook.tables.shapes import guess
 
-        known = [event.native for event in table.events]
-        raise ValueError(f"{table.title} has no event `{native}`.{guess(native, known)} Events: {', '.join(known)}.")
-    return table, row
+        raise ValueError(f"{table.title} has no event `{native}`.{guess(native, rows)} Events: {', '.join(rows)}.")
+    return table, rows[native]
 
 
 def margin_s(row: HostEvent) -> float:
@@ -93,9 +91,10 @@ def margin_s(row: HostEvent) -> float:
 
 def read(table: Host, row: HostEvent, payload: bytes | dict[str, Json], begun_s: float) -> Incoming:
     """The call as its payload tells it; Unusable where that cannot be read."""
+    where = f"{table.name} {row.native}"
     if isinstance(payload, dict):
         received = receive(table, row, payload, lean_json.dumps(payload).encode())
-        return Incoming(table, row, payload, received, (), "", begun_s)
+        return Incoming(where, table, row, payload, received, (LOST,) if received.lost else (), "", begun_s)
     raw, doubts = payload.removeprefix(BOM).removeprefix(BOM), ()  # type: bytes, tuple[str, ...]
     try:
         text = raw.decode("utf-8")
@@ -111,7 +110,10 @@ def read(table: Host, row: HostEvent, payload: bytes | dict[str, Json], begun_s:
         doubts = (*doubts, "the payload is empty")  # the hooks are asked all the same: one may refuse
     if not isinstance(parsed, dict):
         raise Unusable("the payload is not a JSON object")
-    return Incoming(table, row, parsed, receive(table, row, parsed, payload), doubts, "", begun_s)
+    received = receive(table, row, parsed, payload)
+    if received.lost:
+        doubts = (*doubts, LOST)
+    return Incoming(where, table, row, parsed, received, doubts, "", begun_s)
 
 
 def looked_at(
@@ -152,7 +154,16 @@ def answer_call(context: Context, table: Host, row: HostEvent, payload: bytes | 
             setup = context.setup
             incoming = looked_at(incoming, setup.env, setup.project, context.routes.catalog.stamps)
         refused = incoming.refusal
-        return bridge(context, incoming, decided)
+        hurried = row.limit_s <= MAX_HURRIED_S and row.canonical == ("session_end",)
+        own = context.replace(deadline_s=incoming.begun_s + row.limit_s - margin_s(row), hurried=hurried)
+        if refused and own.config.protect:
+            env, project, places = own.setup.env, own.setup.project, incoming.places or ()
+            own.routes.ensure("pre_tool", lambda event: guard(event, env, project, places, table), NAME)
+        if own.mode == "shadow" and own.config.hook_mode:
+            from anyhook.walk.own_modes import with_own_modes
+
+            own = with_own_modes(own, incoming.received.events)
+        return bridge(own, incoming, decided)
     except Exception as error:  # noqa: BLE001 (whatever it was: the agent gets an answer that it understands)
         from anyhook.walk.bridge_failure import failed
 
@@ -165,16 +176,6 @@ def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Deci
     """Ask the hooks about every part of a call, answer as the agent understands it, and write down what happened.
     `decided` takes what was decided so far, for a caller that has to answer in our place."""
     row, received = incoming.row, incoming.received
-    hurried = row.limit_s <= MAX_HURRIED_S and row.canonical == ("session_end",)
-    context = context.replace(deadline_s=incoming.begun_s + row.limit_s - margin_s(row), hurried=hurried)
-    if incoming.refusal and context.config.protect:
-        env, project = context.setup.env, context.setup.project
-        places = incoming.places or ()
-        context.routes.ensure("pre_tool", lambda event: guard(event, env, project, places, incoming.table), NAME)
-    if context.mode == "shadow" and context.config.hook_mode:
-        from anyhook.walk.own_modes import with_own_modes
-
-        context = with_own_modes(context, received.events)
     recent = None
     if received.events[0].data.get("session"):  # else nobody can tell one call from another
         from anyhook.walk.dedupe import Recent
@@ -183,9 +184,16 @@ def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Deci
         known = recent.decision()
         if known is not None:
             return _tell(context, incoming, (Part(received.events[0], known),), known, 0)
+    from anyhook.walk.walk import begin
+
     parts: list[Part] = []
     for event in received.events:
-        decision = (part := _walk_in_turn(context, event)).decision
+        bounded, turn = _bounded(context, event) if event.name in KEEPING else (context, None)
+        begun = begin(bounded, event)
+        part = begun if isinstance(begun, Part) else begun.see_through()
+        decision = part.decision
+        if turn is not None and decision.effect == "keep_working" and decision.stops:
+            turn.count(next((report.dialect for report in decision.hooks if report.id == decision.hook), ""))
         if incoming.doubts:
             from anyhook.walk.bridge_failure import doubted
 
@@ -213,28 +221,17 @@ def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Deci
     return answer.replace(stderr=aside) if aside and not answer.stderr else answer
 
 
-def _walk_in_turn(context: Context, event: Event) -> Part:
-    """Asks the hooks about one event. Blocks that keep the agent working are counted, and ignored once their dialect's
-    bound is reached: not every agent has a bound of its own."""
-    from anyhook.walk.walk import begin
-
-    turn = None
-    if event.name in KEEPING:
-        rows = {
-            name: dialect(name).row_for(event.name) for name in {hook.dialect for hook in context.routes.catalog.hooks}
-        }
-        bounds = {name: row.bound for name, row in rows.items() if row is not None and row.bound}
-        if bounds:
-            turn = Turn(state_dir(context.setup.env), context.host, str(event.data.get("session")))
-            counts = turn.counts()
-            exhausted = frozenset(name for name, bound in bounds.items() if counts.get(name, 0) >= bound)
-            context = context.replace(exhausted=exhausted)
-    begun = begin(context, event)
-    part = begun if isinstance(begun, Part) else begun.see_through()
-    decision = part.decision
-    if turn is not None and decision.effect == "keep_working" and decision.stops:
-        turn.count(next((report.dialect for report in decision.hooks if report.id == decision.hook), ""))
-    return part
+def _bounded(context: Context, event: Event) -> tuple[Context, Turn | None]:
+    """Blocks that keep the agent working are counted in its turn, and ignored once their dialect's bound is reached:
+    not every agent has a bound of its own."""
+    rows = {name: dialect(name).row_for(event.name) for name in {hook.dialect for hook in context.routes.catalog.hooks}}
+    bounds = {name: row.bound for name, row in rows.items() if row is not None and row.bound}
+    if not bounds:
+        return context, None
+    turn = Turn(state_dir(context.setup.env), context.host, str(event.data.get("session")))
+    counts = turn.counts()
+    exhausted = frozenset(name for name, bound in bounds.items() if counts.get(name, 0) >= bound)
+    return context.replace(exhausted=exhausted), turn
 
 
 def _combined(incoming: Incoming, parts: list[tuple[Event, Decision]]) -> tuple[Decision, int]:
@@ -256,8 +253,12 @@ def _tell(context: Context, incoming: Incoming, parts: tuple[Part, ...], decisio
     from anyhook.walk.settle import settle
 
     table, row, received = incoming.table, incoming.row, incoming.received
-    if decision.tool_input is not None and lean_json.same(decision.tool_input, received.input):
-        decision = decision.replace(tool_input=None)  # rewritten into what it was
+    if decision.tool_input is not None:
+        labels = received.tool.labels if received.tool is not None else ()
+        given = received.input or {}
+        made = {**{name: given[name] for name in labels if name in given}, **decision.tool_input}
+        # Rewritten into what it was, it is not rewritten.
+        decision = decision.replace(tool_input=None if lean_json.same(made, received.input) else made)
     shaped = decision
     if decision.tool_output is not None and table.result is not None:
         shaped = decision.replace(tool_output=table.result(received.response, decision.tool_output))
@@ -274,7 +275,8 @@ def _tell(context: Context, incoming: Incoming, parts: tuple[Part, ...], decisio
     if settled.problems:
         decision = decision.replace(problems=(*decision.problems, *settled.problems))
     firing = Firing(parts, decision, context.mode, index, settled, answer)
-    return with_lost_record(answer, context.recorder.write(firing))
+    recorded = context.recorder.write(firing)
+    return answer if recorded is decision else with_lost_record(answer, recorded)
 
 
 def with_lost_record(answer: Answer, decision: Decision) -> Answer:

@@ -35,7 +35,8 @@ def recognised(incoming: Incoming, raw: bytes, env: Mapping[str, str]) -> Incomi
     row = row.replace(limit_s=incoming.row.limit_s)  # which is written in the entry
     if caller.borrowed:
         caller = caller.replace(tools={**caller.tools, **caller.borrowed})
-    return incoming.replace(table=caller, row=row, received=receive(caller, row, payload, raw))
+    where = f"{caller.name} {row.native}"
+    return incoming.replace(where=where, table=caller, row=row, received=receive(caller, row, payload, raw))
 
 
 def caller_of(entry: Host, payload: dict[str, Json], env: Mapping[str, str]) -> Host | None:

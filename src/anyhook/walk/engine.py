@@ -9,8 +9,8 @@ from time import monotonic
 
 from anyhook.journal.journal import Recorder, Trace
 from anyhook.model.event import Event
-from anyhook.model.firing import Part
-from anyhook.model.hook import DISABLED, Hook
+from anyhook.model.firing import Firing, Part
+from anyhook.model.hook import DISABLED
 from anyhook.model.words import MODE, ON_FAILURE, TRUST, checked, listed
 from anyhook.state.plans import Setup
 from anyhook.walk.context import Context
@@ -57,8 +57,13 @@ class Engine:
         `one_shot` is for a process that ends with the answer, `deadline_s` (monotonic clock) for a host that waits no
         longer. `serves` is the agent whose calls it answers: hooks that this agent runs itself are left to it."""
         config = catalog.config
-        if serves is not None:
-            catalog, host = catalog.replace(hooks=_left_to(serves, catalog.hooks)), serves.name
+        if serves is not None:  # it reads the files of the folder that it was started in; those above are ours to run
+            host, left = serves.name, {"status": DISABLED, "why": f"{serves.title} runs it itself"}
+            hooks = [
+                hook.replace(**left) if hook.scope in serves.reads.get(hook.dialect, ()) and not hook.project else hook
+                for hook in catalog.hooks
+            ]
+            catalog = catalog.replace(hooks=hooks)
         self._catalog, self._serves, self._mode = catalog, serves, mode
         if mode == "shadow" and config.hook_mode:
             from anyhook.walk.own_modes import only_shadow
@@ -67,25 +72,12 @@ class Engine:
         mode = mode or config.mode
         recorder = Recorder(setup.env, setup.project, host, session or None, mode, config.journal, one_shot=one_shot)
         nonce = os.urandom(6).hex()
+        ids = map(f"{nonce}-{{}}".format, range(1, sys.maxsize))
         self._context = Context(
-            setup,
-            config,
-            Routes(setup, catalog, enforced=mode != "shadow"),
-            recorder,
-            {},
-            Trace(setup.env),
-            map(f"{nonce}-{{}}".format, range(1, sys.maxsize)),
-            set(),
-            [],
-            recorder.session,
-            host,
-            mode,
-            on_failure or config.on_failure,
-            one_shot,
-            deadline_s=deadline_s,
-            model=model,
-            spare_model=spare_model,
-        )
+            setup, config, Routes(setup, catalog, enforced=mode != "shadow"), recorder, {}, Trace(setup.env), ids,
+            set(), [], recorder.session, host, mode, on_failure or config.on_failure, one_shot, deadline_s=deadline_s,
+            model=model, spare_model=spare_model,
+        )  # fmt: skip
         self._others: dict[str, Engine] = {}
 
     @classmethod
@@ -175,11 +167,14 @@ class Engine:
                     run = await wait_in_thread(waitable)
                 waitable = steps.send(run)
         except StopIteration:
-            return begun.record()
+            pass
         except BaseException:
             steps.close()
-            begun.record_cancelled()
             raise
+        finally:  # what happened is written down where the caller was cancelled as well
+            if (part := begun.part) is not None:
+                decision = begun.context.recorder.write(Firing((part,), part.decision, begun.context.mode))
+        return decision
 
     def fire_sync(self, event: Event, **switches: Unpack[FireSwitches]) -> Decision:
         """The same for callers without an event loop."""
@@ -194,10 +189,10 @@ class Engine:
             return context.recorder.quiet(event, begun.decision, context.mode)
         try:
             begun.see_through()
-        except BaseException:
-            begun.record_cancelled()
-            raise
-        return begun.record()
+        finally:
+            if (part := begun.part) is not None:
+                decision = begun.context.recorder.write(Firing((part,), part.decision, begun.context.mode))
+        return decision
 
     def bridge(self, host: str, event: str, payload: bytes | dict[str, Json] | Incoming) -> Answer:
         """Answer one call of an agent's hook, in the agent's words: `host` and `event` are its own names, `payload` is
@@ -325,15 +320,3 @@ class Engine:
                 waitable.wait(None)
         background.clear()
         self._context.recorder.close()
-
-
-def _left_to(host: Host, hooks: list[Hook]) -> list[Hook]:
-    """The hooks, without those that the host runs itself. It reads the files of the folder that it was started in, so
-    hooks that a folder above declares are ours to run."""
-    why = f"{host.title} runs it itself"
-    return [
-        hook.replace(status=DISABLED, why=why)
-        if hook.scope in host.reads.get(hook.dialect, ()) and not hook.project
-        else hook
-        for hook in hooks
-    ]

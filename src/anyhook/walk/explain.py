@@ -13,13 +13,14 @@ from anyhook.walk.routes import match
 
 if TYPE_CHECKING:
     from anyhook.model.event import Event
+    from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.tables.rows import Scene
     from anyhook.walk.routes import HookStep
     from anyhook.walk.rules import Rules
 
 
-NAMING = ("callable", "prompt", "url", "file", "condition")
+NAMING = ("callable", "function", "prompt", "url", "file", "condition")
 """One word or line that says what a handler does, if it is not a command."""
 
 
@@ -31,9 +32,15 @@ def explain(step: HookStep, event: Event, scene: Scene, model: str = "", rules: 
     except Exception as error:  # noqa: BLE001 (one hook's failure, even ours, does not affect others)
         from anyhook.tables.isolation import told
 
-        made: dict[str, Json] = dict(idle_report(step.hook, f"it cannot be explained ({told(error)})").as_dict())
+        made = _row(step.hook, f"it cannot be explained ({told(error)})")
         made.update(status="broken", would_run=False, limit_ms=None, argv=None, env=[], cwd=scene.project, stdin="")
         return made
+
+
+def _row(hook: Hook, why: str) -> dict[str, Json]:
+    """A hook that does not run, as `fire` reports it."""
+    report = idle_report(hook, why)
+    return {field: getattr(report, field) for field in report.fields}
 
 
 def _explained(step: HookStep, event: Event, scene: Scene, model: str, rules: Rules | None) -> dict[str, Json]:
@@ -48,8 +55,7 @@ def _explained(step: HookStep, event: Event, scene: Scene, model: str, rules: Ru
         why = unmatched or failed
     if not hook.native_event and not why:
         why = "its event is unknown until anyhook asks it, which happens when an event is fired"
-    report = idle_report(hook, why).as_dict()
-    made: dict[str, Json] = dict(report)
+    made = _row(hook, why)
     made["would_run"] = not why
     made["limit_ms"] = round(hook.limit_s * 1000)
     if not why:

@@ -3,12 +3,16 @@ events. It keeps the host's bytes, fires nothing, and never fails on a payload t
 
 from __future__ import annotations
 
+import os
+
 from anyhook.model.event import FIELDS, Event
 from anyhook.model.record import Record
 from anyhook.model.texts import text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Host, HostEvent, HostTool
 
@@ -25,13 +29,15 @@ class Received(Record):
     """Whether the events are parts of one call."""
     response: Json
     """The tool's result as the host gave it."""
+    lost: bool = False
+    """Whether the tool's input is there and is not an object: nobody can tell what the call would do."""
 
 
 def receive(host: Host, row: HostEvent, payload: dict[str, Json], raw: bytes) -> Received:
     """The events of one payload."""
     data: dict[str, Json] = {}
     for taken in (*host.base, *row.takes):
-        value = _first(payload, taken.paths)
+        value = first(payload, taken.paths)
         if value is not None and taken.make is not None:
             value = taken.make(value)
         if value is not None:
@@ -41,7 +47,7 @@ def receive(host: Host, row: HostEvent, payload: dict[str, Json], raw: bytes) ->
     if not row.canonical or (row.when is not None and not row.when(payload)):
         return Received((), None, None, False, response)
     name = row.canonical[0]
-    error = _first(payload, row.error)
+    error = first(payload, row.error)
     if len(row.canonical) > 1 and error:
         name = row.canonical[-1]
         data["tool_error"] = text_of(data.get("output", "") if error is True else error)
@@ -49,47 +55,47 @@ def receive(host: Host, row: HostEvent, payload: dict[str, Json], raw: bytes) ->
         data.setdefault("tool_error", text_of(data.get("output", "")))
     if "agent_type" in data:
         data.setdefault("agent_name", data["agent_type"])
-    given = data.get("input")
+    given, lost = data.get("input"), False
     if not isinstance(given, dict):
-        given = None
+        given, lost = None, given is not None
         data.pop("input", None)
     tool = host.tools.get(str(data.get("tool"))) if "tool" in data else None
-    event = Event(name, {key: data[key] for key in data if key in FIELDS}, raw, hosted=True)
+    fields = {key: data[key] for key in data if key in FIELDS}
     if tool is None:
-        return Received((event,), given, None, False, response)
+        return Received((Event(name, fields, raw, hosted=True),), given, None, False, response, lost)
     parts = tool.split(given) if tool.split is not None and given is not None else []
     if parts:
         also = (str(data["tool"]),)
         events = tuple(
-            event.replace(data={**event.data, "tool": ours, "input": part}, also=also) for ours, part in parts
+            Event(name, {**fields, "tool": ours, "input": part}, raw, hosted=True, also=also) for ours, part in parts
         )
         return Received(events, given, tool, True, response)
-    return Received((_in_our_words(event, tool),), given, tool, False, response)
+    event = Event(name, fields, raw, True, tool.ours, dict(tool.inputs), (tool.ours,))
+    return Received((event,), given, tool, False, response, lost)
 
 
 def recalled(host: Host, event: Event) -> Event:
     """A recorded event of the host's, of whose payload only the fields are left, with our words for its tool."""
     name = str(event.data.get("tool"))
     if name in host.tools:
-        return _in_our_words(event, host.tools[name])
+        tool = host.tools[name]
+        return event.replace(ours=tool.ours, inputs=dict(tool.inputs), also=(tool.ours,))
     split = {native: tool.ours for native, tool in host.tools.items() if tool.split is not None}
     return event.replace(also=tuple(native for native, ours in split.items() if ours == name) or (*split,))
 
 
-def _in_our_words(event: Event, tool: HostTool) -> Event:
-    return event.replace(ours=tool.ours, inputs=dict(tool.inputs), also=(tool.ours,))
+def project_of(host: Host, payload: dict[str, Json], env: Mapping[str, str]) -> str:
+    """The folder whose hooks are meant: named by the agent's own variable, by the payload, or the current one."""
+    # Some send an empty text first, and the folder elsewhere.
+    texts = [found for path in host.project if isinstance(found := first(payload, (path,)), str) and found]
+    for folder in (*map(env.get, host.project_variables), *texts[:1]):
+        if folder and os.path.isdir(folder):
+            return folder
+    return os.getcwd()
 
 
-def project_of(host: Host, payload: dict[str, Json]) -> str | None:
-    """The folder that the payload calls the project."""
-    for path in host.project:  # some send an empty text first, and the folder elsewhere
-        found = _first(payload, (path,))
-        if isinstance(found, str) and found:
-            return found
-    return None
-
-
-def _first(payload: Json, paths: tuple[str, ...]) -> Json:
+def first(payload: Json, paths: tuple[str, ...]) -> Json:
+    """The first value that is there; dots lead into objects and lists."""
     for path in paths:
         value = payload
         for name in path.split("."):

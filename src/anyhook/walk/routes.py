@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.model.outcome import Outcome
     from anyhook.tables.rows import Dialect, EventRow
+    from anyhook.walk.rules import RuleIndex
 
     Callback = Callable[[Event], Outcome | None]
 
@@ -76,8 +77,7 @@ class Catalog(Record):
 
 def open_catalog(setup: Setup) -> Catalog:
     """The catalog, from its plan where that still holds; else from the files."""
-    plan = read_plan(setup)
-    return (from_plan(plan) if plan is not None else None) or made_catalog(setup)
+    return from_plan(read_plan(setup)) or made_catalog(setup)
 
 
 def made_catalog(setup: Setup) -> Catalog:
@@ -112,8 +112,10 @@ def to_plan(setup: Setup, catalog: Catalog) -> CatalogPlan:
     )
 
 
-def from_plan(plan: CatalogPlan) -> Catalog | None:
-    """The catalog of a plan; None for a plan from another version: the files know better."""
+def from_plan(plan: CatalogPlan | None) -> Catalog | None:
+    """The catalog of a plan; None without a plan, or with one from another version: the files know better."""
+    if plan is None:
+        return None
     try:
         hooks = [Hook(*values) for values in plan.hooks]  # type: ignore[arg-type]
         problems = [Problem(*values) for values in plan.problems]  # type: ignore[arg-type]
@@ -175,8 +177,8 @@ class Routes:
         self._nested = RUN_VARIABLE in setup.env
         self._callbacks: dict[str, tuple[Hook, Callback]] = {}
         self._found: dict[tuple[Json, ...], Route] = {}
-        self.unmet: dict[str, Report] = {}
-        """The reports of rules that did not apply, by id: they say the same each time."""
+        self.rule_indexes: dict[int, RuleIndex] = {}
+        """Which rules of a route concern which calls, by the route's steps; filled on the way."""
 
     def find(self, event: Event) -> Route:
         name, data = event.name, event.data
@@ -196,7 +198,9 @@ class Routes:
 
     def _make(self, event: Event) -> Route:
         steps = self.steps(event)
-        problems = tuple(self.problems(event.name))
+        problems = tuple(self.catalog.problems)
+        if any(step.hook.status in (UNTRUSTED, CHANGED) for step in steps):
+            problems = tuple(self.problems(event.name))
         runs = [step for step in steps if not step.why]
         if not runs:
             return Route(steps, self._idle(event, steps), problems)

@@ -4,14 +4,15 @@ that is the last step, after the answer is made."""
 
 from __future__ import annotations
 
+from _functools import partial  # type: ignore[import-not-found]  # `functools` is this and much more
 from time import monotonic
 
 from anyhook.handlers import inside_hook, start
-from anyhook.journal.record import call_text
+from anyhook.journal.record import call_text, head_of
 from anyhook.model.call import Call, Run
 from anyhook.model.decision import Report, idle_report
 from anyhook.model.event import GATES
-from anyhook.model.firing import Firing, HookRun, Part
+from anyhook.model.firing import HookRun, Part
 from anyhook.model.hook import BROKEN, BUILTIN, Hook
 from anyhook.model.outcome import BLOCK, SILENT, STOPPING, Failure, Outcome
 from anyhook.model.problem import Problem
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
     from anyhook.handlers import Waitable
-    from anyhook.model.decision import Decision
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.model.words import HookStatus, Verdict
@@ -123,17 +123,6 @@ class Walk:
         assert self.part is not None  # noqa: S101 (the walk has ended)
         return self.part
 
-    def record(self) -> Decision:
-        """The last step of an event that a program fires: record the result."""
-        part = self.part
-        assert part is not None  # noqa: S101 (the walk has ended, or was closed)
-        return self.context.recorder.write(Firing((part,), part.decision, self.context.mode))
-
-    def record_cancelled(self) -> None:
-        """The same where the caller was cancelled: what happened until then is still written down."""
-        if self.part is not None:
-            self.record()
-
     def step(self, position: int, steps: tuple[HookStep, ...]) -> Generator[Waitable, Run, None]:
         step = steps[position]
         if step.dialect.name != self.group:
@@ -195,7 +184,7 @@ class Walk:
                 step = self.rules.with_line(step, self.current)
             call, model, started = self.begun.pop(position) if position in self.begun else self.begin(step, scene)
             self.running = None if isinstance(started, Run) else started
-            self.head = self.head or context.recorder.head(self.event, context.mode)  # while the hook runs
+            self.head = self.head or head_of(self.event, context.mode, context.recorder.policy)  # while the hook runs
             text = call_text(hook, call, posture, context.recorder.policy, model)
             try:
                 run = started if isinstance(started, Run) else (yield started)
@@ -230,26 +219,21 @@ class Walk:
         self.take(position, step, outcome, scene.settings.get("chaining") == "upstream")
 
     def begin(self, step: HookStep, scene: Scene) -> Begun:
-        """The call, the model it asks, and what was started."""
-        hook, table, row, context = step.hook, step.dialect, step.row, self.context
-
-        def stdin() -> bytes:
-            made = stdin_of(table, row, scene)
-            self.grace_s = min(GRACE_S + len(made) * GRACE_PER_BYTE_S, MAX_GRACE_S)
-            return made
-
+        """The call, the model it asks, and what was started. A process gets its input while it starts."""
+        hook, table, context = step.hook, step.dialect, self.context
+        stdin = b"" if hook.handler == "command" else stdin_of(table, step.row, scene)
+        call, missing = aim(hook, table, scene, next(context.ids), context.trace, stdin)
+        if context.deadline_s is not None:  # it gets no more time than the host has left for all of us
+            call = call.replace(limit_s=min(call.limit_s, max(context.deadline_s - monotonic(), MIN_S)))
+        if missing:
+            return call, "", Run("not_started", None, b"", b"", 0, 0.0, missing)
         if hook.handler == "command":
-            call, missing = aim(hook, table, scene, next(context.ids), context.trace)
-            if context.deadline_s is not None:
-                call = self.in_time(call, context.deadline_s)
-            if missing:
-                return call, "", Run("not_started", None, b"", b"", 0, 0.0, missing)
             from anyhook.process.run import start as start_process
 
-            return call, "", start_process(call, stdin)
-        call, _ = aim(hook, table, scene, next(context.ids), context.trace, stdin())
-        if context.deadline_s is not None:
-            call = self.in_time(call, context.deadline_s)
+            started = start_process(call, partial(stdin_of, table, step.row, scene))
+            if not isinstance(started, Run):
+                self.grace_s = min(GRACE_S + started.sent * GRACE_PER_BYTE_S, MAX_GRACE_S)
+            return call, "", started
         asked, model = context.asked(hook, table)
         return call, model, start(hook, table, call, own_scene(hook, scene), asked, context.config)
 
@@ -295,11 +279,6 @@ class Walk:
             run = started if isinstance(started, Run) else started.wait(None)
             self.runs.append(HookRun(hook, call, posture_of(self.context, hook), model, run, "cancelled"))
             self.report(hook, "ran", run=run)
-
-    @staticmethod
-    def in_time(call: Call, by_s: float) -> Call:
-        """The call with no more time than the host has left for all of us."""
-        return call.replace(limit_s=min(call.limit_s, max(by_s - monotonic(), MIN_S)))
 
     def give_up(self, position: int, step: HookStep, why: str, messages: tuple[str, ...] = ()) -> None:
         """Its matcher failed, so it cannot be said whether it wanted the event: a broken hook."""
@@ -353,7 +332,8 @@ class Walk:
     def report(
         self, hook: Hook, status: HookStatus, why: str = "", run: Run | None = None, verdict: Verdict = "none"
     ) -> None:
-        start = (hook.id, hook.name, hook.dialect, hook.scope, hook.where(), status, why)
+        source = f"{hook.source}:{hook.line}" if hook.line else hook.source
+        start = (hook.id, hook.name, hook.dialect, hook.scope, source, status, why)
         if run is None:
             self.reports.append(Report(*start, verdict=verdict))
             return

@@ -144,6 +144,7 @@ HOST = Host(
     program="copilot",
     without_us="refuses",  # exit 127 was seen to stop the call, as any status but 0, 2026-11
     settings=LAYERS,
+    managed=("{etc}/github-copilot/policy.d/*.json",),
     switches=(OffSwitch(("disableAllHooks",)),),
     confirm="Project hooks run once the folder is trusted.",
     gaps=("refusing a prompt", "MCP calls of the cloud agent"),

@@ -108,6 +108,7 @@ HOST = Host(
     project_variables=("CURSOR_PROJECT_DIR",),
     reads={"cursor": ("user", "project"), "claude": ("user", "project")},
     program="cursor-agent",
+    managed=("{etc}/cursor/hooks.json",),
     confirm="Project hooks run in trusted workspaces only.",
     gaps=(
         "asking the user",
