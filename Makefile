@@ -26,7 +26,7 @@ help:
 	@echo "make frameworks  hooks in five agent frameworks; installs them (about 1 GB) into $(FRAMEWORKS)"
 	@echo "make live        real agents ($(AGENTS); or AGENTS=...); installs them into $(AGENTS_DIR) (about 1.5 GB)"
 	@echo "make lint        ruff and mypy only"
-	@echo "make docs        rewrite the generated pages"
+	@echo "make docs        rewrite the generated pages and pictures, and build the site into site/"
 	@echo "make bench       measure, as ratios within one run"
 	@echo "make scale       measure the journal's verbs on a million records (temporarily 2 GB of disk, ten minutes)"
 	@echo "make wheels      build the pure wheel and those with the native launcher, into dist (fetches a compiler, 100 MB)"
@@ -97,8 +97,16 @@ live: $(READY)
 	$(BIN)/python -m live $(AGENTS); seen=$$?; $(BIN)/python -m live --sabotage $(AGENTS) || seen=1; \
 		$(BIN)/python docs/generate.py; exit $$seen
 
-docs: $(READY)
+.venv-docs/.ready: pyproject.toml scripts/setup.sh
+	@sh scripts/setup.sh .venv-docs docs
+	@touch $@
+
+# A link that leads nowhere, or a page that the navigation misses, is an error.
+docs: $(READY) .venv-docs/.ready
 	$(BIN)/python docs/generate.py
+	$(BIN)/python scripts/screenshots.py
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --quiet
+	@echo "The site is in site/. Look at it: .venv-docs/bin/mkdocs serve"
 
 bench: $(READY)
 	$(BIN)/python -m bench
@@ -114,5 +122,5 @@ scale: $(READY)
 	$(BIN)/python -m bench.scale
 
 clean:
-	rm -rf $(VENV) .venv-demo $(FRAMEWORKS) $(AGENTS_DIR) .make .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	rm -rf $(VENV) .venv-demo .venv-docs site $(FRAMEWORKS) $(AGENTS_DIR) .make .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -59,10 +59,10 @@ def _wanted() -> str:
 
 
 def _compiled(compiler: list[str], root: str, program: Path) -> bool:
-    source = str(Path(root, "native", "launcher.c"))
+    sources = [str(path) for path in sorted(Path(root, "native").glob("*.c"))]
     try:
         done = subprocess.run(
-            [*compiler, "-Os", "-s", "-Wall", "-Wextra", "-o", str(program), source], check=False, capture_output=True
+            [*compiler, "-Os", "-s", "-Wall", "-Wextra", "-o", str(program), *sources], check=False, capture_output=True
         )
     except OSError:
         return False

@@ -17,7 +17,7 @@ import yaml
 from anyhook import Engine, Event
 from anyhook.documents.parse import split_front_matter
 from anyhook.facts.calls import facts_of_event
-from anyhook.journal.record import call_text, record
+from anyhook.journal.record import call_text, head_of, record
 from anyhook.model.call import Call
 from anyhook.model.firing import HookRun
 from anyhook.process.run import run
@@ -139,7 +139,7 @@ async def journal_line(folder: Path, rounds: int) -> list[Row]:
         raise SystemExit("bench: the journal cannot be written")
 
     def early() -> tuple[str, str]:
-        return engine.context.recorder.head(event, "enforce"), call_text(hook, call, "native", policy)
+        return head_of(event, "enforce", policy), call_text(hook, call, "native", policy)
 
     def line(head: str, text: str) -> bytes:
         return record(head, decision, [HookRun(hook, call, "native", "", done, "", None, text)], policy)

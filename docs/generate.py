@@ -98,6 +98,7 @@ def passages() -> dict[Path, str]:
     made: dict[Path, str] = {}
     for path, name, passage in (
         (ROOT / "README.md", "dialects", systems()),
+        (ROOT / "docs" / "index.md", "dialects", index()),
         (ROOT / "docs" / "config.md", "settings", all_settings()),
         (ROOT / "docs" / "guide.md", "answers", answers()),
         (ROOT / "docs" / "agent.md", "tools", tool_names()),
@@ -110,6 +111,12 @@ def passages() -> dict[Path, str]:
             raise SystemExit(f"{path}: the marks of the passage `{name}` are missing")
         made[path] = f"{before}{begin}{passage}\n{end}{after}"
     return made
+
+
+def index() -> str:
+    """A link to every dialect's page."""
+    links = [f"  [{name}](dialects/{name}.md)" for name in DIALECTS]
+    return ",\n".join(links) + "."
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -391,7 +398,7 @@ def systems() -> str:
 def _blocks_by(table_: Dialect) -> str:
     reply = table_.replies["command"]
     ways = [f"exit {status}" for status, meaning in reply.exits.items() if meaning in BLOCKING]
-    others = [reply.otherwise, *(other.otherwise for other in reply.on_event.values())]
+    others = [reply.otherwise, *(other.otherwise for event, other in reply.on_event.items() if event == "pre_tool")]
     ways += ["any other exit" if 1 in reply.exits else "any exit but 0"] if set(others) & set(BLOCKING) else []
     for key in reply.keys:
         words = [word for word, verdict, events in key.words if verdict == "block" and not events]

@@ -8,6 +8,7 @@ import fcntl
 import json
 import shutil
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ def main(words: list[str]) -> int:
             wrong += 1
             continue
         wanted = [name for name in PARTS if is_wanted(agent, name, one, only_open)]
-        version = version_of(program, 120.0)
+        version = version_of(program, 120.0) or installed(agent)
         for name in wanted:  # each is written down at once: the whole takes long, and may be broken off
             write(agent, {"version": version, **tried(agent, name)})
         for sight in sights(host(agent), load()):
@@ -57,9 +58,15 @@ def sabotaged(agents: list[str]) -> int:
 
     def version(agent: str) -> str | None:
         program = shutil.which(host(agent).program, path=environment()["PATH"])
-        return version_of(program, 120.0) if program else None
+        return version_of(program, 120.0) or installed(agent) if program else None
 
     return sabotage.main(agents, version, today)
+
+
+def installed(agent: str) -> str | None:
+    """The version that its table was made with and `scripts/agents.sh` installs, for a program that does not say."""
+    said: str | None = getattr(import_module(f"anyhook.agents.{agent}"), "VERSION", None)
+    return said
 
 
 def write(agent: str, found: dict[str, Any]) -> None:

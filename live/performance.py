@@ -84,12 +84,14 @@ def play(
 
 
 def replace_entry(home: str, command: str) -> None:
-    """Another command in the place of ours, in every file that names it."""
+    """Another command in the place of ours, in every file that names it: in a command line, or in a module's list."""
+    changes = {f"{ANYHOOK} bridge": f"{command} bridge", f'["{ANYHOOK}"': f'["{command}"'}
     for path in Path(home).rglob("*"):
         text = path.read_text(errors="replace") if path.is_file() else ""
-        if f"{ANYHOOK} bridge" in text:
-            lines = text.split(f"{ANYHOOK} bridge")
-            path.write_text(lines[0] + "".join(f"{command} bridge{line}" for line in lines[1:]))
+        if any(ours in text for ours in changes):
+            for ours, other in changes.items():
+                text = text.replace(ours, other)
+            path.write_text(text)
 
 
 def attempt(agent: str, trial: Trial) -> tuple[dict[tuple[str, str], str], Played]:

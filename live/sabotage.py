@@ -3,6 +3,7 @@ or the person is told, and `status` and `doctor --live` say the truth. `python -
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -13,12 +14,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from anyhook.install.changes import places, roots_of
 from anyhook.install.entries import is_ours
 from anyhook.live.drive import drive
 from anyhook.live.script import Step
 from anyhook.live.stage import Stage, fill
-from anyhook.tables.host_rows import Host
+from anyhook.tables.host_rows import Host, OffSwitch
 from anyhook.tables.registry import host
 from live.performance import ANYHOOK, LIMIT_S, environment
 
@@ -30,6 +33,8 @@ FILE = ".kodik/hooks/hooks.json"
 USERS = "Documents/Kodik/Hooks/hooks.json"
 GIT = ("git", "-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main")
 REFUSED, RAN = "refused", "ran"
+WHOLE_FILES = ("module", "scripts")
+"""Styles of an entry in which a file is ours as a whole."""
 IN_SESSION, BY_STATUS = "in the session", "by status and doctor"
 
 
@@ -208,10 +213,16 @@ def switched_off(layer: str) -> Callable[[Scene], None]:
         scene.approved()
         assert scene.table.entry is not None
         roots = roots_of(scene.table.entry, scene.stage.home, scene.stage.project, {})
-        path, switch = Path(fill(layer, roots)), scene.table.switches[0]
+        path, switch = Path(fill(layer, roots)), switch_for(scene.table, layer)
         before = path.read_text() if path.exists() else ""
+        if not switch.key:
+            native = next(row.native for row in scene.table.events if "pre_tool" in row.canonical)
+            scene.write(path, f"{before}global{switch.value}{snake(native)}[0].hooks[0]\n")
+            return
         if path.suffix == ".toml":
-            scene.write(path, f"{before}[{switch.key[0]}]\n{switch.key[1]} = {json.dumps(switch.value)}\n")
+            *table, key = switch.key
+            heading = f"[{'.'.join(table)}]\n" if table else ""
+            scene.write(path, f"{before}{heading}{key} = {json.dumps(switch.value)}\n")
             return
         document = json.loads(before or "{}")
         inner = document
@@ -223,12 +234,31 @@ def switched_off(layer: str) -> Callable[[Scene], None]:
     return apply
 
 
+def switch_for(table: Host, layer: str) -> OffSwitch:
+    """What turns hooks off in that file: a name in a file of names, a key in another."""
+    has_keys = Path(layer).suffix in (".json", ".toml", ".yaml")
+    return next(switch for switch in table.switches if bool(switch.key) == has_keys)
+
+
+def snake(native: str) -> str:
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in native).lstrip("_")
+
+
 def _in_entry(scene: Scene, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> None:
     """Change or remove what asks us before a tool runs, in the agent's config."""
+    entry = scene.table.entry
+    assert entry is not None
     native = next(row.native for row in scene.table.events if "pre_tool" in row.canonical)
     for path in scene.entries():
-        document = json.loads(path.read_text())
-        hooks = document.get("hooks")
+        if entry.style in WHOLE_FILES:
+            if entry.style == "module" or path.name == native:
+                path.unlink()
+            continue
+        # Every JSON document is one of YAML as well.
+        document = yaml.safe_load(path.read_text())
+        hooks = document
+        for key in entry.under:
+            hooks = hooks.get(key) if isinstance(hooks, dict) else None
         if not isinstance(hooks, dict) or native not in hooks:
             continue
         kept = []
@@ -356,15 +386,17 @@ def judged(cell: Cell, name: str, asked: bool, why: str, unconfirmed: str) -> It
 
 
 def load() -> dict[str, Any]:
-    return json.loads(DATA.read_text()) if DATA.exists() else {}
+    return json.loads(DATA.read_text() or "{}") if DATA.exists() else {}
 
 
 def keep(agent: str, name: str, cell: Cell, version: str | None, date: str) -> None:
-    data = load()
-    known = data.setdefault(agent, {"cells": {}})
-    known.update(version=version, date=date)
-    known["cells"][name] = cell.as_dict()
-    DATA.write_text(json.dumps(dict(sorted(data.items())), indent=1, ensure_ascii=False) + "\n")
+    with open(DATA, "a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # another run may be writing as well
+        data = load()
+        known = data.setdefault(agent, {"cells": {}})
+        known.update(version=version, date=date)
+        known["cells"][name] = cell.as_dict()
+        DATA.write_text(json.dumps(dict(sorted(data.items())), indent=1, ensure_ascii=False) + "\n")
 
 
 def main(agents: list[str], version_of: Callable[[str], str | None], date: str) -> int:

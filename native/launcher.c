@@ -1,7 +1,7 @@
 /* The command `anyhook`, without the start of Python: calls that an agent waits for are handed to the warm server, and
  * this process exits with the status that comes back. Every other call, and every surprise, executes the Python command
- * beside this program. It reads no hook files and decides nothing. src/anyhook/warm has the other end; place.py and
- * messages.py say the same as the first half of this file.
+ * beside this program. It reads no hook files and decides nothing, except that quiet.c knows when nothing is hooked.
+ * src/anyhook/warm has the other end; place.py and messages.py say the same as the first half of this file.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "launcher.h"
+
 #define PYTHON "/anyhook-python"
 #define CALL 0x316B6861u
 #define ACCEPT_MS 3000 /* how long a server may take to accept a call */
@@ -29,6 +31,7 @@
 static char folder[4096]; /* of this program, and of the Python command */
 static char **words;      /* of the call, from the verb on */
 static int count;         /* of them */
+static int kept;          /* whether stdin is */
 static int worker = -1;   /* a handle of the process that serves the call */
 static volatile sig_atomic_t told;
 
@@ -136,24 +139,25 @@ static int now_ms(void) {
 }
 
 static void keep_stdin(void) {
-    int kept = memfd_create("stdin", MFD_CLOEXEC), begun = now_ms();
-    if (kept < 0) cold(NULL);
+    int copied = memfd_create("stdin", MFD_CLOEXEC), begun = now_ms();
+    if (copied < 0) cold(NULL);
     for (;;) {
         struct pollfd ready = {.fd = 0, .events = POLLIN};
         int left = STDIN_MS - (now_ms() - begun);
         int some = left > 0 ? poll(&ready, 1, left) : 0;
         if (some < 0 && errno == EINTR) continue;
-        int got = some > 0 ? copy(0, kept) : -1;
-        if (got < 0) cold_with_rest(kept);
+        int got = some > 0 ? copy(0, copied) : -1;
+        if (got < 0) cold_with_rest(copied);
         if (got == 0) break;
     }
-    lseek(kept, 0, SEEK_SET);
-    dup2(kept, 0);
-    close(kept);
+    lseek(copied, 0, SEEK_SET);
+    dup2(copied, 0);
+    close(copied);
+    kept = 1;
 }
 
-/* The words and the environment lie in one piece, as the kernel has put them there; 0 where somebody has moved them. */
-static size_t in_one_piece(char **list, char **end) {
+/* The words and the environment lie in one piece, as the kernel has put them there. */
+size_t in_one_piece(char **list, char **end) {
     size_t n = 0;
     for (; list[n]; n++) {
         if (*end && list[n] != *end) return (size_t)-1;
@@ -242,12 +246,13 @@ static void serve(char **argv, char **envp) {
     char letter;
     const char *wanted = getenv("ANYHOOK_WARM");
     if (!find_socket(&address)) cold(NULL);
+    if (count == 3 && !strcmp(words[0], "bridge")) answer_if_quiet(address.sun_path, argv, envp, keep_stdin);
+    if (kept) lseek(0, 0, SEEK_SET);
     int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (connection < 0 || connect(connection, (struct sockaddr *)&address, sizeof address) < 0)
         cold(wanted && !strcmp(wanted, "on") ? NULL : "--warm-start");
     if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 || peer.uid != geteuid()) cold(NULL);
-    int kept = reads_stdin();
-    if (kept) keep_stdin();
+    if (!kept && reads_stdin()) keep_stdin();
     if (send_call(connection, argv, envp)) {
         struct pollfd ready = {.fd = connection, .events = POLLIN};
         int some;

@@ -34,15 +34,24 @@ MODULE = os.path.join(os.path.dirname(anyhook.__file__), "__main__.py")
 LIMIT_S = 240.0
 """A safety net below pytest's own."""
 
+
+def modules(pattern: str) -> list[str]:
+    """The modules of the package in these files."""
+    root = Path(anyhook.__file__).parent.parent
+    paths = sorted(root.glob(f"anyhook/{pattern}"))
+    return [".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__") for path in paths]
+
+
 CORE = (
     "anyhook.entry", "anyhook.cli.app", "anyhook.cli.fire", "anyhook.cli.bridge", "anyhook.walk.engine",
-    *(f"anyhook.cli.verb_{verb}" for verb in (
-        "bridge", "check", "dialects", "doctor", "explain", "export", "fire", "install", "list", "log", "new", "replay",
-        "stats", "switch", "trust", "verify",
-    )),
+    *modules("cli/verb_*.py"), *modules("agents/**/*.py"),
 )  # fmt: skip
-MODELS = (*CORE, "anyhook.handlers.model", "anyhook.handlers.model_client", "pydantic_ai.models.openai")
-"""For hooks that ask a model: its client takes longer to load than all else together."""
+MODELS = (
+    *CORE, "anyhook.handlers.model", "anyhook.handlers.model_client", "pydantic_ai.models.openai",
+    "pydantic_ai.models.anthropic", "anyhook.agent.headless", "anyhook.agent.stream_json",
+    "anyhook.cli.view.status_line",
+)  # fmt: skip
+"""For hooks that ask a model, and for the agent: its client takes longer to load than all else together."""
 
 
 class Server:
@@ -197,7 +206,9 @@ def run(
         )  # fmt: skip
     request = _request([SCRIPT if as_script else MODULE, *words], env, cwd)
     request["path"] = None if safe else os.path.dirname(SCRIPT) if as_script else str(cwd)
-    code, out, err = servers.of(CORE).call({**request, "memory": memory}, stdin, limit_s)
+    code, out, err = servers.of(MODELS if words[:1] in (["agent"], ("agent",)) else CORE).call(
+        {**request, "memory": memory}, stdin, limit_s
+    )
     if code is None:
         raise subprocess.TimeoutExpired(argv, limit_s, out, err)
     return subprocess.CompletedProcess(argv, code, out, err)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +25,7 @@ from anyhook.testing.scaffold.plan import declared
 from anyhook.walk.build import read
 from anyhook.walk.trust import pin
 from command import as_text, run, servers
-from warm_box import Door, built
+from warm_box import Desk, Door, built
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -234,6 +236,14 @@ def door(launcher: Path, world: World) -> Iterator[Door]:
     found.stop()
 
 
+@pytest.fixture
+def desk(launcher: Path, world: World) -> Iterator[Desk]:
+    """The launcher alone."""
+    found = Desk(launcher, world)
+    yield found
+    found.close()
+
+
 SLOW = (
     "test_agent_command", "test_agent_ends", "test_agent_killed", "test_agent_wire", "test_model_handlers",
     "test_agent_load", "test_chat", "test_chat_hooks", "test_backtest", "test_serve", "test_page", "test_watch",
@@ -253,6 +263,9 @@ def pytest_configure(config: pytest.Config) -> None:
     for name in ("PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"):
         os.environ.pop(name, None)
     os.environ["ANYHOOK_WARM"] = "off"  # no test leaves a server behind; those of the server turn it on
+    python3 = os.path.dirname(os.path.realpath(sys.executable))
+    if os.path.dirname(shutil.which("python3") or "") != python3:  # version managers put a script of theirs there first
+        os.environ["PATH"] = f"{python3}{os.pathsep}{os.environ['PATH']}"
     for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGQUIT, signal.SIG_DFL)):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)

@@ -7,21 +7,28 @@ import contextlib
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 import pytest
+
+from anyhook.warm.notes import open_notes, receive_note
+from anyhook.warm.place import checksum
+from anyhook.warm.quiet import keep_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from anyhook.warm.notes import Note
     from conftest import World
 
-NATIVE = Path(__file__).parents[1] / "native" / "launcher.c"
+NATIVE = sorted(map(str, (Path(__file__).parents[1] / "native").glob("*.c")))
 LIMIT_S = 60.0
 """A safety net; nothing is judged by it."""
 PARENT = "cut -d' ' -f4 /proc/$PPID/stat"
@@ -38,7 +45,7 @@ def built(folder: Path) -> Path:
     script.chmod(0o755)
     launcher = folder / "anyhook"
     try:
-        command = ["cc", "-static", "-Os", "-Wall", "-Wextra", "-Werror", "-o", str(launcher), str(NATIVE)]
+        command = ["cc", "-static", "-Os", "-Wall", "-Wextra", "-Werror", "-o", str(launcher), *NATIVE]
         subprocess.run(command, check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("no C compiler that links statically")
@@ -105,3 +112,58 @@ def servers_of(runtime: str) -> set[int]:
                 if b"--warm-serve" in words and any(word.startswith(os.fsencode(runtime)) for word in words):
                     found.add(int(name))
     return found
+
+
+ORDINARY = 77
+"""How the script beside the launcher ends here: the call was made in the ordinary way."""
+
+
+class Desk:
+    """The launcher with a script beside it that only says so, and a server of which there are the sockets alone: what
+    the launcher answers by itself shows at once."""
+
+    def __init__(self, launcher: Path, world: World) -> None:
+        self.world = world
+        self.folder = Path(tempfile.mkdtemp(prefix="ah-"))  # short: a socket's path has 107 bytes
+        self.launcher = self.folder / "bin" / "anyhook"
+        self.launcher.parent.mkdir()
+        shutil.copy(launcher, self.launcher)
+        script = self.launcher.with_name("anyhook-python")
+        script.write_text(f"#!/bin/sh\nexit {ORDINARY}\n")
+        script.chmod(0o755)
+        self.env = {**world.env, "XDG_RUNTIME_DIR": str(self.folder)}
+        (self.folder / "anyhook").mkdir(0o700)
+        self.socket = f"{self.folder}/anyhook/{checksum(str(self.launcher.parent.resolve()))}"
+        self._server = socket.socket(socket.AF_UNIX)
+        self._server.bind(self.socket)
+        self._notes = open_notes(self.socket)
+        self.cwd = world.project
+
+    def close(self) -> None:
+        self._server.close()
+        self._notes.close()
+        shutil.rmtree(self.folder)
+
+    def keep(self, agent: str, native: str, payload: bytes) -> None:
+        """What a worker does when it has answered a call."""
+        before = Path.cwd()
+        os.chdir(self.cwd)
+        try:
+            with mock.patch.dict(os.environ, self.env, clear=True):
+                keep_table(self.socket, agent, native, payload, dict(os.environb))
+        finally:
+            os.chdir(before)
+
+    def ask(self, agent: str, native: str, payload: bytes, **more: Any) -> tuple[bytes, Note] | None:
+        """What the launcher answers by itself, and what it hands over; None where it does not."""
+        argv = [str(self.launcher), "bridge", agent, native]
+        done = subprocess.run(
+            argv, input=payload, env=self.env, cwd=self.cwd, capture_output=True, check=False, timeout=LIMIT_S, **more
+        )
+        if done.returncode == ORDINARY:
+            assert done.stdout == b""
+            with pytest.raises(BlockingIOError):
+                receive_note(self._notes)
+            return None
+        assert (done.returncode, done.stderr) == (0, b"")
+        return done.stdout, receive_note(self._notes)

@@ -10,7 +10,7 @@ from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Take
 from anyhook.tables.hosted import calls_us, event_rows, in_a_shell, tool_rows
 from anyhook.tables.patterns import check_pattern
 from anyhook.tables.readers import whole_object
-from anyhook.tables.rows import Dialect, Failing, Field, Key, Limits, Misplaced, Reply, Roots, Scaffold
+from anyhook.tables.rows import Dialect, Field, Key, Limits, Misplaced, Reply, Roots, Scaffold
 from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
 
 TYPE_CHECKING = False
@@ -105,7 +105,6 @@ DIALECT = Dialect(
     shape=SHAPE,
     claim=claim,
     misplaced=(Misplaced("{project}/.acme/hooks.json", ".acme/settings.json"),),
-    layering="concatenate",
     events=EVENTS,
     base=(Field("event", native_name), Field("chat", session), Field("folder", project)),
     match=names_or_pattern,
@@ -122,9 +121,7 @@ DIALECT = Dialect(
             ),
         )
     },
-    failing=Failing(),
     limits=LIMITS,
-    chains=(),
     tools=tool_rows(HOST),
     scaffold=Scaffold(
         shape="groups",

@@ -178,7 +178,7 @@ def test_the_command_between_an_agent_and_a_real_server(world: World, tmp_path: 
     ended = subprocess.run(
         [str(Path(sys.executable).with_name("anyhook")), "mcp", "--", sys.executable, str(server)],
         input="".join(f"{json.dumps(line)}\n" for line in lines), capture_output=True, text=True, timeout=200,
-        cwd=world.project, env=world.env, check=False,
+        cwd=world.project, env={**world.env, "ANYHOOK_WARM": "off"}, check=False,
     )  # fmt: skip
     answers = [json.loads(line) for line in ended.stdout.splitlines()]
     assert answers[0]["result"]["serverInfo"]["name"] == "Notes"

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import io
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,9 +26,11 @@ from anyhook.agent.failure import Failed
 from anyhook.agent.history import past_sessions
 from anyhook.agent.hook_writer import Draft, write_hook
 from anyhook.agent.permission import ALWAYS, NO, ONCE, Permission
+from anyhook.agent.session import BLOCKED, TurnResult
 from anyhook.cli.chat.activity import lines
 from anyhook.cli.chat.commands import is_command
 from anyhook.cli.chat.draft_check import check_draft
+from anyhook.cli.chat.loop import Chat
 from anyhook.cli.chat.screen import Screen, call_line
 from anyhook.cli.verb_trust import ProjectReview, approve_one
 from anyhook.model.decision import Decision, Report
@@ -295,3 +298,19 @@ def test_earlier_sessions(world: World) -> None:
     kept.save(Conversation("odd", str(world.project), "m", 1, (), [{"kind": "nonsense"}]))
     world.write(world.state / "agent" / kept.folder.rsplit("/", 1)[1] / "broken.json", "{")
     assert [(each.id, each.turns, each.began) for each in past_sessions(kept)] == [("one", 2, "Say hello.")]
+
+
+def test_a_turn_that_ended_without_a_reason() -> None:
+    """What is not there is not shown as `None`."""
+    shown: list[str] = []
+
+    async def work(_turn: object) -> TurnResult:
+        return TurnResult(stop=BLOCKED)
+
+    chat: Any = SimpleNamespace(
+        work=work, session=None, screen=SimpleNamespace(line=lambda text, _style: shown.append(text))
+    )
+    turn = work(None)
+    asyncio.run(Chat.take_turn(chat, turn))
+    turn.close()
+    assert shown == ["A hook ended the turn: it gave no reason"]

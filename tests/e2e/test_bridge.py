@@ -79,6 +79,28 @@ def test_a_rewrite_comes_back_in_the_agents_words(world: World, agent: str, path
     assert said == "safe"
 
 
+def test_a_rewrite_keeps_what_the_tool_cannot_be_without(world: World) -> None:
+    """Grok refuses a rewritten command that has no description, which hooks of other dialects do not know."""
+    world.hook("kodik", "PreToolUse", """echo '{"modified_input": {"command": "safe"}}'""")
+    given = {"command": "echo hi", "description": "says hi", "timeout": 5}
+    body = {"tool_name": "run_terminal_command", "tool_input": given, "cwd": str(world.project), "session_id": "s"}
+    _, said, _ = call(world, "grok", "PreToolUse", json.dumps(body))
+    assert said["hookSpecificOutput"]["updatedInput"] == {"command": "safe", "description": "says hi"}
+
+
+@pytest.mark.parametrize("posture", ["allow", "deny"])
+def test_input_that_came_cut_is_not_passed_over(world: World, posture: str) -> None:
+    """Grok cuts the input of a call above 128 KB, and sends a text that is no longer JSON."""
+    world.config(f'on_failure = "{posture}"\n')
+    world.hook("kodik", "PreToolUse", GUARD)
+    body = {"tool_name": "write", "tool_input": '{"content":"bbb [truncated]', "cwd": str(world.project)}
+    _, said, talk = call(world, "grok", "PreToolUse", json.dumps({**body, "session_id": "s"}))
+    assert "input is cut" in json.dumps(said) + talk
+    assert (isinstance(said, dict) and said.get("decision") == "deny") == (posture == "deny")
+    (line,) = world.journal()
+    assert [problem["code"] for problem in line["decision"]["problems"]] == ["bridge-failed"]
+
+
 def test_fields_are_translated_both_ways(world: World) -> None:
     """opencode says `filePath`, kodelet says `file_path` and `text`: neither side sees the other's words."""
     script = f"""cat > {world.root}/seen; echo '{{"input": {{"file_path": "b.txt", "text": "other"}}}}'"""
@@ -173,7 +195,7 @@ def test_a_hostile_payload(world: World, agent: str, what: str) -> None:
     status, said, talk = call(world, agent, event, HOSTILE[what].encode("utf-8", "replace").decode())
     assert status == 0
     assert "Traceback" not in talk
-    fine = what in ("odd types", "an object")
+    fine = what == "an object"
     assert bool(talk) != fine
     assert len(talk.splitlines()) <= 1
     if fine or agent == "copilot":  # which has no way to tell its user anything
@@ -279,6 +301,8 @@ def test_two_entries_of_one_agent_run_hooks_once(world: World) -> None:
     assert call(world, "claude", "PreToolUse", given) == first
     assert (world.root / "ran").read_text() == "ran\n"
     assert [problem["code"] for problem in world.journal()[1]["decision"]["problems"]] == ["fired-twice"]
+    (counted,) = json.loads(world.command("stats", "--json").stdout)["hooks"]
+    assert (counted["runs"], counted["blocks"]) == (1, 1)
     call(world, "claude", "PreToolUse", payload(world, "claude/PreToolUse", tool_input={"command": "other"}))
     call(world, "claude", "PreToolUse", payload(world, "claude/PreToolUse", tool_use_id="next"))
     assert (world.root / "ran").read_text() == "ran\n" * 3, "another input or id is another call"

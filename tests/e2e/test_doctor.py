@@ -41,13 +41,18 @@ def test_nothing_anywhere(bare: World) -> None:
         assert "pre_tool" in row["covers"]
 
 
-@pytest.mark.parametrize("agent", AGENTS)
-def test_an_entry_in_place(bare: World, agent: str) -> None:
-    assert bare.command("install", agent).returncode == 0
-    row = doctor(bare, agent)[agent]
-    assert (row["status"], bool(row["installed"])) == ("UNKNOWN", True), row["reason"]
-    assert all(os.path.exists(path) for path in row["installed"])
-    assert doctor(bare, agent, "--live")[agent]["status"] == "UNKNOWN", "never armed without proof"
+def installed(world: World, *words: str) -> None:
+    for agent in AGENTS:
+        assert world.command("install", agent, *words).returncode == 0, agent
+
+
+def test_entries_in_place(bare: World) -> None:
+    installed(bare)
+    for agent, row in doctor(bare).items():
+        assert (row["status"], bool(row["installed"])) == ("UNKNOWN", True), (agent, row["reason"])
+        assert all(os.path.exists(path) for path in row["installed"]), agent
+    for agent, row in doctor(bare, "--live").items():
+        assert row["status"] == "UNKNOWN", f"{agent}: never armed without proof"
 
 
 def test_a_program_and_its_version(bare: World) -> None:
@@ -66,19 +71,21 @@ def test_a_launcher_that_is_gone(bare: World) -> None:
     assert "/gone/bin/anyhook" in row["reason"]
 
 
-@pytest.mark.parametrize("agent", AGENTS)
-def test_an_entry_whose_launcher_is_gone_is_inert_or_refuses(bare: World, agent: str) -> None:
+@pytest.mark.parametrize("words", [(), ("--closed",)])
+def test_entries_whose_launcher_is_gone_are_inert_or_refuse(bare: World, words: tuple[str, ...]) -> None:
     """By what the agent does without us, and always the latter where the entry is closed."""
-    for words, refuses in (((), host(agent).without_us == "refuses"), (("--closed",), True)):
-        assert bare.command("install", agent, *words).returncode == 0
-        row = doctor(bare, agent)[agent]
-        assert (row["status"], row["without_us"] == "closed") == ("UNKNOWN", bool(words)), row["reason"]
-        for path in map(Path, row["installed"]):
-            path.write_text(path.read_text().replace(sys.executable, "/gone/python"))
-        row = doctor(bare, agent, status=1)[agent]
-        assert (row["status"], "/gone/python" in row["reason"]) == ("REFUSING" if refuses else "INERT", True), row
-        assert bare.command("uninstall", agent).returncode == 0
-        assert doctor(bare, agent)[agent]["installed"] == []
+    installed(bare, *words)
+    rows = doctor(bare)
+    for agent, row in rows.items():
+        assert (row["status"], row["without_us"] == "closed") == ("UNKNOWN", bool(words)), (agent, row["reason"])
+    for path in {Path(path) for row in rows.values() for path in row["installed"]}:
+        path.write_text(path.read_text().replace(sys.executable, "/gone/python"))
+    for agent, row in doctor(bare, status=1).items():
+        state = "REFUSING" if words or host(agent).without_us == "refuses" else "INERT"
+        assert (row["status"], "/gone/python" in row["reason"]) == (state, True), (agent, row)
+    for agent in AGENTS:
+        assert bare.command("uninstall", agent).returncode == 0, agent
+    assert {agent: row["installed"] for agent, row in doctor(bare).items()} == {agent: [] for agent in AGENTS}
 
 
 def test_a_file_that_is_not_json(bare: World) -> None:
@@ -102,10 +109,13 @@ def test_a_project_entry_needs_anyhook_on_the_path(bare: World) -> None:
         ("claude", ".claude/settings.json", {"disableAllHooks": True}, "runs no hooks; remove it"),
         ("gemini", ".gemini/settings.json", {"hooksConfig": {"enabled": False}}, "runs no hooks; remove it"),
         ("gemini", ".gemini/settings.json", {"hooksConfig": {"disabled": ["anyhook"]}}, "take the name out"),
+        ("letta", ".letta/settings.json", {"hooks": {"disabled": True}}, "runs no hooks; remove it"),
+        ("grok", ".grok/disabled-hooks", "global/anyhook:pre_tool_use[0].hooks[0]\n", "take those lines out"),
+        ("grok", ".grok/requirements.toml", "allow_managed_hooks_only = true\n", "runs no hooks; remove it"),
     ],
 )
-def test_hooks_turned_off(bare: World, agent: str, path: str, switch: dict[str, Any], why: str) -> None:
-    bare.write(bare.home / path, json.dumps(switch))
+def test_hooks_turned_off(bare: World, agent: str, path: str, switch: dict[str, Any] | str, why: str) -> None:
+    bare.write(bare.home / path, switch if isinstance(switch, str) else json.dumps(switch))
     bare.command("install", agent)
     row = doctor(bare, agent, status=1)[agent]
     assert (row["status"], why in row["reason"]) == ("INERT", True), row["reason"]

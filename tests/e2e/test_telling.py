@@ -34,7 +34,7 @@ def waiting(world: World) -> World:
     return world
 
 
-def test_at_the_start_of_a_session_and_not_again(waiting: World) -> None:
+def test_at_the_start_of_a_session_and_at_the_first_call(waiting: World) -> None:
     for _ in range(2):  # from the files, and from the plan
         waiting.fire("notification", "--message", "x")
     said = json.loads(call(waiting, "SessionStart"))["systemMessage"]
@@ -42,8 +42,17 @@ def test_at_the_start_of_a_session_and_not_again(waiting: World) -> None:
     assert "guard.sh" in said
     assert "not approved" in said
     assert "anyhook trust" in said
+    assert json.loads(call(waiting))["systemMessage"] == said, "the same again, where it matters"
     assert call(waiting) == ""
     assert call(waiting, "SessionStart") == ""
+
+
+def test_a_guard_that_cannot_be_started_is_not_said_to_refuse(waiting: World) -> None:
+    assert waiting.command("trust", "--yes").returncode == 0
+    (waiting.project / "guard.sh").chmod(0o644)
+    said = json.loads(call(waiting))["systemMessage"]
+    assert "is not executable" in said
+    assert "refuse" not in said
 
 
 def test_else_at_the_first_call_that_it_would_have_been_asked_about(waiting: World) -> None:

@@ -14,55 +14,67 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from anyhook.documents.budget import LIMITS, NAMES
 from conftest import World
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from anyhook.model.json_types import Json
+
 MB = 1_000_000
-CALL = {"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}, "session_id": "s", "hook_event_name": "PreToolUse"}
+NARROWER = 20
+CALL: dict[str, Json] = {
+    "tool_name": "Bash",
+    "tool_input": {"command": "rm -rf /"},
+    "session_id": "s",
+    "hook_event_name": "PreToolUse",
+}
 
 
-def padded(begin: str, line: str, end: str, size: int = MB) -> str:
+def padded(begin: str, line: str, end: str, size: int) -> str:
     return begin + line * ((size - len(begin) - len(end)) // len(line)) + end
 
 
-def numbered(begin: str, line: str, end: str) -> str:
-    count = (MB - len(begin) - len(end)) // (len(line) + 6)
+def numbered(begin: str, line: str, end: str, size: int) -> str:
+    count = (size - len(begin) - len(end)) // (len(line) + 6)
     return begin + "".join(line % number for number in range(count)) + end
 
 
-def hook_folders(project: Path, number: int) -> None:
-    fields = numbered(f"---\nname: h{number}\ntrigger: before_tool\n", "k%d: v\n", "---\n")
+def hook_folders(project: Path, number: int, size: int) -> None:
+    fields = numbered(f"---\nname: h{number}\ntrigger: before_tool\n", "k%d: v\n", "---\n", size)
     write(project / f".agents/hooks/h{number}/HOOK.md", fields)
 
 
-def sub_agents(project: Path, number: int) -> None:
+def sub_agents(project: Path, number: int, size: int) -> None:
     entry = "  - hooks:\n    - type: command\n      command: ./x\n"
-    write(project / f".claude/agents/h{number}.md", padded("---\nname: x\nhooks:\n  PreToolUse:\n", entry, "---\n"))
+    begin = "---\nname: x\nhooks:\n  PreToolUse:\n"
+    write(project / f".claude/agents/h{number}.md", padded(begin, entry, "---\n", size))
 
 
-def json_files(project: Path, number: int) -> None:
+def json_files(project: Path, number: int, size: int) -> None:
     entry = '{"type": "command", "bash": "./x"}, '
     end = '{"type": "command", "bash": "./x"}]}}'
-    write(project / f".github/hooks/h{number}.json", padded('{"version": 1, "hooks": {"preToolUse": [', entry, end))
+    begin = '{"version": 1, "hooks": {"preToolUse": ['
+    write(project / f".github/hooks/h{number}.json", padded(begin, entry, end, size))
 
 
-def broken_json(project: Path, number: int) -> None:
-    write(project / f".github/hooks/h{number}.json", padded('{"version": 1, "hooks": {', '"a": [1, {"b": "c"}], ', ""))
+def broken_json(project: Path, number: int, size: int) -> None:
+    text = padded('{"version": 1, "hooks": {', '"a": [1, {"b": "c"}], ', "", size)
+    write(project / f".github/hooks/h{number}.json", text)
 
 
-def broken_yaml(project: Path, number: int) -> None:
-    fields = numbered('---\nname: "\\d"\n', 'k%d: "\\w"\n', "x: [\n---\n")
+def broken_yaml(project: Path, number: int, size: int) -> None:
+    fields = numbered('---\nname: "\\d"\n', 'k%d: "\\w"\n', "x: [\n---\n", size)
     write(project / f".agents/hooks/h{number}/HOOK.md", fields)
 
 
-def sparse_programs(project: Path, number: int) -> None:
+def sparse_programs(project: Path, number: int, size: int) -> None:
     path = write(project / f".kodelet/hooks/h{number}", "#!/bin/sh\n", 0o755)
-    os.truncate(path, 200 * MB)
+    os.truncate(path, 200 * size)
 
 
-LARGE: dict[str, Callable[[Path, int], None]] = {
+LARGE: dict[str, Callable[[Path, int, int], None]] = {
     "agenthooks": hook_folders,
     "claude": sub_agents,
     "copilot": json_files,
@@ -100,13 +112,32 @@ def refused(answer: Any) -> bool:
     return bool(answer) and answer["permissionDecision"] == "deny" and "not this" in answer["permissionDecisionReason"]
 
 
-@pytest.mark.parametrize("kind", LARGE)
-def test_a_large_clone_buys_no_time(world: World, kind: str) -> None:
+def test_a_large_clone_buys_no_time(world: World) -> None:
     guarded(world)
     for number in range(45):
-        LARGE[kind](world.project, number)
+        sub_agents(world.project, number, MB)
     answer, recorded = bridged(world)
     assert refused(answer)
+    assert codes(recorded).count("project-too-large") == 1
+    assert {hook["id"].split(":")[1] for hook in recorded["hooks"]} == {"user"}
+
+
+@pytest.fixture
+def narrow(monkeypatch: pytest.MonkeyPatch) -> int:
+    """Every bound made narrower by this factor, so that little is too large."""
+    for unit, limit in LIMITS.items():
+        monkeypatch.setitem(LIMITS, unit, limit // NARROWER)
+    return NARROWER
+
+
+@pytest.mark.parametrize("kind", LARGE)
+def test_every_kind_of_large_clone_is_bounded(world: World, kind: str, narrow: int) -> None:
+    guarded(world)
+    for number in range(45):
+        LARGE[kind](world.project, number, MB // narrow)
+    answer = world.engine().bridge("claude", "PreToolUse", {**CALL, "cwd": str(world.project)})
+    assert refused(json.loads(answer.stdout)["hookSpecificOutput"])
+    recorded = world.journal()[-1]["decision"]
     assert codes(recorded).count("project-too-large") == 1
     assert {hook["id"].split(":")[1] for hook in recorded["hooks"]} == {"user"}
 
@@ -133,20 +164,29 @@ def test_an_ordinary_project_is_read(world: World) -> None:
     assert "project-too-large" not in {problem.code for problem in [*before.catalog.problems, *after.catalog.problems]}
 
 
-def names(project: Path) -> None:
+def names(project: Path, count: int) -> None:
     folder = project / ".kodelet/hooks"
     folder.mkdir(parents=True)
-    for number in range(41_000):
+    for number in range(count):
         os.symlink("/nowhere", folder / f"n{number}")
 
 
 def test_a_folder_full_of_names(world: World) -> None:
+    """The user's guard answers, and every verb says which folder it is."""
     guarded(world)
-    names(world.project)
+    world.hook("kodik", "PreToolUse", "exit 2", "project")
+    world.approve()
+    names(world.project, LIMITS[NAMES] + 1000)
     answer, recorded = bridged(world)
     assert refused(answer)
     (problem,) = [problem for problem in recorded["problems"] if problem["code"] == "project-too-large"]
     assert problem["where"] == str(world.project.resolve() / ".kodelet/hooks")
+    for words, status in ((["list"], 0), (["check"], 1), (["trust", "--yes"], 1)):
+        done = world.command(*words)
+        assert (done.returncode, ".kodelet/hooks" in done.stdout + done.stderr) == (status, True), words
+        assert "project-too-large" in done.stdout + done.stderr
+    # What was approved before stays approved.
+    assert len(json.loads(world.command("trust", "--list", "--json").stdout)["approvals"][0]["items"]) == 1
 
 
 def settle() -> None:
@@ -154,11 +194,11 @@ def settle() -> None:
     time.sleep(0.1)
 
 
-def test_what_is_too_large_is_remembered_until_it_changes(world: World) -> None:
+def test_what_is_too_large_is_remembered_until_it_changes(world: World, narrow: int) -> None:
     """The next call asks the plan, not the files; and when the folder is put right, its hooks are there again."""
     from anyhook.state.plans import read_plan
 
-    names(world.project)
+    names(world.project, 41_000 // narrow)
     world.hook("kodik", "PreToolUse", "exit 2", "project")
     settle()
     assert [problem.code for problem in world.engine().catalog.problems] == ["project-too-large"]
@@ -166,23 +206,11 @@ def test_what_is_too_large_is_remembered_until_it_changes(world: World) -> None:
     assert plan is not None
     assert [values[0] for values in plan.problems] == ["project-too-large"]
     assert len(plan.stamps) < 1000
-    for number in range(36_000):
+    for number in range(36_000 // narrow):
         os.unlink(world.project / f".kodelet/hooks/n{number}")
     engine = world.engine()
     assert "project-too-large" not in {problem.code for problem in engine.catalog.problems}
     assert [hook.status for hook in engine.catalog.hooks if hook.dialect == "kodik"] == ["untrusted"]
-
-
-def test_other_verbs_say_which_folder(world: World) -> None:
-    world.hook("kodik", "PreToolUse", "exit 2", "project")
-    world.approve()
-    names(world.project)
-    for words, status in ((["list"], 0), (["check"], 1), (["trust", "--yes"], 1)):
-        done = world.command(*words)
-        assert (done.returncode, ".kodelet/hooks" in done.stdout + done.stderr) == (status, True), words
-        assert "project-too-large" in done.stdout + done.stderr
-    # What was approved before stays approved.
-    assert len(json.loads(world.command("trust", "--list", "--json").stdout)["approvals"][0]["items"]) == 1
 
 
 # -- what must not be waited for

@@ -23,7 +23,7 @@ class Box:
     def __init__(self, root: Path) -> None:
         self.root, self.home, self.project = root, root / "home", root / "project"
         self.log = root / "log"
-        self.env = {"HOME": str(self.home), "PATH": os.environ["PATH"]}
+        self.env = {"HOME": str(self.home), "PATH": os.environ["PATH"], "ANYHOOK_WARM": "off"}
         for folder in (self.home, self.project):
             folder.mkdir()
 

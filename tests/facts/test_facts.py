@@ -19,7 +19,9 @@ LINES: list[tuple[str, dict[str, list[str]]]] = [
     ("mv x y z", {"deletes": ["/p/x", "/p/y"], "writes": ["/p/z/x", "/p/z/y"]}),
     ("cp -t /q a", {"reads": ["/p/a"], "writes": ["/q/a"]}),
     ("dd if=/dev/zero of=/dev/sda bs=1M", {"writes": ["/dev/sda"]}),
-    ("truncate -s 0 f; touch g", {"writes": ["/p/f", "/p/g"]}),
+    ("truncate -s 0 f; touch g", {"writes": ["/p/f", "/p/g"], "deletes": ["/p/f"]}),
+    ("> a; echo x > b; : > c; cat /dev/null > d; cp /dev/null e; ls > f; sudo true > /dev/null",
+        {"writes": [f"/p/{name}" for name in "abcdef"], "deletes": [f"/p/{name}" for name in "acde"]}),
     ("tar xzf a.tgz -C /opt", {"reads": ["/p/a.tgz"], "writes": ["/opt/**"]}),
     ("unzip a.zip -d /opt", {"reads": ["/p/a.zip"], "writes": ["/opt"]}),
     ("find . -name '*.pyc' -delete", {"reads": ["/p"], "deletes": ["/p/**/*.pyc"]}),
@@ -51,6 +53,12 @@ LINES: list[tuple[str, dict[str, list[str]]]] = [
     ("echo rm -rf / > /dev/null; grep 'rm -rf /q' f", {"reads": ["/p/f"]}),
     ("git commit -m 'rm -rf / > /etc/passwd'", {}),
     ("awk '{print > \"out\"}' in", {"reads": ["/p/in"], "writes": ["/p/out"]}),
+    ("psql -c '\\! rm x'", {"deletes": ["/p/x"]}),
+    ("make -f - <<< $'all:\n\t@rm x'", {"deletes": ["/p/x"]}),
+    ("tclsh <<< 'exec rm x'", {"deletes": ["/p/x"]}),
+    ("Remove-Item -Path x -Recurse -Force", {"deletes": ["/p/x"]}),
+    ("rmdir /s /q x", {"deletes": ["/p/x"]}),
+    ("openssl rsa -in server.key", {"reads": ["/p/server.key"], "secrets": ["private key"]}),
 ]  # fmt: skip
 KINDS = ("reads", "writes", "deletes", "makes_executable", "changes", "connects", "secrets", "unknown")
 
@@ -112,7 +120,7 @@ def test_git(line: str, verb: str, flags: tuple[str, ...], args: tuple[str, ...]
 def test_links_are_followed(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
-    found = facts_of("Bash", {"command": "echo > link/../link/a; rm link"}, cwd=str(tmp_path), home="/h", project=None)
+    found = facts_of("Bash", {"command": "ls > link/../link/a; rm link"}, cwd=str(tmp_path), home="/h", project=None)
     assert found.writes == (f"{tmp_path}/real/a",)
     assert found.deletes == (f"{tmp_path}/link",)  # of a link that is deleted, the link itself
 

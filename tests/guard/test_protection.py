@@ -28,7 +28,8 @@ def place(tmp_path: Path) -> tuple[dict[str, str], Path]:
     (own / "installs/index.json").write_text(json.dumps({str(path): {} for path in entries}))
     (project / "link").symlink_to(own)
     (project / "cfg").symlink_to(home / ".claude")
-    return {"HOME": str(home), "XDG_STATE_HOME": str(home / ".local/state")}, project
+    bases = {"XDG_STATE_HOME": str(home / ".local/state"), "XDG_RUNTIME_DIR": str(home / "run")}
+    return {"HOME": str(home), **bases}, project
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row["command"])
@@ -94,6 +95,7 @@ def test_an_edit_of_a_program_of_ours(place: tuple[dict[str, str], Path]) -> Non
         ("mcp__fs__write_file", {"path": "~/.config/anyhook/config.toml", "content": "x"}, True),
         ("mcp__fs__move_file", {"source": "{home}/.claude/settings.json", "destination": "/tmp/x"}, True),
         ("mcp__fs__delete", {"paths": ["a", "{home}/.local/state/anyhook"]}, True),
+        ("mcp__fs__write_file", {"path": "{home}/run/anyhook/quiet/x", "content": "Wclaude"}, True),
         ("MultiEdit", {"file_path": "link/trust.json", "edits": []}, True),
         ("mcp__fs__read_file", {"path": "~/.config/anyhook/config.toml"}, False),
         ("mcp__fs__write_file", {"path": "notes.md", "content": "~/.config/anyhook/config.toml\nis where"}, False),

@@ -12,7 +12,7 @@ HOT_MODULES = {
     """,
     "cli": "bridge fire options view.render",
     "documents": "managed parse places",
-    "facts": "by_table calls code collect facts git options programs python_code special",
+    "facts": "by_table calls code collect escapes facts git options programs python_code special",
     "guard": "calls guard own_programs protected settings_change",
     "handlers": "background callable_host http python",
     "journal": """
@@ -23,18 +23,18 @@ HOT_MODULES = {
     "process": "async_wait child run spawn start_failure tree watcher",
     "replay": "warm_worker",
     "rules": "evaluate language paths programs rule_file templates",
-    "shell": "commands expand grammar named outputs read scope simple statements wrappers",
+    "shell": "commands expand grammar named outputs read scope simple spelling statements wrappers",
     "state": "hook_settings kept_status managed plans settings",
     "tables": """
         cells extend folders found_agents host_rows hosted inprocess isolation modules patterns
         permission_rules readers registry rows shapes translate
     """,
     "walk": """
-        bridge bridge_failure callables caller combine context dedupe engine express final_form interpret merge
-        near_miss never_ran off_gates own_modes present receive routes rules same_hook sessions settle tell
-        walk
+        bridge bridge_failure callables caller combine context dedupe engine express final_form interpret
+        long_context merge near_miss never_ran off_gates own_modes present receive routes rules same_hook sessions
+        settle tell walk
     """,
-    "warm": "launched place server start worker",
+    "warm": "hot_pages launched notes place quiet rehearsal server start worker",
 }
 """Room → its modules."""
 HOT = frozenset(

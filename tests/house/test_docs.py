@@ -58,6 +58,11 @@ def test_there_is_something_to_check() -> None:
     assert len(CALLS) >= 20
 
 
+def test_every_page_is_on_the_site() -> None:
+    named = set(re.findall(r"[\w-]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8")))
+    assert named == {path.name for path in (ROOT / "docs").glob("*.md")}, "docs/site.py adds the dialects"
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links_lead_somewhere(page: Path) -> None:
     text = FENCE.sub("", page.read_text(encoding="utf-8"))

@@ -21,7 +21,7 @@ from serve_box import BLOCKS, messages, served
 from starlette.testclient import TestClient
 from test_watch import ODD_RECORDS
 
-from anyhook.cli.off_banner import banner_of
+from anyhook.cli.off_banner import standing_of
 from anyhook.cli.web import server as live_server
 from anyhook.cli.web.server import FILES, page
 from anyhook.journal.run_index import index_path
@@ -270,16 +270,19 @@ def test_a_port_that_is_taken(world: World) -> None:
     assert done.stdout == ""
 
 
-def test_the_banner_of_guards_that_are_off(box: Box) -> None:
+def test_the_page_says_first_whether_guards_are_on(box: Box) -> None:
     world = box.world
-    asked = page(str(world.state), TOKEN, 8080, banner_of(str(world.project), world.env))
+    asked = page(str(world.state), TOKEN, 8080, standing_of(str(world.project), world.env))
     client = TestClient(asked, base_url=f"http://127.0.0.1:8080/{TOKEN}/")
-    assert client.get("off").json() == {"off": ""}
+    told = client.get("standing").json()
+    assert (told["protected"], told["line"].endswith("no guard is on. Run: anyhook setup")) == (False, True)
     world.hook("kodik", "PreToolUse", "exit 2", scope="project")
-    told = client.get("off").json()["off"]
-    assert "1 guard OFF: " in told
-    assert told.endswith("Run: anyhook trust")
+    told = client.get("standing").json()
+    assert told["protected"] is False
+    assert "1 guard OFF: " in told["line"]
+    assert told["line"].endswith("Run: anyhook trust")
     world.approve()
-    assert client.get("off").json() == {"off": ""}
-    assert '<p id="off" role="alert" hidden></p>' in client.get("").text
-    assert 'fetch("off")' in client.get("page.js").text
+    told = client.get("standing").json()
+    assert (told["protected"], told["line"].endswith(": 1 guard on")) == (True, True)
+    assert '<p id="standing" role="status" hidden></p>' in client.get("").text
+    assert 'fetch("standing")' in client.get("page.js").text

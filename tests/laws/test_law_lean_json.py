@@ -33,6 +33,16 @@ def test_dumps(value: Json, ascii_only: bool) -> None:
     assert lean_json.loads(made) == value
 
 
+@given(values, st.booleans())
+@example({"a": ["\ud800", {}]}, True)
+@example({"a": {"b": "x" * 70_000, "c": [1, {"d": ": , "}]}}, True)
+def test_without_spaces(value: Json, long: bool) -> None:
+    made = lean_json.encode(value, long=long, dense=True)
+    assert json.loads(made) == value
+    if "\\ud8" not in json.dumps(value):  # what is not Unicode is written in ASCII, and with spaces
+        assert made.decode() == json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
 @given(nearly | st.text(max_size=30))
 @example('{"a": 1} x')
 @example("\ufeff{}")

@@ -259,13 +259,19 @@ def test_the_table_names_every_native_event() -> None:
 
 @each_case
 @few
-@given(st.data())
-def test_a_payload_has_the_documented_keys_and_the_given_values(
-    dialect: str, native: str, canonical: str, data: st.DataObject
-) -> None:
-    event = data.draw(events(dialect, native, canonical))
+@given(st.data(), st.binary(max_size=40))
+def test_a_payload_of_any_event(dialect: str, native: str, canonical: str, data: st.DataObject, raw: bytes) -> None:
+    event = data.draw(events(dialect, native, canonical)).replace(raw=raw)
+    before = json.dumps(event.data)
     found = payload_of(dialect, native, event)
-    keys = keys_of(dialect, native)
+    assert (event.raw, json.dumps(event.data)) == (raw, before), "the event stays what it was"
+    has_the_documented_keys_and_the_given_values(keys_of(dialect, native), event, found)
+    means_the_same_read_back(native, keys_of(dialect, native), event, found)
+    event = Event(event.name, {"session": "s-1", **event.data})
+    has_made_values(native, event, payload_of(dialect, native, event))
+
+
+def has_the_documented_keys_and_the_given_values(keys: list[Key], event: Event, found: dict[str, Json]) -> None:
     left_out = {key.name for key in keys if key.optional and not event.data.get(key.field)}
     assert set(found) == {key.name for key in keys} - left_out
     for key in keys:
@@ -273,17 +279,17 @@ def test_a_payload_has_the_documented_keys_and_the_given_values(
             assert found[key.name] == event.data.get(key.field, FIELDS[key.field])
 
 
-@each_case
-def test_a_payload_is_complete_where_the_host_gave_nothing(dialect: str, native: str, canonical: str) -> None:
-    found = payload_of(dialect, native, Event(canonical, {}))
-    keys = keys_of(dialect, native)
-    assert set(found) == {key.name for key in keys if not key.optional}
-    for key in keys:
-        if not key.made and not key.optional and key.field != "session":
-            assert found[key.name] == FIELDS[key.field]
+def test_a_payload_is_complete_where_the_host_gave_nothing() -> None:
+    for dialect, native, canonical in CASES:
+        found = payload_of(dialect, native, Event(canonical, {}))
+        keys = keys_of(dialect, native)
+        assert set(found) == {key.name for key in keys if not key.optional}, (dialect, native, canonical)
+        for key in keys:
+            if not key.made and not key.optional and key.field != "session":
+                assert found[key.name] == FIELDS[key.field], (dialect, native, canonical)
 
 
-def made_values(found: dict[str, Json], event: Event) -> None:
+def has_made_values(native: str, event: Event, found: dict[str, Json]) -> None:
     """The values that are made, one by one."""
     failed = event.name == "post_tool_failure"
     if "is_error" in found:
@@ -295,53 +301,22 @@ def made_values(found: dict[str, Json], event: Event) -> None:
     if "context" in found:
         assert found["context"] == {"session_id": event.data["session"], "cwd": "/project"}
 
-
-@each_case
-@few
-@given(st.data())
-def test_made_values(dialect: str, native: str, canonical: str, data: st.DataObject) -> None:
-    event = data.draw(events(dialect, native, canonical))
-    event = Event(event.name, {"session": "s-1", **event.data})
-    found = payload_of(dialect, native, event)
-    made_values(found, event)
     name = next((found[key] for key in ("event", "event_type", "hook_event_name") if key in found), native)
     assert str(name).lower() == native.lower(), "one of them spells its notification otherwise"
     for key in ("work_dir", "cwd"):
         assert found.get(key, "/project") == "/project"
 
 
-def read_back(native: str, data: dict[str, Json]) -> tuple[Event, list[str]]:
-    return event_of(native, EventOptions(data=json.dumps(data)))
-
-
-@each_case
-@few
-@given(st.data())
-def test_read_back_it_is_the_same_event(dialect: str, native: str, canonical: str, data: st.DataObject) -> None:
+def means_the_same_read_back(native: str, keys: list[Key], event: Event, found: dict[str, Json]) -> None:
     """A dialect's own words on the command line mean what they mean to its hooks."""
-    event = data.draw(events(dialect, native, canonical))
-    found = payload_of(dialect, native, event)
-    given_back = {key.name: found[key.name] for key in keys_of(dialect, native) if not key.made and key.name in found}
+    given_back = {key.name: found[key.name] for key in keys if not key.made and key.name in found}
     if "tool_error" in event.data and "error" not in given_back:
         given_back.setdefault("tool_error", event.data["tool_error"])
-    again, unknown = read_back(native, given_back)
+    again, unknown = event_of(native, EventOptions(data=json.dumps(given_back)))
     assert unknown == []
     assert again.name == event.name
     ours = {field: value for field, value in event.data.items() if value or field in again.data}
     assert {field: again.data.get(field) for field in ours} == ours
-
-
-@each_case
-@few
-@given(st.data(), st.binary(max_size=40))
-def test_the_raw_bytes_stay_what_they_were(
-    dialect: str, native: str, canonical: str, data: st.DataObject, raw: bytes
-) -> None:
-    event = data.draw(events(dialect, native, canonical))
-    before = json.dumps(event.data)
-    event = event.replace(raw=raw)
-    payload_of(dialect, native, event)
-    assert (event.raw, json.dumps(event.data)) == (raw, before)
 
 
 @pytest.mark.parametrize("canonical", sorted({canonical for _, _, canonical in CASES}))

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_bridge_payloads import DATA, PAYLOADS, named, received
 
 from anyhook.agents.codex.replies import ALLOWED
 from anyhook.model.call import Run
@@ -27,9 +26,10 @@ from anyhook.walk.merge import judge
 from anyhook.walk.present import payload
 from anyhook.walk.receive import receive
 from anyhook.walk.settle import settle
+from captured import BY_FOLDER, DATA, received
 
 AGENTS = tuple(name for name in DIALECTS if name in INSTALLABLE)
-CAPTURED = [path for path in PAYLOADS if path.parent.name in AGENTS and path.stem != "_env"]
+CAPTURED = {name: paths for name, paths in BY_FOLDER.items() if name in AGENTS}
 MADE = {
     "timestamp", "turn_id", "transcript_path", "transcriptPath", "agent_transcript_path", "cwd", "working_dir",
     "permission_mode", "stop_hook_active", "agent_id", "workspace_roots", "workspaceRoot", "workspacePaths",
@@ -59,24 +59,28 @@ def presented(path: Path) -> tuple[dict[str, Any], dict[str, Json]]:
     return given, json.loads(encode(payload(table, native, scene)))
 
 
-@pytest.mark.parametrize("path", [path for path in CAPTURED if received(path)[4].events], ids=named)
-def test_a_hook_gets_what_the_agent_gives(path: Path) -> None:
-    given, made = presented(path)
-    ignored = exceptions(path, "-")
-    assert set(given) - set(made) - ignored == set(), "the agent gives these, and we do not"
-    assert set(made) - set(given) - MADE - exceptions(path, "+") == set(), "we give these, and the agent does not"
-    for key in set(given) & set(made) - MADE - OWN_SHAPE - ignored:
-        assert made[key] == given[key], key
+@pytest.mark.parametrize("agent", CAPTURED)
+def test_a_hook_gets_what_the_agent_gives(agent: str) -> None:
+    heard = [path for path in CAPTURED[agent] if received(path)[4].events]
+    assert heard
+    for path in heard:
+        given, made = presented(path)
+        ignored, more = exceptions(path, "-"), exceptions(path, "+")
+        assert set(given) - set(made) - ignored == set(), f"{path}: the agent gives these, and we do not"
+        assert set(made) - set(given) - MADE - more == set(), f"{path}: we give these, and the agent does not"
+        for key in set(given) & set(made) - MADE - OWN_SHAPE - ignored:
+            assert made[key] == given[key], (path, key)
 
 
-@pytest.mark.parametrize("path", [path for path in CAPTURED if not received(path)[1].canonical], ids=named)
-def test_other_events_are_told_of(path: Path) -> None:
+def test_other_events_are_told_of() -> None:
     """Every captured event that stands for none of ours is either another look at a tool call, or known as the
     product's alone."""
-    row = received(path)[1]
-    table = dialect(path.parent.name)
-    facet = table.row(row.native)
-    assert facet is not None or row.native in {event.native for event in host(table.name).events if not event.canonical}
+    others = [path for paths in CAPTURED.values() for path in paths if not received(path)[1].canonical]
+    assert others
+    for path in others:
+        row, name = received(path)[1], path.parent.name
+        alone = {event.native for event in host(name).events if not event.canonical}
+        assert dialect(name).row(row.native) is not None or row.native in alone, path
 
 
 HOOK = Hook("x:user:E:h", "h", "x", "user", "/f", (), "/", "", "", (), None, "command", {}, 1.0)
@@ -91,34 +95,28 @@ ASKED: dict[str, dict[str, Any]] = {
     "message": {"messages": ("hear",)},
     "end_turn": {"end_turn": True, "reason": "because"},
 }
-CASES = [
-    (agent, row.native, canonical, effect)
-    for agent in AGENTS
-    for row in host(agent).events
-    for canonical in row.canonical
-    for effect in row.says
-]
 
 
-@pytest.mark.parametrize(("agent", "native", "canonical", "effect"), CASES)
-def test_what_the_agent_honours_its_dialect_reads(agent: str, native: str, canonical: str, effect: str) -> None:
+@pytest.mark.parametrize("agent", AGENTS)
+def test_what_the_agent_honours_its_dialect_reads(agent: str) -> None:
     """The answer by which we ask an agent for an effect is one by which its own hooks ask us for the same."""
     assert set(ASKED) <= set(EFFECTS)
-    said = host(agent).row(native)
-    table = dialect(agent)
-    row = table.row(native)
-    assert said is not None
-    assert row is not None
-    asked = Decision(canonical, **{"effect": row.block, **ASKED[effect]})
-    answer = express(settle(asked, said.says, "here").effects, said.says)
-    answer = answer if said.silence is None else completed(answer, said.silence)
-    run = Run("exited", answer.status, answer.stdout.encode(), answer.stderr.encode(), 0, 0.0)
-    outcome = interpret(HOOK, table.replies["command"], canonical, run)
-    outcome = judge(HOOK, table, row, outcome, "native", {})
-    assert outcome.failure is None
-    for field, value in ASKED[effect].items():
-        if field != "reason" or effect in ("block", "ask"):
-            assert getattr(outcome, field) == value, (field, answer)
+    cases = [(said, name, effect) for said in host(agent).events for name in said.canonical for effect in said.says]
+    assert cases
+    for said, canonical, effect in cases:
+        table = dialect(agent)
+        row = table.row(said.native)
+        assert row is not None, said.native
+        asked = Decision(canonical, **{"effect": row.block, **ASKED[effect]})
+        answer = express(settle(asked, said.says, "here").effects, said.says)
+        answer = answer if said.silence is None else completed(answer, said.silence)
+        run = Run("exited", answer.status, answer.stdout.encode(), answer.stderr.encode(), 0, 0.0)
+        outcome = interpret(HOOK, table.replies["command"], canonical, run)
+        outcome = judge(HOOK, table, row, outcome, "native", {})
+        assert outcome.failure is None, (said.native, canonical, effect)
+        for field, value in ASKED[effect].items():
+            if field != "reason" or effect in ("block", "ask"):
+                assert getattr(outcome, field) == value, (said.native, canonical, effect, field, answer)
 
 
 @pytest.mark.parametrize("agent", AGENTS)

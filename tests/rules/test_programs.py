@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from anyhook.rules.paths import Places, compile_path, matches
-from anyhook.rules.programs import has_operands, has_option, sort_words
+from anyhook.rules.programs import asks_help, has_operands, has_option, sort_words
 from anyhook.rules.templates import shell_line, wrong_template
 from anyhook.rules.wildcards import alternatives, like
 
@@ -138,6 +138,24 @@ def test_a_project_in_a_temporary_folder_is_not_temporary() -> None:
 )
 def test_wildcards(pattern: str, text: str, found: bool) -> None:
     assert like(pattern, text) is found
+
+
+@pytest.mark.parametrize(
+    ("line", "asked"),
+    [
+        ("shred --help", True),
+        ("git push --help", True),
+        ("docker --version", False),
+        ("shred --version", True),
+        ("helm uninstall web --version 1", False),
+        ("kubectl delete ns prod -n --help", False),
+        ("python3 x.py --help", False),
+        ("npx evil --help", False),
+    ],
+)
+def test_a_program_that_is_asked_how_it_is_used(line: str, asked: bool) -> None:
+    name, *args = line.split()
+    assert asks_help(name, args) is asked
 
 
 def test_alternatives() -> None:

@@ -35,6 +35,10 @@ RUNS = [
     ("echo 'rm -rf /' # rm x", ["echo rm -rf /"]),
     ("env -S 'rm x'", ["rm x"]),
     ("docker exec -it c rm x", ["docker exec -it c rm x", "rm x"]),
+    ("rm$IFS-rf$IFS/", ["rm -rf /"]),
+    ("a=x; b=y; rm p$a/q$b/r 's$a'$b/t", ["rm px/qy/r s$ay/t"]),
+    ("rm x`echo a`/y`echo b`/z", ["echo a", "echo b", "rm xa/yb/z"]),
+    ("awk '{print $1/$NF}' f", ["awk {print $1/$NF} f"]),
     ("a=rm; b=a; ${!b} ${z:-y}", ["rm ${z:-y} y"]),
 ]
 

@@ -54,7 +54,7 @@ def test_switches_do_not_wait_for_whoever_indexes_the_journal(tmp_path: Path) ->
 
 
 def test_file_names_differ_and_last() -> None:
-    assert file_name("ab") == f"{ord('a') * 1_000_003 + ord('b'):032x}"
+    assert file_name("ab") == "f65a5e77ff5e2690ad316b7b9fc28dd9"
     assert len({file_name(text) for text in ("", "a", "b", "ab", "ba", "\ud800")}) == 6
 
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 SUITE = load_suite()
 
 
-FIRST = {vector.source: vector.id for vector in reversed(SUITE.all())}
-"""The first vector of each dialect and topic."""
+FIRST = {part: vector.id for vector in reversed(SUITE.all()) for part in vector.source.split("/")}
+"""The first vector of each dialect, and of each topic."""
 
 
 def asks(vector: Vector) -> bool:
@@ -41,9 +41,9 @@ def waits(vector: Vector) -> bool:
 
 
 def judge(vector: Vector) -> VectorResult:
-    """The first of each dialect and topic is judged by commands that are started anew; `--cold` starts all so."""
+    """The first of each dialect and of each topic is judged by commands started anew; `--cold` starts all so."""
     caller = None
-    if not servers.is_cold and FIRST[vector.source] != vector.id:
+    if not servers.is_cold and vector.id not in FIRST.values():
         caller = call_of_a_vector(MODELS if asks(vector) else CORE)
     return run_vector(vector, step_limit_s=LIMIT_S, caller=caller)
 

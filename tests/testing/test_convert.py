@@ -9,24 +9,22 @@ import pytest
 
 from conftest import World
 
-GUARD = """#!/usr/bin/env python3
-import json, sys
-command = json.load(sys.stdin)["tool_input"].get("command", "")
-specific = {"hookEventName": "PreToolUse"}
-if "rm -rf" in command:
-    specific |= {"permissionDecision": "deny", "permissionDecisionReason": "keep it"}
-elif "sudo" in command:
-    sys.exit("no sudo" if print("no sudo", file=sys.stderr) else 2)
-elif "npm" in command:
-    specific |= {"permissionDecision": "ask", "permissionDecisionReason": "sure?"}
-print(json.dumps({"hookSpecificOutput": specific}))
+GUARD = """#!/bin/sh
+case $(cat) in
+*'"command": "'*'rm -rf'*) word=deny why='keep it' ;;
+*'"command": "'*sudo*) echo 'no sudo' >&2; exit 2 ;;
+*'"command": "'*npm*) word=ask why='sure?' ;;
+*) echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse"}}'; exit ;;
+esac
+printf '{"hookSpecificOutput": {"hookEventName": "PreToolUse", '
+printf '"permissionDecision": "%s", "permissionDecisionReason": "%s"}}' "$word" "$why"
 """
 
 
 @pytest.fixture
 def guarded(world: World) -> World:
-    world.write(world.project / ".claude/hooks/guard.py", GUARD, 0o755)
-    command = '"$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.py'
+    world.write(world.project / ".claude/hooks/guard.sh", GUARD, 0o755)
+    command = '"$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.sh'
     groups = [{"matcher": "Bash", "hooks": [{"type": "command", "command": command}]}]
     world.write(world.project / ".claude/settings.json", json.dumps({"hooks": {"PreToolUse": groups}}))
     return world
@@ -43,7 +41,7 @@ def converted(world: World, target: str, status: int = 0) -> dict[str, Any]:
 def test_a_hook_decides_the_same_in_the_new_dialect(guarded: World) -> None:
     assert guarded.command("trust", "--yes").returncode == 0
     one = converted(guarded, "agenthooks")
-    assert one["id"] == "claude:project:PreToolUse:guard.py"
+    assert one["id"] == "claude:project:PreToolUse:guard.sh"
     assert one["different"] == 0
     assert one["same"] > 40
     assert one["lost"] == []

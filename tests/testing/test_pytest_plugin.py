@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_bridge_payloads import PAYLOADS, named, received
 
 from anyhook.journal.read import JournalLine
 from anyhook.model.event import FIELDS
@@ -19,6 +18,7 @@ from anyhook.testing.kit.cases import cases_in
 from anyhook.testing.kit.events import Events, payload_of_agent
 from anyhook.testing.kit.recorded import case_of
 from anyhook.walk.receive import receive
+from captured import BY_FOLDER, each_folder, received
 
 pytest_plugins = ["pytester"]
 
@@ -233,23 +233,24 @@ def test_every_field_that_is_built_is_received(agent: str) -> None:
     assert seen > len(table.events)
 
 
-@pytest.mark.parametrize("path", PAYLOADS, ids=named)
-def test_a_built_payload_says_what_the_real_one_says(path: Path) -> None:
+@each_folder
+def test_a_built_payload_says_what_the_real_one_says(folder: str) -> None:
     """Every payload that real agents sent: one that is built of what it says means the same."""
-    table, row, _, raw, real = received(path)
-    if not real.events:
-        return
-    first = real.events[0]
-    said = {**first.data, "tool": first.also[0], "input": real.input} if real.split else first.data
-    built = receive(table, row, payload_of_agent(table, row, said, "/p"), raw)
-    assert built.replace(response=None) == real.replace(response=None)
+    for path in BY_FOLDER[folder]:
+        table, row, _, raw, real = received(path)
+        if not real.events:
+            continue
+        first = real.events[0]
+        said = {**first.data, "tool": first.also[0], "input": real.input} if real.split else first.data
+        built = receive(table, row, payload_of_agent(table, row, said, "/p"), raw)
+        assert built.replace(response=None) == real.replace(response=None), path
 
 
-@pytest.mark.parametrize("path", PAYLOADS, ids=named)
-def test_what_was_recorded_of_a_real_payload_can_be_read(path: Path) -> None:
+@each_folder
+def test_what_was_recorded_of_a_real_payload_can_be_read(folder: str) -> None:
     """Each event that real agents caused makes a case without a mistake."""
-    table, _, _, _, real = received(path)
-    for event in real.events:
+    of_payloads = [(found[0], event) for found in map(received, BY_FOLDER[folder]) for event in found[4].events]
+    for table, event in of_payloads:
         decision: dict[str, Json] = {"verdict": "none", "hooks": []}
         record: dict[str, Json] = {"host": table.name, "project": "/p", "hosted": True, "decision": decision}
         record.update(event=event.name, data=event.data)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from anyhook.tables.host_rows import HostTool, Say, Taken
+from anyhook.tables.host_rows import HostEvent, HostTool, Say, Taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from anyhook.model.json_types import Json
 
@@ -17,6 +18,7 @@ REASON = (Taken("reason", ("reason",)),)
 TRIGGER = (Taken("trigger", ("trigger",)),)
 PROMPT = (Taken("prompt", ("prompt",)),)
 LAST = (Taken("last_message", ("last_assistant_message",)),)
+ERROR = (Taken("tool_error", ("error",)), Taken("output", ("error",)))
 NOTE = (Taken("message", ("message",)), Taken("notification_type", ("notification_type",)))
 
 
@@ -60,6 +62,48 @@ def request(word: str) -> Say:
     if word == "deny":
         decision["message"] = "{reason}"
     return Say({"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}})
+
+
+GATE_S = 600
+"""How long the family waits for what may refuse."""
+EVENTS: Mapping[str, tuple[str, tuple[Taken, ...], float]] = {
+    "SessionStart": ("session_start", SOURCE, 60.0),
+    "UserPromptSubmit": ("user_prompt_submit", PROMPT, 60.0),
+    "PreToolUse": ("pre_tool", TOOL, GATE_S),
+    "PermissionRequest": ("permission_request", TOOL, GATE_S),
+    "PostToolUse": ("post_tool", (*TOOL, Taken("output", ("tool_response",))), GATE_S),
+    "PostToolUseFailure": ("post_tool_failure", (*TOOL, *ERROR), GATE_S),
+    "Notification": ("notification", NOTE, 60.0),
+    "SubagentStart": ("subagent_start", AGENT, 60.0),
+    "SubagentStop": ("subagent_stop", AGENT, GATE_S),
+    "PreCompact": ("pre_compact", TRIGGER, 60.0),
+    "PostCompact": ("post_compact", TRIGGER, 60.0),
+    "Stop": ("stop", LAST, GATE_S),
+    "SessionEnd": ("session_end", REASON, 60.0),
+}
+"""The family's events: what each is here, what its payload says, and how long it may take."""
+
+
+def said(native: str, effect: str) -> Say:
+    """How the family says an effect."""
+    word = "deny" if effect == "block" else effect
+    if native == "PermissionRequest" and effect in ("block", "allow"):
+        return request(word)
+    if native == "PreToolUse" and effect in ("block", "ask", "allow"):
+        return permission(native, word)
+    within = {"input": "updatedInput", "output": "updatedToolOutput", "context": "additionalContext"}
+    if effect in within:
+        return specific(native, **{within[effect]: f"{{{effect}}}"})
+    return {"block": BLOCK, "end_turn": HALT, "message": TELL}[effect]
+
+
+def event(native: str, effects: str = "", unlike: Mapping[str, Say] = {}, **more: Any) -> HostEvent:
+    """An event of the family: the effects that this host honours, those of them that it reads in words of its own, and
+    further fields of the row."""
+    canonical, takes, limit_s = EVENTS[native]
+    says = {effect: unlike.get(effect) or said(native, effect) for effect in effects.split()}
+    known: dict[str, Any] = {"canonical": (canonical,), "takes": takes, "says": says, "limit_s": limit_s}
+    return HostEvent(native, **{**known, **more})
 
 
 FILE = {"path": "file_path"}

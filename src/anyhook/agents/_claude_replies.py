@@ -3,38 +3,47 @@
 from __future__ import annotations
 
 from anyhook.tables.readers import object_or_prose, whole_object, yes_or_no
-from anyhook.tables.rows import Asking, Key, Reply
+from anyhook.tables.rows import SPECIFIC, Asking, Key, Reply
 
-SPECIFIC = "hookSpecificOutput"
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+
 CONTEXT_EVENTS = (
     "session_start", "user_prompt_submit", "pre_tool", "post_tool", "post_tool_failure", "subagent_start", "stop",
-    "subagent_stop", "notification",
+    "subagent_stop", "notification", "setup", "user_prompt_expansion", "post_tool_batch", "post_model_switch",
 )  # fmt: skip
-TURN_EVENTS = ("user_prompt_submit", "pre_tool", "post_tool", "post_tool_failure", "stop", "subagent_stop")
-PERMISSIONS = (("deny", "block", ()), ("allow", "allow", ()), ("ask", "ask", ()), ("defer", "ask", ()))
+TURN_EVENTS = (
+    "user_prompt_submit", "pre_tool", "post_tool", "post_tool_failure", "stop", "subagent_stop", "post_tool_batch",
+    "task_completed", "teammate_idle",
+)  # fmt: skip
+PERMISSIONS = (("deny", "block", ()), ("allow", "allow", ()), ("ask", "ask", ()), ("defer", "ask", ("pre_tool",)))
+SWITCHES = ("pre_tool", "pre_model_switch")
+QUESTIONS = ("elicitation", "elicitation_result")
+RETRY = (("true", "allow", ()), ("false", "none", ()))
 
 DOCUMENTED = (
     "suppressOutput", "terminalSequence", "async", "asyncTimeout",
     *(f"{SPECIFIC}.{key}" for key in (
         "hookEventName", "classifierContext", "updatedMCPToolOutput", "sessionTitle", "suppressOriginalPrompt",
-        "initialUserMessage", "watchPaths", "reloadSkills", "retry", "decision.updatedPermissions",
+        "initialUserMessage", "watchPaths", "reloadSkills", "decision.updatedPermissions",
         "decision.interrupt",
     )),
 )  # fmt: skip
 
-COMMAND = Reply(
+_COMMON = Reply(
     read=object_or_prose,
     also=DOCUMENTED,
     exits={0: "pass", 2: "block"},
     exit_reasons=("reason", "stderr"),
     json_reasons=("reason", "stderr"),
     speaks_anyway=True,
-    text_on=("session_start", "user_prompt_submit"),
+    text_on=("session_start", "user_prompt_submit", "user_prompt_expansion", "post_model_switch"),
     keys=(
         Key(("decision",), "string", "verdict", words=(("block", "block", ()), ("approve", "allow", ("pre_tool",)))),
         Key(("reason",), "string", "reason"),
-        Key((SPECIFIC, "permissionDecision"), "string", "verdict", on=("pre_tool",), words=PERMISSIONS),
-        Key((SPECIFIC, "permissionDecisionReason"), "string", "reason", on=("pre_tool",)),
+        Key((SPECIFIC, "permissionDecision"), "string", "verdict", on=SWITCHES, words=PERMISSIONS),
+        Key((SPECIFIC, "permissionDecisionReason"), "string", "reason", on=SWITCHES),
         Key((SPECIFIC, "updatedInput"), "object", "tool_input", on=("pre_tool",)),
         Key(
             (SPECIFIC, "decision", "behavior"),
@@ -47,13 +56,43 @@ COMMAND = Reply(
         Key((SPECIFIC, "decision", "updatedInput"), "object", "tool_input", on=("permission_request",)),
         Key((SPECIFIC, "additionalContext"), "string", "context", on=CONTEXT_EVENTS),
         Key((SPECIFIC, "updatedToolOutput"), "any", "tool_output", on=("post_tool",)),
+        Key(
+            (SPECIFIC, "action"),
+            "string",
+            "verdict",
+            on=QUESTIONS,
+            words=(("accept", "allow", ()), ("decline", "block", ()), ("cancel", "block", ())),
+        ),
+        Key((SPECIFIC, "content"), "object", "tool_input", on=QUESTIONS),
+        Key((SPECIFIC, "retry"), "bool", "verdict", on=("permission_denied",), words=RETRY, any_case=True),
+        Key((SPECIFIC, "displayContent"), "string", "tool_output", on=("message_display",)),
+        Key((SPECIFIC, "worktreePath"), "string", "tool_output", on=("worktree_create",)),
         Key(("systemMessage",), "string", "messages"),
         Key(("continue",), "bool", "end_turn_unless", on=TURN_EVENTS),
         Key(("stopReason",), "string", "messages"),
     ),
 )
-POSTED = COMMAND.replace(read=whole_object, exits={0: "pass"}, speaks_anyway=False)
+
+
+def _path_or_object(stdout: bytes) -> tuple[str, Json]:
+    """The last line is the path of the new worktree, unless an object says it."""
+    kind, value = object_or_prose(stdout)
+    if kind != "text":
+        return kind, value
+    return "object", {SPECIFIC: {"worktreePath": str(value).splitlines()[-1].strip()}}
+
+
+COMMAND = _COMMON.replace(
+    on_event={
+        "worktree_create": _COMMON.replace(
+            read=_path_or_object, exits={0: "pass"}, otherwise="block", speaks_anyway=False
+        )
+    }
+)
+POSTED = _COMMON.replace(read=whole_object, exits={0: "pass"}, speaks_anyway=False)
 """An answer to a request: a body that is not a JSON object is a failure, and so is any status but success."""
+CALLED = COMMAND.replace(exits={0: "pass"}, on_event={})
+"""A tool of an MCP server has no exit status of its own: one that fails decides nothing."""
 MODEL = Reply(
     read=yes_or_no,
     json_reasons=("reason",),

@@ -13,7 +13,7 @@ from anyhook.tables.hosted import calls_us, in_a_shell, no_transcript, switched,
 from anyhook.tables.isolation import one_file
 from anyhook.tables.patterns import check_pattern
 from anyhook.tables.readers import object_or_nothing
-from anyhook.tables.rows import Dialect, Failing, Field, Key, Limits, Misplaced, Reply, Roots, Scaffold
+from anyhook.tables.rows import Dialect, Field, Key, Limits, Misplaced, Reply, Roots, Scaffold
 from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
 
 TYPE_CHECKING = False
@@ -59,7 +59,8 @@ def claude_reply(events: tuple[EventRow, ...], **changes: Any) -> Reply:
         if (on or not key.on) and (words or not key.words):
             keys.append(key.replace(on=on, words=words))
     text_on = tuple(event for event in COMMAND.text_on if event in known)
-    return COMMAND.replace(**{"keys": tuple(keys), "text_on": text_on, **changes})
+    on_event = {event: reply for event, reply in COMMAND.on_event.items() if event in known}
+    return COMMAND.replace(**{"keys": tuple(keys), "text_on": text_on, "on_event": on_event, **changes})
 
 
 def aliased(host: Host) -> Callable[[Hook, Event, EventRow], str | None]:
@@ -313,16 +314,14 @@ def family(
         "shape": shape,
         "launch": launch,
         "names": names,
-        "layering": "concatenate",
         "scaffold": _scaffold(host, layout),
         "tools": tool_rows(host),
         "replies": {"command": reply},
-        "failing": Failing(),
         "limits": {"command": layout.limits},
-        "chains": (),
         "together": True,
         "at_once": True,
         "identity": same_command,
+        "dense": True,
         "variables": tuple(
             variable
             for root, (variable, _) in (host.entry.roots if host.entry else {}).items()

@@ -16,11 +16,29 @@ class HookPlace(Record):
     paths: tuple[str, ...]
     word: str = ""
     """What a file that also holds other things has to contain."""
+    idle: str = ""
+    """Why nobody runs them, where that is so."""
+    beside: bool = False
+    """Whether it is in a folder that a dialect reads, where it is not taken for a hook."""
+
+
+NO_HOOKS = "which runs no hooks"
 
 
 HOOK_PLACES = (
     HookPlace("Cursor", ("{project}/.cursor/hooks.json", "{home}/.cursor/hooks.json")),
-    HookPlace("Windsurf", ("{project}/.windsurf/hooks.json", "{home}/.codeium/windsurf/hooks.json")),
+    HookPlace(
+        "Windsurf Cascade",
+        ("{project}/.windsurf/hooks.json", "{home}/.codeium/windsurf/hooks.json"),
+        idle="which is gone; Devin took its place and reads .devin/hooks.v1.json",
+    ),
+    HookPlace("Zed", ("{project}/.zed/settings.json", "{config}/zed/settings.json"), '"hooks"', NO_HOOKS),
+    HookPlace(
+        "Roo Code", ("{project}/.roo/hooks.json", "{project}/.roo/hooks/*", "{home}/.roo/hooks.json"), "", NO_HOOKS
+    ),
+    HookPlace(
+        "Warp", ("{project}/.warp/hooks.json", "{project}/.warp/hooks/*", "{home}/.warp/hooks.json"), "", NO_HOOKS
+    ),
     HookPlace("Devin", ("{project}/.devin/hooks.v1.json",)),
     HookPlace("Devin", ("{project}/.devin/config.json", "{config}/devin/config.json"), '"hooks"'),
     HookPlace(
@@ -81,7 +99,36 @@ HOOK_PLACES = (
         '"hooks"',
     ),
     HookPlace("Qoder", ("{project}/.qoder/settings.json", "{home}/.qoder/settings.json"), '"hooks"'),
-    HookPlace("Continue", ("{project}/.continue/settings.json", "{home}/.continue/settings.json"), '"hooks"'),
+    HookPlace(
+        "Continue",
+        ("{project}/.continue/settings.json", "{home}/.continue/settings.json"),
+        '"hooks"',
+        "which reads it and never runs a hook",
+    ),
+    HookPlace("IBM Bob", ("{project}/.bob/settings.json", "{home}/.bob/settings/settings.json"), '"hooks"'),
+    HookPlace("Cortex Code", ("{project}/.cortex/settings.json", "{home}/.snowflake/cortex/hooks.json"), '"hooks"'),
+    HookPlace("Command Code", ("{project}/.commandcode/settings.json", "{home}/.commandcode/settings.json"), '"hooks"'),
+    HookPlace("Tabnine", ("{project}/.tabnine/agent/settings.json", "{home}/.tabnine/agent/settings.json"), '"hooks"'),
+    HookPlace("Poolside", ("{project}/.poolside/settings.yaml", "{config}/poolside/settings.yaml"), "hooks:"),
+    HookPlace("Pi", ("{project}/.pi/extensions/*", "{home}/.pi/agent/extensions/*")),
+    HookPlace(
+        "Cline on Windows",
+        ("{project}/.clinerules/hooks/*.ps1", "{project}/.cline/hooks/*.ps1", "{home}/Documents/Cline/Hooks/*.ps1"),
+        beside=True,
+    ),
+    HookPlace(
+        "rulesync",
+        ("{project}/.clinerules/hooks/rulesync-hooks.json", "{home}/Documents/Cline/Hooks/rulesync-hooks.json"),
+        "generatedBy",
+        "which keeps it as a list of the files it wrote",
+        beside=True,
+    ),
+    HookPlace(
+        "rulesync",
+        ("{project}/.rulesync/hooks.json", "{project}/.rulesync/hooks.jsonc"),
+        '"hooks"',
+        "which writes hook files from it; `anyhook convert --from rulesync` reads it",
+    ),
     HookPlace("Mastra Code", ("{project}/.mastracode/hooks.json", "{home}/.mastracode/hooks.json")),
     HookPlace("Code Puppy", ("{project}/.code_puppy/hooks.json", "{home}/.code_puppy/hooks.json")),
     HookPlace(

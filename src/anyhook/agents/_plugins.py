@@ -15,6 +15,7 @@ const ask = (event, payload) => {
   const done = spawnSync(program, [...words, "bridge", "{agent}", event], {
     input: JSON.stringify(payload),
     timeout: SECONDS * 1000,
+    maxBuffer: 1 << 28,
   })
   const ran = done.status === 0 || done.status === 2
   if (CLOSED && !ran) throw new Error("anyhook cannot be run, and its entry is closed: install it again")

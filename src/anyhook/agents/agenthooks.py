@@ -11,7 +11,6 @@ from anyhook.tables.readers import object_or_text
 from anyhook.tables.rows import (
     Dialect,
     EventRow,
-    Failing,
     Field,
     Key,
     Launch,
@@ -237,7 +236,6 @@ DIALECT = Dialect(
     scaffold=SCAFFOLD,
     tools=TOOLS,
     replies={"command": REPLY},
-    failing=Failing(),
     limits=LIMITS,
     chains=("input",),
     sort=sort,

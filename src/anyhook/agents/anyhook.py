@@ -13,12 +13,13 @@ from anyhook.shell.loose import words_read
 from anyhook.shell.named import named_files
 from anyhook.tables.cells import native_name, project, session
 from anyhook.tables.inprocess import BLOCKS
-from anyhook.tables.readers import object_or_text
+from anyhook.tables.readers import object_or_text, whole_object
 from anyhook.tables.rows import (
     Dialect,
     EventRow,
     Failing,
     Field,
+    Key,
     Launch,
     Limits,
     Misplaced,
@@ -31,12 +32,36 @@ from anyhook.tables.rows import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.documents.files import Files
+    from anyhook.model.call import Run
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.tables.sample_rows import Sample
 
 TOOL = (Field("tool", "tool"), Field("input", "input"))
 RESULT = (*TOOL, Field("output", "output"), Field("error", "tool_error", optional=True))
+RARE = {
+    "stop_failure": ("error", "error_details"),
+    "setup": ("trigger",),
+    "user_prompt_expansion": ("prompt", "expansion_type", "command_name", "command_args", "command_source"),
+    "instructions_loaded": ("file_path", "memory_type", "load_reason"),
+    "message_display": ("message", "turn_id", "message_id", "index", "final"),
+    "permission_denied": ("tool", "input", "reason"),
+    "post_tool_batch": ("tool_calls",),
+    "elicitation": ("mcp_server_name", "message", "requested_schema"),
+    "elicitation_result": ("mcp_server_name", "action", "input"),
+    "task_created": ("task_id", "task_subject", "task_description"),
+    "task_completed": ("task_id", "task_subject", "task_description"),
+    "teammate_idle": ("teammate_name", "team_name"),
+    "pre_model_switch": ("from_model", "to_model", "source"),
+    "post_model_switch": ("from_model", "to_model", "source"),
+    "config_change": ("source", "file_path"),
+    "cwd_changed": ("old_cwd", "new_cwd"),
+    "directory_added": ("directory", "source"),
+    "file_changed": ("file_path", "change"),
+    "worktree_create": ("worktree_name",),
+    "worktree_remove": ("worktree_path",),
+}
+"""Events that one agent or two have: what a command reads."""
 PAYLOADS: dict[str, tuple[Field, ...]] = {
     "session_start": (Field("source", "source"),),
     "session_end": (Field("reason", "reason"),),
@@ -52,6 +77,7 @@ PAYLOADS: dict[str, tuple[Field, ...]] = {
     "pre_compact": (Field("trigger", "trigger"),),
     "post_compact": (Field("trigger", "trigger"),),
     "stop": (Field("stop_reason", "stop_reason"),),
+    **{name: tuple(Field(field, field) for field in fields) for name, fields in RARE.items()},
 }
 EVENTS = tuple(
     EventRow(
@@ -64,8 +90,8 @@ EVENTS = tuple(
     )
     for name, fields in CANONICAL.items()
 )
-LIMITS = {"command": Limits(default_s=60.0, max_s=600.0)}
-FILE, FOLDER = "hooks.toml", ".anyhook"
+LIMITS = dict.fromkeys(("command", "function"), Limits(default_s=60.0, max_s=600.0))
+FILE, FUNCTIONS, FOLDER = "hooks.toml", "hooks.py", ".anyhook"
 
 
 def find(roots: Roots) -> list[Source]:
@@ -73,14 +99,24 @@ def find(roots: Roots) -> list[Source]:
     managed = managed_dir(roots.env)
     return [
         Source("anyhook", SCOPE, f"{managed}/{FILE}", managed),
+        Source("anyhook", SCOPE, f"{managed}/{FUNCTIONS}", managed),
         Source("anyhook", "user", f"{user}/{FILE}", user),
+        Source("anyhook", "user", f"{user}/{FUNCTIONS}", user),
         Source("anyhook", "project", f"{roots.project}/{FOLDER}/{FILE}", roots.project),
+        Source("anyhook", "project", f"{roots.project}/{FOLDER}/{FUNCTIONS}", roots.project),
     ]
 
 
 def load(source: Source, files: Files) -> Layer:
     if source.scope == SCOPE and not believed(source.path, files):
         return Layer(source, ())
+    if source.path.endswith(FUNCTIONS):
+        text = files.text(source.path)
+        if text is None:
+            return Layer(source, ())
+        from anyhook.rules.function_file import FunctionFile
+
+        return Layer(source, tuple(FunctionFile(source, files, EVENTS, LIMITS["function"]).read_source(text)))
     document = files.document(source.path, "toml")
     if document is None:
         return Layer(source, ())
@@ -89,7 +125,7 @@ def load(source: Source, files: Files) -> Layer:
 
 def claim(path: str, document: Json) -> tuple[str, int]:
     rules = isinstance(document, dict) and isinstance(document.get("rule"), list)
-    if path.endswith((f"/{FOLDER}/{FILE}", f"/anyhook/{FILE}")):
+    if path.endswith(tuple(f"/{folder}/{name}" for folder in (FOLDER, "anyhook") for name in (FILE, FUNCTIONS))):
         return path, 3
     return path, 3 * (rules and path.endswith(".toml"))
 
@@ -113,11 +149,14 @@ WRAPPED = {
 def launch(hook: Hook, scene: Scene) -> Launch:
     """`line` is the command with the values of this call, once they are known."""
     line = str(hook.spec.get("line") or hook.spec["run"])
-    env = {**scene.env, "ANYHOOK_PROJECT": scene.project, "ANYHOOK_EVENT": scene.native}
+    env = {**scene.env, "ANYHOOK_PROJECT": scene.project}
     return Launch((SHELL, "-c", WRAPPED[str(hook.spec["then"])].format(line)), env, scene.project)
 
 
 def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, ...]:
+    if hook.handler == "function":
+        modules = hook.spec.get("modules")
+        return (hook.source, *(str(path) for path in (modules if isinstance(modules, dict) else {}).values()))
     if hook.handler != "command":
         return ()
     return named_files(words_read(str(hook.spec["run"])), project_dir, home, {}, files)
@@ -128,15 +167,24 @@ def sort(hook: Hook) -> tuple[Json, ...]:
     return (hook.spec.get("then") != "rewrite",)
 
 
+def answered(run: Run) -> Run:
+    """A function that ends its process before it has answered has failed."""
+    return run if run.stdout else run.replace(stdout=b'{"unanswered": true}')
+
+
+def unanswered(answer: dict[str, Json], _event: str) -> str:
+    return "it ended before it answered" if "unanswered" in answer else ""
+
+
 SCAFFOLD = Scaffold(shape="rules", scripts={}, tool="Bash")
 
 DIALECT = Dialect(
     name="anyhook",
     title="anyhook rules",
     files=(
-        ("managed", "/etc/anyhook/hooks.toml"),
-        ("user", "~/.config/anyhook/hooks.toml"),
-        ("project", ".anyhook/hooks.toml"),
+        ("managed", "/etc/anyhook/hooks.toml, hooks.py"),
+        ("user", "~/.config/anyhook/hooks.toml, hooks.py"),
+        ("project", ".anyhook/hooks.toml, hooks.py"),
     ),
     find=find,
     claim=claim,
@@ -151,7 +199,6 @@ DIALECT = Dialect(
     load=load,
     variables=("ANYHOOK_MANAGED_DIR",),
     schema=rule_schema,
-    layering="concatenate",
     events=EVENTS,
     base=(Field("event", native_name), Field("session", session), Field("project", project)),
     match=match,
@@ -160,6 +207,18 @@ DIALECT = Dialect(
     scaffold=SCAFFOLD,
     replies={
         "rule": Reply(read=object_or_text, keys=()),
+        "function": Reply(
+            read=whole_object,
+            streams=answered,
+            spoils=unanswered,
+            keys=(
+                Key(("verdict",), "string", "verdict", words=(("deny", "block", ()), ("ask", "ask", ()))),
+                Key(("reason",), "string", "reason"),
+                Key(("context",), "string", "context"),
+                Key(("message",), "string", "messages"),
+                Key(("input",), "object", "tool_input", on=("pre_tool", "permission_request")),
+            ),
+        ),
         "command": Reply(
             read=object_or_text, keys=(), exits={0: "pass", 2: "block"}, exit_reasons=("stderr", "stdout")
         ),

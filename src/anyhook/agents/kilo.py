@@ -10,6 +10,7 @@ from anyhook.tables.host_rows import Entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from anyhook.tables.drive_rows import Drive
     from anyhook.tables.sample_rows import Sample
 
 VERSION = "7.7.9"
@@ -27,6 +28,28 @@ HOST = extend(
     ),
     program="kilo",
 )
+
+
+FOLDERS = (
+    "{config}/kilo",
+    "{project}/.kilo",
+    "{project}/.kilocode",
+    "{project}/.opencode",
+    "{home}/.kilo",
+    "{home}/.kilocode",
+)
+
+
+def drive() -> Drive:
+    """As opencode is driven, in Kilo's words."""
+    from anyhook.agents.opencode import drive as theirs
+
+    def renamed(row: Drive) -> Drive:
+        env = {name.replace("OPENCODE", "KILO"): value for name, value in row.env.items()}
+        return row.replace(env={**env, "KILO_TELEMETRY_LEVEL": "off"}, scenarios={})
+
+    usual = theirs("@kilocode/plugin", FOLDERS)
+    return renamed(usual).replace(scenarios={name: renamed(row) for name, row in usual.scenarios.items()})
 
 
 def sample() -> Sample:

@@ -13,7 +13,6 @@ from anyhook.tables.rows import (
     Builtin,
     Dialect,
     EventRow,
-    Failing,
     Field,
     Key,
     Launch,
@@ -135,21 +134,13 @@ def _hook(source: Source, file_name: str, files: Files) -> Hook | None:
     if broken:
         files.problem("not-executable", "this link does not lead to an executable file", path, fix="Fix or remove it.")
     files.made_hook()
-    return Hook(
-        id=f"kodelet:{source.scope}:{slug(name)}",
-        name=name,
-        dialect="kodelet",
-        scope=source.scope,
-        source=path,
-        place=(),
-        root=source.root,
-        label="",
-        native_event="",
-        events=(),
-        matcher=None,
-        handler="command",
-        spec={"file": path},
-        limit_s=LIMITS["command"].default_s,
+    return source.replace(path=path, label="").hook(
+        f"{source.scope}:{slug(name)}",
+        name,
+        "",
+        (),
+        {"file": path},
+        LIMITS["command"].default_s,
         definition=canonical({"file": name}),
         status=DISABLED if off else BROKEN if broken else "armed",
         why=f"its name ends in {OFF}" if off else "the link does not lead to an executable file" if broken else "",
@@ -280,6 +271,7 @@ def _without_follow_ups(outcome: Outcome) -> Outcome:
 DIALECT = Dialect(
     name="kodelet",
     title="Kodelet",
+    dense=True,
     files=(("project", ".kodelet/hooks/<executable>"), ("user", "~/.kodelet/hooks/<executable>")),
     find=find,
     claim=claim,
@@ -300,7 +292,6 @@ DIALECT = Dialect(
     plain_output=_plain,
     recipes=("{project}/.kodelet/recipes", "{home}/.kodelet/recipes"),
     replies={"command": REPLY, "builtin": REPLY},
-    failing=Failing(),
     limits=LIMITS,
     chains=("input", "output"),
     closed_env=True,

@@ -15,7 +15,6 @@ from anyhook.tables.readers import last_line_object
 from anyhook.tables.rows import (
     Dialect,
     EventRow,
-    Failing,
     Field,
     Key,
     Launch,
@@ -222,7 +221,6 @@ DIALECT = Dialect(
     ),
     load=load,
     shape=SHAPE,
-    layering="concatenate",
     events=EVENTS,
     base=(Field("hook_event_name", native_name), Field("context", _context)),
     match=whole_value,
@@ -231,7 +229,6 @@ DIALECT = Dialect(
     scaffold=SCAFFOLD,
     tools=TOOLS,
     replies={"command": REPLY},
-    failing=Failing(),
     limits=LIMITS,
     chains=("input", "prompt"),
     gated_natively=True,

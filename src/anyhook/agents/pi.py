@@ -12,6 +12,7 @@ from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Take
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
+    from anyhook.tables.drive_rows import Drive
     from anyhook.tables.sample_rows import Sample
 
 VERSION = "0.87.1"
@@ -118,6 +119,26 @@ HOST = Host(
     gaps=("keeping a turn going", "asking the user", "a reason where a prompt is refused without a terminal"),
     result=_result,
 )
+
+
+def drive() -> Drive:
+    from anyhook.tables.drive_rows import KEY, PROVIDER, Drive
+
+    model: Json = {
+        "id": "{model}", "name": "{model}", "reasoning": False, "input": ["text"], "contextWindow": 200000,
+        "maxTokens": 8000, "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
+    }  # fmt: skip
+    provider: Json = {"baseUrl": "{url}/v1", "api": "openai-completions", "apiKey": KEY, "models": [model]}
+    return Drive(
+        ("--provider", PROVIDER, "--model", "{model}", "-p", "{prompt}"),
+        {"PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1"},
+        writes={"{config}/models.json": {"providers": {PROVIDER: provider}}},
+        cannot_show={
+            "pre_tool allow": "it never asks",
+            "pre_compact": "a short run compacts nothing",
+            "sub-agents": "its model is offered none",
+        },
+    )
 
 
 def sample() -> Sample:

@@ -33,6 +33,10 @@ VERBS = {
     "enforce": ("anyhook.cli.verb_shadow", "Let the decisions of a hook or a rule count."),
     "report": ("anyhook.cli.verb_report", "Say what a hook or a rule stopped, or would have stopped."),
     "allow-once": ("anyhook.cli.verb_allow_once", "Let one refused call pass, once; at a terminal only."),
+    "get": ("anyhook.cli.verb_answer", "In a hook: print a field of the call."),
+    "deny": ("anyhook.cli.verb_answer", "In a hook: refuse, and say why."),
+    "ask": ("anyhook.cli.verb_answer", "In a hook: let a person decide."),
+    "context": ("anyhook.cli.verb_answer", "In a hook: tell the model something."),
     "schema": ("anyhook.cli.verb_schema", "Print the JSON Schema of a dialect's hook file."),
     "facts": ("anyhook.cli.verb_facts", "Show what a tool call would do, as rules see it."),
     "dialects": ("anyhook.cli.verb_dialects", "Show what each dialect's hooks can do."),
@@ -56,6 +60,7 @@ VERBS = {
     "replay": ("anyhook.cli.verb_replay", "Judge recorded runs again by today's rules."),
     "backtest": ("anyhook.cli.verb_backtest", "Try hooks on recorded events."),
     "export": ("anyhook.cli.verb_export", "Export records for other programs."),
+    "import": ("anyhook.cli.verb_import", "Read the transcripts of your agents into the past."),
     "completion": ("anyhook.cli.verb_completion", "Print a shell's completion script."),
 }
 
@@ -75,6 +80,7 @@ GROUPS = {
         "allow-once",
     ),
     "Try it": ("fire", "explain", "facts", "test", "record", "backtest", "replay", "agent"),
+    "In a hook that is a shell script": ("get", "deny", "ask", "context"),
     "What happened": ("log", "watch", "serve", "stats", "verify", "export", "import"),
 }
 
@@ -91,7 +97,7 @@ class Verbs(click.Group):
         from importlib import import_module
 
         command: click.Command = getattr(
-            import_module(VERBS[name][0]), name.replace("-", "_") if name != "list" else "list_"
+            import_module(VERBS[name][0]), f"{name}_" if name in ("list", "import") else name.replace("-", "_")
         )
         return command
 

@@ -13,8 +13,10 @@ from anyhook.documents.files import Files
 from anyhook.documents.places import home_of
 from anyhook.model import lean_json
 from anyhook.model.lean_json import digest, every_text
+from anyhook.model.outcome import SILENT
 from anyhook.replay.backtest import Backtest, Subject
 from anyhook.replay.trial import Trial, python_script, sandbox_of, works
+from anyhook.rules.wildcards import is_plain, like
 from anyhook.state.plans import Setup
 from anyhook.tables.registry import dialect
 from anyhook.tables.translate import to_native
@@ -23,20 +25,21 @@ from anyhook.walk.engine import Engine
 from anyhook.walk.merge import posture_of
 from anyhook.walk.present import own_scene, present, scene_of
 from anyhook.walk.routes import match, open_catalog
+from anyhook.walk.rules import Rules
 from anyhook.walk.trust import pin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from anyhook.cli.verb_backtest import BacktestOptions
+    from anyhook.journal.read import JournalLine
     from anyhook.journal.search import Wanted
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook
-    from anyhook.replay.backtest import Backtest, Subject
-    from anyhook.replay.trial import Trial
-    from anyhook.walk.engine import Engine
+    from anyhook.replay.backtest import Pair
+    from anyhook.walk.routes import HookStep
 
-HANDLERS = ("command", "python")
+HANDLERS = ("command", "python", "rule")
 ABSOLUTE = re.compile(r"/[^\s\"'`;|&<>()=:,]+")
 """A path in a command line, near enough."""
 
@@ -50,18 +53,21 @@ def prepared(
     catalog = open_catalog(setup)
     posture = options.on_failure or None
     engine = Engine(setup, catalog, on_failure=posture, mode="shadow", host="backtest", one_shot=True)
-    chosen = [_chosen(engine, name) for name in names]
+    chosen = [*{hook.id: hook for name in names for hook in _chosen(engine, name)}.values()]
     kind = options.sandbox or "bwrap"
     subjects = {hook.id: _subject(engine, hook, kind) for hook in chosen}
     if not options.everywhere:
         wanted = wanted.replace(project=setup.project)
     needed = [sys.prefix, sys.base_prefix, os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
     needed += [home_of(setup.env), *(path for hook in chosen for path in _places(hook))]
-    sandbox = _sandbox(kind, setup.project, needed)
+    starts = any(hook.handler != "rule" for hook in chosen)
+    sandbox = _sandbox(kind, setup.project, needed) if starts else ()
 
-    def pairs(event: Event, session: str) -> Iterator[tuple[Subject, Callable[[str], Trial]]]:
+    def pairs(line: JournalLine, event: Event, session: str) -> Iterator[Pair]:
         event = event if event.data.get("session") else event.replace(data={**event.data, "session": session})
-        yield from _pairs(engine, subjects, event)
+        where = setup.replace(project=line.project or setup.project)
+        rules = Rules(engine.context.replace(setup=where, host=line.host or "backtest"), session)
+        yield from _pairs(engine, subjects, event, rules)
 
     return Backtest(folder, wanted, pairs, engine.context.recorder.policy), sandbox, [*subjects]
 
@@ -73,15 +79,24 @@ def _places(hook: Hook) -> Iterator[str]:
         yield path if os.path.dirname(path) == "/tmp" else os.path.dirname(path)  # noqa: S108
 
 
-def _chosen(engine: Engine, name: str) -> Hook:
-    """The one hook of the catalog that a name means: its id, its name, or a part of the id."""
+def _chosen(engine: Engine, name: str) -> list[Hook]:
+    """The hooks of the catalog that a name means: an id, a name, a part of one id; or a pattern of ids, or a
+    pack, which are all of its rules."""
     hooks = engine.catalog.hooks
-    exact = [hook for hook in hooks if hook.id == name]
-    found = exact or [hook for hook in hooks if hook.name == name] or [hook for hook in hooks if name in hook.id]
-    if len(found) != 1:
+    many = [hook for hook in hooks if f":{name}:" in hook.id and hook.handler == "rule"]
+    if not is_plain(name):
+        many = [hook for hook in hooks if like(name, hook.id)]
+    found = many or [hook for hook in hooks if hook.id == name]
+    found = found or [hook for hook in hooks if hook.name == name] or [hook for hook in hooks if name in hook.id]
+    if not found or (len(found) > 1 and not many):
         known = ", ".join(hook.id for hook in (found or hooks)[:10]) or "none"
         what = "several hooks have this in their ids" if found else f"there is no such hook.{likely(name, hooks)} Hooks"
         raise BadCall(f"{name}: {what}: {known}. `anyhook list` shows the ids.")
+    if many:
+        usable = [hook for hook in many if hook.status == "armed" and hook.handler in HANDLERS]
+        if not usable:
+            raise BadCall(f"{name}: none of these {len(many)} hooks can run. `anyhook list` shows why.")
+        return usable
     (hook,) = found
     if not hook.trusted:
         raise BadCall(f"{hook.id} is not approved, so it does not run here either. Look at it first: anyhook trust")
@@ -89,9 +104,9 @@ def _chosen(engine: Engine, name: str) -> Hook:
         raise BadCall(f"{hook.id} cannot run: {hook.why or hook.status}.")
     if hook.handler not in HANDLERS:
         raise BadCall(
-            f"{hook.id}: a `{hook.handler}` handler cannot be backtested; {' and '.join(HANDLERS)} handlers can."
+            f"{hook.id}: a `{hook.handler}` handler cannot be backtested; {', '.join(HANDLERS)} handlers can."
         )
-    return hook
+    return [hook]
 
 
 def _subject(engine: Engine, hook: Hook, sandbox: str) -> Subject:
@@ -104,12 +119,13 @@ def _subject(engine: Engine, hook: Hook, sandbox: str) -> Subject:
     return Subject(hook, table, row, digest(content.encode()), posture_of(engine.context, hook))
 
 
-def _pairs(
-    engine: Engine, subjects: dict[str, Subject], event: Event
-) -> Iterator[tuple[Subject, Callable[[str], Trial]]]:
+def _pairs(engine: Engine, subjects: dict[str, Subject], event: Event, rules: Rules) -> Iterator[Pair]:
     for step in engine.context.routes.find(event).steps:
         subject = subjects.get(step.hook.id)
         if subject is None or step.why:
+            continue
+        if "tree" in step.hook.spec:
+            yield from _asked(engine, subject, step, event, rules)
             continue
         seen = to_native(event, step.dialect)
         if step.why is None:
@@ -121,6 +137,17 @@ def _pairs(
             return _trial(engine, subject, seen, key)
 
         yield subject, make
+
+
+def _asked(engine: Engine, subject: Subject, step: HookStep, event: Event, rules: Rules) -> Iterator[Pair]:
+    """A rule, asked: what it wants; of one that runs a command for this call, the trial."""
+    met = not rules.wanted(step, event)
+    answer = rules.answers.get(step.hook.id, SILENT) if met else SILENT
+    if met and step.hook.handler == "command" and answer is SILENT:
+        hook = rules.with_line(step, event).hook
+        yield subject, lambda key: _trial(engine, subject.replace(hook=hook), event, key)
+    else:
+        yield subject, answer
 
 
 def _trial(engine: Engine, subject: Subject, event: Event, key: str) -> Trial:

@@ -12,12 +12,13 @@ from _thread import allocate_lock, start_new_thread
 from time import monotonic
 
 from anyhook.cli.failure import BLOCKED, BadCall
+from anyhook.cli.fire import project_of as checked
 from anyhook.cli.fire import quiet
 from anyhook.model.firing import NO_OPINION
 from anyhook.state.plans import Setup, read_plan
 from anyhook.tables.registry import BadTable
 from anyhook.walk.bridge import looked_at, margin_s, named, read, with_lost_record
-from anyhook.walk.receive import first
+from anyhook.walk.receive import project_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
 
     from anyhook.cli.options import BridgeOptions
     from anyhook.model.firing import Answer
-    from anyhook.model.json_types import Json
-    from anyhook.tables.host_rows import Host, HostEvent
+    from anyhook.tables.host_rows import HostEvent
     from anyhook.walk.bridge import Incoming
 
 OLDEST_S = 60.0
@@ -78,7 +78,7 @@ def _answer(incoming: Incoming, options: BridgeOptions, watchdog: Watchdog) -> A
     if not events:
         return NO_OPINION
     setup = Setup.of(
-        _project(table, incoming.payload, options),
+        checked(options.project) if options.project else project_of(table, incoming.payload, os.environ),
         dict(os.environ),
         options.dialect,
         options.trust or "ask",
@@ -108,20 +108,6 @@ def _answer(incoming: Incoming, options: BridgeOptions, watchdog: Watchdog) -> A
             serves=table,
         )
         return engine.bridge(table.name, row.native, incoming)
-
-
-def _project(table: Host, payload: dict[str, Json], options: BridgeOptions) -> str:
-    """The folder whose hooks are meant: named by the call, by the agent's own variable, by the payload, or the current
-    one."""
-    if options.project:
-        from anyhook.cli.fire import project_of as checked
-
-        return checked(options.project)
-    texts = [found for path in table.project if isinstance(found := first(payload, (path,)), str) and found]
-    for folder in (*map(os.environ.get, table.project_variables), *texts[:1]):
-        if folder and os.path.isdir(folder):
-            return folder
-    return os.getcwd()
 
 
 def _tell(answer: Answer, row: HostEvent) -> int:

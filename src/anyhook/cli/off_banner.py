@@ -1,13 +1,15 @@
-"""The banner above the journal: which guards are off in the folder that a view was opened in."""
+"""The first line above the journal: whether the folder that a view was opened in is protected."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
 
+from anyhook.cli.verb_status import summary
 from anyhook.cli.view.render import short_path
 from anyhook.state.plans import Setup
 from anyhook.walk.build import build
+from anyhook.walk.status import gates, protected
 from anyhook.walk.tell import guards_off, sentence
 
 if TYPE_CHECKING:
@@ -26,6 +28,24 @@ def banner_of(project: str, env: Mapping[str, str]) -> Callable[[], str]:
         return f"{short_path(project)}: {sentence(off).removeprefix('anyhook: ')}" if off else ""
 
     return line
+
+
+def standing_of(project: str, env: Mapping[str, str]) -> Callable[[], tuple[bool, str]]:
+    """The same for a view that also says when all is well: whether the folder is protected, and the line."""
+    off = banner_of(project, env)
+    home = env.get("HOME") or "/"
+    folder = f"~/{os.path.relpath(project, home)}" if project.startswith(f"{home}/") else project
+
+    def standing() -> tuple[bool, str]:
+        if told := off():
+            return False, f"Not protected. {told}"
+        setup = Setup.of(project, dict(env))
+        found = gates(setup, build(setup, may_start=False))
+        if not protected(found):
+            return False, f"Not protected. {folder}: no guard is on. Run: anyhook setup"
+        return True, f"Protected. {folder}: {summary(found)}"
+
+    return standing
 
 
 def here() -> Callable[[], str]:

@@ -89,6 +89,9 @@ class Options:
         return type(self)(**{**self.__dict__, **changes})
 
 
+Options.rows = tuple([row for row in vars(Options).values() if type(row) is Option])
+
+
 class JsonOptions(Options):
     """For a verb that can answer a program."""
 

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from anyhook.replay.backtest import Backtest, Finding, Tally
 
 
+MAX_SILENT = 10
+"""Of more hooks than this, those that have nothing to say are only counted."""
+
+
 class BacktestOptions(JsonOptions, PostureOption, TrustOption, HookOptions, TextFilter, EventFilter):
     everywhere: bool = switch("--everywhere", "Use events of every project, not only of this one.")
     sandbox: str | None = option(
@@ -49,9 +53,10 @@ class BacktestOptions(JsonOptions, PostureOption, TrustOption, HookOptions, Text
     [click.Argument(["hooks"], nargs=-1, required=True, metavar="HOOK...")],
 )
 def backtest(hooks: tuple[str, ...], options: BacktestOptions) -> int:
-    """Run hooks, as they are today, on recorded events of this project, and show what they would have blocked,
-    rewritten or cost. Hooks run in a sandbox without a network, where they can write nothing. Results are kept: no
-    event runs twice, and an interrupted backtest continues where it stopped."""
+    """Run hooks, as they are today, on recorded and imported events of this project, and show what they would have
+    blocked, rewritten or cost. HOOK is an id, a name, a pattern of ids, or a pack of rules. Rules are asked and start
+    nothing; other hooks run in a sandbox without a network, where they can write nothing. Results are kept: no event
+    runs twice, and an interrupted backtest continues where it stopped."""
     look_for_cycles_seldom()
     folder = state_dir(os.environ)
     try:
@@ -137,8 +142,12 @@ def _tell(
     for why, left in test.left_out.items():
         render.say(f"{left} event(s) left out: {why}")
     ran = {name: tallies[name] for name in names if name in tallies}
-    if ran:
-        show(tally_table(ran))
+    speak = {name: tally for name, tally in ran.items() if tally.speaks} if len(ran) > MAX_SILENT else ran
+    if speak:
+        show(tally_table(speak))
+    if len(speak) < len(ran):
+        asked = max(tally.events for tally in ran.values())
+        render.say(f"{len(ran) - len(speak)} others had nothing to say about these {asked:,} events.")
     elsewhere = "" if test.wanted.project is None else "; --everywhere looks at other projects as well"
     for name in names:
         if name not in tallies:

@@ -5,24 +5,34 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from anyhook.agents._rulesync import NAME as RULESYNC
+from anyhook.agents._rulesync import rulesync_hooks
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
 from anyhook.cli.fire import project_of
 from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import check_dialects, verb
 from anyhook.cli.view import render
+from anyhook.documents.files import Files
+from anyhook.model.event import Event
+from anyhook.model.hook import ARMED, UNTRUSTED
 from anyhook.state.plans import Setup
 from anyhook.tables.registry import dialect
+from anyhook.tables.rows import Scene
 from anyhook.testing.convert.convert import convert as convert_one
 from anyhook.walk.build import build
+from anyhook.walk.present import own_scene
+from anyhook.walk.same_hook import program_of
 
 if TYPE_CHECKING:
+    from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
+    from anyhook.model.problem import Problem
     from anyhook.testing.convert.convert import Converted
 
 
 class ConvertOptions(JsonOptions):
     project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
-    from_: str | None = option("--from", "The dialect that the hooks are written in.", "DIALECT")
+    from_: str | None = option("--from", "The dialect that the hooks are written in, or `rulesync`.", "DIALECT")
     to: str | None = option("--to", "The dialect to write them in.", "DIALECT")
     out: str | None = option("--out", "Where to write them; default: the project.", "DIR")
 
@@ -33,7 +43,8 @@ def convert(options: ConvertOptions) -> int:
 
     Each hook becomes a script of the new dialect that runs the old command with the old payload and translates its
     answer. Both are then asked about the same events. Approved hooks are run for that; others are only written.
-    Existing files keep everything they hold.
+    Existing files keep everything they hold. `--from rulesync` reads `.rulesync/hooks.json`, from which rulesync writes
+    the files of many agents.
 
     \b
     Exit status: 0 every hook decides the same, 1 something differs or is lost, 3 bad call.
@@ -41,16 +52,19 @@ def convert(options: ConvertOptions) -> int:
     source, target = options.from_, options.to
     if not source or not target or source == target:
         raise BadCall("name two dialects: --from DIALECT --to DIALECT.")
-    check_dialects((source, target))
+    check_dialects((target,) if source == RULESYNC else (source, target))
     project = project_of(options.project)
     out = options.out or project
     try:
         os.makedirs(out, exist_ok=True)
     except OSError as error:
         raise BadCall(f"--out {out}: {error.strerror}. Name a folder that can be written.") from None
-    setup = Setup.of(project, dict(os.environ), (source,))
-    catalog = build(setup, may_start=False).with_lines()
-    hooks = [hook for hook in catalog.hooks if hook.scope == "project"]
+    if source == RULESYNC:
+        setup, hooks, problems = _of_rulesync(project)
+    else:
+        setup = Setup.of(project, dict(os.environ), (source,))
+        catalog = build(setup, may_start=False).with_lines()
+        hooks, problems = [hook for hook in catalog.hooks if hook.scope == "project"], catalog.problems
     taken: set[str] = set()
     done = [convert_one(hook, setup, dialect(target), os.path.realpath(out), taken) for hook in hooks]
     if options.json:
@@ -61,9 +75,29 @@ def convert(options: ConvertOptions) -> int:
             _say(one)
         if not done:
             render.say(f"This project has no {source} hooks.")
-    for line in render.problem_lines(catalog.problems):
+    for line in render.problem_lines(problems):
         render.say(line)
     return DONE if all(one.whole for one in done) else FINDINGS
+
+
+def _of_rulesync(project: str) -> tuple[Setup, list[Hook], list[Problem]]:
+    """The hooks of rulesync's source file. Approvals are about hook files of agents, so one of these has none of its
+    own: it counts as approved where a hook of the project does that runs the same command on the same event."""
+    files = Files()
+    setup = Setup.of(project, dict(os.environ))
+    found = rulesync_hooks(setup.project, files)
+    armed = {key for hook in build(setup, may_start=False).hooks if hook.status == ARMED for key in _runs(hook, setup)}
+    hooks = [hook if armed & _runs(hook, setup) else hook.replace(status=UNTRUSTED) for hook in found]
+    return setup, hooks, files.problems
+
+
+def _runs(hook: Hook, setup: Setup) -> set[tuple[str, tuple[str, ...]]]:
+    """The events of a command hook, each with the program that it runs."""
+    if hook.handler != "command" or not hook.native_event:
+        return set()
+    scene = Scene(Event(hook.events[0], {}), hook.native_event, setup.project, "", setup.env, {})
+    program = program_of(dialect(hook.dialect).launch(hook, own_scene(hook, scene)), setup.env)
+    return {(event, program) for event in hook.events}
 
 
 def _say(one: Converted) -> None:

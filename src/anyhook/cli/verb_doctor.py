@@ -20,6 +20,7 @@ from anyhook.cli.view.console import wrapped
 from anyhook.cli.view.styles import BAD, GOOD, PLAIN, WARN, wants_colour
 from anyhook.documents.places import home_of
 from anyhook.install.diagnosis import INERT, REFUSING, UNKNOWN, diagnose, version_of
+from anyhook.install.organisation import decided
 from anyhook.live.check import ARMED, check
 from anyhook.state.plans import Setup
 from anyhook.tables.host_rows import EFFECTS
@@ -126,6 +127,10 @@ class AgentState:
     never: list[str]
     through: list[str]
     """Our entries in other agents' files, which it runs as well."""
+    organisation: list[str]
+    """What the agent's managed files decide."""
+    mods: list[str]
+    """Code inside the agent that acts before or after our entry."""
 
     def as_dict(self) -> dict[str, Json]:
         live: dict[str, Json] = {"live": {"network": self.network, "copied": [*self.copied]}} if self.network else {}
@@ -143,6 +148,8 @@ class AgentState:
             "gaps": [*self.gaps],
             "never": [*self.never],
             "through": [*self.through],
+            "organisation": [*self.organisation],
+            "mods": [*self.mods],
         }
 
 
@@ -175,12 +182,17 @@ def _look(table: Host, setup: Setup, catalog: Catalog, live_limit_s: float | Non
         for hook in catalog.hooks
         if hook.scope != "builtin" and hook.events and not set(hook.events) & set(covers)
     ]
+    mods = [
+        f"{problem.where}: {problem.what}; {problem.why}"
+        for problem in catalog.problems
+        if problem.code == "agent-mod" and problem.dialect == table.name
+    ]
     version = version_of(program) if program else None
     without_us = "closed" if seen.closed else table.without_us
     through = borrowed(table, setup)
     return AgentState(
         program, version, [*seen.installed], status, reason, network, copied, without_us, guards, covers, gaps, never,
-        through,
+        through, decided(table), mods,
     )  # fmt: skip
 
 
@@ -201,6 +213,10 @@ def _tell(table: Host, state: AgentState) -> None:
             lines += _row("gap", gap)
         for hook in state.never:
             lines += _row("never", f"{hook}: none of its events happens here")
+    for said in state.organisation:
+        lines += _row("policy", said)
+    for mod in state.mods:
+        lines += _row("mod", mod)
     for line in lines:
         render.out(line)
 

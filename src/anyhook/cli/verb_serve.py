@@ -6,7 +6,7 @@ import os
 from secrets import token_urlsafe
 
 from anyhook.cli.failure import BadCall
-from anyhook.cli.off_banner import here
+from anyhook.cli.off_banner import standing_of
 from anyhook.cli.options import Options, option
 from anyhook.cli.ports import bound, port_of
 from anyhook.cli.verbs import verb
@@ -31,5 +31,5 @@ def serve(options: ServeOptions) -> int:
     with at:
         render.out(f"http://127.0.0.1:{at.getsockname()[1]}/{token}/")
         render.say("Serving the page. Ctrl-C stops it.")
-        server.serve(state_dir(os.environ), token, at, here())
+        server.serve(state_dir(os.environ), token, at, standing_of(os.getcwd(), os.environ))
     return 0

@@ -32,6 +32,13 @@ def state_dir(env: Mapping[str, str]) -> str:
     return base_of(env, "XDG_STATE_HOME", ".local/state") + "/anyhook"
 
 
+def runtime_dir(env: Mapping[str, str]) -> str:
+    """The folder of the warm server's sockets and tables: in the user's runtime directory, where there is one. Whoever
+    uses it checks whose it is."""
+    base = env.get("XDG_RUNTIME_DIR", "")
+    return f"{base}/anyhook" if base.startswith("/") else f"/tmp/anyhook-{os.geteuid()}"  # noqa: S108
+
+
 INSTALLS = "installs/index.json"
 """In our state folder, the file that says which files of agents hold our entry."""
 NO_LOCKS = (22, 37, 38, 95)
@@ -150,12 +157,8 @@ def write_private(path: str, data: bytes) -> None:
 
 
 def file_name(text: str) -> str:
-    """A file name for a text, by a plain checksum: those of the library are shared objects, and loading one costs more
-    than this loop."""
-    checksum = 0
-    for byte in text.encode("utf-8", "surrogatepass"):
-        checksum = (checksum * 1_000_003 + byte) & 0xFFFF_FFFF_FFFF_FFFF_FFFF_FFFF_FFFF_FFFF
-    return f"{checksum:032x}"
+    """A file name for a text."""
+    return lean_json.digest(text.encode("utf-8", "surrogatepass"))[:32]
 
 
 def read_object(path: str) -> dict[str, Json] | None:

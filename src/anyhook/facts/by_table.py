@@ -22,6 +22,9 @@ URL = re.compile(
 )
 REMOTE = re.compile(r"(?:[\w.-]+@)?([\w.-]{2,}|\[[0-9a-f:]+\]):(?!\\)")
 """`host:path` and `user@host:path`."""
+SWITCHED = ("del", "erase", "rd", "rmdir")
+SWITCH = re.compile(r"/[a-zA-Z]")
+"""`/s`, `/q`: how the commands of Windows spell options."""
 LISTERS = frozenset(
     {
         "ls",
@@ -47,7 +50,7 @@ def by_table(program: Program, effect: Effect, into: Collector, words: Sequence[
     """What the table says of a program."""
     given = program.words if words is None else words
     options = sort_options(given, effect.values)
-    rest = list(options.rest)
+    rest = [word for word in options.rest if program.name not in SWITCHED or not SWITCH.fullmatch(word.text)]
     if effect.skip_unless and not options.has(*effect.skip_unless):
         rest = rest[1:]
     idle = options.has(*effect.not_if)
@@ -76,7 +79,7 @@ def by_table(program: Program, effect: Effect, into: Collector, words: Sequence[
     for word in _picked(writes, rest, sources):
         if not is_address(word, into):
             into.write(word, cwd)
-    for word in _picked(effect.deletes, rest, sources):
+    for word in (*options.values(*effect.deletes_by), *_picked(effect.deletes, rest, sources)):
         into.delete(word, cwd)
     for word in _picked(effect.changes, rest, sources):
         into.change(word, cwd)

@@ -4,6 +4,7 @@ agents' own tables say what its tools are called; where none does, the tool's na
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from anyhook.facts.by_table import URL
 from anyhook.facts.collect import Collector
@@ -12,7 +13,7 @@ from anyhook.model import lean_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from anyhook.facts.facts import Facts
     from anyhook.model.event import Event
@@ -186,8 +187,10 @@ def _look(tool: str, given: dict[str, Json], cwd: str | None, into: Collector) -
     _files(tool, words, given, cwd, into)
 
 
-def _words(tool: str) -> list[str]:
-    return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", tool.rpartition("__")[2])]
+@lru_cache(64)
+def _words(tool: str) -> tuple[str, ...]:
+    """The words of a tool's name; the same few names come again and again."""
+    return tuple([word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", tool.rpartition("__")[2])])
 
 
 def _lines(tool: str, given: dict[str, Json]) -> Iterator[str]:
@@ -250,7 +253,7 @@ def _code(tool: str, given: dict[str, Json], code: str, cwd: str | None, into: C
     look_at_code(program, into)
 
 
-def _files(tool: str, words: list[str], given: dict[str, Json], cwd: str | None, into: Collector) -> None:
+def _files(tool: str, words: Sequence[str], given: dict[str, Json], cwd: str | None, into: Collector) -> None:
     """A tool by its name and by the paths that it is given."""
 
     def named(keys: tuple[str, ...]) -> Iterator[str]:

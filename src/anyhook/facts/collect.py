@@ -96,6 +96,12 @@ class Collector:
     def delete(self, word: Word | str, cwd: str | None) -> None:
         self.deletes.append(self._path(word, cwd, follow=False))
 
+    def empty(self, word: Word | str, cwd: str | None) -> None:
+        """A file that stays, and loses what was in it."""
+        path = self._path(word, cwd)
+        if path not in STREAMS and not path.startswith("/dev/"):
+            self.deletes.append(path)
+
     def change(self, word: Word | str, cwd: str | None) -> None:
         self.changes.append(self._path(word, cwd))
 

@@ -20,7 +20,9 @@ class Effect(Record):
     read_by: tuple[str, ...] = ()
     """Options whose value is a file that it reads,"""
     write_by: tuple[str, ...] = ()
-    """or writes."""
+    """or writes,"""
+    deletes_by: tuple[str, ...] = ()
+    """or deletes."""
     target: tuple[str, ...] = ()
     """Options that name the folder to which everything goes, so that all arguments are sources."""
     writes_if: tuple[str, ...] = ()
@@ -71,14 +73,17 @@ EFFECTS: dict[str, Effect] = {
     "sort": Effect("kotST key output field-separator buffer-size temporary-directory", reads="all", write_by=("-o",
         "--output")),
     "split": Effect("abClntd", reads="first"), "csplit": Effect("fbn", reads="first"),
-    "openssl": Effect("in out keyout key cert CAfile inkey pass passin passout config days newkey subj connect",
+    "openssl": Effect(" in out keyout key cert CAfile inkey pass passin passout config days newkey subj connect",
         read_by=("-in", "-key", "-inkey", "-cert"), write_by=("-out", "-keyout"), ),
     "gpg": Effect("oru output recipient", reads="all", write_by=("-o", "--output")),
     "ssh-keygen": Effect("tbfCNPlER", write_by=("-f",)), "ssh-add": READ,
     "ssh-copy-id": Effect("ipoF", reads="", read_by=("-i",), connects="first"),
     "rm": DELETE, "rmdir": DELETE, "unlink": DELETE, "shred": Effect("nsr iterations size", deletes="all"),
     "srm": DELETE, "wipe": DELETE, "trash": DELETE, "trash-put": DELETE, "rimraf": DELETE, "del": DELETE,
-    "erase": DELETE, "git-rm": DELETE,
+    "erase": DELETE, "rd": DELETE, "git-rm": DELETE,
+    **dict.fromkeys(("Remove-Item", "ri", "Clear-Content"), Effect(
+        " Path LiteralPath Filter Include Exclude ErrorAction", deletes="all",
+        deletes_by=("-Path", "-LiteralPath"), not_if=("-WhatIf",))),
     "mv": Effect("tS target-directory suffix", deletes="sources", writes="last", target=("-t", "--target-directory")),
     "rename": Effect("", writes="rest"),
     "cp": Effect("tS target-directory suffix", reads="sources", writes="last", target=("-t", "--target-directory")),
@@ -139,7 +144,7 @@ EFFECTS: dict[str, Effect] = {
     "fdisk": Effect("", writes="first", not_if=("-l", "--list")),
     "sfdisk": Effect("", writes="first", not_if=("-l", "-d", "--dump", "--list")),
     "gdisk": Effect("", writes="first", not_if=("-l",)),
-    "sgdisk": Effect("ntcdu", writes="all", not_if=("-p", "--print")), "parted": Effect("", writes="first"),
+    "sgdisk": Effect("ntcdu", writes="all", not_if=("-p", "--print")),
     "mkswap": Effect("LU", writes="all"), "badblocks": Effect("bcsp", reads="first", writes_if=("-w", "-n")),
     "hdparm": Effect("", reads="all"), "cryptsetup": Effect("", writes=""), "pvcreate": WRITE, "pvremove": DELETE,
     "vgremove": Effect(), "lvremove": DELETE, "zpool": Effect(), "diskutil": Effect(),

@@ -6,6 +6,7 @@ import re
 
 from anyhook.facts.by_table import URL, by_table, is_stream
 from anyhook.facts.effects import EFFECTS, TEXT_ONLY, Effect
+from anyhook.facts.escapes import look_at_escapes
 from anyhook.facts.special import SPECIAL
 
 TYPE_CHECKING = False
@@ -25,6 +26,8 @@ def look_at(program: Program, into: Collector) -> None:
             continue
         if redirection.writes:
             into.write(redirection.target, program.cwd)
+            if redirection.sign in (">", ">|") and _says_nothing(program):
+                into.empty(redirection.target, program.cwd)
         if redirection.reads:
             into.read(redirection.target, program.cwd)
     if not program.name:
@@ -37,10 +40,21 @@ def look_at(program: Program, into: Collector) -> None:
         special(program, into)
     elif effect is not None:
         by_table(program, effect, into)
+    look_at_escapes(program, into)
     if program.name not in TEXT_ONLY and special is None and (effect is None or not effect.connects):
         for word in program.words:
             for url in URL.findall(word.source):
                 into.connect(url)
+
+
+def _says_nothing(program: Program) -> bool:
+    """Whether it is known to print nothing, so that a file it is written into is empty afterwards."""
+    texts = [word.text for word in program.words]
+    if program.name in ("echo", "printf"):
+        return not any(text for text in texts if text != "-n")
+    if program.name == "cat":
+        return texts == ["/dev/null"]
+    return program.name in (":", "true") or (program.path == "" and program.stdin == "")
 
 
 def _network(word: Word, into: Collector) -> bool:

@@ -46,6 +46,8 @@ def _dd(program: Program, into: Collector) -> None:
         if sign and not program.remote and not is_stream(named):
             if key == "of":
                 into.write(named, program.cwd)
+                if any(word.text in ("if=/dev/zero", "if=/dev/null", "if=/dev/urandom") for word in program.words):
+                    into.empty(named, program.cwd)
             elif key == "if":
                 into.read(named, program.cwd)
 
@@ -208,6 +210,9 @@ def _in_place(program: Program, into: Collector) -> None:
     if not program.remote and options.has("-i"):
         for word in options.rest:
             into.write(word, program.cwd)
+    elif not program.remote and options.has("-n", "-p"):
+        for word in options.rest:
+            into.read(word, program.cwd)
 
 
 CLOUD = {
@@ -252,6 +257,18 @@ def _az(program: Program, into: Collector) -> None:
         into.connect("blob.core.windows.net")
 
 
+def _emptied(program: Program, into: Collector) -> None:
+    """`cp /dev/null FILE` and `truncate -s 0 FILE`: what was in the file is gone."""
+    effect = EFFECTS[program.name]
+    by_table(program, effect, into)
+    options = sort_options(program.words, effect.values)
+    size = [value.text for value in options.values("-s", "--size")]
+    is_copy = program.name == "cp" and options.rest[:1] and options.rest[0].text in ("/dev/null", "/dev/zero")
+    if not program.remote and (is_copy or size == ["0"]):
+        for word in options.rest[1:] if is_copy else options.rest:
+            into.empty(word, program.cwd)
+
+
 def _environment(program: Program, into: Collector) -> None:
     texts = [word.text for word in program.words]
     if not texts or (program.name != "set" and all(text in ("-p", "-0", "-x", "-px") for text in texts)):
@@ -264,5 +281,6 @@ SPECIAL = {
     "awk": _awk, "gawk": _awk, "mawk": _awk, "nawk": _awk, "sed": _sed, "gsed": _sed, "unzip": _unzip,
     "patch": _patch, "apply_patch": _apply_patch, "applypatch": _apply_patch,
     "perl": _in_place, "ruby": _in_place, **dict.fromkeys(CLOUD, _cloud), "az": _az,
+    "cp": _emptied, "truncate": _emptied,
     "env": _environment, "printenv": _environment, "set": _environment, "export": _environment, "declare": _environment,
 }  # fmt: skip

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 
-from anyhook.documents.places import INSTALLS, config_file, home_of, read_object, state_dir
+from anyhook.documents.places import INSTALLS, config_file, home_of, read_object, runtime_dir, state_dir
 from anyhook.model import lean_json
 
 TYPE_CHECKING = False
@@ -118,6 +118,6 @@ def _may_matter(given: dict[str, Json], env: Mapping[str, str], project: str, pl
     return False
 
 
-def own_folders(env: Mapping[str, str]) -> tuple[str, str]:
+def own_folders(env: Mapping[str, str]) -> tuple[str, ...]:
     """Where everything is ours."""
-    return state_dir(env), os.path.dirname(config_file(env))
+    return state_dir(env), os.path.dirname(config_file(env)), runtime_dir(env)

@@ -41,6 +41,10 @@ def start(
         from anyhook.handlers.python import start_callable
 
         return start_callable(hook, dialect, call, scene)
+    if hook.handler == "function":
+        from anyhook.handlers.function import start_function
+
+        return start_function(hook, call, scene)
     if hook.handler == "builtin":
         from anyhook.model.lean_json import encode
 
@@ -50,6 +54,10 @@ def start(
         from anyhook.handlers.http import Posted
 
         return Posted(hook, call, scene.env)
+    if hook.handler == "mcp_tool":
+        from anyhook.handlers.mcp_tool import start_tool
+
+        return start_tool(hook, dialect, call, scene)
     from anyhook.handlers.model import start_question
 
     return start_question(hook, dialect, call, scene, model, settings)

@@ -264,11 +264,15 @@ def turned_off(
     text: str, ours: str, switches: tuple[OffSwitch, ...] = SWITCHES, path: str = "settings.json"
 ) -> Iterator[str]:
     """What in an agent's config keeps it from running any hooks, or the one with our name."""
+    for switch in switches:
+        if not switch.key and any(str(switch.value) in line for line in text.splitlines()):
+            yield "it names our entry, so the agent leaves it out; take those lines out"
+            return
     try:
         document = edit.read(text, syntax_of(path, text))
     except edit.CannotEdit:
         return
-    for switch in (*SWITCHES, *(switch for switch in switches if switch not in SWITCHES)):
+    for switch in (*SWITCHES, *(switch for switch in switches if switch.key and switch not in SWITCHES)):
         value, name = edit.at(document, switch.key), ".".join(switch.key)
         if isinstance(value, bool) and value is switch.value:
             yield f"`{name}` is {str(value).lower()}, so the agent runs no hooks; remove it, or change it"

@@ -72,7 +72,8 @@ def _behind_sign(line: str, low: str, begin: int, sign: int, level: int, name: s
     value = run(line, sign + (2 if line[sign : sign + 2] in (":=", "=>") else 1), _GAP)
     colon = line[sign] == ":"
     first = line[value : value + 1]
-    if colon and level < 0 and value == sign + 1 and first not in ("\\", "'", '"'):
+    quoted = first in ("\\", "'", '"')
+    if colon and level < 0 and value == sign + 1 and not quoted:
         # `secret:name` is a name with a colon in it.
         said = line[value : until(line, value, _ENDS_BARE)]
         return (
@@ -82,23 +83,13 @@ def _behind_sign(line: str, low: str, begin: int, sign: int, level: int, name: s
         return None  # the shell's working directory
     if colon and line[begin : begin + 4] == "PASS" and name == "pass":
         return None  # a test's result
-    if (
-        colon
-        and level < 0
-        and first not in ("\\", "'", '"')
-        and name.endswith(_HEADERS)
-        and _is_header(low, value, name)
-    ):
+    if colon and level < 0 and not quoted and name.endswith(_HEADERS) and _is_header(low, value, name):
         around = line[begin - 1 : begin]
         end = until(line, value, frozenset({"\n", "\r", around if around in ("'", '"') else "\n"}))
         end -= backslashes(line, end) if end < len(line) and line[end] == around else 0
         return value, end, INSTEAD
-    if (
-        colon
-        and ("phrase" in name or name == "mnemonic")
-        and value > sign + 1
-        and first not in ("\\", "'", '"', "{", "[")
-    ):
+    bare = not quoted and first not in ("{", "[")
+    if colon and ("phrase" in name or name == "mnemonic") and value > sign + 1 and bare:
         end = until(line, value, _ENDS_LINE)
         return (
             None
@@ -110,7 +101,7 @@ def _behind_sign(line: str, low: str, begin: int, sign: int, level: int, name: s
         stops = [stop for stop in (low.find("private-mac", begin), line.find('"', begin)) if stop >= 0]
         end = min(stops, default=len(line))
         return begin, end - backslashes(line, end), f" {INSTEAD} "
-    if not colon and value == sign + 1 and _begins_line(low, begin) and first not in ("\\", "'", '"', "{", "["):
+    if not colon and value == sign + 1 and _begins_line(low, begin) and bare:
         end = until(line, value, _ENDS_WORD | _BACKSLASH)  # a line of an env file: all of it is the value
         after = line[end : end + 1] if line[end : end + 1] != "\\" else line[run(line, end, _BACKSLASH) :][:1]
         if after in ("", " ", "\t", "\r", "\n", "n", "r", '"') and "&&" not in line[value:end]:

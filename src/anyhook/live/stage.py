@@ -84,7 +84,8 @@ class Stage:
             theirs = places(host, entry, scope, home, project, env)
             moved.update(zip(theirs, places(host, entry, scope, self.home, self.project, {}), strict=True))
         old, new = roots_of(entry, home, project, env), self.roots(entry)
-        moved.update({fill(path, old): fill(path, new) for path in drive.carries})
+        # What can turn hooks off, and what else decides; the agent sees its system's files by itself.
+        moved.update({fill(path, old): fill(path, new) for path in (*host.settings, *drive.carries) if path[0] == "{"})
         return moved
 
 

@@ -62,6 +62,9 @@ CODES = {
     "invalid-toml": Code(
         FILE, ERROR, "The file is not valid TOML, so none of its hooks can be read.", "Fix the line that is named."
     ),
+    "invalid-python": Code(
+        FILE, ERROR, "The file is not valid Python, so none of its hooks can be read.", "Fix the line that is named."
+    ),
     "no-front-matter": Code(
         FILE, ERROR, "The hook's fields belong between two `---` lines at the top of the file. This file has none.",
         "Start the file with a `---` line, the fields, and another `---` line."),
@@ -152,6 +155,9 @@ CODES = {
     "module-missing": Code(
         COMMAND, ERROR, "The module or function that the hook names was not found.",
         "Correct the name, or make the module importable."),
+    "server-missing": Code(
+        COMMAND, ERROR, "The hook calls a tool of an MCP server that is not configured, or the MCP client is missing.",
+        "Add the server to the agent's MCP settings, or install anyhook[mcp]."),
     "no-event": Code(
         COMMAND, ERROR, "anyhook asked the executable for its event and got no usable answer.",
         "Make it print one of the dialect's events and exit with status 0."),
@@ -334,6 +340,13 @@ CODES = {
         "The agent supports nothing like what a hook asked for on this event.",
         "Look up what the agent supports, and change the hook to ask for that.",
     ),
+    "context-cut": Code(
+        ANSWER,
+        WARNING,
+        "Hooks gave the model more context than this agent takes at once. What is over is left out, and a line at its"
+        " end says so.",
+        "Let the hooks say less. The whole text is in the file that the line names.",
+    ),
     "journal-failed": Code(
         OWN,
         WARNING,
@@ -350,6 +363,10 @@ CODES = {
     "hidden-program": Code(
         COMMAND, WARNING, "A hook starts a program with a hidden name, or in a shared folder, when a session starts.",
         "Look at that file."),
+    "agent-mod": Code(
+        PLACE, WARNING,
+        "Code that runs inside an agent acts before or after our entry, and can allow what a hook refused.",
+        "Remove the plugin, or have the entry put into the agent's managed settings: those hooks come first."),
     "unread-file": Code(
         PLACE, WARNING, "A hook file of an agent whose hook files anyhook does not read.",
         "Nothing to do, unless you expected its hooks to run: then declare them in a dialect of `anyhook dialects`."),

@@ -7,6 +7,8 @@ from anyhook.model.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from anyhook.model.json_types import Json
     from anyhook.model.words import HookScope, HookState
 
@@ -33,6 +35,16 @@ class Source(Record):
     """The folder that the scope's variables name: the project, the user's hooks folder, the plugin."""
     label: str = ""
     """The plugin's id."""
+
+    def hook(
+        self, identity: str, name: str, native: str, events: tuple[str, ...], spec: dict[str, Json], limit_s: float,
+        *, place: tuple[str | int, ...] = (), matcher: Json = None, handler: str = "command", **more: Any,
+    ) -> Hook:  # fmt: skip
+        """A handler that is declared here; `more` are fields of the hook."""
+        return Hook(
+            f"{self.dialect}:{identity}", name, self.dialect, self.scope, self.path, place, self.root, self.label,
+            native, events, matcher, handler, spec, limit_s, **more,
+        )  # fmt: skip
 
 
 class Hook(Record):

@@ -84,6 +84,7 @@ try:
     _scan = make_scanner(_Rules)  # type: ignore[arg-type]  # it takes anything with these attributes
     _ascii: _Encoder = make_encoder(None, _refuse, encode_basestring_ascii, None, ": ", ", ", False, False, True)
     _plain: _Encoder = make_encoder(None, _refuse, encode_basestring, None, ": ", ", ", False, False, True)
+    _dense: _Encoder = make_encoder(None, _refuse, encode_basestring, None, ":", ",", False, False, True)
 
     def loads(text: str) -> Json:
         """The value of a JSON text; ValueError if it is not JSON, RecursionError if it is nested too deeply."""
@@ -121,6 +122,9 @@ except (ImportError, TypeError):
 
     def _plain(value: object, _level: int) -> tuple[str, ...]:
         return (json.dumps(value, ensure_ascii=False),)
+
+    def _dense(value: object, _level: int) -> tuple[str, ...]:
+        return (json.dumps(value, ensure_ascii=False, separators=(",", ":")),)
 
 
 def leaf(value: object, ensure_ascii: bool) -> str:
@@ -168,30 +172,33 @@ ESCAPES = ((b"\\", b"\\\\"), (b'"', b'\\"'), (b"\n", b"\\n"), (b"\t", b"\\t"), (
 RARE = tuple(chr(code) for code in range(32) if chr(code) not in "\n\t\r")
 
 
-def encode(value: Json, *, long: bool = False) -> bytes:
-    """JSON with a space after each colon and comma (hooks search the text), as UTF-8 wherever it can be. `long` where
-    there may be long texts in it."""
+def encode(value: Json, *, long: bool = False, dense: bool = False) -> bytes:
+    """JSON as UTF-8 wherever it can be, with a space after each colon and comma, or without any (`dense`): hooks search
+    the text, as their product writes it. What is nested too deep for the encoder has spaces. `long` where there may be
+    long texts in it."""
     try:
         if not long:
-            return dumps(value, ensure_ascii=False).encode()
+            return "".join(_dense(value, 0)).encode() if dense else dumps(value, ensure_ascii=False).encode()
         made = BytesIO()
-        _write(made, value)
+        _write(made, value, dense)
         return made.getvalue()
     except UnicodeEncodeError:
         return dumps(value).encode()
-    except RecursionError:  # of the pieces
+    except (RecursionError, TypeError):  # of the pieces, or of what has no spaces
+        if not long and not dense:
+            raise
         return encode(value)
 
 
-def _write(made: BytesIO, value: Json) -> None:
+def _write(made: BytesIO, value: Json, dense: bool) -> None:
     """The same JSON, long texts piece by piece: what is made of a piece stays in the processor's cache, while a copy of
     a whole one costs as much as looking through it for what has to be escaped."""
     if isinstance(value, dict):
         before = "{"
         for key, item in value.items():
-            made.write(f"{before}{dumps({key: 0}, False)[1:-2]}".encode())
-            _write(made, item)
-            before = ", "
+            made.write(f"{before}{dumps({key: 0}, False)[1:-3]}{'' if dense else ' '}".encode())
+            _write(made, item, dense)
+            before = "," if dense else ", "
         made.write(b"}" if value else b"{}")
     elif isinstance(value, str) and len(value) > LONG:
         made.write(b'"')
@@ -199,7 +206,7 @@ def _write(made: BytesIO, value: Json) -> None:
             made.write(_escaped(value[start : start + LONG]))
         made.write(b'"')
     else:
-        made.write(dumps(value, ensure_ascii=False).encode())
+        made.write("".join(_dense(value, 0)).encode() if dense else dumps(value, ensure_ascii=False).encode())
 
 
 def _escaped(text: str) -> bytes:

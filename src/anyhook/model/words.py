@@ -66,6 +66,8 @@ TRACEPARENT = "TRACEPARENT"
 RUN_VARIABLE = "ANYHOOK_RUN"
 """Names the run that a process belongs to: found by those who end it, and by an engine that was started inside a
 hook."""
+HOOK_DIALECT, HOOK_EVENT = "ANYHOOK_DIALECT", "ANYHOOK_EVENT"
+"""The variables by which `anyhook deny` and the like, called in a hook, know the words to answer in."""
 ASKED_AGAIN = "ANYHOOK_ASKED_AGAIN"
 """The variable that tells a hook that it sees the final form of a call that it was asked about before."""
 RECORD = "ANYHOOK_RECORD"

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 from anyhook.journal.read import RecordedRun, about
 from anyhook.journal.record import clean, clipped, run_fields
 from anyhook.journal.runs import Durations
-from anyhook.journal.search import Wanted, newest, search
+from anyhook.journal.search import Wanted, newest
 from anyhook.model import lean_json
 from anyhook.model.call import Run
 from anyhook.model.event import EVENTS, Event
 from anyhook.model.lean_json import digest
-from anyhook.model.outcome import ASK, BLOCK, STOPPING
+from anyhook.model.outcome import ASK, BLOCK, STOPPING, Outcome
 from anyhook.model.record import Record
+from anyhook.replay.imported import pasts, search_all
 from anyhook.replay.rejudge import Unjudgeable, event_in, is_repeated, run_from
 from anyhook.replay.trial import run_batch, values_of
 from anyhook.tables.translate import REWRITES, completed, to_host, to_native
@@ -31,10 +32,11 @@ if TYPE_CHECKING:
     from anyhook.journal.record import JournalPolicy
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
-    from anyhook.model.outcome import Outcome
     from anyhook.model.words import Posture
     from anyhook.replay.trial import Result, Trial
     from anyhook.tables.rows import Dialect, EventRow
+
+    Pair = tuple["Subject", Callable[[str], Trial] | Outcome]
 
 MIN_BATCH, MAX_BATCH = 25, 5_000
 """A living interpreter has to start first, so a batch for one should be worth it. The first is small, each next one
@@ -109,6 +111,11 @@ class Tally:
             "cost_s": round(self.cold.mean() * self.events, 3),
         }
 
+    @property
+    def speaks(self) -> bool:
+        """Whether it had anything to say."""
+        return bool(self.blocks or self.asks or self.rewrites or self.failures or self.runs)
+
     def add(self, outcome: Outcome, failed: bool) -> None:
         self.events += 1
         self.blocks += outcome.verdict == BLOCK
@@ -124,13 +131,14 @@ class Tally:
 
 
 class Backtest:
-    """One backtest: `pairs` gives for an event the subjects that want it, and for a pair the trial."""
+    """One backtest: `pairs` gives for an event the subjects that want it, and for each of them the trial; of a rule,
+    which starts nothing, what it asks for."""
 
     def __init__(
         self,
         state_dir: str,
         wanted: Wanted,
-        pairs: Callable[[Event, str], Iterator[tuple[Subject, Callable[[str], Trial]]]],
+        pairs: Callable[[JournalLine, Event, str], Iterator[Pair]],
         policy: JournalPolicy,
     ) -> None:
         self.state_dir, self.wanted, self.pairs, self.policy = state_dir, wanted, pairs, policy
@@ -140,6 +148,7 @@ class Backtest:
         self._under_way: set[str] = set()
         """Keys of trials that were sent and have not come back."""
         self._env: dict[str, str] = {}
+        self._tallies: dict[str, Tally] = {}
         self._results = sqlite3.connect(f"{state_dir}/backtest.sqlite", timeout=60.0, isolation_level=None)
         self._results.execute("PRAGMA synchronous = OFF")
         for statement in TABLES:
@@ -172,7 +181,9 @@ class Backtest:
         number = 0
         for line, event, session in self._events():
             number = line.number
-            for subject, make in self.pairs(event, session):
+            for subject, make in self.pairs(line, event, session):
+                if isinstance(make, Outcome):  # a rule has been asked already
+                    continue
                 key, hook = self._key(subject, event, session), subject.hook.id
                 if key in self._under_way or self._result(key) is not None:
                     continue
@@ -217,29 +228,22 @@ class Backtest:
     def tally(self, tell: Callable[[int, int], None]) -> tuple[dict[str, Tally], deque[Finding], int]:
         """Every event again, with the results: one row per hook, the newest of what would be different, and how much
         that is in all."""
-        tallies: dict[str, Tally] = {}
+        tallies = self._tallies = {}
         findings: deque[Finding] = deque(maxlen=EXAMPLES)
         count, last = 0, self._last()
         self._results.execute(COUNTED)
         self._results.execute("BEGIN")
         for line, event, session in self._events():
             tell(line.number, last)
-            for subject, _ in self.pairs(event, session):
-                key = self._key(subject, event, session)
-                result = self._result(key)
-                if result is None:
+            for subject, make in self.pairs(line, event, session):
+                judged = (
+                    (make, _counted(subject, make)) if isinstance(make, Outcome) else self._ran(subject, event, session)
+                )
+                if judged is None:
                     continue
-                try:
-                    run = run_from(_kept_run(result[0]))
-                except Unjudgeable as error:
-                    why = f"a run of {subject.hook.id}: {error}"
-                    self.left_out[why] = self.left_out.get(why, 0) + 1
-                    continue
-                read, outcome = _judged(subject, event, run)
-                tally = tallies.setdefault(subject.hook.id, Tally())
+                read, outcome = judged
+                tally = self._tallies.setdefault(subject.hook.id, Tally())
                 tally.add(outcome, read.failure is not None)
-                if self._results.execute("INSERT OR IGNORE INTO counted VALUES (?)", (key,)).rowcount:
-                    tally.add_run(bool(result[1]), run.duration_s)
                 found = _finding(line, event, subject.hook.id, outcome, read)
                 if found is not None:
                     findings.append(found)
@@ -248,16 +252,34 @@ class Backtest:
         tell(last, last)
         return tallies, findings, count
 
+    def _ran(self, subject: Subject, event: Event, session: str) -> tuple[Outcome, Outcome] | None:
+        """What the kept run of a hook asked for, and what that counts for, or None if no run can be judged."""
+        key = self._key(subject, event, session)
+        result = self._result(key)
+        if result is None:
+            return None
+        try:
+            run = run_from(_kept_run(result[0]))
+        except Unjudgeable as error:
+            why = f"a run of {subject.hook.id}: {error}"
+            self.left_out[why] = self.left_out.get(why, 0) + 1
+            return None
+        if self._results.execute("INSERT OR IGNORE INTO counted VALUES (?)", (key,)).rowcount:
+            self._tallies.setdefault(subject.hook.id, Tally()).add_run(bool(result[1]), run.duration_s)
+        return _judged(subject, event, run)
+
     def _last(self) -> int:
         """The number of the newest record."""
-        return max((found.number for found in newest(self.state_dir, Wanted(), 1)), default=0)
+        return max(
+            (found.number for folder in pasts(self.state_dir) for found in newest(folder, Wanted(), 1)), default=0
+        )
 
     # -- the events
 
     def _events(self) -> Iterator[tuple[JournalLine, Event, str]]:
         """The recorded events that can be fired again; the others are counted by their reason."""
         self.left_out = {}
-        for line in search(self.state_dir, self.wanted):
+        for line in search_all(self.state_dir, self.wanted):
             if line.event not in EVENTS or is_repeated(line):
                 continue
             why = ""
@@ -313,6 +335,11 @@ def _kept_run(text: str) -> RecordedRun | None:
     """A run as a backtest has kept it."""
     kept = lean_json.loads(text)
     return RecordedRun(kept) if isinstance(kept, dict) else None
+
+
+def _counted(subject: Subject, asked_for: Outcome) -> Outcome:
+    """What a rule's outcome counts for."""
+    return judge(subject.hook, subject.dialect, subject.row, asked_for, subject.posture, {})
 
 
 def _judged(subject: Subject, event: Event, run: Run) -> tuple[Outcome, Outcome]:

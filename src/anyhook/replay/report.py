@@ -6,9 +6,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anyhook.journal.read import about
-from anyhook.journal.search import Wanted, search
+from anyhook.journal.search import Wanted
 from anyhook.model.outcome import ASK, BLOCK
 from anyhook.model.record import Record
+from anyhook.replay.imported import search_all
 from anyhook.replay.rejudge import event_in
 from anyhook.tables.registry import dialect
 from anyhook.walk.routes import HookStep
@@ -69,11 +70,12 @@ class HookReport:
 
 
 def report_of(hook: Hook, folder: str, since_ns: int | None, context: Context) -> HookReport:
-    """Reads the calls of the hook's event: those of its project, or of all for a hook of the user's."""
+    """Reads the calls of the hook's event, fired and imported: those of its project, or of all for a hook of the
+    user's."""
     found = HookReport(hook)
     project = (hook.project or context.setup.project) if hook.scope == "project" else None
     for event in hook.events:
-        for line in search(folder, Wanted(since_ns=since_ns, event=event, project=project)):
+        for line in search_all(folder, Wanted(since_ns=since_ns, event=event, project=project)):
             decision = line.own_decision
             if decision is None:
                 continue

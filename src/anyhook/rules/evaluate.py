@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anyhook.rules.language import ANY
 from anyhook.rules.paths import matches
-from anyhook.rules.programs import has_operands, has_option, sort_words
+from anyhook.rules.programs import asks_help, has_operands, has_option, sort_words
 from anyhook.rules.wildcards import any_like, like
 
 TYPE_CHECKING = False
@@ -73,7 +73,10 @@ def holds(tree: Node, call: RuleCall, hits: Hits) -> bool:
 
 
 def _and(tree: Node, call: RuleCall, hits: Hits) -> bool:
-    return all(holds(part, call, hits) for part in tree[1])
+    for part in tree[1]:  # noqa: SIM110 (as in _runs)
+        if not ASK[part[0]](part, call, hits):
+            return False
+    return True
 
 
 def _or(tree: Node, call: RuleCall, hits: Hits) -> bool:
@@ -85,15 +88,21 @@ def _not(tree: Node, call: RuleCall, hits: Hits) -> bool:
 
 
 def _runs(tree: Node, call: RuleCall, _hits: Hits) -> bool:
-    return any(_is_program(tree, program, call) for program in call.facts.runs)
+    for program in call.facts.runs:  # noqa: SIM110 (a generator takes longer than most of these questions)
+        if _is_program(tree, program, call):
+            return True
+    return False
 
 
 def _is_program(tree: Node, program: Program, call: RuleCall) -> bool:
     _, names, operands, options, given, missing, saying, producers, through = tree
     if program.name not in names and not any_like(names, program.name):
         # What it runs through runs as well, but of its words nothing is known.
-        alone = not (operands or options or given or missing or saying or producers or through)
-        return alone and any(any_like(names, wrapper.partition(" ")[0]) for wrapper in program.via)
+        if not program.via or operands or options or given or missing or saying or producers or through:
+            return False
+        return any(any_like(names, wrapper.partition(" ")[0]) for wrapper in program.via)
+    if asks_help(program.name, program.args):
+        return False
     if operands or options or missing:
         words = call.words(program)
         if operands and not has_operands(words, operands):

@@ -32,6 +32,11 @@ HARMLESS_DEVICES = (
     "ptmx",
     "pts",
 )
+PERSONAL = (
+    "Desktop", "Documents", "Downloads", "Pictures", "Music", "Videos", "Movies", "Library", "Public", ".ssh", ".gnupg",
+    ".config", ".local", ".aws", ".kube", ".docker",
+)  # fmt: skip
+"""Folders that are a person's own, even where the project is the home folder itself."""
 BUILD = (
     "node_modules", "bower_components", "dist", "build", "target", "out", "coverage", "htmlcov", "__pycache__", "venv",
     ".venv", ".tox", ".nox", ".cache", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".next", ".nuxt", ".turbo",
@@ -129,6 +134,11 @@ def _inside(path: str, folder: str) -> bool:
     return f"{path}/".startswith(f"{folder.rstrip('/')}/")
 
 
+def _in_project(path: str, places: Places) -> bool:
+    """Whether it is in the project. The whole disk is not a project, wherever a call is made."""
+    return places.project not in ("", "/") and _inside(path, places.project)
+
+
 def _is_root(path: str, _places: Places) -> bool:
     return _whole(path, "/")
 
@@ -140,9 +150,11 @@ def _is_home(path: str, places: Places) -> bool:
         return True
     if parts[:1] in (["home"], ["Users"]) and (len(parts) == 1 or _whole(path, f"/{parts[0]}/{parts[1]}")):
         return True
-    if _inside(path, places.project) or not _inside(path, places.home):
+    if not _inside(path, places.home):
         return False
     below = _parts(path[len(places.home.rstrip("/")) :])
+    if _in_project(path, places):
+        return _inside(places.home, places.project) and len(below) <= 2 and below[0] in PERSONAL
     return len(below) == 1 or (len(below) == 2 and below[1] in ("*", "**"))
 
 
@@ -157,7 +169,7 @@ def _is_system(path: str, places: Places) -> bool:
     return (
         parts[0] in SYSTEM
         and not _is_temp(path, places)
-        and not _inside(path, places.project)
+        and not _in_project(path, places)
         and not _inside(path, places.home)
     )
 
@@ -166,7 +178,7 @@ def _is_temp(path: str, places: Places) -> bool:
     """A temporary place. A project or a home in one does not count as temporary."""
     if path.startswith("/dev/"):
         return path.split("/")[2] in HARMLESS_DEVICES or path.startswith("/dev/shm/")  # noqa: S108
-    if any(_inside(path, own) or _whole(path, own) for own in (places.project, places.home or "/")):
+    if any(_inside(path, own) or _whole(path, own) for own in (places.project, places.home) if own not in ("", "/")):
         return False
     return any(_inside(path, folder) and path.rstrip("/*") != folder for folder in places.temp)
 

@@ -77,6 +77,12 @@ WHOLE = frozenset(
     }
 )  # fmt: skip
 """Programs whose options are whole words after one dash: `-delete` does not bundle letters."""
+RUN_OTHERS = (
+    "*sh", "source", ".", "eval", "exec", "python*", "pypy*", "node*", "deno", "bun*", "perl*", "ruby*", "php*", "lua*",
+    "npx", "uvx", "pipx", "npm", "pnpm", "yarn", "make", "go", "docker*", "podman*", "nerdctl", "xargs", "parallel",
+    "*.*", "*/*",
+)  # fmt: skip
+"""Programs that run others, to which `--help` may belong."""
 MIN_ABBREVIATED = 5
 """The shortest beginning of a long option that is read as that option, dashes included."""
 
@@ -128,6 +134,13 @@ def sort_words(name: str, args: Sequence[str]) -> Words:
             options.append((key, following))
     readings = (tuple(operands),) if valued is not None or fewer == operands else (tuple(operands), tuple(fewer))
     return Words(tuple(options), letters, readings)
+
+
+def asks_help(name: str, args: Sequence[str]) -> bool:
+    """Whether a program is only asked how it is used: `--help` before any other option. One that runs others hands it
+    on, and does what it was called for."""
+    asked = next((word for word in args if word.startswith("-")), "")
+    return (asked == "--help" or tuple(args) == ("--version",)) and not any_like(RUN_OTHERS, name)
 
 
 def _bundle(letters: str, valued: frozenset[str] | None) -> str:

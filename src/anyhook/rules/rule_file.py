@@ -60,6 +60,10 @@ class RuleFile:
         self.hooks: list[Hook] = []
         self.relaxed: list[dict[str, Json]] = []
         self.path, self.label = source.path, ""
+        self.line: int | None = None
+        """The line of the declaration, where no look at the document would find it."""
+        self.modules: dict[str, str] = {}
+        """What the functions of a `hooks.py` import from its folder."""
 
     def complain(self, code: str, what: str, place: Place, fix: str = "", severity: Severity = ERROR) -> None:
         self.files.problem_at(code, what, self.path, place, fix=fix, severity=severity)
@@ -139,8 +143,9 @@ class RuleFile:
                 made[name] = tuple(str(path) for path in listed)
         return made
 
-    def rule(self, table: dict[str, Json], names: Names, place: Place) -> None:
-        """One rule: a hook for each of its events; a broken one where it cannot be used."""
+    def rule(self, table: dict[str, Json], names: Names, place: Place, function: str = "") -> None:
+        """One rule: a hook for each of its events; a broken one where it cannot be used. `function` decides where it
+        holds, for those of a `hooks.py`."""
         key = next((each for each in USUAL if each in table), "")
         named = table.get("name")
         name = named if isinstance(named, str) and named else str(table.get(key, "rule"))
@@ -152,7 +157,7 @@ class RuleFile:
             limit_s = self.limit(given)
             tree = self.condition(given, names, key)
             events = sorted(events_of(tree, USUAL[key]), key=[*EVENTS].index)
-            spec = self.spec(given, tree)
+            spec = self.spec(given, tree, function)
         except RuleError as error:
             at = (*place, error.key) if error.key in table else place
             wrong = f"`{error.key}`: {error.what}" if error.key else error.what
@@ -187,9 +192,9 @@ class RuleFile:
             parts.insert(0, ("agent", agents))
         return parts[0] if len(parts) == 1 else ("and", tuple(parts))
 
-    def spec(self, table: Mapping[str, Json], tree: Node) -> dict[str, Json]:
-        then = str(table.get("then") or ("run" if "run" in table else "deny"))
-        if then not in ACTIONS:
+    def spec(self, table: Mapping[str, Json], tree: Node, function: str) -> dict[str, Json]:
+        then = "function" if function else str(table.get("then") or ("run" if "run" in table else "deny"))
+        if then not in ACTIONS and not function:
             raise RuleError(
                 f"`{then}` is not an action", "then", f"Actions: {', '.join(ACTIONS)}.{guess(then, ACTIONS)}"
             )
@@ -206,6 +211,8 @@ class RuleFile:
         spared = tuple(compile_path(str(path)) for path in _list(table, "except"))
         if spared:
             spec["except"] = spared  # type: ignore[assignment]
+        if function:
+            return {**spec, "function": function, "modules": {**self.modules}}
         for key in ("because", "instead", "run", "to"):
             if key in table:
                 spec[key] = table[key]
@@ -216,35 +223,21 @@ class RuleFile:
         self, table: Mapping[str, Json], events: list[str], spec: dict[str, Json], place: Place, limit_s: float,
         status: HookState, why: str,
     ) -> None:  # fmt: skip
-        source, name = self.source, str(table["name"])
+        source, name = self.source.replace(path=self.path), str(table["name"])
         owner = ":".join(filter(None, (source.scope, source.label, self.label)))
         tools = _list(table, "tools") if status != BROKEN else ()
         matcher: dict[str, Json] = {key: table[key] for key in (*USUAL, "unless", "agents") if key in table}
         if tools:
             matcher["tool"] = "|".join(tools)
         self.files.made_hook()
+        handler = "function" if "function" in spec else "command" if "run" in spec else "rule"
         for event in events:
-            self.hooks.append(
-                Hook(
-                    id=f"{source.dialect}:{owner}:{event}:{_short(name)}",
-                    name=name,
-                    dialect=source.dialect,
-                    scope=source.scope,
-                    source=self.path,
-                    place=place,
-                    root=source.root,
-                    label=source.label,
-                    native_event=event,
-                    events=self.rows[event].canonical,
-                    matcher=matcher,
-                    handler="command" if "run" in spec else "rule",
-                    spec=spec,
-                    limit_s=limit_s,
-                    definition=canonical({"rule": dict(table), "means": _plain(spec.get("tree"))}),
-                    status=status,
-                    why=why,
-                )
-            )
+            hook = source.hook(
+                f"{owner}:{event}:{_short(name)}", name, event, self.rows[event].canonical, spec, limit_s, place=place,
+                matcher=matcher, handler=handler, status=status, why=why, line=self.line,
+                definition=canonical({"rule": dict(table), "means": _plain(spec.get("tree"))}),
+            )  # fmt: skip
+            self.hooks.append(hook)
 
 
 def _parsed(text: str, names: Names, key: str) -> Node:

@@ -26,6 +26,8 @@ FIRST_UNKNOWN, LAST_UNKNOWN = 0xF0000, 0xFFFFD
 STRANGE = re.compile("[\ue000-\ue0ff\U000f0000-\U000ffffd]")
 """Characters that stand for something else in here, and that no line may bring along."""
 UNKNOWNS = re.compile("[\U000f0000-\U000ffffd]")
+LITERAL = re.compile(r"[A-Za-z0-9_./:=@%+-]+")
+"""A word, or several without a blank, that a shell takes as it is."""
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
 ANSI = re.compile(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|c.|.)", re.DOTALL)
 
@@ -42,7 +44,9 @@ class Unknowns:
 
     def word(self, marked: str, keep: tuple[Program, ...] = ()) -> Word:
         """The finished word."""
-        globs = any(sign in marked for sign in "*?[")
+        globs = "*" in marked or "?" in marked or "[" in marked
+        if marked.isascii():  # no sign of ours is in it
+            return Word(marked, marked, globs, keep)
         plain = marked.translate(PLAIN)
         origins = keep
         for found in UNKNOWNS.finditer(plain):
@@ -70,10 +74,14 @@ class Values:
 
 def expand(node: Node, values: Values) -> list[str]:
     """The marked words that a node stands for: none for an empty expansion, several for braces and lists."""
+    text = text_of(node)
+    if LITERAL.fullmatch(text):
+        return [text]
     found: list[str] = []
+    signs = "".join(values.lookup("IFS") or ())
     for marked in _pieces(node, values, quoted=False):
         for each in braces(marked):
-            found.extend(_split(_tilde(each, values)))
+            found.extend(_split(_tilde(each, values), signs))
     if not found and node.type in ("string", "raw_string", "ansi_c_string", "concatenation", "translated_string"):
         return [""]
     return found[:MAX_WORDS]
@@ -143,8 +151,10 @@ def _tilde(marked: str, values: Values) -> str:
     return re.sub(r"(?<=[=:])~(?=/|:|$)", lambda _: values.home, marked) if "~" in marked else marked
 
 
-def _split(marked: str) -> list[str]:
-    return [piece for piece in re.split(r"[ \t\n]+", marked) if piece] if re.search(r"[ \t\n]", marked) else [marked]
+def _split(marked: str, signs: str) -> list[str]:
+    """The words of a text, cut at blanks and at what `IFS` says."""
+    blank = rf"[ \t\n{re.escape(signs)}]"
+    return [piece for piece in re.split(f"{blank}+", marked) if piece] if re.search(blank, marked) else [marked]
 
 
 def _product(parts: list[list[str]]) -> list[str]:

@@ -58,7 +58,8 @@ class Program(Record):
     """The programs whose output it reads: those before it in a pipe, and those in substitutions that it is handed as
     files or as code."""
     stdin: str | None = None
-    """What it reads, where that is known: a here-document, the output of an `echo`."""
+    """What it reads, where that is known: a here-document, the output of an `echo`, "" for a line that only
+    redirects."""
     redirections: tuple[Redirection, ...] = ()
     cwd: str | None = None
     """Where it runs; None where that is not known."""

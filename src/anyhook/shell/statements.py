@@ -7,10 +7,11 @@ import os
 import re
 
 from anyhook.shell import expand
-from anyhook.shell.grammar import parse, text_of
+from anyhook.shell.grammar import text_of
 from anyhook.shell.program import Redirection, Word
 from anyhook.shell.scope import NOTHING, Stream
 from anyhook.shell.simple import Commands, plain
+from anyhook.shell.spelling import understood
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,13 +22,6 @@ if TYPE_CHECKING:
     from anyhook.shell.program import Program
     from anyhook.shell.scope import Scope
 
-SPELLINGS = (
-    (re.compile(r"<>"), ">"),  # opened for both: what counts is that it is written
-    (re.compile(r"(<<-?\s*(['\"]?)\w+\2)[ \t]+(>{1,2}[ \t]*[^\s|;&]+)"), r"\3 \1"),  # `cat <<E > f | sh`
-    (re.compile(r"\r\n"), "\n"),
-    (re.compile(r"\s*\Z"), "\n"),
-)
-"""Texts that the grammar does not take, and the same in a form that it does."""
 MAX_DEPTH = 12
 """How many lines inside lines are looked into."""
 MAX_PROGRAMS = 2_000
@@ -48,7 +42,7 @@ class LineReader(Commands):
         before, self.scope = self.scope, scope
         self.depth += 1
         try:
-            root = _understood(text)
+            root = understood(text)
             out = self.run(root, stdin)
             if root.has_error:
                 self._doubt(text)
@@ -225,7 +219,7 @@ class LineReader(Commands):
         stdin = given if given is not None else stdin
         words = [word for node in nodes for word in _words_behind(node)]
         if body is None:
-            self._tell(Word("", ""), (), redirections, (), NOTHING, ())
+            self._tell(Word("", ""), (), redirections, (), Stream(""), ())
             out = Stream("")
         elif body.type == "command":
             out = self._command(body, stdin, redirections, words)
@@ -364,17 +358,6 @@ class LineReader(Commands):
             target = self._file_redirect(node.named_children[0])
             self._tell(Word("cat", "cat"), [each.target for each in target], (), (), NOTHING, ())
         return out.text, origins
-
-
-def _understood(text: str) -> Node:
-    """The tree of a line. What this grammar does not take though every shell does is tried in another spelling."""
-    root = parse(text)
-    if root.has_error:
-        for pattern, other in SPELLINGS:
-            changed = parse(pattern.sub(other, text))
-            if not changed.has_error:
-                return changed
-    return root
 
 
 def _words_behind(node: Node) -> list[Node]:

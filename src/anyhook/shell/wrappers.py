@@ -3,6 +3,8 @@ between `-exec` and `;`. Tables, and one function that reads them."""
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from anyhook.model.record import Record
 from anyhook.shell.commands import SHELLS
 from anyhook.shell.program import Word
@@ -132,7 +134,7 @@ def inner_commands(name: str, words: Sequence[Word], stdin: Sequence[Word], scri
     if name in SHELLS:
         return _shell(name, words)
     if name in ("xargs", "parallel"):
-        return _for_each(name, words, stdin)
+        return _for_each(name, words, stdin, script)
     if name in ("find", "gfind", "fd", "fdfind", "bfs"):
         return list(_found(name, words))
     if name == "git":
@@ -253,18 +255,20 @@ def _shell(name: str, words: Sequence[Word]) -> list[InnerCommand]:
     return []
 
 
-def _for_each(name: str, words: Sequence[Word], stdin: Sequence[Word]) -> list[InnerCommand]:
+def _for_each(name: str, words: Sequence[Word], stdin: Sequence[Word], script: Word | None) -> list[InnerCommand]:
     """`xargs` and `parallel` with what they add: at the end, or in place of a sign."""
     rest, options = _past_options(words[1:], (XARGS if name == "xargs" else PARALLEL).values)
     sign = next((value.text for option, value in options if option in ("-I", "-i", "--replace")), "")
     given = list(stdin)
+    if sign and script is not None:  # which then takes whole lines
+        given = [Word(line, line) for line in script.text.splitlines() if line] if script.known else [script]
     if name == "parallel":
         sign = sign or "{}"
         marks = [place for place, word in enumerate(rest) if word.text in (":::", "::::")]
         if marks:
-            given = (
-                [] if rest[marks[0]].text == "::::" else [word for word in rest[marks[0] + 1 :] if word.text != ":::"]
-            )
+            given = [word for word in rest[marks[0] + 1 :] if word.text not in (":::", "::::")]
+            if rest[marks[0]].text == "::::":  # files that hold them
+                given = [Word("\0", f"$(cat {word.source})") for word in given]
             rest = rest[: marks[0]]
     if not rest:
         if name == "parallel" and stdin:
@@ -308,7 +312,14 @@ def found_files(words: Sequence[Word], origins: tuple[Program, ...] = ()) -> lis
     """What `find` finds, as patterns: anything below where it starts, or what has one of the names that it asks for."""
     texts = [word.text for word in words]
     names = [texts[place + 1] for place, text in enumerate(texts[:-1]) if text in ("-name", "-iname")]
-    is_negated = "!" in texts or "-not" in texts
+    is_negated = (
+        "!" in texts
+        or "-not" in texts
+        or any(
+            text in ("-o", "-or") and after in (*EXECS, "-delete", "-print0", "-print")
+            for text, after in pairwise(texts)
+        )
+    )
     names = [f"**/{name}" for name in names] if names and not is_negated else ["**"]
     return [
         Word(f"{each.text.rstrip('/')}/{name}", f"{each.source.rstrip('/')}/{name}", True, origins)

@@ -121,6 +121,9 @@ class CatalogPlan(Record):
     """Approved hooks that are no longer declared."""
     off: bool
     """Whether a hook waits or is broken: then there is something to say when a session starts."""
+    checks: Mapping[str, Stamp | None] = {}
+    """The stamps that have to be looked at: what is not there is not there as long as the first folder on its way is
+    not, and many ways have that in common."""
 
     def is_quiet(self, *events: str) -> bool:
         """Whether these events reach no hook, and there is nothing else to say."""
@@ -140,7 +143,9 @@ def read_plan(setup: Setup) -> CatalogPlan | None:
             plan = CatalogPlan(*marshal.loads(file.read()))  # noqa: S302 (our own file, for its owner only)
         if plan.key != key:
             return None
-        for path, seen in plan.stamps.items():
+        if not plan.checks:
+            return None
+        for path, seen in plan.checks.items():
             if stamp(path) != seen:
                 return None
     except Exception:  # noqa: BLE001 (whatever is wrong with it, the files know better)
@@ -154,7 +159,15 @@ def keep_plan(setup: Setup, plan: CatalogPlan, begun_ns: int) -> None:
     if begun_ns - youngest < SETTLED_NS:
         return
     path = f"{setup.own_dir()}/plans/{file_name(repr(plan.key))}"
+    plan = plan.replace(checks={place if seen else first_missing(place): seen for place, seen in plan.stamps.items()})
     try:
         write_private(path, marshal.dumps(tuple([getattr(plan, field) for field in plan.fields])))
     except (OSError, ValueError):
         return  # the next one is made from the files again
+
+
+def first_missing(path: str) -> str:
+    """The first folder on the way to a path that is not there; the path itself where all are."""
+    while (above := os.path.dirname(path)) != path and stamp(above) is None:
+        path = above
+    return path

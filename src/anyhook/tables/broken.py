@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from anyhook.model.hook import Layer, Source
 from anyhook.tables.cells import everything
 from anyhook.tables.registry import BadTable
-from anyhook.tables.rows import Dialect, Failing, Launch
+from anyhook.tables.rows import Dialect, Launch
 
 if TYPE_CHECKING:
     from anyhook.documents.files import Files
@@ -38,16 +38,13 @@ def broken(name: str, module: str, error: Exception) -> Dialect:
         files=(),
         find=find,
         load=load,
-        layering="concatenate",
         events=(),
         base=(),
         match=everything,
         launch=_launch,
         names=_names,
         replies={},
-        failing=Failing(),
         limits={},
-        chains=(),
     )
 
 

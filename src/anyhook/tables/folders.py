@@ -132,21 +132,14 @@ class _Declaration:
             self.say("wrong-limit", f"`timeout`: {complaint}; {limit_s:g} s apply", "timeout", "Give 100 to 600000 ms.")
         background = self.background(front, trigger)
         self.files.made_hook()
-        return Hook(
-            id=f"{self.source.dialect}:{self.source.scope}:{slug(name)}",
-            name=name,
-            dialect=self.source.dialect,
-            scope=self.source.scope,
-            source=self.path,
-            place=(),
-            root=self.folder,
-            label="",
-            native_event=trigger,
-            events=self.rows[trigger].canonical,
+        return self.source.replace(path=self.path, root=self.folder, label="").hook(
+            f"{self.source.scope}:{slug(name)}",
+            name,
+            trigger,
+            self.rows[trigger].canonical,
+            {"entry": self.entry_point()},
+            limit_s or self.shape.limits.default_s,
             matcher=matcher,
-            handler="command",
-            spec={"entry": self.entry_point()},
-            limit_s=limit_s or self.shape.limits.default_s,
             background=background,
             priority=self.priority(front.get("priority")),
             definition=canonical(front),

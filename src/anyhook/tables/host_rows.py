@@ -39,6 +39,9 @@ class HostTool(Record):
     """The calls of our own tools that one call of a batch or a patch stands for; [] where it cannot be told."""
     rejoin: Callable[[Input, int, Input], Input | None] | None = None
     """The host's input with one part rewritten; None where that part, or no part, can be put back."""
+    labels: tuple[str, ...] = ()
+    """The host's fields that say something about a call, do nothing in it, and must be there. A rewrite by a hook that
+    does not know them keeps them."""
 
 
 class Say(Record):
@@ -110,8 +113,9 @@ class OffSwitch(Record):
     """A setting by which an agent runs no hooks, or not ours."""
 
     key: tuple[str, ...]
+    """() for a file that names hooks to be left out, one on each line."""
     value: Json = True
-    """Its value for no hooks; where it is a list, what must not be in it."""
+    """Its value for no hooks; of a file of names, the part by which ours are known."""
 
 
 class Sign(Record):
@@ -152,8 +156,12 @@ class Host(Record):
     """Every file that can turn its hooks off; `{home}`, `{project}` or a root of the entry comes first."""
     switches: tuple[OffSwitch, ...] = ()
     """What turns them off in any of those."""
+    managed: tuple[str, ...] = ()
+    """Files by which an organisation decides about its hooks; `{etc}` comes first, and a star is any name."""
     gaps: tuple[str, ...] = ()
     """Surfaces that its hooks do not see."""
+    max_context: int = 0
+    """How many bytes of context it takes at once; 0 where that is not known. What is more is cut, and kept."""
     lent: tuple[tuple[str, str], ...] = ()
     """Keys by which a payload shows that another agent sent it, which runs entries from this one's files. Beside the
     second key of a pair, the first is this agent's own; "" where it never is."""

@@ -7,7 +7,7 @@ from anyhook.model.event import EVENTS
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.tables.cells import whole_value
 from anyhook.tables.readers import whole_object
-from anyhook.tables.rows import Dialect, EventRow, Failing, Launch, Reply, Roots, Scene
+from anyhook.tables.rows import Dialect, EventRow, Launch, Reply, Roots, Scene
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,18 @@ BLOCKS: dict[str, Effect] = {
     "post_tool": "feedback",
     "post_tool_failure": "feedback",
     "turn_end": "feedback",
+    "user_prompt_expansion": "abort",
+    "post_tool_batch": "end_turn",
+    "elicitation": "deny_permission",
+    "elicitation_result": "deny_permission",
+    "task_created": "skip",
+    "task_completed": "keep_working",
+    "teammate_idle": "keep_working",
+    "pre_model_switch": "skip",
+    "config_change": "skip",
+    "worktree_create": "abort",
 }
+"""What a block does where an event can be blocked."""
 
 
 def _nowhere(_roots: Roots) -> list[Source]:
@@ -52,7 +63,6 @@ DIALECT = Dialect(
     files=(),
     find=_nowhere,
     load=_nothing,
-    layering="concatenate",
     events=tuple(
         EventRow(name, (name,), BLOCKS.get(name, "advisory"), target=fields[0] if fields else None)
         for name, fields in EVENTS.items()
@@ -62,7 +72,6 @@ DIALECT = Dialect(
     launch=_no_process,
     names=_no_files,
     replies={"callable": Reply(read=whole_object, keys=())},
-    failing=Failing(),
     limits={},
     chains=("input", "prompt", "output"),
 )

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from anyhook.documents.places import Stamp
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.host_rows import Host
+    from anyhook.tables.past import Past
     from anyhook.tables.rows import Dialect
     from anyhook.tables.sample_rows import Sample
 
@@ -231,6 +232,12 @@ def drive(name: str) -> Drive | None:
     """How an agent is driven without a person; None for one that is not."""
     made: Callable[[], Drive] | None = part(module_of(name), "drive")
     return made() if made is not None else None
+
+
+def past(name: str) -> Past | None:
+    """How an agent's transcripts are read; None for one whose transcripts are not."""
+    found: Past | None = part(module_of(name), "PAST")
+    return found
 
 
 def sample(name: str) -> Sample:

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     """The fields of an Outcome while the keys of a reply are read into it."""
 
 
+SPECIFIC = "hookSpecificOutput"
+"""The object for one event's answers, in most dialects that have one."""
+
+
 class Roots(Record):
     """Where a catalog is looked for: the project, the user's folders, and what the caller added."""
 
@@ -84,6 +88,8 @@ class EventRow(Record):
     """How many times in one turn a block may keep the agent working; 0 where only the agent's own limits count."""
     in_subagents: bool = True
     """Whether the event also happens inside a sub-agent."""
+    closed_on: tuple[str, ...] = ()
+    """Causes for which a broken hook blocks here, where the dialect's rule elsewhere is another."""
 
 
 class ToolRow(Record):
@@ -269,8 +275,6 @@ class Dialect(Record):
     """Scope and place, as people write them; `find` is the same in code."""
     find: Callable[[Roots], list[Source]]
     load: Callable[[Source, Files], Layer]
-    layering: str
-    """How layers meet: `concatenate`, `replace_lists`, `later_name_wins`, `earlier_name_wins`."""
     events: tuple[EventRow, ...]
     base: tuple[Field, ...]
     match: Callable[[Hook, Event, EventRow], str | None]
@@ -278,13 +282,15 @@ class Dialect(Record):
     launch: Callable[[Hook, Scene], Launch]
     replies: Mapping[str, Reply]
     """By handler kind."""
-    failing: Failing
     limits: Mapping[str, Limits]
     """By handler kind."""
-    chains: tuple[str, ...]
-    """Fields whose rewritten value the next hook of this dialect sees."""
     names: Callable[[Hook, Files, str, str], tuple[str, ...]]
     """The files that a project's hook names, for an approval to pin: hook, disk, project, home → absolute paths."""
+    layering: str = "concatenate"
+    """How layers meet: `concatenate`, `replace_lists`, `later_name_wins`, `earlier_name_wins`."""
+    failing: Failing = Failing()
+    chains: tuple[str, ...] = ()
+    """Fields whose rewritten value the next hook of this dialect sees."""
     scaffold: Scaffold | None = None
     """How a new hook is written; None for a dialect without files."""
     claim: Callable[[str, Json], tuple[str, int]] = lambda path, document: ("", 0)
@@ -307,6 +313,8 @@ class Dialect(Record):
     """The module that gives in-process callables what they import and get, where the dialect has such handlers."""
     asking: Asking | None = None
     """How a model is asked, where the dialect has handlers that do."""
+    mcp_server: Callable[[Hook, Mapping[str, str], str], dict[str, Json] | str] | None = None
+    """The settings of the MCP server whose tool a handler calls (hook, environment, project), or why there is none."""
     gated_natively: bool = False
     """Whether the dialect itself keeps a project's hooks from running until its path is trusted."""
     trusted_natively: Callable[[Roots, Files], frozenset[str]] | None = None
@@ -323,6 +331,9 @@ class Dialect(Record):
     """All of a rewritten input (the call's, the hook's), where hooks name only the fields that they change."""
     closed_env: bool = False
     """Whether no anyhook variable may be added to a hook's environment."""
+    dense: bool = False
+    """Whether its payloads have no space after a colon or a comma, as products in Go, Rust or JavaScript write them:
+    shell hooks search the text."""
     sort: Callable[[Hook], tuple[Json, ...]] | None = None
     """The order inside one event, where it is not the order of declaration."""
     withholds: bool = False

@@ -3,9 +3,10 @@ read it, so that none of them has to know an agent by name."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from anyhook.model.record import Record
+from anyhook.tables.rows import SPECIFIC
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +33,17 @@ def entered(event: str, command: str, **keys: Json) -> dict[str, Json]:
 def denied(event: str) -> dict[str, Json]:
     """The refusal that several products read."""
     specific: Json = {"hookEventName": event, "permissionDecision": "deny", "permissionDecisionReason": REASON}
-    return {"hookSpecificOutput": specific}
+    return {SPECIFIC: specific}
+
+
+def decided(word: str) -> dict[str, Json]:
+    """The refusal of several others."""
+    return {"decision": word, "reason": REASON}
+
+
+def called(tool: str, **inputs: Json) -> dict[str, Json]:
+    """The call that is refused, as most hosts send it."""
+    return {"tool_name": tool, "tool_input": {"command": COMMAND, **inputs}}
 
 
 class Sample(Record):
@@ -58,3 +69,31 @@ class Sample(Record):
     stderr: str = ""
     status: int = 0
     """What the host is told where a hook refuses: the JSON on stdout, stderr, the exit status."""
+
+
+BY_STATUS: dict[str, Any] = {"stderr": REASON, "status": 2}
+"""The fields of a sample whose host reads no JSON here."""
+
+
+def guarded(
+    path: str,
+    tool: str,
+    payload: Mapping[str, Json] | None = None,
+    *,
+    entry: Json = None,
+    guard: str = "",
+    event: str = "PreToolUse",
+    **more: Any,
+) -> Sample:
+    """The sample of a product that has its hooks in one file, where the usual guard is in a folder beside it, and of
+    the host that calls us for the same event; `more` are fields of `Sample`, and `denied` is what is told otherwise."""
+    guard = guard or f"{path.partition('/')[0]}/hooks/guard"
+    known: dict[str, Any] = {
+        "event": event,
+        "files": {path: grouped(event, tool, guard) if entry is None else entry, guard: GUARD},
+        "tool": tool,
+        "calls": event,
+        "payload": {"session_id": "s", **called(tool)} if payload is None else payload,
+        "stdout": {} if "stderr" in more else denied(event),
+    }
+    return Sample(**{**known, **more})

@@ -87,6 +87,7 @@ def _event(row: EventRow, has_base: bool) -> Iterator[str]:
     yield from unknown(f"{cell}.canonical", row.canonical, EVENTS, "event")
     yield from unknown(f"{cell}.block", [row.block] if row.block else [], BLOCKS, "effect of a block")
     yield from unknown(f"{cell}.target", [row.target] if row.target else [], FIELDS, "field")
+    yield from unknown(f"{cell}.closed_on", row.closed_on, CAUSES, "cause")
     yield from _fields(f"{cell}.payload", row.payload)
     if not row.canonical:
         yield f"{cell}.canonical: it stands for no event"

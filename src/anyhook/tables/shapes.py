@@ -376,24 +376,9 @@ class Entries:
         owner = f"{source.scope}:{source.label}" if source.label else source.scope
         definition = canonical({"event": event, "matcher": matcher, "handler": handler})
         self.files.made_hook()
-        self.hooks.append(
-            Hook(
-                id=f"{source.dialect}:{owner}:{event}:{slug(name)}",
-                name=name,
-                dialect=source.dialect,
-                scope=source.scope,
-                source=source.path,
-                place=place,
-                root=source.root,
-                label=source.label,
-                native_event=event,
-                events=self.rows[event].canonical,
-                matcher=matcher,
-                handler=shape.kind,
-                spec=spec,
-                limit_s=limit_s,
-                definition=definition,
-                status=BROKEN if wrong else "armed",
-                why=wrong or "",
-            )
-        )
+        hook = source.hook(
+            f"{owner}:{event}:{slug(name)}", name, event, self.rows[event].canonical, spec, limit_s, place=place,
+            matcher=matcher, handler=shape.kind, definition=definition, status=BROKEN if wrong else "armed",
+            why=wrong or "",
+        )  # fmt: skip
+        self.hooks.append(hook)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from anyhook.walk.context import Context
     from anyhook.walk.receive import Received
 
+LOST = "the tool's input is cut, or is not a JSON object, so that nobody can tell what the call would do"
 BOM = b"\xef\xbb\xbf"
 """Some agents on Windows send it once, or twice."""
 MARGIN, MIN_MARGIN_S = 0.1, 0.4
@@ -93,7 +94,7 @@ def read(table: Host, row: HostEvent, payload: bytes | dict[str, Json], begun_s:
     where = f"{table.name} {row.native}"
     if isinstance(payload, dict):
         received = receive(table, row, payload, lean_json.dumps(payload).encode())
-        return Incoming(where, table, row, payload, received, (), "", begun_s)
+        return Incoming(where, table, row, payload, received, (LOST,) if received.lost else (), "", begun_s)
     raw, doubts = payload.removeprefix(BOM).removeprefix(BOM), ()  # type: bytes, tuple[str, ...]
     try:
         text = raw.decode("utf-8")
@@ -109,7 +110,10 @@ def read(table: Host, row: HostEvent, payload: bytes | dict[str, Json], begun_s:
         doubts = (*doubts, "the payload is empty")  # the hooks are asked all the same: one may refuse
     if not isinstance(parsed, dict):
         raise Unusable("the payload is not a JSON object")
-    return Incoming(where, table, row, parsed, receive(table, row, parsed, payload), doubts, "", begun_s)
+    received = receive(table, row, parsed, payload)
+    if received.lost:
+        doubts = (*doubts, LOST)
+    return Incoming(where, table, row, parsed, received, doubts, "", begun_s)
 
 
 def looked_at(
@@ -249,12 +253,20 @@ def _tell(context: Context, incoming: Incoming, parts: tuple[Part, ...], decisio
     from anyhook.walk.settle import settle
 
     table, row, received = incoming.table, incoming.row, incoming.received
-    if decision.tool_input is not None and lean_json.same(decision.tool_input, received.input):
-        decision = decision.replace(tool_input=None)  # rewritten into what it was
+    if decision.tool_input is not None:
+        labels = received.tool.labels if received.tool is not None else ()
+        given = received.input or {}
+        made = {**{name: given[name] for name in labels if name in given}, **decision.tool_input}
+        # Rewritten into what it was, it is not rewritten.
+        decision = decision.replace(tool_input=None if lean_json.same(made, received.input) else made)
     shaped = decision
     if decision.tool_output is not None and table.result is not None:
         shaped = decision.replace(tool_output=table.result(received.response, decision.tool_output))
     settled = settle(shaped, row.says, incoming.where)
+    if table.max_context and len(str(settled.effects.get("context", ""))) * 4 > table.max_context:
+        from anyhook.walk.long_context import cut
+
+        settled = cut(settled, table.max_context, context.setup.env, incoming.where)
     answer = express(settled.effects, row.says) if settled.effects else NO_OPINION
     if incoming.doubts and not answer.stderr:
         from anyhook.walk.bridge_failure import sentence

@@ -34,7 +34,7 @@ class Recent:
         received, catalog = incoming.received, context.routes.catalog
         event = received.events[0]
         self._agent, self._event, self._split = incoming.table.name, event.name, received.split
-        self._deadline_s = context.deadline_s or 0.0
+        self._deadline_s, self._begun_s = context.deadline_s or 0.0, 0.0
         self._inputs = event.inputs or {}
         given = event.data.get("input")
         ours = restored(given, self._inputs) if isinstance(given, dict) and not received.split else received.input
@@ -61,27 +61,39 @@ class Recent:
         the first, which is noted."""
         while True:
             found = read_object(self._path)
+            if found is not None:
+                found.update(read_object(f"{self._path}-{found.get('at')}") or {})
             if found is None or not self._is_same(found):
-                self._write({"agent": self._agent, "call": self._call_id, "pid": os.getpid(), "at": time.time()})
+                # What stood there is deleted and not replaced: a file system may flush a file that takes another's
+                # place, and an agent waits.
+                if found is not None:
+                    try:
+                        os.unlink(self._path)
+                    except OSError:
+                        pass  # somebody else was faster
+                claim: dict[str, Json] = {"agent": self._agent, "call": self._call_id, "pid": os.getpid()}
+                self._begun_s = time.time()
+                self._write(self._path, {**claim, "at": self._begun_s})
                 return None
             decided = found.get("decision")
             if isinstance(decided, dict):
                 answered = found.get("answered")
-                self._write({**found, "answered": [*(answered if isinstance(answered, list) else []), self._agent]})
+                said = [*(answered if isinstance(answered, list) else []), self._agent]
+                self._write(self._path, {**found, "answered": said})
                 return self._repeated(decided)
             if time.monotonic() >= self._deadline_s or not _is_alive(found.get("pid")):
                 return None
             time.sleep(POLL_S)
 
     def keep(self, decision: Decision) -> None:
-        """What this entry decided, for the others. Forgets what nobody asks for any more: decisions are stored as they
-        are, with whatever hooks said."""
+        """What this entry decided, for the others, in a file of its own. Forgets what nobody asks for any more:
+        decisions are stored as they are, with whatever hooks said."""
         made: dict[str, Json] = {field: getattr(decision, field) for field in KEPT}
         for field in TEXTS:
             made[field] = [*getattr(decision, field)]
         if decision.tool_input is not None and not self._split:
             made["tool_input"] = restored(decision.tool_input, self._inputs)
-        self._write({"agent": self._agent, "call": self._call_id, "at": time.time(), "decision": made})
+        self._write(f"{self._path}-{self._begun_s}", {"at": time.time(), "decision": made})
         oldest = time.time() - REMEMBERED_S
         try:
             for entry in os.scandir(self._folder):
@@ -119,9 +131,9 @@ class Recent:
             return False
         return age_s < REMEMBERED_S and not (isinstance(answered, list) and self._agent in answered)
 
-    def _write(self, what: dict[str, Json]) -> None:
+    def _write(self, path: str, what: dict[str, Json]) -> None:
         try:
-            write_private(self._path, lean_json.dumps(what).encode())
+            write_private(path, lean_json.dumps(what).encode())
         except (OSError, TypeError, ValueError, RecursionError):
             return  # then the next one is the first as well
 

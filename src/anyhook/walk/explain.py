@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from anyhook.walk.rules import Rules
 
 
-NAMING = ("callable", "prompt", "url", "file", "condition")
+NAMING = ("callable", "function", "prompt", "url", "file", "condition")
 """One word or line that says what a handler does, if it is not a command."""
 
 

@@ -52,6 +52,7 @@ def inspect(hook: Hook, setup: Setup) -> list[Problem]:
         *_command(hook, table, setup),
         *_conflict(hook, table, setup),
         *_callable(hook, setup),
+        *_mcp_tool(hook, table, setup),
         *_limit(hook, table),
     ]
     row = table.row(hook.native_event)
@@ -121,6 +122,17 @@ def _callable(hook: Hook, setup: Setup) -> list[Problem]:
     fix = "Correct the name; a project's hooks find modules in the project and in the interpreter that runs anyhook."
     what = f"hook `{hook.name}` cannot be called"
     return [Problem("module-missing", what, hook.where(), missing, fix)] if missing else []
+
+
+def _mcp_tool(hook: Hook, table: Dialect, setup: Setup) -> list[Problem]:
+    if hook.handler != "mcp_tool":
+        return []
+    from anyhook.handlers.mcp_tool import no_call
+
+    why = no_call(hook, table, setup.env, hook.project or setup.project)
+    what = f"hook `{hook.name}` cannot call its tool"
+    fix = "Name a server that the agent's settings have, or install what is missing."
+    return [Problem("server-missing", what, hook.where(), why, fix)] if why else []
 
 
 def _limit(hook: Hook, table: Dialect) -> list[Problem]:

@@ -52,7 +52,11 @@ POSTED_FIXES = {
     "exit": "Check the address, and what answers there.",
     "output": "Let it answer with one JSON object, or with nothing.",
 }
-HANDLER_FIXES = {"prompt": ASKED_FIXES, "agent": ASKED_FIXES, "http": POSTED_FIXES}
+CALLED_FIXES = {
+    "not_started": "Name a server of the agent's MCP settings, and install anyhook[mcp].",
+    "exit": "Check that the server starts and has this tool.",
+}
+HANDLER_FIXES = {"prompt": ASKED_FIXES, "agent": ASKED_FIXES, "http": POSTED_FIXES, "mcp_tool": CALLED_FIXES}
 """What else helps where no program of the user's was run."""
 
 
@@ -109,6 +113,7 @@ def _failed(
     native = (
         failure.refuses
         or cause in failing.blocks
+        or cause in row.closed_on
         or (failing.strict and hook.spec.get(failing.strict) in (True, "block"))
         or (cause in failing.gates_only and row.block in GATING and settings.get("missing_binary") != "pass")
     )

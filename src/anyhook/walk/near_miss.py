@@ -7,6 +7,7 @@ from __future__ import annotations
 from anyhook.model import lean_json as json
 from anyhook.model.outcome import BLOCK, Outcome
 from anyhook.model.problem import WARNING, Problem
+from anyhook.tables.rows import SPECIFIC
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     Path = tuple[str, ...]
 
-SPECIFIC = "hookSpecificOutput"
 REFUSING_WORDS = {
     "permissionDecision": ("deny",),
     "behavior": ("deny",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anyhook.model.call import Call
 from anyhook.model.lean_json import LONG, encode
-from anyhook.model.words import ASKED_AGAIN, RUN_VARIABLE
+from anyhook.model.words import ASKED_AGAIN, HOOK_DIALECT, HOOK_EVENT, RUN_VARIABLE
 from anyhook.tables.rows import Scene
 
 TYPE_CHECKING = False
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.tables.rows import Dialect, EventRow
     from anyhook.walk.context import Context
+
+SHOWN = ("callable", "function", "prompt", "url", "server", "tool")
+"""What a handler that is not a command is shown by."""
 
 
 def payload(dialect: Dialect, row: EventRow, scene: Scene) -> dict[str, Json]:
@@ -63,7 +66,7 @@ def stdin_of(dialect: Dialect, row: EventRow, scene: Scene) -> bytes:
         elif type(item) is dict:
             for part in item.values():
                 long = long or (type(part) is str and len(part) > LONG)
-    return encode(payload(dialect, row, scene), long=long)
+    return encode(payload(dialect, row, scene), long=long, dense=dialect.dense)
 
 
 def own_scene(hook: Hook, scene: Scene) -> Scene:
@@ -78,7 +81,7 @@ def aim(
     """The same with an input that is made already, or is going to be."""
     scene = own_scene(hook, scene) if hook.project else scene
     if hook.handler != "command":
-        words = (hook.handler, *(str(hook.spec[key]) for key in ("callable", "prompt", "url") if key in hook.spec))
+        words = (hook.handler, *(str(hook.spec[key]) for key in SHOWN if key in hook.spec))
         return Call(words, stdin, {}, scene.project, hook.limit_s, ""), ""
     launch = dialect.launch(hook, scene)
     env = launch.env
@@ -86,7 +89,7 @@ def aim(
     if dialect.closed_env:
         mark = ""
     else:
-        env[RUN_VARIABLE] = run_id
+        env[RUN_VARIABLE], env[HOOK_DIALECT], env[HOOK_EVENT] = run_id, dialect.name, scene.native
         if trace is not None:
             told = trace.enter(env, scene.session)
     return Call(launch.argv, stdin, env, launch.cwd, hook.limit_s, mark, told), launch.missing

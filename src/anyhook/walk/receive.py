@@ -3,12 +3,16 @@ events. It keeps the host's bytes, fires nothing, and never fails on a payload t
 
 from __future__ import annotations
 
+import os
+
 from anyhook.model.event import FIELDS, Event
 from anyhook.model.record import Record
 from anyhook.model.texts import text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Host, HostEvent, HostTool
 
@@ -25,6 +29,8 @@ class Received(Record):
     """Whether the events are parts of one call."""
     response: Json
     """The tool's result as the host gave it."""
+    lost: bool = False
+    """Whether the tool's input is there and is not an object: nobody can tell what the call would do."""
 
 
 def receive(host: Host, row: HostEvent, payload: dict[str, Json], raw: bytes) -> Received:
@@ -49,14 +55,14 @@ def receive(host: Host, row: HostEvent, payload: dict[str, Json], raw: bytes) ->
         data.setdefault("tool_error", text_of(data.get("output", "")))
     if "agent_type" in data:
         data.setdefault("agent_name", data["agent_type"])
-    given = data.get("input")
+    given, lost = data.get("input"), False
     if not isinstance(given, dict):
-        given = None
+        given, lost = None, given is not None
         data.pop("input", None)
     tool = host.tools.get(str(data.get("tool"))) if "tool" in data else None
     fields = {key: data[key] for key in data if key in FIELDS}
     if tool is None:
-        return Received((Event(name, fields, raw, hosted=True),), given, None, False, response)
+        return Received((Event(name, fields, raw, hosted=True),), given, None, False, response, lost)
     parts = tool.split(given) if tool.split is not None and given is not None else []
     if parts:
         also = (str(data["tool"]),)
@@ -65,7 +71,7 @@ def receive(host: Host, row: HostEvent, payload: dict[str, Json], raw: bytes) ->
         )
         return Received(events, given, tool, True, response)
     event = Event(name, fields, raw, True, tool.ours, dict(tool.inputs), (tool.ours,))
-    return Received((event,), given, tool, False, response)
+    return Received((event,), given, tool, False, response, lost)
 
 
 def recalled(host: Host, event: Event) -> Event:
@@ -76,6 +82,16 @@ def recalled(host: Host, event: Event) -> Event:
         return event.replace(ours=tool.ours, inputs=dict(tool.inputs), also=(tool.ours,))
     split = {native: tool.ours for native, tool in host.tools.items() if tool.split is not None}
     return event.replace(also=tuple(native for native, ours in split.items() if ours == name) or (*split,))
+
+
+def project_of(host: Host, payload: dict[str, Json], env: Mapping[str, str]) -> str:
+    """The folder whose hooks are meant: named by the agent's own variable, by the payload, or the current one."""
+    # Some send an empty text first, and the folder elsewhere.
+    texts = [found for path in host.project if isinstance(found := first(payload, (path,)), str) and found]
+    for folder in (*map(env.get, host.project_variables), *texts[:1]):
+        if folder and os.path.isdir(folder):
+            return folder
+    return os.getcwd()
 
 
 def first(payload: Json, paths: tuple[str, ...]) -> Json:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.model.outcome import Outcome
     from anyhook.tables.rows import Dialect, EventRow
+    from anyhook.walk.rules import RuleIndex
 
     Callback = Callable[[Event], Outcome | None]
 
@@ -176,8 +177,8 @@ class Routes:
         self._nested = RUN_VARIABLE in setup.env
         self._callbacks: dict[str, tuple[Hook, Callback]] = {}
         self._found: dict[tuple[Json, ...], Route] = {}
-        self.unmet: dict[str, Report] = {}
-        """The reports of rules that did not apply, by id: they say the same each time."""
+        self.rule_indexes: dict[int, RuleIndex] = {}
+        """Which rules of a route concern which calls, by the route's steps; filled on the way."""
 
     def find(self, event: Event) -> Route:
         name, data = event.name, event.data

@@ -19,9 +19,13 @@ if TYPE_CHECKING:
     from anyhook.model.decision import Report
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook
+    from anyhook.model.json_types import Json
     from anyhook.walk.context import Context
     from anyhook.walk.routes import HookStep
     from anyhook.walk.walk import Walk
+
+MAX_INDEXES = 64
+"""For how many routes an engine remembers which rules concern which calls."""
 
 
 class Rules:
@@ -95,13 +99,23 @@ class Rules:
         }
 
     def with_line(self, step: HookStep, event: Event) -> HookStep:
-        """A rule that runs a command, with the line for this call; any other hook as it is."""
+        """A rule that runs a command, with the line for this call; a function, with what it gets beside the event;
+        any other hook as it is."""
         hook = step.hook
-        if hook.id not in self._hits or hook.handler != "command":
+        if hook.id not in self._hits or hook.handler not in ("command", "function"):
             return step
+        if hook.handler == "function":
+            return step.replace(hook=hook.replace(spec={**hook.spec, "given": self._given(hook, event)}))
         paths = tuple(self._hits[hook.id].paths)
         line = shell_line(str(hook.spec["run"]), self.values(hook, event), paths)
         return step.replace(hook=hook.replace(spec={**hook.spec, "line": line}))
+
+    def _given(self, hook: Hook, event: Event) -> dict[str, Json]:
+        """What a function is told beside the event."""
+        field, line = command_of(event) or ("", "")
+        facts = self.call(event).facts.as_json() if "tool" in event.data else {}
+        paths: list[Json] = [*self._hits[hook.id].paths]
+        return {"agent": self.host, "command": line, "command_key": field, "facts": facts, "paths": paths}
 
     def outcome(self, hook: Hook, event: Event) -> Outcome:
         """What a rule that holds asks for."""
@@ -116,7 +130,8 @@ class Rules:
             case "rewrite":
                 return self._rewrite(hook, event, values)
             case action:
-                reason = f"{said} (rule: {hook.name})" if said else f"The rule `{hook.name}` refuses this."
+                does = "asks about" if action == "ask" else "refuses"
+                reason = f"{said} (rule: {hook.name})" if said else f"The rule `{hook.name}` {does} this."
                 return Outcome(verdict="ask" if action == "ask" else BLOCK, reason=reason)
 
     def _rewrite(self, hook: Hook, event: Event, values: dict[str, str]) -> Outcome:
@@ -139,34 +154,56 @@ def ask_rule(walk: Walk, position: int) -> str:
     if walk.rules is None:
         walk.rules = Rules(walk.context, str(walk.event.data.get("session") or walk.context.session))
     if walk.unmet_for is not walk.current:
-        walk.unmet, walk.unmet_for = _unmet(walk, walk.rules.call(walk.current), position), walk.current
+        walk.unmet, walk.unmet_for = _unmet(walk, walk.rules.call(walk.current)), walk.current
         if position in walk.unmet:
             return NOT_MET
     return walk.rules.wanted(step, walk.current)
 
 
-def _unmet(walk: Walk, call: RuleCall, first: int) -> dict[int, Report]:
-    """The rules from here on that do not apply to the call, and their reports. Whatever is wrong with a rule, it is
+class RuleIndex:
+    """The rules among the steps of a route, by what a call must have for one to be asked at all: most calls concern few
+    of many rules."""
+
+    def __init__(self, steps: tuple[HookStep, ...]) -> None:
+        self.steps = steps
+        self.reports: dict[int, Report] = {}
+        """What is said of each where it does not apply: the same each time."""
+        self.by_mark: dict[str, list[int]] = {}
+        for position, step in enumerate(steps):
+            needs = step.hook.spec.get("needs")
+            if isinstance(needs, tuple) and step.why is None and step.hook.status == ARMED:
+                self.reports[position] = idle_report(step.hook, NOT_MET)
+                for mark in needs:
+                    self.by_mark.setdefault(mark, []).append(position)
+
+
+def _index_of(walk: Walk) -> RuleIndex:
+    steps, known = walk.route.steps, walk.context.routes.rule_indexes
+    found = known.get(id(steps))
+    if found is None or found.steps is not steps:
+        if len(known) >= MAX_INDEXES:
+            known.clear()
+        found = known[id(steps)] = RuleIndex(steps)
+    return found
+
+
+def _unmet(walk: Walk, call: RuleCall) -> dict[int, Report]:
+    """The rules that do not apply to the call, by their place, and their reports. Whatever is wrong with a rule, it is
     asked again by itself."""
-    found: dict[int, Report] = {}
-    known = walk.context.routes.unmet
     try:
         marks = call.marks()
     except Exception:  # noqa: BLE001 (every rule that is asked will say so)
-        return found
-    for position, step in enumerate(walk.route.steps[first:], first):
-        spec = step.hook.spec
-        if "needs" not in spec or step.why is not None or step.hook.status != ARMED:
-            continue
+        return {}
+    index = _index_of(walk)
+    found = index.reports.copy()
+    for position in {position for mark in marks for position in index.by_mark.get(mark, ())}:
+        spec = index.steps[position].hook.spec
         try:
-            if not marks.isdisjoint(spec["needs"]) and holds(spec["tree"], call, Hits(spec.get("except") or ())):  # type: ignore[arg-type]
+            if not holds(spec["tree"], call, Hits(spec.get("except") or ())):  # type: ignore[arg-type]
                 continue
-        except Exception:  # noqa: BLE001, S112 (the same)
-            continue
-        report = known.get(step.hook.id)
-        if report is None:
-            report = known[step.hook.id] = idle_report(step.hook, NOT_MET)
-        found[position] = report
+        except Exception:  # noqa: BLE001, S110 (the same)
+            pass
+        del found[position]
     return found
 
 

@@ -31,7 +31,7 @@ OFF_STATES = ("waiting", "changed", "broken", "unreadable")
 SAFE_STATES = ("armed", "native", "unmatched")
 UNREADABLE = (
     "unreadable", "not-utf8", "dangling-link", "layer-failed", "no-front-matter", "invalid-json", "invalid-yaml",
-    "invalid-toml", "project-too-large", "broken-agent",
+    "invalid-toml", "invalid-python", "project-too-large", "broken-agent",
 )  # fmt: skip
 """Problems because of which nobody knows what a file declares."""
 TURNED_OFF = " turns all hooks off"

@@ -21,16 +21,19 @@ if TYPE_CHECKING:
 
 LOOKED_AT = 65_536
 """How much of a script is searched."""
+LINE_LIMIT = 2_000
+"""How much of a line: people break theirs long before."""
 FETCH = r"(?:curl|wget|fetch|aria2c|http|https|xh|iwr|irm|Invoke-WebRequest|Invoke-RestMethod)"
 SHELLS = r"(?:(?:ba|z|da|k|a|fi)?sh|python[\d.]*|node|perl|ruby|php|bun|deno|iex)\b"
-RUNNER = rf"(?:sudo\s+(?:-\S+\s+)*|env\s+|exec\s+|\S*/)*{SHELLS}"
+RUNNER = rf"(?:(?:\S*/)?(?:sudo|env|exec)\s+(?:-\S+\s+)*)*(?:\S*/)?{SHELLS}"
 FED = re.compile(
-    rf"\b{FETCH}\b[^\n;&]*\|(?:[^\n;&]*\|)*\s*{RUNNER}"
-    rf"|{RUNNER}\s+(?:-\S+\s+)*<\(\s*{FETCH}\b"
-    rf"|(?:{RUNNER}\s+-\S*c|\beval|\bsource|(?:^|[\s;&])\.)\s+[\"']?(?:\$\(|`|<\()\s*{FETCH}\b"
+    rf"\b{FETCH}\b[^\n;&]*\|\s*{RUNNER}"
+    rf"|{SHELLS}\s+(?:-\S+\s+)*<\(\s*{FETCH}\b"
+    rf"|(?:{SHELLS}\s+-\S*c|\beval|\bsource|(?:^|[\s;&])\.)\s+[\"']?(?:\$\(|`|<\()\s*{FETCH}\b"
     rf"|\bbase64\s+(?:-\S+\s+)*(?:-d|-D|--decode)\b[^\n;&]*\|\s*{RUNNER}"
 )
-"""A download, or encoded text, that is run as it comes."""
+"""A download, or encoded text, that is run as it comes. No two parts of it match the same character: a project writes
+the lines that are searched, and could keep a search that goes back and forth busy for ever."""
 SHARED = ("/tmp/", "/var/tmp/", "/dev/shm/")  # noqa: S108 (places to warn about)
 STARTS = ("session_start",)
 
@@ -42,17 +45,22 @@ def suspicious(hook: Hook, setup: Setup) -> list[Problem]:
     return [*_fed(hook, paths), *_hidden(hook, paths, project, home)]
 
 
+def is_fed(line: str) -> bool:
+    """Whether a line of a shell runs what it downloads or decodes."""
+    return FED.search(line, 0, LINE_LIMIT) is not None
+
+
 def _fed(hook: Hook, paths: tuple[str, ...]) -> Iterator[Problem]:
     fix = "Download it once, read it, keep it in the project, and run that."
     words = [text for value in hook.spec.values() for text in (value if isinstance(value, list) else [value])]
     line = " ".join(text for text in words if isinstance(text, str))
-    if FED.search(line):
+    if any(map(is_fed, line.split("\n"))):
         what = f"hook `{hook.name}` runs code that it downloads or decodes at that moment"
         yield Problem("downloaded-code", what, hook.where(), "nobody can approve what it will be", fix, WARNING)
     for path in paths:
         text = (head(path, LOOKED_AT) or b"").decode("utf-8", "replace")
         for number, each in enumerate(text.split("\n"), 1):
-            if not each.lstrip().startswith(("#", "//")) and FED.search(each):
+            if not each.lstrip().startswith(("#", "//")) and is_fed(each):
                 what = f"the script of hook `{hook.name}` runs code that it downloads or decodes at that moment"
                 why = "nobody can approve what it will be"
                 yield Problem("downloaded-code", what, f"{path}:{number}", why, fix, WARNING)

@@ -1,5 +1,5 @@
-"""Tell: one line for the person where guards are off, once per session and guard, through the agent's own channel. It
-changes nothing about what happens."""
+"""Tell: one line for the person where guards are off, through the agent's own channel: when a session starts, and again
+at the first call that a guard would have been asked about. It changes nothing about what happens."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from anyhook.model.record import Record
 from anyhook.state.told import Told
 from anyhook.tables.host_rows import channel_of
 from anyhook.walk.off_gates import asked_about
-from anyhook.walk.status import OFF_STATES, gates
+from anyhook.walk.status import OFF_STATES, gates, is_off
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,12 +42,13 @@ def told(context: Context, incoming: Incoming, decision: Decision) -> tuple[Deci
     session = str(event.data.get("session") or "")
     kept = Told(state_dir(context.setup.env), incoming.table.name, session)
     known = kept.known() if session else {}
-    new = [guard for guard in guards if guard.id not in known]
+    moment = "start " if event.name == "session_start" else ""
+    new = [guard for guard in guards if f"{moment}{guard.id}" not in known]
     if not new:
         return decision, ""
     line = sentence(new)
     if session:
-        kept.keep({guard.id: guard.why for guard in new})
+        kept.keep({f"{moment}{guard.id}": guard.why for guard in new})
     if channel == "message":
         return decision.replace(messages=(*decision.messages, line)), ""
     if channel == "context":
@@ -62,7 +63,13 @@ def _off(context: Context, incoming: Incoming) -> list[OffGuard]:
         return guards_off(setup, catalog, incoming.table)
     steps = [step for event in incoming.received.events for step in asked_about(context.routes, event)]
     found = [
-        OffGuard(step.hook.id, step.hook.name, step.hook.why or step.shut, _command(step.hook.status)) for step in steps
+        OffGuard(
+            step.hook.id,
+            step.hook.name,
+            step.hook.why or is_off(step.hook, setup, catalog) or step.shut,
+            _command(step.hook.status),
+        )
+        for step in steps
     ]
     return _wanted(found, catalog)
 

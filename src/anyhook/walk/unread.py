@@ -32,13 +32,18 @@ def unread_files(setup: Setup) -> list[Problem]:
     found: dict[str, Problem] = {}
     for place in HOOK_PLACES:
         for path in _paths(place.paths, roots):
-            if path in found or any(path == each or path.startswith(f"{each}/") for each in read):
+            if path in found or (not place.beside and _is_read(path, read)):
                 continue
             text = head(path, MAX_BYTES)
             if text and place.word.encode() in text and not (OURS in text and b"bridge" in text):
-                what = f"this hook file belongs to {place.title}; it is not read, so its hooks do not run here"
+                said = f", {place.idle}" if place.idle else "; it is not read, so its hooks do not run here"
+                what = f"this hook file belongs to {place.title}{said}"
                 found[path] = Problem("unread-file", what, path, place.title, "", WARNING)
     return list(found.values())
+
+
+def _is_read(path: str, read: Sequence[str]) -> bool:
+    return any(path == each or path.startswith(f"{each}/") for each in read)
 
 
 def _read_by_us(roots: Roots) -> Iterator[str]:

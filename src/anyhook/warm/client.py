@@ -10,6 +10,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from anyhook.documents.places import runtime_dir
 from anyhook.model.record import Record
 from anyhook.process.spawn import here
 from anyhook.warm.messages import (
@@ -24,7 +25,7 @@ from anyhook.warm.messages import (
     receive_number,
     send_request,
 )
-from anyhook.warm.place import NoPlace, checksum, installation, runtime_dir, socket_path
+from anyhook.warm.place import NoPlace, checksum, installation, socket_path
 from anyhook.warm.start import start_server
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def servers(env: Mapping[str, str]) -> list[str]:
     """The sockets of this installation's servers: the one for calls without a terminal, and those of terminals."""
     folder, name = runtime_dir(env), checksum(installation())
     try:
-        found = sorted(entry for entry in os.listdir(folder) if not entry.endswith(".lock"))
+        found = sorted(entry for entry in os.listdir(folder) if not entry.endswith((".lock", ".notes")))
     except OSError:
         return []
     return [f"{folder}/{entry}" for entry in found if entry.partition(".")[0] == name]

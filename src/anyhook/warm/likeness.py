@@ -15,6 +15,9 @@ NAMESPACES = [
 ]
 LIMITS = [getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")]
 IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
+TAKEN_ON = [number for number in signal.valid_signals() if number not in IGNORED_BY_PYTHON]
+MASK = sum(1 << (number - 1) for number in TAKEN_ON)
+"""Signals that a program may ignore, and that Python does not see to by itself; the C library has two of its own."""
 
 
 class Unlike(Exception):  # noqa: N818 (it says what is wrong)
@@ -28,7 +31,8 @@ class Likeness:
         folder = f"/proc/{process}"
         status = _read(f"{folder}/status")
         self.umask = int(_field(status, b"Umask:"), 8)
-        self.signals = [int(_field(status, name), 16) for name in (b"SigIgn:", b"SigBlk:")]
+        ignored, blocked = (int(_field(status, name), 16) for name in (b"SigIgn:", b"SigBlk:"))
+        self.signals = ignored & MASK, blocked
         self.is_confined = _field(status, b"NoNewPrivs:") == b"1"
         line = _read(f"{folder}/stat").rpartition(b")")[2].split()
         self.group, self.session, self.terminal = int(line[2]), int(line[3]), int(line[4])
@@ -70,14 +74,15 @@ def take_on(own: Likeness, caller: int) -> None:
     except (OSError, ValueError) as error:
         raise Unlike(str(error)) from None
     os.umask(theirs.umask)
-    _take_on_signals(*theirs.signals)
+    if theirs.signals != own.signals:
+        _take_on_signals(*theirs.signals)
     time.tzset()
 
 
 def _take_on_signals(ignored: int, blocked: int) -> None:
     """As Python does at its start: it ignores two signals, and listens for Ctrl-C where that is not ignored."""
-    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
-        if number in IGNORED_BY_PYTHON:
+    for number in TAKEN_ON:
+        if number in (signal.SIGKILL, signal.SIGSTOP):
             continue
         wanted = signal.SIG_IGN if ignored >> (number - 1) & 1 else signal.SIG_DFL
         if number == signal.SIGINT and wanted is signal.SIG_DFL:

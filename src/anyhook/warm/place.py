@@ -7,7 +7,7 @@ import os
 import stat
 import sys
 
-from anyhook.documents.places import config_file
+from anyhook.documents.places import config_file, runtime_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,12 +25,6 @@ LONGEST_PATH = 107
 
 class NoPlace(Exception):  # noqa: N818 (it says what is wrong)
     """There is no folder that only this user can write to."""
-
-
-def runtime_dir(env: Mapping[str, str]) -> str:
-    """The folder of the sockets: of the user's runtime directory, where there is one."""
-    base = env.get("XDG_RUNTIME_DIR", "")
-    return f"{base}/anyhook" if base.startswith("/") else f"/tmp/anyhook-{os.geteuid()}"  # noqa: S108 (checked below)
 
 
 def private_dir(env: Mapping[str, str]) -> str:

@@ -3,7 +3,6 @@ and no decisions; it answers nothing itself. It ends when nobody needs it."""
 
 from __future__ import annotations
 
-import gc
 import mmap
 import os
 import select
@@ -14,12 +13,15 @@ import sys
 from importlib import import_module
 from time import monotonic
 
-from anyhook.documents.places import stamp
+from anyhook.documents.places import stamp, state_dir
 from anyhook.tables import registry
 from anyhook.warm.changes import Installation
 from anyhook.warm.likeness import Likeness
 from anyhook.warm.messages import NUMBER
+from anyhook.warm.notes import notes_path, open_notes, write_notes
 from anyhook.warm.place import installation, read_at_start
+from anyhook.warm.quiet import delete_tables
+from anyhook.warm.rehearsal import rehearse
 from anyhook.warm.worker import wait_for_call
 
 TYPE_CHECKING = False
@@ -27,11 +29,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import NoReturn
 
+    from anyhook.warm.hot_pages import Span
+
 PRELOADED = (
     "anyhook.cli.fire", "anyhook.cli.bridge", "anyhook.cli.options", "anyhook.cli.failure", "anyhook.cli.view.render",
     "anyhook.handlers.http", "anyhook.walk.bridge_failure", "anyhook.walk.engine", "anyhook.walk.build",
-    "anyhook.walk.dedupe", "anyhook.walk.settle", "_ctypes", "hashlib", "json", "pathlib", "re", "regex", "subprocess",
-    "threading", "tomllib", "yaml",
+    "anyhook.walk.dedupe", "anyhook.walk.near_miss", "anyhook.walk.settle", "_ctypes", "hashlib", "json", "pathlib",
+    "re", "regex", "subprocess", "threading", "tomllib", "yaml",
 )  # fmt: skip
 SPARE = 3
 """Workers that wait for a call."""
@@ -40,16 +44,16 @@ TICK_S = 20.0
 """How often it looks whether it is still wanted."""
 UNUSED_S, IDLE_S = 60.0, 600.0
 """How long it waits for its first call, and for the next one."""
-COUNTERS = struct.Struct("=dII")
-"""When the last call came, how many have come, how many workers there are."""
+COUNTERS = struct.Struct("=dIII")
+"""When the last call came, how many have come, how many workers there are, and whether the journal has failed."""
 
 
 class Shared:
     """What a worker knows of its server."""
 
-    def __init__(self) -> None:
-        self.pid = os.getpid()
-        self.folder = installation()
+    def __init__(self, path: str, hot_pages: list[Span]) -> None:
+        self.pid, self.path, self.hot_pages = os.getpid(), path, hot_pages
+        self.folder, self._state_dir = installation(), state_dir(os.environ)
         self.likeness = Likeness("self")
         with open("/proc/self/environ", "rb") as file:
             given = dict(entry.partition(b"=")[::2] for entry in file.read().split(b"\0") if b"=" in entry)
@@ -58,16 +62,23 @@ class Shared:
         self.coerced = {name: os.environb[name] for name in (b"LC_CTYPE",) if name in os.environb and name not in given}
         self.loaded = Installation()
         self._shared = mmap.mmap(-1, COUNTERS.size)
-        COUNTERS.pack_into(self._shared, 0, monotonic(), 0, 0)
+        COUNTERS.pack_into(self._shared, 0, monotonic(), 0, 0, 0)
 
     def knows_agents(self) -> bool:
         """Whether this call's user has the agents of other packages that were found here: the answer may be kept in
         the state folder, which the environment names."""
+        if state_dir(os.environ) == self._state_dir:
+            return True  # of which they were found, and no package has changed since
         known = tuple(name for name, _, _ in registry.AGENTS)
         return registry.installed(os.environ, sys.path, known) == registry.OTHERS
 
     def busy_since(self) -> None:
-        COUNTERS.pack_into(self._shared, 0, monotonic(), self.calls + 1, self.workers)
+        COUNTERS.pack_into(self._shared, 0, monotonic(), self.calls + 1, self.workers, self.has_failed)
+
+    def fail(self) -> None:
+        """The journal cannot be written: from here on every call is made in the ordinary way, which says so."""
+        COUNTERS.pack_into(self._shared, 0, self.used_s, self.calls, self.workers, 1)
+        delete_tables(self.path)
 
     @property
     def used_s(self) -> float:
@@ -81,8 +92,12 @@ class Shared:
     def workers(self) -> int:
         return int(COUNTERS.unpack_from(self._shared)[2])
 
+    @property
+    def has_failed(self) -> bool:
+        return bool(COUNTERS.unpack_from(self._shared)[3])
+
     def count(self, workers: int) -> None:
-        COUNTERS.pack_into(self._shared, 0, self.used_s, self.calls, workers)
+        COUNTERS.pack_into(self._shared, 0, self.used_s, self.calls, workers, self.has_failed)
 
     def numbers(self) -> tuple[int, int, int]:
         """Its process, how many seconds it has been idle, its workers."""
@@ -102,9 +117,8 @@ def serve(stand_in: Callable[[int], None], path: str, lock: int) -> NoReturn:
             registry.dialect(agent)
         if parts & ~registry.DECLARES:
             registry.host(agent)
-    state = Shared()
-    gc.collect()
-    gc.freeze()  # a worker that collects leaves our pages alone
+    hot = rehearse(f"{path}.rehearsal", stand_in)
+    state = Shared(path, hot)
     Pool(stand_in, path, lock, state).run()
 
 
@@ -115,6 +129,8 @@ class Pool:
         self._stand_in, self._path, self._lock, self._state = stand_in, path, lock, state
         self._spare: set[int] = set()
         self._busy: set[int] = set()
+        self._writer = 0
+        """The process that writes notes, while there is one."""
         self._taken, self._tell_taken = os.pipe()
         self._woken, wake = os.pipe()
         for descriptor in (self._taken, self._woken, wake):
@@ -124,6 +140,7 @@ class Pool:
         signal.set_wakeup_fd(wake)
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._bind()
+        self._notes = open_notes(path)
         self._inode = stamp(path)
         os.ftruncate(lock, 0)
 
@@ -134,6 +151,7 @@ class Pool:
             os.unlink(self._path)
         self._listener.bind(self._path)
         os.umask(before)
+        delete_tables(self._path)
         self._listener.listen(128)
 
     def run(self) -> NoReturn:
@@ -143,7 +161,13 @@ class Pool:
         poll.register(self._state.loaded.descriptor, select.POLLIN)
         while True:
             self._fill()
-            poll.poll(TICK_S * 1000)
+            if not self._writer:
+                poll.register(self._notes, select.POLLIN)
+            came = dict(poll.poll(TICK_S * 1000))
+            if not self._writer:
+                poll.unregister(self._notes)
+                if self._notes.fileno() in came:
+                    self._write_notes()
             try:
                 signals = os.read(self._woken, 4096)
             except BlockingIOError:
@@ -165,6 +189,15 @@ class Pool:
             self._spare.add(pid)
         self._state.count(len(self._spare) + len(self._busy))
 
+    def _write_notes(self) -> None:
+        try:
+            self._writer = os.fork()
+        except OSError:
+            return  # they wait where they are
+        if self._writer == 0:
+            os.close(self._lock)
+            write_notes(self._notes, self._state.busy_since, self._state.fail)
+
     def _note_taken(self) -> None:
         try:
             data = os.read(self._taken, 65536)
@@ -176,12 +209,13 @@ class Pool:
                 self._busy.add(pid)
 
     def _reap(self) -> None:
-        while self._spare or self._busy:
+        while self._spare or self._busy or self._writer:
             pid, _ = os.waitpid(-1, os.WNOHANG)
             if not pid:
                 return
             self._spare.discard(pid)
             self._busy.discard(pid)
+            self._writer = 0 if pid == self._writer else self._writer
 
     def _is_needed(self) -> bool:
         limit_s = IDLE_S if self._state.calls else UNUSED_S
@@ -195,4 +229,8 @@ class Pool:
         """Workers that wait end with it, by their own wish; those that serve a call complete it."""
         if stamp(self._path) == self._inode:
             os.unlink(self._path)
+            delete_tables(self._path)
+            os.unlink(notes_path(self._path))
+        if not self._writer and select.select([self._notes], [], [], 0)[0]:
+            self._write_notes()  # those that have come meanwhile
         os._exit(0)

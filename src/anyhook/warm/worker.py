@@ -5,12 +5,14 @@ from __future__ import annotations
 import fcntl
 import io
 import os
+import select
 import signal
 import socket
 import sys
 
 from anyhook.process.run import prctl
 from anyhook.process.spawn import here
+from anyhook.warm.hot_pages import copy_pages
 from anyhook.warm.likeness import Unlike, take_on
 from anyhook.warm.messages import (
     ACCEPTED,
@@ -26,10 +28,11 @@ from anyhook.warm.messages import (
     receive_request,
 )
 from anyhook.warm.place import is_wanted, read_at_start
+from anyhook.warm.quiet import keep_table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import NoReturn
 
     from anyhook.warm.messages import Message
@@ -52,6 +55,8 @@ def wait_for_call(listener: socket.socket, taken: int, state: Shared, stand_in: 
     prctl(END_WITH_PARENT, signal.SIGKILL)
     if os.getppid() != state.pid:
         os._exit(0)
+    if not select.select([listener], [], [], 0)[0]:  # nobody waits yet
+        copy_pages(state.hot_pages)
     connection = listener.accept()[0]
     prctl(END_WITH_PARENT, 0)  # a call goes on without its server
     os.write(taken, NUMBER.pack(os.getpid()))
@@ -128,11 +133,11 @@ def _become(request: Message, caller: int, connection: socket.socket, state: Sha
         os.dup2(descriptor, number)
     for descriptor in request.descriptors:
         os.close(descriptor)
-    _open_streams()
+    open_streams()
     is_module = words[0].endswith("__main__.py")  # `python -m anyhook`
     sys.argv = [words[0] if is_module else f"{state.folder}/anyhook", *words[1:]]
     sys.path[0] = os.getcwd() if is_module else state.folder
-    _tell_the_end(connection)
+    _tell_the_end(connection, _last_act(request, env, state))
     # From here on whatever ends the caller ends this process, as SIGTERM does.
     fcntl.fcntl(connection, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(connection, SIGNAL_OF_EVENT, signal.SIGTERM)
@@ -140,7 +145,7 @@ def _become(request: Message, caller: int, connection: socket.socket, state: Sha
     connection.sendall(ACCEPTED + NUMBER.pack(os.getpid()))
 
 
-def _open_streams() -> None:
+def open_streams() -> None:
     """New objects for the new streams: Python looks at a stream once, when it makes them."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         old = getattr(sys, name)
@@ -154,17 +159,50 @@ def _open_streams() -> None:
         setattr(sys, f"__{name}__", made)
 
 
-def _tell_the_end(connection: socket.socket) -> None:
-    """However the command ends, its caller gets the status; and before hooks run, a word that they do."""
+def _last_act(request: Message, env: Mapping[bytes, bytes], state: Shared) -> Callable[[], None] | None:
+    """What a call of an agent leaves behind for the next one of its kind, once it is answered and if no hook could
+    run: the launcher's table."""
+    words = [os.fsdecode(word) for word in request.words[1:]]
+    if len(words) != 3 or words[0] != "bridge" or state.has_failed:
+        return None
+
+    def keep() -> None:
+        try:
+            os.lseek(0, 0, os.SEEK_SET)
+            with open(0, "rb", closefd=False) as stdin:
+                keep_table(state.path, words[1], words[2], stdin.read(), env)
+        except Exception:  # noqa: BLE001 (the answer is given; without a table the next call is an ordinary one)
+            return
+
+    return keep
+
+
+def _tell_the_end(connection: socket.socket, last: Callable[[], None] | None) -> None:
+    """However the command ends, its caller gets the status; and before hooks run, a word that they do. `last` is done
+    where none did, when nobody waits any more."""
     pid, leave = os.getpid(), os._exit
+    on_duty = False
 
     def end(status: int) -> NoReturn:
         if os.getpid() == pid:
             try:
+                if last is not None:
+                    fcntl.fcntl(connection, fcntl.F_SETFL, 0)
                 connection.send(ENDED + NUMBER.pack(status & 0xFF))
+                if last is not None and not on_duty and not status:
+                    nowhere = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+                    for number in (1, 2):  # somebody may wait for their end
+                        os.dup2(nowhere, number)
+                    connection.close()
+                    last()
             except OSError:
                 pass  # the caller is gone
         leave(status)
 
+    def tell_duty() -> None:
+        nonlocal on_duty
+        on_duty = True
+        connection.sendall(ON_DUTY)
+
     os._exit = end
-    here.tell_duty = lambda: connection.sendall(ON_DUTY)
+    here.tell_duty = tell_duty

@@ -5,25 +5,17 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
     from anyhook.tables.sample_rows import Sample
 
 VERSION = "0.36"
 
 
 def sample() -> Sample:
-    from anyhook.tables.sample_rows import COMMAND, GUARD, Sample, denied, grouped
+    from anyhook.tables.sample_rows import called, guarded
 
-    return Sample(
-        event="PreToolUse",
-        files={
-            ".augment/settings.json": grouped("PreToolUse", "launch-process", ".augment/hooks/guard"),
-            ".augment/hooks/guard": GUARD,
-        },
-        tool="launch-process",
-        calls="PreToolUse",
-        payload={
-            "hook_event_name": "PreToolUse", "conversation_id": "s", "workspace_roots": ["/p"],
-            "tool_name": "launch-process", "tool_input": {"command": COMMAND}, "is_mcp_tool": False,
-        },
-        stdout=denied("PreToolUse"),
-    )  # fmt: skip
+    payload: dict[str, Json] = {
+        "hook_event_name": "PreToolUse", "conversation_id": "s", "workspace_roots": ["/p"], **called("launch-process"),
+        "is_mcp_tool": False,
+    }  # fmt: skip
+    return guarded(".augment/settings.json", "launch-process", payload)

@@ -8,7 +8,7 @@ from anyhook.agents.augment.host import HOST
 from anyhook.tables.cells import native_name, session
 from anyhook.tables.hosted import event_rows
 from anyhook.tables.readers import object_or_nothing
-from anyhook.tables.rows import Field, Key, Limits, Reply, Scene
+from anyhook.tables.rows import SPECIFIC, Field, Key, Limits, Reply, Scene
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ EVENTS = event_rows(
         "PostToolUse": (Field("is_mcp_tool", _is_mcp), Field("tool_error", "tool_error", optional=True)),
     },
 )
-SPECIFIC = "hookSpecificOutput"
 AFTER = ("post_tool", "post_tool_failure", "stop")
 CONTEXT = ("session_start", "post_tool", "post_tool_failure")
 REPLY = Reply(

@@ -45,16 +45,6 @@ def drive() -> Drive:
 
 
 def sample() -> Sample:
-    from anyhook.tables.sample_rows import COMMAND, GUARD, Sample, denied, grouped
+    from anyhook.tables.sample_rows import guarded
 
-    return Sample(
-        event="PreToolUse",
-        files={
-            ".claude/settings.json": grouped("PreToolUse", "Bash", ".claude/hooks/guard"),
-            ".claude/hooks/guard": GUARD,
-        },
-        tool="Bash",
-        calls="PreToolUse",
-        payload={"session_id": "s", "tool_name": "Bash", "tool_input": {"command": COMMAND}},
-        stdout=denied("PreToolUse"),
-    )
+    return guarded(".claude/settings.json", "Bash")

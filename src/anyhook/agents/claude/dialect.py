@@ -3,15 +3,17 @@ fail-open."""
 
 from __future__ import annotations
 
-from anyhook.agents._claude_replies import ASKING, COMMAND, MODEL, POSTED
+from anyhook.agents._claude_replies import ASKING, CALLED, COMMAND, MODEL, POSTED
+from anyhook.agents.claude.events import EVENTS
 from anyhook.agents.claude.files import find
 from anyhook.agents.claude.files import load as load_source
+from anyhook.agents.claude.servers import PROJECT_FILE, server_of, server_words
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.shell.commands import SHELL, check_text
 from anyhook.shell.loose import words_read
 from anyhook.shell.named import named_files
 from anyhook.tables.cells import MATCH_ALL, is_plain, named_or_found, native_name, project, session
-from anyhook.tables.hosted import env_of, no_transcript, not_in_a_stop_hook
+from anyhook.tables.hosted import env_of, no_transcript
 from anyhook.tables.patterns import BadPattern, compile_pattern
 from anyhook.tables.permission_rules import speaks_of
 from anyhook.tables.rows import Dialect, EventRow, Failing, Field, Launch, Limits, Misplaced, Scaffold, Scene, ToolRow
@@ -23,51 +25,26 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
 
-
-TOOL = (Field("tool_name", "tool"), Field("tool_input", "input"))
-CALL = (*TOOL, Field("tool_use_id", "call_id"))
-TRIGGER = (Field("trigger", "trigger"),)
-AGENT = (Field("agent_id", "agent_name"), Field("agent_type", "agent_type"))
-ENDING = (Field("stop_hook_active", not_in_a_stop_hook), Field("last_assistant_message", "last_message"))
-TRANSCRIPT = Field("agent_transcript_path", no_transcript)
-
-EVENTS = (
-    EventRow("SessionStart", ("session_start",), "advisory", (Field("source", "source"),), "source"),
-    EventRow("UserPromptSubmit", ("user_prompt_submit",), "abort", (Field("prompt", "prompt"),), in_subagents=False),
-    EventRow("PreToolUse", ("pre_tool",), "deny_tool", CALL, "tool"),
-    EventRow("PermissionRequest", ("permission_request",), "deny_permission", TOOL, "tool"),
-    EventRow("PostToolUse", ("post_tool",), "feedback", (*CALL, Field("tool_response", "output")), "tool"),
-    EventRow("PostToolUseFailure", ("post_tool_failure",), "feedback", (*CALL, Field("error", "tool_error")), "tool"),
-    EventRow(
-        "Notification",
-        ("notification",),
-        "advisory",
-        (Field("message", "message"), Field("notification_type", "notification_type")),
-        "notification_type",
-    ),
-    EventRow("SubagentStart", ("subagent_start",), "advisory", AGENT, "agent_type"),
-    EventRow("SubagentStop", ("subagent_stop",), "keep_working", (*AGENT, *ENDING, TRANSCRIPT), "agent_type", bound=8),
-    EventRow("PreCompact", ("pre_compact",), "skip", TRIGGER, "trigger"),
-    EventRow("PostCompact", ("post_compact",), "advisory", TRIGGER, "trigger"),
-    EventRow("Stop", ("stop",), "keep_working", ENDING, bound=8, in_subagents=False),
-    EventRow("SessionEnd", ("session_end",), "advisory", (Field("reason", "reason"),), "reason"),
-)
 LIMITS = {
     "command": Limits(600.0), "prompt": Limits(30.0), "agent": Limits(60.0), "http": Limits(600.0),
     "mcp_tool": Limits(600.0),
 }  # fmt: skip
-SHORT = {"UserPromptSubmit": 30.0, "SessionEnd": 1.5}
+SHORT = {
+    "UserPromptSubmit": 30.0, "PreModelSwitch": 30.0, "PostModelSwitch": 30.0, "MessageDisplay": 10.0,
+    "SessionEnd": 1.5,
+}  # fmt: skip
 """Events whose commands have less time, unless their declaration says otherwise."""
 ASKERS = (
-    "PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "Stop", "SubagentStop", "UserPromptSubmit",
+    "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "PermissionRequest", "PermissionDenied", "Stop",
+    "SubagentStop", "TaskCreated", "TaskCompleted", "TeammateIdle", "UserPromptSubmit", "UserPromptExpansion",
 )  # fmt: skip
 """Events under which a model may be asked."""
+COMMANDS_ONLY = ("SessionStart", "Setup")
+"""Events that come before there is anybody to ask, or to post to."""
 
 
 def _refuses(kind: str, event: str) -> str | None:
-    if kind == "mcp_tool":
-        return "an mcp_tool handler needs the product's own connections to MCP servers; it is ignored"
-    if (kind in ("prompt", "agent") and event not in ASKERS) or (kind == "http" and event == "SessionStart"):
+    if (kind in ("prompt", "agent") and event not in ASKERS) or (kind == "http" and event in COMMANDS_ONLY):
         return f"a handler of type {kind} is not allowed on {event}; it is ignored"
     return None
 
@@ -101,6 +78,8 @@ def _check_matcher(matcher: Json) -> str | None:
 
 SIGNS = "_- ,|"
 """What a matcher may hold beside letters and digits and still be a list of names."""
+EXACT = ("FileChanged", "StopFailure")
+"""Events whose matchers are names and never patterns."""
 COMMON = ("if", "timeout", "statusMessage", "once")
 SHAPE = EntryShape(
     dialect="claude",
@@ -156,13 +135,22 @@ def identity(hook: Hook) -> tuple[Json, ...]:
     return (owner, hook.handler, *(str(hook.spec.get(key)) for key in ("command", "args", "shell", "url")))
 
 
+def _unnamed(matcher: Json, event: Event, row: EventRow) -> str | None:
+    """Names joined by `|`, whatever signs they hold; a file's is its last part."""
+    if not isinstance(matcher, str) or matcher in MATCH_ALL:
+        return None
+    target = str(event.get(row.target or "")).rsplit("/", 1)[-1]
+    names = [name.strip() for name in matcher.split("|")]
+    return None if target in names else f"matcher {matcher!r} does not name {row.target} {target!r}"
+
+
 def match(hook: Hook, event: Event, row: EventRow) -> str | None:
     """Names joined by `|` or `,` are compared exactly, anything else is searched for; then the rule under `if`."""
     matcher: Json = hook.matcher
     asked: dict[str, Json] = {}
     if isinstance(hook.matcher, dict):
         matcher, asked = hook.matcher.get("tool"), _object(hook.matcher.get("pattern"))
-    why = named_or_found(matcher, event, row, SIGNS)
+    why = _unnamed(matcher, event, row) if row.native in EXACT else named_or_found(matcher, event, row, SIGNS)
     if why:
         return why
     agent, rule = asked.get("agent"), asked.get("if")
@@ -208,6 +196,10 @@ def launch(hook: Hook, scene: Scene) -> Launch:
 
 
 def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, ...]:
+    if hook.handler == "mcp_tool":
+        where = f"{hook.root}/{PROJECT_FILE}"
+        started = named_files(server_words(hook, home, project_dir), project_dir, home, {}, files)
+        return (*((where,) if files.is_file(where) else ()), *started)
     if hook.handler != "command":
         return ()
     args = hook.spec.get("args")
@@ -238,6 +230,7 @@ SCAFFOLD = Scaffold(
 DIALECT = Dialect(
     name="claude",
     title="Claude Code",
+    dense=True,
     files=(
         ("user", "~/.claude/settings.json (CLAUDE_CONFIG_DIR)"),
         ("project", ".claude/settings.json, then .claude/settings.local.json"),
@@ -271,7 +264,7 @@ DIALECT = Dialect(
     names=names,
     scaffold=SCAFFOLD,
     tools=TOOLS,
-    replies={"command": COMMAND, "http": POSTED, "prompt": MODEL, "agent": MODEL},
+    replies={"command": COMMAND, "http": POSTED, "mcp_tool": CALLED, "prompt": MODEL, "agent": MODEL},
     failing=Failing(),
     limits=LIMITS,
     chains=(),
@@ -279,8 +272,13 @@ DIALECT = Dialect(
     at_once=True,
     identity=identity,
     asking=ASKING,
+    mcp_server=server_of,
     differences=(
-        ("C-2", "`mcp_tool` handlers, and hooks in the front matter of commands, are reported and not run."),
+        (
+            "C-2",
+            "Hooks in the front matter of commands are reported and not run. A server whose tool a hook calls is"
+            " started for that call.",
+        ),
         ("C-5", "A project's `disableAllHooks` waits for approval, as its hooks do."),
         ("C-12", "`defer` counts as `ask`."),
         ("C-14", "Exit status 2 denies a PermissionRequest; the product ignores it there."),

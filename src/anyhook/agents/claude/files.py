@@ -6,7 +6,7 @@ from __future__ import annotations
 from anyhook.documents.parse import split_front_matter
 from anyhook.documents.read import Unreadable
 from anyhook.model.hook import Hook, Layer, Source
-from anyhook.tables.hosted import calls_us, plugin, switched, without
+from anyhook.tables.hosted import calls_us, plugin, switched
 from anyhook.tables.isolation import one_file
 from anyhook.tables.rows import Roots
 from anyhook.tables.shapes import Entries, EntryShape, canonical
@@ -16,15 +16,6 @@ if TYPE_CHECKING:
     from anyhook.documents.files import Files
     from anyhook.model.json_types import Json
 
-ELSEWHERE = frozenset(
-    {
-        "Setup", "PermissionDenied", "PostToolBatch", "UserPromptExpansion", "InstructionsLoaded", "MessageDisplay",
-        "Elicitation", "ElicitationResult", "TaskCreated", "TaskCompleted", "TeammateIdle", "StopFailure",
-        "ConfigChange", "CwdChanged", "DirectoryAdded", "FileChanged", "WorktreeCreate", "WorktreeRemove",
-        "PreModelSwitch", "PostModelSwitch",
-    }
-)  # fmt: skip
-"""Events of the product that happen nowhere else."""
 AGENTS, SKILLS, COMMANDS = "agents", "skills", "commands"
 PARTS = {AGENTS: "{}", SKILLS: "{}/SKILL.md", COMMANDS: "{}"}
 """Folders whose files may have hooks in their front matter, and which of their files."""
@@ -80,7 +71,7 @@ def _with_env(hook: Hook, env: dict[str, Json]) -> Hook:
 
 
 def _entries(document: Json, source: Source, files: Files, shape: EntryShape) -> list[Hook]:
-    hooks = Entries(source, files, shape).grouped(without(document, ELSEWHERE, source, files))
+    hooks = Entries(source, files, shape).grouped(document)
     return [hook for hook in hooks if not calls_us(hook.spec.get("command"))]
 
 
@@ -90,7 +81,18 @@ def _entries(document: Json, source: Source, files: Files, shape: EntryShape) ->
 def _of_plugin(source: Source, files: Files, shape: EntryShape) -> list[Hook]:
     ours = plugin(source, ".claude-plugin/plugin.json", files)
     document = files.document(source.path, "json") if ours else None
-    return [] if ours is None or document is None else _entries(document, ours, files, shape)
+    if ours is None or document is None:
+        return []
+    modules = document.get("modules") if isinstance(document, dict) else None
+    if isinstance(modules, list) and modules:
+        files.problem(
+            "agent-mod",
+            f"the plugin {ours.label} brings {len(modules)} module(s) that run inside Claude Code",
+            source.path,
+            "they run before every hook that is not managed, and can change a call, or allow one that a hook refused",
+            severity="warning",
+        )
+    return _entries(document, ours, files, shape)
 
 
 def _of_installed(source: Source, files: Files, shape: EntryShape) -> list[Hook]:

@@ -23,6 +23,7 @@ from anyhook.agents._claude_family import (
     request,
     specific,
 )
+from anyhook.agents.claude.other_events import OTHER_EVENTS
 from anyhook.tables.host_rows import Entry, Host, HostEvent, OffSwitch, Sign, Taken
 
 TYPE_CHECKING = False
@@ -53,6 +54,9 @@ def _result(response: Json, output: Json) -> Json:
         return {**response, "file": {**file, "content": output}}
     return output if isinstance(response, str) else None
 
+
+COMPACT = (*TRIGGER, Taken("custom_instructions", ("custom_instructions",)))
+COMPACTED = (*TRIGGER, Taken("compact_summary", ("compact_summary",)))
 
 EVENTS = (
     HostEvent(
@@ -109,8 +113,8 @@ EVENTS = (
     HostEvent("Notification", ("notification",), NOTE, limit_s=60),
     HostEvent("SubagentStart", ("subagent_start",), AGENT, {"context": context("SubagentStart"), "message": TELL}),
     HostEvent("SubagentStop", ("subagent_stop",), AGENT, {"block": BLOCK, "message": TELL}, limit_s=600),
-    HostEvent("PreCompact", ("pre_compact",), TRIGGER, {"block": BLOCK, "message": TELL}, limit_s=60),
-    HostEvent("PostCompact", ("post_compact",), TRIGGER, limit_s=60),
+    HostEvent("PreCompact", ("pre_compact",), COMPACT, {"block": BLOCK, "message": TELL}, limit_s=60),
+    HostEvent("PostCompact", ("post_compact",), COMPACTED, limit_s=60),
     HostEvent("Stop", ("stop",), LAST, {"block": BLOCK, "message": TELL}, limit_s=600),
     HostEvent(
         "SessionEnd",
@@ -119,6 +123,7 @@ EVENTS = (
         limit_s=1.5,
         why_not="all hooks share 1.5 s when a session ends",
     ),
+    *OTHER_EVENTS,
 )
 
 LAYERS = (
@@ -146,12 +151,14 @@ HOST = Host(
     program="claude",
     without_us="open",  # exit 127 was seen to be passed over, 2026-11
     settings=LAYERS,
+    managed=("{etc}/claude-code/managed-settings.json", "{etc}/claude-code/managed-settings.d/*.json"),
     switches=(
         OffSwitch(("disableAllHooks",)),
         OffSwitch(("allowManagedHooksOnly",)),
     ),
     confirm="Interactive sessions run the project's hooks once the workspace is trusted; `/hooks` shows them.",
     gaps=("tools that run on the maker's servers",),
+    max_context=10_000,
     lent=(("timestamp", ""), ("conversation_id", ""), ("project_path", ""), ("hook_event_name", "cwd")),
     signs=(Sign(("transcript_path", "cwd", "hook_event_name"), ("hookEventName", "conversation_id", "project_path")),),
     result=_result,

@@ -11,7 +11,6 @@ from anyhook.tables.isolation import one_file
 from anyhook.tables.readers import object_or_nothing
 from anyhook.tables.rows import (
     Dialect,
-    Failing,
     Field,
     Key,
     Launch,
@@ -124,22 +123,10 @@ def load(source: Source, files: Files) -> Layer:
 
 def _made(source: Source, path: str, name: str, row: EventRow) -> Hook:
     owner = f"{source.scope}:{source.label}" if source.label else source.scope
-    return Hook(
-        id=f"cline:{owner}:{name}",
-        name=name,
-        dialect="cline",
-        scope=source.scope,
-        source=path,
-        place=(),
-        root=source.root,
-        label=source.label,
-        native_event=row.native,
-        events=row.canonical,
-        matcher=None,
-        handler="command",
-        spec={"command": path},
-        limit_s=LIMIT_S,
-        definition=canonical({"event": row.native}),
+    definition = canonical({"event": row.native})
+    declared = source.replace(path=path)
+    return declared.hook(
+        f"{owner}:{name}", name, row.native, row.canonical, {"command": path}, LIMIT_S, definition=definition
     )
 
 
@@ -165,6 +152,7 @@ def claim(path: str, _document: Json) -> tuple[str, int]:
 DIALECT = Dialect(
     name="cline",
     title="Cline",
+    dense=True,
     files=(
         ("user", "~/.cline/hooks/<event>, then ~/Documents/Cline/Hooks/<event>"),
         ("project", ".cline/hooks/<event>, then .clinerules/hooks/<event>"),
@@ -172,7 +160,6 @@ DIALECT = Dialect(
     find=find,
     load=load,
     claim=claim,
-    layering="concatenate",
     events=EVENTS,
     base=(Field("hookName", native_name), Field("taskId", session), Field("workspaceRoots", _roots)),
     match=everything,
@@ -180,9 +167,7 @@ DIALECT = Dialect(
     names=names,
     tools=tool_rows(HOST),
     replies={"command": REPLY},
-    failing=Failing(),
     limits={"command": Limits(LIMIT_S)},
-    chains=(),
     together=True,
     identity=each_by_itself,
     differences=(

@@ -99,4 +99,5 @@ HOST = Host(
     without_us="open",  # exit 127 was seen to be passed over, 2026-11
     confirm="nothing to confirm, but it runs no hooks with `--yolo`.",
     gaps=("a reason for the model: a refusal ends the run", "runs with --yolo"),
+    max_context=50_000,
 )

@@ -13,20 +13,29 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 
+def _null(_scene: Scene) -> Json:
+    return None
+
+
 def _none(_scene: Scene) -> Json:
     return []
 
 
 CALL = (Field("call_id", "call_id"),)
-STOPPING = Field("stop_hook_active", not_in_a_stop_hook)
+STOPPING = (
+    Field("stop_hook_active", not_in_a_stop_hook),
+    Field("background_tasks", _none),
+    Field("session_crons", _none),
+)
 EVENTS = event_rows(
     HOST,
     extra={
         "PreToolUse": CALL,
         "PostToolUse": CALL,
         "PostToolUseFailure": CALL,
-        "Stop": (STOPPING, Field("background_tasks", _none), Field("session_crons", _none)),
-        "SubagentStop": (STOPPING,),
+        "Stop": STOPPING,
+        "SubagentStop": STOPPING,
+        "PreCompact": (Field("custom_instructions", _null),),
     },
     untold=("SubagentStart.last_assistant_message",),
     bound=8,

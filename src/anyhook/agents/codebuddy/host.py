@@ -24,6 +24,7 @@ from anyhook.agents._claude_family import (
 )
 from anyhook.tables.host_rows import Entry, Host, HostEvent, OffSwitch, Taken
 
+SUB_AGENT = (*AGENT, Taken("agent_name", ("agent_id",)))
 UNSEEN = "no run without a person fired it"
 EVENTS = (
     HostEvent("SessionStart", ("session_start",), SOURCE, {"context": context("SessionStart")}),
@@ -70,9 +71,9 @@ EVENTS = (
         why_not=UNSEEN,
     ),
     HostEvent("Notification", ("notification",), NOTE),
-    HostEvent("SubagentStart", ("subagent_start",), AGENT, why_not=UNSEEN),
-    HostEvent("SubagentStop", ("subagent_stop",), AGENT, {"block": BLOCK}, limit_s=600, why_not=UNSEEN),
-    HostEvent("PreCompact", ("pre_compact",), TRIGGER, why_not=UNSEEN),
+    HostEvent("SubagentStart", ("subagent_start",), SUB_AGENT),
+    HostEvent("SubagentStop", ("subagent_stop",), SUB_AGENT, limit_s=600, why_not="a block does not send it back"),
+    HostEvent("PreCompact", ("pre_compact",), TRIGGER),
     HostEvent("Stop", ("stop",), LAST, {"block": BLOCK}, limit_s=600),
     HostEvent("SessionEnd", ("session_end",), REASON, why_not="not fired by `codebuddy -p`"),
 )

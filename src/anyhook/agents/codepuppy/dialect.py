@@ -8,7 +8,7 @@ from anyhook.agents.codepuppy.host import HOST
 from anyhook.tables.cells import native_name, project, session
 from anyhook.tables.hosted import alone, event_rows
 from anyhook.tables.readers import object_or_prose
-from anyhook.tables.rows import Failing, Field, Key, Limits, Reply, Scene
+from anyhook.tables.rows import SPECIFIC, Failing, Field, Key, Limits, Reply, Scene
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ PAYLOADS = {
 }
 """Events about no tool name one all the same."""
 EVENTS = tuple(row.replace(payload=PAYLOADS.get(row.native, row.payload)) for row in event_rows(HOST))
-SPECIFIC = "hookSpecificOutput"
 BEFORE = ("session_start", "user_prompt_submit", "pre_tool")
 
 
@@ -84,6 +83,7 @@ DIALECT = family(
     REPLY,
     base=(Field("session_id", session), Field("hook_event_name", native_name), Field("cwd", project), MODE),
     match=aliased(HOST),
+    dense=False,
     variables=_variables,
     failing=Failing(gates_only=("timed_out",)),
     differences=(("PU-5", "After a tool nothing counts, whatever is printed."),),

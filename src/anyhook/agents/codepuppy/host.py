@@ -45,7 +45,12 @@ HOST = Host(
         "replace_in_file": HostTool("edit_file", FILE),
         "grep": HostTool("grep"),
     },
-    entry=Entry("groups", {"user": "{home}/.code_puppy/hooks.json"}, handler=grouped("{milliseconds}")),
+    entry=Entry(
+        "groups",
+        {"user": "{home}/.code_puppy/hooks.json"},
+        handler=grouped("{milliseconds}"),
+        group={"matcher": "*"},  # it reports groups without one at every start
+    ),
     project_variables=("CLAUDE_PROJECT_DIR",),
     reads={"codepuppy": ("user",)},
     program="code-puppy",

@@ -54,16 +54,6 @@ def _words(settings: tuple[str, ...], *more: str) -> tuple[str, ...]:
 
 
 def sample() -> Sample:
-    from anyhook.tables.sample_rows import COMMAND, GUARD, Sample, denied, grouped
+    from anyhook.tables.sample_rows import guarded
 
-    return Sample(
-        event="PreToolUse",
-        files={
-            ".codex/hooks.json": grouped("PreToolUse", "Bash", ".codex/hooks/guard"),
-            ".codex/hooks/guard": GUARD,
-        },
-        tool="Bash",
-        calls="PreToolUse",
-        payload={"session_id": "s", "tool_name": "Bash", "tool_input": {"command": COMMAND}},
-        stdout=denied("PreToolUse"),
-    )
+    return guarded(".codex/hooks.json", "Bash")

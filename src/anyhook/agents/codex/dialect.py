@@ -20,7 +20,7 @@ from anyhook.tables.hosted import (
     without,
 )
 from anyhook.tables.patterns import check_pattern
-from anyhook.tables.rows import Dialect, Failing, Field, Limits, Misplaced, Roots, Scaffold, Scene, ToolRow
+from anyhook.tables.rows import Dialect, Field, Limits, Misplaced, Roots, Scaffold, Scene, ToolRow
 from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
 
 TYPE_CHECKING = False
@@ -154,6 +154,7 @@ launch, names = in_a_shell(_variables)
 DIALECT = Dialect(
     name="codex",
     title="Codex CLI",
+    dense=True,
     files=(
         ("user", "~/.codex/hooks.json, then [hooks] of ~/.codex/config.toml (CODEX_HOME)"),
         ("project", ".codex/hooks.json, then .codex/config.toml"),
@@ -165,7 +166,6 @@ DIALECT = Dialect(
     misplaced=(Misplaced("{project}/.codex/hooks/hooks.json", ".codex/hooks.json", "hooks"),),
     load=load,
     shape=SHAPE,
-    layering="concatenate",
     events=EVENTS,
     base=(
         Field("session_id", session),
@@ -184,9 +184,7 @@ DIALECT = Dialect(
     ),
     tools={**tool_rows(HOST), "edit_file": ToolRow("apply_patch"), "write_file": ToolRow("apply_patch")},
     replies={"command": COMMAND},
-    failing=Failing(),
     limits=LIMITS,
-    chains=(),
     together=True,
     at_once=True,
     withholds=True,

@@ -3,70 +3,26 @@ said that its schemas do not name. Edits come as patches. Measured with 0.166.0.
 
 from __future__ import annotations
 
-from anyhook.agents._claude_family import (
-    AGENT,
-    BASE,
-    BLOCK,
-    HALT,
-    LAST,
-    PROMPT,
-    REASON,
-    SOURCE,
-    TASK,
-    TELL,
-    TOOL,
-    TRIGGER,
-    context,
-    grouped,
-    permission,
-    request,
-    specific,
-)
+from anyhook.agents._claude_family import BASE, HALT, TASK, event, grouped, specific
 from anyhook.agents._patches import rejoin_shell, split_patch, split_shell
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch
+
+REWRITE = specific("PreToolUse", permissionDecision="allow", updatedInput="{input}")
+"""Without the word `allow` a rewrite is refused and the tool runs as it was; with it, approvals still apply."""
 
 EVENTS = (
-    HostEvent("SessionStart", ("session_start",), SOURCE, {"context": context("SessionStart"), "message": TELL}),
-    HostEvent(
-        "UserPromptSubmit",
-        ("user_prompt_submit",),
-        PROMPT,
-        {"block": BLOCK, "end_turn": HALT, "context": context("UserPromptSubmit"), "message": TELL},
-    ),
-    HostEvent(
-        "PreToolUse",
-        ("pre_tool",),
-        TOOL,
-        {
-            "block": permission("PreToolUse", "deny"),
-            # Without the word `allow` a rewrite is refused and the tool runs as it was; with it, approvals still apply.
-            "input": specific("PreToolUse", permissionDecision="allow", updatedInput="{input}"),
-            "context": context("PreToolUse"),
-            "message": TELL,
-        },
-        limit_s=600,
-    ),
-    HostEvent(
-        "PermissionRequest",
-        ("permission_request",),
-        TOOL,
-        {"block": request("deny"), "allow": request("allow"), "message": TELL},
-        limit_s=600,
-    ),
-    HostEvent(
-        "PostToolUse",
-        ("post_tool",),
-        (*TOOL, Taken("output", ("tool_response",))),
-        # `continue: false` is read here and ends nothing.
-        {"block": BLOCK, "context": context("PostToolUse"), "message": TELL},
-        limit_s=600,
-    ),
-    HostEvent("SubagentStart", ("subagent_start",), AGENT, {"context": context("SubagentStart"), "message": TELL}),
-    HostEvent("SubagentStop", ("subagent_stop",), AGENT, {"block": BLOCK, "message": TELL}, limit_s=600),
-    HostEvent("PreCompact", ("pre_compact",), TRIGGER, {"block": HALT, "message": TELL}),
-    HostEvent("PostCompact", ("post_compact",), TRIGGER),
-    HostEvent("Stop", ("stop",), LAST, {"block": BLOCK, "message": TELL}, limit_s=600),
-    HostEvent("SessionEnd", ("session_end",), REASON, limit_s=3, why_not="a hook has 3 s when a session ends"),
+    event("SessionStart", "context message"),
+    event("UserPromptSubmit", "block end_turn context message"),
+    event("PreToolUse", "block input context message", {"input": REWRITE}),
+    event("PermissionRequest", "block allow message"),
+    # `continue: false` is read here and ends nothing.
+    event("PostToolUse", "block context message"),
+    event("SubagentStart", "context message"),
+    event("SubagentStop", "block message"),
+    event("PreCompact", "block message", {"block": HALT}),
+    event("PostCompact"),
+    event("Stop", "block message"),
+    event("SessionEnd", limit_s=3, why_not="a hook has 3 s when a session ends"),
     HostEvent("Interrupt", installed=False, why_not="no canonical event"),
 )
 
@@ -102,10 +58,12 @@ HOST = Host(
     confirms=("user", "project"),
     without_us="open",  # exit 127 was seen to be passed over, 2026-11
     settings=LAYERS,
+    managed=("{etc}/codex/requirements.toml", "{etc}/codex/managed_config.toml"),
     switches=(
         OffSwitch(("features", "hooks"), False),
         OffSwitch(("allow_managed_hooks_only",)),
     ),
     confirm="a new or changed hook waits until you have approved it there: start `codex` and open `/hooks`.",
     gaps=("hosted web search", "a rewritten part of a patch", "input written into a running shell (`write_stdin`)"),
+    max_context=10_000,  # about 2,500 tokens
 )

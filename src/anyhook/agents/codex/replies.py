@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from anyhook.tables.readers import object_or_words
-from anyhook.tables.rows import Key, Reply
+from anyhook.tables.rows import SPECIFIC, Key, Reply
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
-SPECIFIC = "hookSpecificOutput"
 ANY = ("continue", "stopReason", "suppressOutput", "systemMessage")
 JUDGING = (*ANY, "decision", "reason")
 CONTEXT = ("hookEventName", "additionalContext")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.sample_rows import Sample
 
@@ -31,19 +32,10 @@ def drive() -> Drive:
 
 
 def sample() -> Sample:
-    from anyhook.tables.sample_rows import COMMAND, GUARD, REASON, Sample
+    from anyhook.tables.sample_rows import COMMAND, REASON, guarded
 
-    return Sample(
-        event="preToolUse",
-        files={
-            ".github/hooks/hooks.json": {
-                "version": 1,
-                "hooks": {"preToolUse": [{"type": "command", "bash": ".github/hooks/scripts/guard"}]},
-            },
-            ".github/hooks/scripts/guard": GUARD,
-        },
-        tool="bash",
-        calls="preToolUse",
-        payload={"sessionId": "s", "toolName": "bash", "toolArgs": {"command": COMMAND}},
-        stdout={"permissionDecision": "deny", "permissionDecisionReason": REASON},
-    )
+    path, guard = ".github/hooks/hooks.json", ".github/hooks/scripts/guard"
+    entry: Json = {"version": 1, "hooks": {"preToolUse": [{"type": "command", "bash": guard}]}}
+    payload: dict[str, Json] = {"sessionId": "s", "toolName": "bash", "toolArgs": {"command": COMMAND}}
+    told = {"permissionDecision": "deny", "permissionDecisionReason": REASON}
+    return guarded(path, "bash", payload, entry=entry, guard=guard, event="preToolUse", stdout=told)

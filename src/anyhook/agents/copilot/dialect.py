@@ -314,6 +314,7 @@ REPLY = REPLY.replace(
 DIALECT = Dialect(
     name="copilot",
     title="Copilot CLI",
+    dense=True,
     files=(
         ("user", "~/.copilot/hooks/*.json, then ~/.copilot/settings.json (COPILOT_HOME)"),
         ("project", ".github/hooks/*.json, then .github/copilot/settings.json and settings.local.json"),
@@ -324,7 +325,6 @@ DIALECT = Dialect(
     misplaced=(Misplaced("{project}/.github/hooks.json", ".github/hooks/<name>.json", "hooks"),),
     load=load,
     shape=SHAPE,
-    layering="concatenate",
     events=EVENTS,
     base=(),
     match=match,
@@ -344,7 +344,6 @@ DIALECT = Dialect(
     replies={"command": REPLY},
     failing=Failing(gates_only=("signalled", "not_started")),
     limits=LIMITS,
-    chains=(),
     together=True,
     differences=(
         ("CP-3", "Policy files of administrators and plugins are not read, nor what it reads of Claude's files."),

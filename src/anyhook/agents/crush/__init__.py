@@ -11,16 +11,9 @@ VERSION = "0.96.1"
 
 
 def sample() -> Sample:
-    from anyhook.tables.sample_rows import COMMAND, GUARD, REASON, Sample, entered
+    from anyhook.tables.sample_rows import called, decided, entered, guarded
 
-    return Sample(
-        event="PreToolUse",
-        files={"crush.json": entered("PreToolUse", ".crush/guard", matcher="^bash$"), ".crush/guard": GUARD},
-        tool="bash",
-        calls="PreToolUse",
-        payload={
-            "event": "PreToolUse", "session_id": "s", "cwd": "/p", "tool_name": "bash",
-            "tool_input": {"command": COMMAND},
-        },
-        stdout={"version": 1, "decision": "deny", "reason": REASON},
-    )  # fmt: skip
+    payload = {"event": "PreToolUse", "session_id": "s", "cwd": "/p", **called("bash")}
+    entry = entered("PreToolUse", ".crush/guard", matcher="^bash$")
+    told = {"version": 1, **decided("deny")}
+    return guarded("crush.json", "bash", payload, entry=entry, guard=".crush/guard", stdout=told)

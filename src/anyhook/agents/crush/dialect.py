@@ -8,7 +8,7 @@ from anyhook.agents.crush.host import HOST
 from anyhook.tables.cells import native_name, project, session
 from anyhook.tables.hosted import event_rows
 from anyhook.tables.readers import object_or_nothing
-from anyhook.tables.rows import Field, Key, Limits, Reply
+from anyhook.tables.rows import SPECIFIC, Field, Key, Limits, Reply
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ LATER = frozenset(
 )  # fmt: skip
 """Events of its newest documents, which no release was seen to fire."""
 EVENTS = event_rows(HOST)
-SPECIFIC = "hookSpecificOutput"
 PERMISSIONS = (("deny", "block", ()), ("allow", "allow", ()))
 
 

@@ -12,20 +12,13 @@ VERSION = "2026.09.26"
 
 
 def sample() -> Sample:
-    from anyhook.tables.sample_rows import COMMAND, GUARD, REASON, Sample
+    from anyhook.tables.sample_rows import REASON, called, guarded
 
-    entry: dict[str, Json] = {"command": ".cursor/hooks/guard", "matcher": "Shell"}
-    return Sample(
-        event="preToolUse",
-        files={
-            ".cursor/hooks.json": {"version": 1, "hooks": {"preToolUse": [entry]}},
-            ".cursor/hooks/guard": GUARD,
-        },
-        tool="Shell",
-        calls="preToolUse",
-        payload={
-            "conversation_id": "s", "hook_event_name": "preToolUse", "cursor_version": VERSION, "tool_name": "Shell",
-            "tool_input": {"command": COMMAND, "cwd": "", "timeout": 30000},
-        },
-        stdout={"permission": "deny", "user_message": REASON, "agent_message": REASON},
-    )  # fmt: skip
+    handler: Json = {"command": ".cursor/hooks/guard", "matcher": "Shell"}
+    payload = {
+        "conversation_id": "s", "hook_event_name": "preToolUse", "cursor_version": VERSION,
+        **called("Shell", cwd="", timeout=30000),
+    }  # fmt: skip
+    entry: Json = {"version": 1, "hooks": {"preToolUse": [handler]}}
+    told = {"permission": "deny", "user_message": REASON, "agent_message": REASON}
+    return guarded(".cursor/hooks.json", "Shell", payload, entry=entry, event="preToolUse", stdout=told)

@@ -108,6 +108,7 @@ HOST = Host(
     project_variables=("CURSOR_PROJECT_DIR",),
     reads={"cursor": ("user", "project"), "claude": ("user", "project")},
     program="cursor-agent",
+    managed=("{etc}/cursor/hooks.json",),
     confirm="Project hooks run in trusted workspaces only.",
     gaps=(
         "asking the user",
@@ -115,6 +116,7 @@ HOST = Host(
         "approval prompts",
         "cloud agents, which do not have the user's hooks",
     ),
+    max_context=10_000,
     lent=(("hookEventName", ""),),
     signs=(Sign(("cursor_version",)), Sign(("conversation_id", "generation_id", "workspace_roots"))),
 )

@@ -42,19 +42,7 @@ def drive() -> Drive:
 
 
 def sample() -> Sample:
-    from anyhook.tables.sample_rows import COMMAND, GUARD, Sample, denied, grouped
+    from anyhook.tables.sample_rows import called, guarded
 
-    return Sample(
-        event="PreToolUse",
-        files={
-            ".deepagents/hooks.json": grouped("PreToolUse", "Bash", ".deepagents/hooks/guard"),
-            ".deepagents/hooks/guard": GUARD,
-        },
-        tool="Bash",
-        calls="PreToolUse",
-        payload={
-            "session_id": "s", "hook_event_name": "PreToolUse", "cwd": "/p", "tool_name": "Bash",
-            "tool_input": {"command": COMMAND},
-        },
-        stdout=denied("PreToolUse"),
-    )  # fmt: skip
+    payload = {"session_id": "s", "hook_event_name": "PreToolUse", "cwd": "/p", **called("Bash")}
+    return guarded(".deepagents/hooks.json", "Bash", payload)

@@ -54,6 +54,7 @@ DIALECT = family(
     REPLY,
     base=(*BASE, MODE),
     match=aliased(HOST),
+    dense=False,
     variables=lambda hook, project, session: {"CLAUDE_PROJECT_DIR": project},
     differences=(
         ("DA-1", "Plugins are not read, and `argv` in place of `command` is not run."),

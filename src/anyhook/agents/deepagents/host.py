@@ -3,64 +3,26 @@
 
 from __future__ import annotations
 
-from anyhook.agents._claude_family import (
-    AGENT,
-    BASE,
-    BLOCK,
-    HALT,
-    LAST,
-    NOTE,
-    PROMPT,
-    REASON,
-    SOURCE,
-    TOOL,
-    TOOLS,
-    TRIGGER,
-    context,
-    grouped,
-    permission,
-    request,
-)
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Taken
+from anyhook.agents._claude_family import BASE, TOOL, TOOLS, event, grouped
+from anyhook.tables.host_rows import Entry, Host, HostTool, Taken
 
-ERROR = (Taken("tool_error", ("error",)), Taken("output", ("error",)))
 EVENTS = (
-    HostEvent("SessionStart", ("session_start",), SOURCE, {"context": context("SessionStart")}),
-    HostEvent(
-        "UserPromptSubmit",
-        ("user_prompt_submit",),
-        PROMPT,
-        {"block": BLOCK, "context": context("UserPromptSubmit")},
-        limit_s=30,
-    ),
-    HostEvent(
-        "PreToolUse",
-        ("pre_tool",),
-        TOOL,
-        {"block": permission("PreToolUse", "deny"), "end_turn": HALT, "context": context("PreToolUse")},
-        limit_s=600,
-    ),
-    HostEvent(
-        "PermissionRequest",
-        ("permission_request",),
-        TOOL,
-        {"block": request("deny"), "allow": request("allow")},
-        limit_s=600,
-    ),
-    HostEvent(
+    event("SessionStart", "context"),
+    event("UserPromptSubmit", "block context", limit_s=30),
+    event("PreToolUse", "block end_turn context"),
+    event("PermissionRequest", "block allow"),
+    event(
         "PostToolUse",
-        ("post_tool",),
-        (*TOOL, Taken("output", ("tool_response.content", "tool_response"))),
-        {"block": BLOCK, "context": context("PostToolUse")},
-        limit_s=600,
+        "block context",
+        takes=(*TOOL, Taken("output", ("tool_response.content", "tool_response"))),
     ),
-    HostEvent("PostToolUseFailure", ("post_tool_failure",), (*TOOL, *ERROR), {"block": BLOCK}, limit_s=600),
-    HostEvent("Notification", ("notification",), NOTE),
-    HostEvent("SubagentStart", ("subagent_start",), AGENT),
-    HostEvent("SubagentStop", ("subagent_stop",), AGENT, {"context": context("SubagentStop")}),
-    HostEvent("PreCompact", ("pre_compact",), TRIGGER, {"block": BLOCK}),
-    HostEvent("Stop", ("stop",), LAST, {"block": BLOCK}, limit_s=600),
-    HostEvent("SessionEnd", ("session_end",), REASON),
+    event("PostToolUseFailure", "block"),
+    event("Notification"),
+    event("SubagentStart"),
+    event("SubagentStop", "context", limit_s=60.0),
+    event("PreCompact", "block"),
+    event("Stop", "block"),
+    event("SessionEnd"),
 )
 
 HOST = Host(

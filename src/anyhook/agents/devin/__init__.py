@@ -11,19 +11,8 @@ VERSION = "3000.11"
 
 
 def sample() -> Sample:
-    from anyhook.tables.sample_rows import COMMAND, GUARD, REASON, Sample, grouped
+    from anyhook.tables.sample_rows import called, decided, guarded
 
-    return Sample(
-        event="PreToolUse",
-        files={
-            ".devin/config.json": grouped("PreToolUse", "exec", ".devin/hooks/guard"),
-            ".devin/hooks/guard": GUARD,
-        },
-        tool="exec",
-        calls="PreToolUse",
-        payload={
-            "hook_event_name": "PreToolUse", "session_id": "s", "prompt_id": "p", "tool_name": "exec",
-            "tool_input": {"command": COMMAND, "shell_id": "main"},
-        },
-        stdout={"decision": "block", "reason": REASON},
-    )  # fmt: skip
+    call = called("exec", shell_id="main")
+    payload = {"hook_event_name": "PreToolUse", "session_id": "s", "prompt_id": "p", **call}
+    return guarded(".devin/config.json", "exec", payload, stdout=decided("block"))

@@ -3,52 +3,30 @@ From its documents, and from payloads that others captured with 3000.2.17."""
 
 from __future__ import annotations
 
-from anyhook.agents._claude_family import (
-    BLOCK,
-    EDIT,
-    FILE,
-    LAST,
-    PROMPT,
-    REASON,
-    SOURCE,
-    TOOL,
-    context,
-    grouped,
-    specific,
-)
+from anyhook.agents._claude_family import BLOCK, EDIT, FILE, TOOL, event, grouped
 from anyhook.agents._patches import split_patch
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Sign, Taken
 
 APPROVE = Say({"decision": "approve"})
 OUTPUT = (Taken("output", ("tool_response.output", "tool_response")),)
 
+WORDS = {"block": BLOCK, "allow": APPROVE}
+
 EVENTS = (
-    HostEvent("SessionStart", ("session_start",), SOURCE, {"context": context("SessionStart")}),
-    HostEvent(
-        "UserPromptSubmit",
-        ("user_prompt_submit",),
-        PROMPT,
-        {"block": BLOCK, "context": context("UserPromptSubmit")},
-    ),
-    HostEvent(
-        "PreToolUse",
-        ("pre_tool",),
-        TOOL,
-        {"block": BLOCK, "allow": APPROVE, "input": specific("PreToolUse", updatedInput="{input}")},
-        limit_s=600,
-    ),
-    HostEvent("PermissionRequest", ("permission_request",), TOOL, {"block": BLOCK, "allow": APPROVE}, limit_s=600),
-    HostEvent(
+    event("SessionStart", "context"),
+    event("UserPromptSubmit", "block context"),
+    event("PreToolUse", "block allow input", WORDS),
+    event("PermissionRequest", "block allow", WORDS),
+    event(
         "PostToolUse",
-        ("post_tool", "post_tool_failure"),
-        (*TOOL, *OUTPUT),
-        {"block": BLOCK, "context": context("PostToolUse")},
+        "block context",
+        canonical=("post_tool", "post_tool_failure"),
+        takes=(*TOOL, *OUTPUT),
         error=("tool_response.error",),
-        limit_s=600,
     ),
     HostEvent("PostCompaction", ("post_compact",)),
-    HostEvent("Stop", ("stop",), LAST, {"block": BLOCK}, limit_s=600),
-    HostEvent("SessionEnd", ("session_end",), REASON),
+    event("Stop", "block"),
+    event("SessionEnd"),
 )
 
 HOST = Host(

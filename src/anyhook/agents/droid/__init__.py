@@ -10,19 +10,11 @@ VERSION = "0.225"
 
 
 def sample() -> Sample:
-    from anyhook.tables.sample_rows import COMMAND, GUARD, Sample, denied, grouped
+    from anyhook.tables.sample_rows import called, grouped, guarded
 
-    return Sample(
-        event="PreToolUse",
-        files={
-            ".factory/hooks.json": grouped("PreToolUse", "Execute", ".factory/hooks/guard")["hooks"],
-            ".factory/hooks/guard": GUARD,
-        },
-        tool="Execute",
-        calls="PreToolUse",
-        payload={
-            "session_id": "s", "hook_event_name": "PreToolUse", "cwd": "/p", "permission_mode": "auto-low",
-            "tool_name": "Execute", "tool_input": {"command": COMMAND, "summary": "x", "riskLevel": "low"},
-        },
-        stdout=denied("PreToolUse"),
-    )  # fmt: skip
+    payload = {
+        "session_id": "s", "hook_event_name": "PreToolUse", "cwd": "/p", "permission_mode": "auto-low",
+        **called("Execute", summary="x", riskLevel="low"),
+    }  # fmt: skip
+    entry = grouped("PreToolUse", "Execute", ".factory/hooks/guard")["hooks"]
+    return guarded(".factory/hooks.json", "Execute", payload, entry=entry)

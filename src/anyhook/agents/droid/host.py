@@ -3,62 +3,20 @@ From its documents alone."""
 
 from __future__ import annotations
 
-from anyhook.agents._claude_family import (
-    BASE,
-    BLOCK,
-    EDIT,
-    FILE,
-    HALT,
-    NOTE,
-    PROMPT,
-    REASON,
-    SOURCE,
-    TASK,
-    TELL,
-    TOOL,
-    TRIGGER,
-    context,
-    grouped,
-    permission,
-    specific,
-)
+from anyhook.agents._claude_family import BASE, EDIT, FILE, TASK, event, grouped
 from anyhook.agents._patches import split_patch
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch, Taken
+from anyhook.tables.host_rows import Entry, Host, HostTool, OffSwitch
 
 EVENTS = (
-    HostEvent("SessionStart", ("session_start",), SOURCE, {"context": context("SessionStart"), "message": TELL}),
-    HostEvent(
-        "UserPromptSubmit",
-        ("user_prompt_submit",),
-        PROMPT,
-        {"block": BLOCK, "context": context("UserPromptSubmit"), "end_turn": HALT, "message": TELL},
-    ),
-    HostEvent(
-        "PreToolUse",
-        ("pre_tool",),
-        TOOL,
-        {
-            "block": permission("PreToolUse", "deny"),
-            "ask": permission("PreToolUse", "ask"),
-            "allow": permission("PreToolUse", "allow"),
-            "input": specific("PreToolUse", updatedInput="{input}"),
-            "context": context("PreToolUse"),
-            "message": TELL,
-        },
-        limit_s=600,
-    ),
-    HostEvent(
-        "PostToolUse",
-        ("post_tool",),
-        (*TOOL, Taken("output", ("tool_response",))),
-        {"block": BLOCK, "end_turn": HALT, "context": context("PostToolUse"), "message": TELL},
-        limit_s=600,
-    ),
-    HostEvent("Notification", ("notification",), NOTE),
-    HostEvent("SubagentStop", ("subagent_stop",), (), {"block": BLOCK}, limit_s=600),
-    HostEvent("PreCompact", ("pre_compact",), TRIGGER),
-    HostEvent("Stop", ("stop",), (), {"block": BLOCK, "message": TELL}, limit_s=600),
-    HostEvent("SessionEnd", ("session_end",), REASON),
+    event("SessionStart", "context message"),
+    event("UserPromptSubmit", "block context end_turn message"),
+    event("PreToolUse", "block ask allow input context message"),
+    event("PostToolUse", "block end_turn context message"),
+    event("Notification"),
+    event("SubagentStop", "block", takes=()),
+    event("PreCompact"),
+    event("Stop", "block message", takes=()),
+    event("SessionEnd"),
 )
 
 HOST = Host(

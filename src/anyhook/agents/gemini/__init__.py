@@ -44,16 +44,6 @@ def drive() -> Drive:
 
 
 def sample() -> Sample:
-    from anyhook.tables.sample_rows import COMMAND, GUARD, REASON, Sample, grouped
+    from anyhook.tables.sample_rows import decided, guarded
 
-    return Sample(
-        event="BeforeTool",
-        files={
-            ".gemini/settings.json": grouped("BeforeTool", "run_shell_command", ".gemini/hooks/guard"),
-            ".gemini/hooks/guard": GUARD,
-        },
-        tool="run_shell_command",
-        calls="BeforeTool",
-        payload={"session_id": "s", "tool_name": "run_shell_command", "tool_input": {"command": COMMAND}},
-        stdout={"decision": "deny", "reason": REASON},
-    )
+    return guarded(".gemini/settings.json", "run_shell_command", event="BeforeTool", stdout=decided("deny"))

@@ -23,7 +23,7 @@ from anyhook.tables.hosted import (
 )
 from anyhook.tables.patterns import BadPattern, compile_pattern
 from anyhook.tables.readers import object_or_prose
-from anyhook.tables.rows import Dialect, Failing, Field, Key, Limits, Misplaced, Reply, Roots, Scaffold
+from anyhook.tables.rows import SPECIFIC, Dialect, Field, Key, Limits, Misplaced, Reply, Roots, Scaffold
 from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
 
 TYPE_CHECKING = False
@@ -55,7 +55,6 @@ SHAPE = EntryShape(
     top_keys=None,
     group_keys=("sequential",),
 )
-SPECIFIC = "hookSpecificOutput"
 
 
 def find(roots: Roots) -> list[Source]:
@@ -203,6 +202,7 @@ SCAFFOLD = Scaffold(
 DIALECT = Dialect(
     name="gemini",
     title="Gemini CLI",
+    dense=True,
     files=(
         ("user", "~/.gemini/settings.json"),
         ("project", ".gemini/settings.json"),
@@ -213,7 +213,6 @@ DIALECT = Dialect(
     misplaced=(Misplaced("{project}/.gemini/hooks.json", ".gemini/settings.json", "hooks"),),
     load=load,
     shape=SHAPE,
-    layering="concatenate",
     events=EVENTS,
     base=(
         Field("session_id", session),
@@ -228,7 +227,6 @@ DIALECT = Dialect(
     scaffold=SCAFFOLD,
     tools=tool_rows(HOST),
     replies={"command": REPLY},
-    failing=Failing(),
     limits=LIMITS,
     chains=("input",),
     together=True,

@@ -32,16 +32,9 @@ def drive() -> Drive:
 
 
 def sample() -> Sample:
-    from anyhook.tables.sample_rows import COMMAND, GUARD, REASON, Sample, grouped
+    from anyhook.tables.sample_rows import called, decided, grouped, guarded
 
-    return Sample(
-        event="PreToolUse",
-        files={
-            ".agents/plugins/own/hooks/hooks.json": grouped("PreToolUse", "shell", '"$PLUGIN_ROOT"/scripts/guard'),
-            ".agents/plugins/own/scripts/guard": GUARD,
-        },
-        tool="shell",
-        calls="PreToolUse",
-        payload={"session_id": "s", "event": "PreToolUse", "tool_name": "shell", "tool_input": {"command": COMMAND}},
-        stdout={"decision": "block", "reason": REASON},
-    )
+    entry = grouped("PreToolUse", "shell", '"$PLUGIN_ROOT"/scripts/guard')
+    payload = {"session_id": "s", "event": "PreToolUse", **called("shell")}
+    path, guard = ".agents/plugins/own/hooks/hooks.json", ".agents/plugins/own/scripts/guard"
+    return guarded(path, "shell", payload, entry=entry, guard=guard, stdout=decided("block"))

@@ -14,7 +14,6 @@ from anyhook.tables.readers import object_or_nothing
 from anyhook.tables.rows import (
     Dialect,
     EventRow,
-    Failing,
     Field,
     Key,
     Limits,
@@ -146,6 +145,7 @@ REPLY = Reply(
 DIALECT = Dialect(
     name="goose",
     title="goose",
+    dense=True,
     files=(
         ("user", "~/.agents/plugins/<plugin>/hooks/hooks.json"),
         ("project", ".agents/plugins/<plugin>/hooks/hooks.json"),
@@ -155,7 +155,6 @@ DIALECT = Dialect(
     misplaced=(Misplaced("{project}/.agents/plugins/*/hooks.json", "hooks/hooks.json inside the plugin", "hooks"),),
     load=load,
     shape=SHAPE,
-    layering="concatenate",
     events=EVENTS,
     base=(Field("event", native_name), Field("session_id", session), MATCHED),
     match=match,
@@ -170,8 +169,6 @@ DIALECT = Dialect(
     ),
     tools=tool_rows(HOST),
     replies={"command": REPLY},
-    failing=Failing(),
     limits=LIMITS,
-    chains=(),
     differences=(("GO-9", "AfterFileEdit comes after a successful tool only."),),
 )

@@ -37,25 +37,21 @@ def drive() -> Drive:
         appends={"{config}/config.toml": CONFIG},
         folder_words=("--trust",),
         helper="general-purpose",
-        cannot_show={"pre_compact": "a short run compacts nothing", "post_compact": "a short run compacts nothing"},
+        cannot_show={
+            "post_tool_failure": "a failed command and a missing file fire PostToolUse",
+            "pre_compact": "a short run compacts nothing",
+            "post_compact": "a short run compacts nothing",
+        },
     )
     return usual.replace(scenarios={ASKING: usual.without_words("--always-approve")})
 
 
 def sample() -> Sample:
-    from anyhook.tables.sample_rows import COMMAND, GUARD, REASON, Sample, grouped
+    from anyhook.tables.sample_rows import called, decided, guarded
 
-    return Sample(
-        event="PreToolUse",
-        files={
-            ".grok/hooks/guard.json": grouped("PreToolUse", "run_terminal_command", ".grok/hooks/scripts/guard"),
-            ".grok/hooks/scripts/guard": GUARD,
-        },
-        tool="run_terminal_command",
-        calls="PreToolUse",
-        payload={
-            "hookEventName": "pre_tool_use", "sessionId": "s", "session_id": "s", "hook_event_name": "PreToolUse",
-            "tool_name": "run_terminal_command", "tool_input": {"command": COMMAND, "description": "x"},
-        },
-        stdout={"decision": "deny", "reason": REASON},
-    )  # fmt: skip
+    tool, guard = "run_terminal_command", ".grok/hooks/scripts/guard"
+    payload = {
+        "hookEventName": "pre_tool_use", "sessionId": "s", "session_id": "s", "hook_event_name": "PreToolUse",
+        **called(tool, description="x"),
+    }  # fmt: skip
+    return guarded(".grok/hooks/guard.json", tool, payload, guard=guard, stdout=decided("deny"))

@@ -17,7 +17,7 @@ from anyhook.agents._claude_family import (
     grouped,
     specific,
 )
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Sign, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch, Sign, Taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +68,12 @@ EVENTS = (
     HostEvent(
         "PostToolUse",
         ("post_tool",),
-        (*TOOL, Taken("output", ("tool_response", "toolResult"), _output), Taken("duration_ms", ("durationMs",))),
+        (
+            *TOOL,
+            Taken("output", ("tool_response", "toolResult"), _output),
+            Taken("exit_code", ("tool_response.exit_code", "toolResult.exit_code")),
+            Taken("duration_ms", ("durationMs",)),
+        ),
         {"block": BLOCK, "context": context("PostToolUse")},
         limit_s=600,
     ),
@@ -103,13 +108,13 @@ HOST = Host(
         Taken("permission_mode", ("permission_mode", "permissionMode")),
     ),
     tools={
-        "run_terminal_command": HostTool("shell"),
+        "run_terminal_command": HostTool("shell", labels=("description",)),
         "read_file": HostTool("read_file", {"path": "target_file"}),
         "write": HostTool("write_file", FILE),
         "search_replace": HostTool("edit_file", EDIT),
         "list_dir": HostTool("list_files"),
         "grep": HostTool("grep"),
-        "spawn_subagent": HostTool("delegate_task", TASK),
+        "spawn_subagent": HostTool("delegate_task", TASK, labels=("description",)),
     },
     entry=Entry(
         "groups",
@@ -122,6 +127,18 @@ HOST = Host(
     project_variables=("GROK_WORKSPACE_ROOT",),
     reads={"grok": ("user", "project"), "claude": ("user", "project")},
     program="grok",
+    settings=(
+        "{config}/disabled-hooks",
+        "{config}/managed_config.toml",
+        "{config}/requirements.toml",
+        "/etc/grok/managed_config.toml",
+        "/etc/grok/requirements.toml",
+    ),
+    switches=(
+        OffSwitch((), "/anyhook:"),
+        OffSwitch(("allow_managed_hooks_only",)),
+        OffSwitch(("allowManagedHooksOnly",)),
+    ),
     without_us="open",  # exit 127 and a missing program were seen to be passed over, 2026-11
     confirm="A project's hooks run once its folder is trusted (`--trust`); `grok inspect` lists them.",
     gaps=("context at the start of a session or with a prompt", "asking the user", "replaced output"),

@@ -109,6 +109,7 @@ DIALECT = family(
     REPLY,
     base=(Field("hook_event_name", native_name), Field("session_id", session), Field("cwd", project)),
     match=whole_value,
+    dense=False,
     variables=lambda hook, project_dir, session_id: {},
     launch=launch,
     names=names,

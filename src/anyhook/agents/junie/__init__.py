@@ -10,21 +10,11 @@ VERSION = "3110"
 
 
 def sample() -> Sample:
-    from anyhook.tables.sample_rows import COMMAND, GUARD, REASON, Sample, grouped
+    from anyhook.tables.sample_rows import BY_STATUS, called, grouped, guarded
 
-    return Sample(
-        event="PreToolUse",
-        scope="user",
-        files={
-            ".junie/config.json": grouped("PreToolUse", "", "~/.junie/scripts/guard"),
-            ".junie/scripts/guard": GUARD,
-        },
-        tool="bash",
-        calls="PreToolUse",
-        payload={
-            "hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/h/.junie", "project_path": "/p",
-            "tool_name": "bash", "tool_input": {"command": COMMAND},
-        },
-        stderr=REASON,
-        status=2,
-    )  # fmt: skip
+    payload = {
+        "hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/h/.junie", "project_path": "/p", **called("bash"),
+    }  # fmt: skip
+    entry = grouped("PreToolUse", "", "~/.junie/scripts/guard")
+    guard = ".junie/scripts/guard"
+    return guarded(".junie/config.json", "bash", payload, entry=entry, guard=guard, scope="user", **BY_STATUS)

@@ -44,15 +44,8 @@ def drive() -> Drive:
 
 
 def sample() -> Sample:
-    from anyhook.tables.sample_rows import COMMAND, GUARD, Sample, denied
+    from anyhook.tables.sample_rows import guarded
 
     row = 'event = "PreToolUse"\nmatcher = "Bash"\ncommand = "~/.kimi-code/scripts/guard"\n'
-    return Sample(
-        event="PreToolUse",
-        scope="user",
-        files={".kimi-code/config.toml": f"[[hooks]]\n{row}", ".kimi-code/scripts/guard": GUARD},
-        tool="Bash",
-        calls="PreToolUse",
-        payload={"session_id": "s", "tool_name": "Bash", "tool_input": {"command": COMMAND}},
-        stdout=denied("PreToolUse"),
-    )
+    path, guard = ".kimi-code/config.toml", ".kimi-code/scripts/guard"
+    return guarded(path, "Bash", entry=f"[[hooks]]\n{row}", guard=guard, scope="user")

@@ -9,7 +9,7 @@ from anyhook.tables.cells import MATCH_ALL, native_name, project, session
 from anyhook.tables.hosted import event_rows, not_in_a_stop_hook
 from anyhook.tables.patterns import BadPattern, compile_pattern
 from anyhook.tables.readers import object_or_prose
-from anyhook.tables.rows import EventRow, Field, Key, Limits, Reply, Scene
+from anyhook.tables.rows import SPECIFIC, EventRow, Field, Key, Limits, Reply, Scene
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +43,6 @@ EVENTS = event_rows(
     bound=1,
 )
 GATES = ("pre_tool", "user_prompt_submit", "stop")
-SPECIFIC = "hookSpecificOutput"
 REPLY = Reply(
     read=object_or_prose,
     exits={0: "pass", 2: "block"},

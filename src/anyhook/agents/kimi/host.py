@@ -3,9 +3,9 @@ prompt's context is whatever is printed. Measured with 2.1.0, and with kimi-cli 
 
 from __future__ import annotations
 
-from anyhook.agents._claude_family import BASE, EXIT_2, NOTE, REASON, SOURCE, TASK, TRIGGER, permission
+from anyhook.agents._claude_family import BASE, EXIT_2, TASK, event
 from anyhook.agents._results import parts_text
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
+from anyhook.tables.host_rows import Entry, Host, HostTool, Say, Taken
 
 TOOL = (
     Taken("tool", ("tool_name",)),
@@ -19,24 +19,24 @@ EDIT = {"old_text": "old_string", "new_text": "new_string"}
 READ = {"offset": "line_offset", "limit": "n_lines"}
 
 EVENTS = (
-    HostEvent("SessionStart", ("session_start",), SOURCE),
-    HostEvent(
+    event("SessionStart"),
+    event(
         "UserPromptSubmit",
-        ("user_prompt_submit",),
-        (Taken("prompt", ("prompt",), parts_text),),
+        "block context",
         {"block": EXIT_2, "context": Say(text="{context}")},
+        takes=(Taken("prompt", ("prompt",), parts_text),),
     ),
-    HostEvent("PreToolUse", ("pre_tool",), TOOL, {"block": permission("PreToolUse", "deny")}, limit_s=600),
-    HostEvent("PostToolUse", ("post_tool",), TOOL, limit_s=600, why_not="often lost when the run ends at once"),
-    HostEvent("PostToolUseFailure", ("post_tool_failure",), (*TOOL, *ERROR), limit_s=600),
-    HostEvent("PermissionRequest", ("permission_request",), TOOL, why_not="its answer is not read"),
-    HostEvent("Notification", ("notification",), NOTE),
-    HostEvent("SubagentStart", ("subagent_start",), AGENT),
-    HostEvent("SubagentStop", ("subagent_stop",), AGENT),
-    HostEvent("PreCompact", ("pre_compact",), TRIGGER),
-    HostEvent("PostCompact", ("post_compact",), TRIGGER),
-    HostEvent("Stop", ("stop",), (), {"block": EXIT_2}, limit_s=600),
-    HostEvent("SessionEnd", ("session_end",), REASON, why_not="not fired by `kimi -p`"),
+    event("PreToolUse", "block", takes=TOOL),
+    event("PostToolUse", takes=TOOL, why_not="often lost when the run ends at once"),
+    event("PostToolUseFailure", takes=(*TOOL, *ERROR)),
+    event("PermissionRequest", takes=TOOL, limit_s=60.0, why_not="its answer is not read"),
+    event("Notification"),
+    event("SubagentStart", takes=AGENT),
+    event("SubagentStop", takes=AGENT, limit_s=60.0),
+    event("PreCompact"),
+    event("PostCompact"),
+    event("Stop", "block", {"block": EXIT_2}, takes=()),
+    event("SessionEnd", why_not="not fired by `kimi -p`"),
 )
 
 HOST = Host(

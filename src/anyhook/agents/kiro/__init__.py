@@ -12,17 +12,11 @@ VERSION = "1.2.37"
 
 
 def sample() -> Sample:
-    from anyhook.tables.sample_rows import COMMAND, GUARD, REASON, Sample
+    from anyhook.tables.sample_rows import BY_STATUS, called, guarded
 
-    action: dict[str, Json] = {"type": "command", "command": ".kiro/hooks/scripts/guard"}
+    guard = ".kiro/hooks/scripts/guard"
+    action: dict[str, Json] = {"type": "command", "command": guard}
     row: dict[str, Json] = {"trigger": "PreToolUse", "name": "guard", "matcher": "execute_bash", "action": action}
-    return Sample(
-        event="PreToolUse",
-        files={".kiro/hooks/guard.json": {"version": "v1", "hooks": [row]}, ".kiro/hooks/scripts/guard": GUARD},
-        tool="execute_bash",
-        calls="PreToolUse",
-        payload={"session_id": "s", "hook_event_name": "PreToolUse", "cwd": "/p", "tool_name": "execute_bash",
-                 "tool_input": {"command": COMMAND}},
-        stderr=REASON,
-        status=2,
-    )  # fmt: skip
+    payload = {"session_id": "s", "hook_event_name": "PreToolUse", "cwd": "/p", **called("execute_bash")}
+    entry: Json = {"version": "v1", "hooks": [row]}
+    return guarded(".kiro/hooks/guard.json", "execute_bash", payload, entry=entry, guard=guard, **BY_STATUS)

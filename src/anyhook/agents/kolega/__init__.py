@@ -11,19 +11,8 @@ VERSION = "0.45.1"
 
 
 def sample() -> Sample:
-    from anyhook.tables.sample_rows import COMMAND, GUARD, Sample, denied, grouped
+    from anyhook.tables.sample_rows import called, grouped, guarded
 
-    return Sample(
-        event="PreToolUse",
-        files={
-            ".kolega/hooks.json": {
-                "schema_version": 1,
-                **grouped("PreToolUse", "execute_terminal_command", ".kolega/hooks/guard"),
-            },
-            ".kolega/hooks/guard": GUARD,
-        },
-        tool="execute_terminal_command",
-        calls="PreToolUse",
-        payload={"session_id": "s", "tool_name": "exec_command", "tool_input": {"command": COMMAND}},
-        stdout=denied("PreToolUse"),
-    )
+    tool = "execute_terminal_command"
+    entry = {"schema_version": 1, **grouped("PreToolUse", tool, ".kolega/hooks/guard")}
+    return guarded(".kolega/hooks.json", tool, {"session_id": "s", **called("exec_command")}, entry=entry)

@@ -10,10 +10,10 @@ from anyhook.tables.cells import failed, names_or_pattern, native_name, output_t
 from anyhook.tables.patterns import check_pattern
 from anyhook.tables.readers import whole_object, yes_or_no
 from anyhook.tables.rows import (
+    SPECIFIC,
     Asking,
     Dialect,
     EventRow,
-    Failing,
     Field,
     Key,
     Launch,
@@ -207,7 +207,6 @@ def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, .
     return tuple(path for path in module_files(module, (project_dir,)) if files.is_file(path))
 
 
-SPECIFIC = "hookSpecificOutput"
 CONTEXT_EVENTS = ("session_start", "user_prompt_submit", "post_tool", "post_tool_failure", "subagent_stop")
 TURN_EVENTS = ("user_prompt_submit", "post_tool", "post_tool_failure")
 
@@ -299,7 +298,6 @@ DIALECT = Dialect(
     ),
     load=load,
     shape=SHAPE,
-    layering="concatenate",
     events=EVENTS,
     base=(
         Field("hook_event_name", native_name),
@@ -313,7 +311,6 @@ DIALECT = Dialect(
     scaffold=SCAFFOLD,
     tools=TOOLS,
     replies={"command": COMMAND, "python": PYTHON, "prompt": MODEL, "agent": MODEL},
-    failing=Failing(),
     limits=LIMITS,
     chains=("input",),
     closed_env=True,

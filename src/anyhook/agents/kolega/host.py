@@ -3,50 +3,27 @@ are one of our dialects, so nothing is installed. Measured with 0.45.1."""
 
 from __future__ import annotations
 
-from anyhook.agents._claude_family import (
-    BASE,
-    EXIT_2,
-    FILE,
-    REASON,
-    SOURCE,
-    TOOL,
-    TRIGGER,
-    context,
-    permission,
-    specific,
-)
+from anyhook.agents._claude_family import BASE, EXIT_2, FILE, TOOL, event
 from anyhook.agents._patches import split_patch
-from anyhook.tables.host_rows import Host, HostEvent, HostTool, Taken
+from anyhook.tables.host_rows import Host, HostTool, Taken
 
 EVENTS = (
-    HostEvent("SessionStart", ("session_start",), SOURCE, {"context": context("SessionStart")}),
-    HostEvent(
-        "UserPromptSubmit",
-        ("user_prompt_submit",),
-        (Taken("prompt", ("user_message",)),),
-        {"block": EXIT_2, "context": context("UserPromptSubmit")},
-    ),
-    HostEvent(
-        "PreToolUse",
-        ("pre_tool",),
-        TOOL,
-        {"block": permission("PreToolUse", "deny"), "input": specific("PreToolUse", updatedInput="{input}")},
-    ),
-    HostEvent(
+    event("SessionStart", "context"),
+    event("UserPromptSubmit", "block context", {"block": EXIT_2}, takes=(Taken("prompt", ("user_message",)),)),
+    event("PreToolUse", "block input", limit_s=60.0),
+    event(
         "PostToolUse",
-        ("post_tool", "post_tool_failure"),
-        (*TOOL, Taken("output", ("tool_output",))),
-        {
-            "end_turn": EXIT_2,
-            "context": context("PostToolUse"),
-            "output": specific("PostToolUse", updatedToolOutput="{output}"),
-        },
+        "end_turn context output",
+        {"end_turn": EXIT_2},
+        canonical=("post_tool", "post_tool_failure"),
+        takes=(*TOOL, Taken("output", ("tool_output",))),
         error=("is_error",),
+        limit_s=60.0,
     ),
-    HostEvent("PreCompact", ("pre_compact",), TRIGGER),
-    HostEvent("PostCompact", ("post_compact",), TRIGGER),
-    HostEvent("Stop", ("stop",), (Taken("last_message", ("last_message",)),), {"block": EXIT_2}),
-    HostEvent("SessionEnd", ("session_end",), REASON),
+    event("PreCompact"),
+    event("PostCompact"),
+    event("Stop", "block", {"block": EXIT_2}, takes=(Taken("last_message", ("last_message",)),), limit_s=60.0),
+    event("SessionEnd"),
 )
 
 HOST = Host(

@@ -8,7 +8,7 @@ from anyhook.agents.letta.host import HOST
 from anyhook.tables.cells import native_name, project, session, whole_value
 from anyhook.tables.hosted import event_rows
 from anyhook.tables.readers import object_or_prose
-from anyhook.tables.rows import Field, Key, Limits, Reply, Scene
+from anyhook.tables.rows import SPECIFIC, Field, Key, Limits, Reply, Scene
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ EVENTS = event_rows(
     cells={"tool_result": _result, "is_new_session": _is_new},
     extra={"PostToolUseFailure": (Field("error_type", _type),)},
 )
-SPECIFIC = "hookSpecificOutput"
 AFTER = ("post_tool", "post_tool_failure", "session_start")
 
 

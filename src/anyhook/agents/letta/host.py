@@ -1,10 +1,10 @@
 """Letta Code: exit status 2 refuses, and nothing that is printed does; a rewrite and, after a tool, context are
-printed. Measured with 0.34.12, which fires three events without a person; the others are from its source."""
+printed. Measured with 0.34.12, which fires four events without a person; the others are from its source."""
 
 from __future__ import annotations
 
 from anyhook.agents._claude_family import EDIT, EXIT_2, FILE, NOTE, PROMPT, TASK, TRIGGER, context, grouped, specific
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch, Taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,12 +15,18 @@ def _source(is_new: Json) -> Json:
     return is_new if isinstance(is_new, str) else "startup" if is_new else "resume"
 
 
+def _succeeded(payload: dict[str, Json]) -> bool:
+    result = payload.get("tool_result")
+    return not isinstance(result, dict) or result.get("status") != "error"
+
+
 TOOL = (
     Taken("tool", ("tool_name",)),
     Taken("input", ("tool_input",)),
     Taken("call_id", ("tool_call_id",)),
 )
 ERROR = (Taken("tool_error", ("error_message",)), Taken("output", ("error_message",)))
+AGENT = (Taken("agent_type", ("subagent_type",)), Taken("agent_name", ("subagent_id",)))
 UNSEEN = "`letta -p` does not fire it"
 
 EVENTS = (
@@ -40,10 +46,18 @@ EVENTS = (
         (*TOOL, Taken("output", ("tool_result.output", "tool_result"))),
         {"block": EXIT_2, "context": context("PostToolUse")},
         limit_s=600,
+        when=_succeeded,
+        why_not="it comes after a failed call as well, for which the other one comes next",
     ),
-    HostEvent("PostToolUseFailure", ("post_tool_failure",), (*TOOL, *ERROR), limit_s=600),
+    HostEvent(
+        "PostToolUseFailure",
+        ("post_tool_failure",),
+        (*TOOL, *ERROR),
+        {"block": EXIT_2, "context": context("PostToolUseFailure")},
+        limit_s=600,
+    ),
     HostEvent("Notification", ("notification",), NOTE, why_not=UNSEEN),
-    HostEvent("SubagentStop", ("subagent_stop",), (), {"block": EXIT_2}, limit_s=600, why_not=UNSEEN),
+    HostEvent("SubagentStop", ("subagent_stop",), AGENT, limit_s=600, why_not="a refusal does not send it back"),
     HostEvent("PreCompact", ("pre_compact",), TRIGGER, why_not=UNSEEN),
     HostEvent(
         "Stop", ("stop",), (Taken("last_message", ("assistant_message",)),), {"block": EXIT_2}, limit_s=600,
@@ -56,7 +70,7 @@ HOST = Host(
     name="letta",
     title="Letta Code",
     events=EVENTS,
-    base=(Taken("session", ("conversation_id", "agent_id")),),
+    base=(Taken("session", ("agent_id", "conversation_id")),),  # tools come with the first alone
     tools={
         "Bash": HostTool("shell"),
         "Read": HostTool("read_file", FILE),
@@ -76,6 +90,12 @@ HOST = Host(
     project_variables=("LETTA_WORKING_DIR",),
     reads={"letta": ("user", "project")},
     program="letta",
+    settings=(
+        "{home}/.letta/settings.json",
+        "{project}/.letta/settings.json",
+        "{project}/.letta/settings.local.json",
+    ),
+    switches=(OffSwitch(("hooks", "disabled")),),
     without_us="open",  # exit 127 and a missing program were seen to be passed over, 2026-11
     confirm="nothing to confirm. `letta -p` prints what hooks do on its own stdout.",
     confirms=(),

@@ -28,19 +28,10 @@ def drive() -> Drive:
 
 
 def sample() -> Sample:
-    from anyhook.tables.sample_rows import COMMAND, GUARD, REASON, Sample, grouped
+    from anyhook.tables.sample_rows import called, decided, guarded
 
-    return Sample(
-        event="PreToolUse",
-        files={
-            ".openhands/hooks.json": grouped("PreToolUse", "terminal", ".openhands/hooks/guard"),
-            ".openhands/hooks/guard": GUARD,
-        },
-        tool="terminal",
-        calls="PreToolUse",
-        payload={
-            "event_type": "PreToolUse", "session_id": "s", "working_dir": "/p", "tool_name": "terminal",
-            "tool_input": {"command": COMMAND}, "tool_response": None, "message": None, "metadata": {},
-        },
-        stdout={"decision": "deny", "reason": REASON},
-    )  # fmt: skip
+    payload = {
+        "event_type": "PreToolUse", "session_id": "s", "working_dir": "/p", **called("terminal"),
+        "tool_response": None, "message": None, "metadata": {},
+    }  # fmt: skip
+    return guarded(".openhands/hooks.json", "terminal", payload, stdout=decided("deny"))

@@ -34,16 +34,6 @@ def drive() -> Drive:
 
 
 def sample() -> Sample:
-    from anyhook.tables.sample_rows import COMMAND, GUARD, Sample, denied, grouped
+    from anyhook.tables.sample_rows import guarded
 
-    return Sample(
-        event="PreToolUse",
-        files={
-            ".qwen/settings.json": grouped("PreToolUse", "run_shell_command", ".qwen/hooks/guard"),
-            ".qwen/hooks/guard": GUARD,
-        },
-        tool="run_shell_command",
-        calls="PreToolUse",
-        payload={"session_id": "s", "tool_name": "run_shell_command", "tool_input": {"command": COMMAND}},
-        stdout=denied("PreToolUse"),
-    )
+    return guarded(".qwen/settings.json", "run_shell_command")

@@ -4,7 +4,7 @@ more is milliseconds."""
 from __future__ import annotations
 
 from anyhook.agents._claude_family import TOOLS as CLAUDE_TOOLS
-from anyhook.agents._claude_replies import COMMAND
+from anyhook.agents._family import claude_reply
 from anyhook.agents.gemini import dialect as gemini
 from anyhook.agents.qwen.host import HOST
 from anyhook.model.hook import Hook, Layer, Source
@@ -137,7 +137,7 @@ def _variables(_hook: Hook, project_dir: str, _session: str) -> dict[str, str]:
 
 launch, names = in_a_shell(_variables)
 
-REPLY = extend(COMMAND, exits={2: "block_if_said"}, exit_reasons=("stderr",), speaks_anyway=False)
+REPLY = claude_reply(EVENTS, exits={0: "pass", 2: "block_if_said"}, exit_reasons=("stderr",), speaks_anyway=False)
 
 DIALECT = extend(
     gemini.DIALECT,

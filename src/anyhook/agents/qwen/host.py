@@ -3,73 +3,24 @@ false` refuses the call, and the turn goes on), and after a tool the context alo
 
 from __future__ import annotations
 
-from anyhook.agents._claude_family import (
-    AGENT,
-    BASE,
-    BLOCK,
-    EDIT,
-    FILE,
-    LAST,
-    NOTE,
-    PROMPT,
-    REASON,
-    SOURCE,
-    TASK,
-    TELL,
-    TOOL,
-    TRIGGER,
-    context,
-    grouped,
-    permission,
-    request,
-)
+from anyhook.agents._claude_family import BASE, EDIT, FILE, TASK, TOOL, event, grouped
 from anyhook.agents._results import content_text
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch, Taken
+from anyhook.tables.host_rows import Entry, Host, HostTool, OffSwitch, Taken
 
 EVENTS = (
-    HostEvent("SessionStart", ("session_start",), SOURCE, {"context": context("SessionStart"), "message": TELL}),
-    HostEvent(
-        "UserPromptSubmit",
-        ("user_prompt_submit",),
-        PROMPT,
-        {"block": BLOCK, "context": context("UserPromptSubmit")},
-        why_not="it fires again after every tool result; a refusal is silent",
-    ),
-    HostEvent(
-        "PreToolUse",
-        ("pre_tool",),
-        TOOL,
-        {
-            "block": permission("PreToolUse", "deny"),
-            "ask": permission("PreToolUse", "ask"),
-            "allow": permission("PreToolUse", "allow"),
-        },
-        limit_s=600,
-    ),
-    HostEvent(
-        "PermissionRequest", ("permission_request",), TOOL, {"block": request("deny"), "allow": request("allow")}
-    ),
-    HostEvent(
-        "PostToolUse",
-        ("post_tool",),
-        (*TOOL, Taken("output", ("tool_response",), content_text)),
-        {"context": context("PostToolUse")},
-        limit_s=600,
-    ),
-    HostEvent(
-        "PostToolUseFailure",
-        ("post_tool_failure",),
-        (*TOOL, Taken("tool_error", ("error",)), Taken("output", ("error",))),
-        {"context": context("PostToolUseFailure")},
-        limit_s=600,
-    ),
-    HostEvent("Notification", ("notification",), NOTE),
-    HostEvent("SubagentStart", ("subagent_start",), AGENT),
-    HostEvent("SubagentStop", ("subagent_stop",), AGENT, {"block": BLOCK}, limit_s=600),
-    HostEvent("PreCompact", ("pre_compact",), TRIGGER),
-    HostEvent("PostCompact", ("post_compact",), TRIGGER),
-    HostEvent("Stop", ("stop",), LAST, {"block": BLOCK, "message": TELL}, limit_s=600),
-    HostEvent("SessionEnd", ("session_end",), REASON, why_not="not fired by `qwen -p`"),
+    event("SessionStart", "context message"),
+    event("UserPromptSubmit", "block context", why_not="it fires again after every tool result; a refusal is silent"),
+    event("PreToolUse", "block ask allow"),
+    event("PermissionRequest", "block allow", limit_s=60.0),
+    event("PostToolUse", "context", takes=(*TOOL, Taken("output", ("tool_response",), content_text))),
+    event("PostToolUseFailure", "context"),
+    event("Notification"),
+    event("SubagentStart"),
+    event("SubagentStop", "block"),
+    event("PreCompact"),
+    event("PostCompact"),
+    event("Stop", "block message"),
+    event("SessionEnd", why_not="not fired by `qwen -p`"),
 )
 
 LAYERS = ("{home}/.qwen/settings.json", "{project}/.qwen/settings.json", "/etc/qwen-code/settings.json")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.sample_rows import Sample
 
@@ -34,18 +35,10 @@ def drive() -> Drive:
 
 
 def sample() -> Sample:
-    from anyhook.tables.sample_rows import COMMAND, GUARD, REASON, Sample, entered
+    from anyhook.tables.sample_rows import BY_STATUS, COMMAND, entered, guarded
 
-    return Sample(
-        event="PreToolUse",
-        files={
-            ".reasonix/settings.json": entered("PreToolUse", ".reasonix/hooks/guard", match="bash"),
-            ".reasonix/hooks/guard": GUARD,
-        },
-        tool="bash",
-        calls="PreToolUse",
-        payload={"event": "PreToolUse", "sessionId": "s", "cwd": "/p", "toolName": "bash",
-                 "toolArgs": {"command": COMMAND}},
-        stderr=REASON,
-        status=2,
-    )  # fmt: skip
+    entry = entered("PreToolUse", ".reasonix/hooks/guard", match="bash")
+    payload: dict[str, Json] = {
+        "event": "PreToolUse", "sessionId": "s", "cwd": "/p", "toolName": "bash", "toolArgs": {"command": COMMAND},
+    }  # fmt: skip
+    return guarded(".reasonix/settings.json", "bash", payload, entry=entry, **BY_STATUS)

@@ -104,6 +104,7 @@ DIALECT = family(
         Field("hook_event_name", native_name),
     ),
     match=match,
+    dense=False,
     variables=lambda hook, project_dir, session_id: {},
     at_once=False,
     layering="earlier_name_wins",

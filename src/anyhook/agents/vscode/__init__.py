@@ -11,19 +11,13 @@ VERSION = "October 2026"
 
 
 def sample() -> Sample:
-    from anyhook.tables.sample_rows import COMMAND, GUARD, REASON, Sample, denied, entered
+    from anyhook.tables.sample_rows import REASON, called, denied, entered, guarded
 
-    return Sample(
-        event="PreToolUse",
-        files={
-            ".github/hooks/guard.json": entered("PreToolUse", ".github/hooks/scripts/guard", type="command"),
-            ".github/hooks/scripts/guard": GUARD,
-        },
-        tool="run_in_terminal",
-        calls="PreToolUse",
-        payload={
-            "timestamp": "2026-10-14T10:00:00.000Z", "hook_event_name": "PreToolUse", "session_id": "s",
-            "tool_name": "run_in_terminal", "tool_input": {"command": COMMAND, "isBackground": False},
-        },
-        stdout={"permissionDecision": "deny", "permissionDecisionReason": REASON, **denied("PreToolUse")},
-    )  # fmt: skip
+    guard = ".github/hooks/scripts/guard"
+    payload = {
+        "timestamp": "2026-10-14T10:00:00.000Z", "hook_event_name": "PreToolUse", "session_id": "s",
+        **called("run_in_terminal", isBackground=False),
+    }  # fmt: skip
+    entry = entered("PreToolUse", guard, type="command")
+    told = {"permissionDecision": "deny", "permissionDecisionReason": REASON, **denied("PreToolUse")}
+    return guarded(".github/hooks/guard.json", "run_in_terminal", payload, entry=entry, guard=guard, stdout=told)

@@ -11,7 +11,7 @@ from anyhook.agents.vscode.host import HOST
 from anyhook.tables.cells import everything, text_of
 from anyhook.tables.hosted import event_rows, not_in_a_stop_hook, now
 from anyhook.tables.readers import object_or_nothing
-from anyhook.tables.rows import Field, Key, Limits, Scene
+from anyhook.tables.rows import SPECIFIC, Field, Key, Limits, Scene
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +47,6 @@ def _one(entry: Json) -> Json:
 
 
 REPLY = claude_reply(EVENTS, read=object_or_nothing, text_on=(), speaks_anyway=False)
-SPECIFIC = "hookSpecificOutput"
 AT_A_STOP = REPLY.replace(
     keys=(
         Key((SPECIFIC, "decision"), "string", "verdict", words=(("block", "block", ()),)),

@@ -3,25 +3,14 @@ that of Copilot CLI sends Claude's tool names and reads the same answers at the 
 
 from __future__ import annotations
 
-from anyhook.agents._claude_family import (
-    AGENT,
-    BASE,
-    BLOCK,
-    HALT,
-    LAST,
-    PROMPT,
-    TELL,
-    TOOL,
-    TOOLS,
-    TRIGGER,
-    context,
-    specific,
-)
+from anyhook.agents._claude_family import BASE, BLOCK, HALT, TOOL, TOOLS, event, specific
 from anyhook.agents._patches import split_patch
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Sign, Taken
+from anyhook.tables.host_rows import Entry, Host, HostTool, Say, Sign, Taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Input
 
@@ -52,45 +41,25 @@ def _split(given: Input) -> list[tuple[str, Input]]:
     ]
 
 
+BOTH: Mapping[str, Say] = {
+    **{effect: _both(word) for effect, word in (("block", "deny"), ("ask", "ask"), ("allow", "allow"))},
+    "input": Say({"modifiedArgs": "{input}", **specific("PreToolUse", updatedInput="{input}").json}),
+}
+KEEP_ON = Say({**BLOCK.json, **specific("Stop", decision="block", reason="{reason}").json})
+
 EVENTS = (
-    HostEvent(
-        "SessionStart",
-        ("session_start",),
-        (Taken("source", ("source",), _source),),
-        {"context": context("SessionStart"), "message": TELL},
-    ),
-    HostEvent("UserPromptSubmit", ("user_prompt_submit",), PROMPT, {"block": HALT, "message": TELL}),
-    HostEvent(
-        "PreToolUse",
-        ("pre_tool",),
-        TOOL,
-        {
-            "block": _both("deny"),
-            "ask": _both("ask"),
-            "allow": _both("allow"),
-            "input": Say({"modifiedArgs": "{input}", **specific("PreToolUse", updatedInput="{input}").json}),
-            "context": context("PreToolUse"),
-            "message": TELL,
-        },
-        limit_s=600,
-    ),
-    HostEvent(
+    event("SessionStart", "context message", takes=(Taken("source", ("source",), _source),)),
+    event("UserPromptSubmit", "block message", {"block": HALT}),
+    event("PreToolUse", "block ask allow input context message", BOTH),
+    event(
         "PostToolUse",
-        ("post_tool",),
-        (*TOOL, Taken("output", ("tool_response", "tool_result.text_result_for_llm"))),
-        {"block": BLOCK, "end_turn": HALT, "context": context("PostToolUse"), "message": TELL},
-        limit_s=600,
+        "block end_turn context message",
+        takes=(*TOOL, Taken("output", ("tool_response", "tool_result.text_result_for_llm"))),
     ),
-    HostEvent("SubagentStart", ("subagent_start",), AGENT, {"context": context("SubagentStart")}),
-    HostEvent("SubagentStop", ("subagent_stop",), AGENT, {"block": BLOCK}, limit_s=600),
-    HostEvent("PreCompact", ("pre_compact",), TRIGGER, {"message": TELL}),
-    HostEvent(
-        "Stop",
-        ("stop",),
-        LAST,
-        {"block": Say({**BLOCK.json, **specific("Stop", decision="block", reason="{reason}").json})},
-        limit_s=600,
-    ),
+    event("SubagentStart", "context"),
+    event("SubagentStop", "block"),
+    event("PreCompact", "message"),
+    event("Stop", "block", {"block": KEEP_ON}),
 )
 
 HOST = Host(

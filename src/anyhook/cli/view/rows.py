@@ -12,7 +12,7 @@ from anyhook.journal.search import record_of
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from anyhook.journal.read import JournalLine, RecordedCall, RecordedDecision
     from anyhook.model.json_types import Json
@@ -21,6 +21,8 @@ MAX_CELL = 200
 """Longer texts are cut in a row; the record in full has them."""
 DAMAGED = "damaged"
 MARKS = {"block": "✗", "allow": "✓", "ask": "?", DAMAGED: "!"}
+WORDS = {"block": "refused", "allow": "allowed", "ask": "asked", "none": "passed", "would block": "would refuse"}
+"""Verdicts as a person says them, for the page."""
 CHANGES = {
     "tool_input": "rewrote the input",
     "tool_output": "replaced the output",
@@ -59,10 +61,13 @@ class Row(Record):
     @property
     def said(self) -> str:
         """The verdict, with a mark, so that no colour has to tell it; of a block in shadow mode, what it would be."""
+        return self._said({})
+
+    def _said(self, words: Mapping[str, str]) -> str:
         if self.failed and self.verdict == "none":
             return "! failed"
         verdict = "would block" if self.verdict == "block" and self.shadow else self.verdict
-        return f"{MARKS.get(self.verdict, '·')} {verdict}" + (" !" if self.failed else "")
+        return f"{MARKS.get(self.verdict, '·')} {words.get(verdict, verdict)}" + (" !" if self.failed else "")
 
     @property
     def what(self) -> str:
@@ -75,7 +80,7 @@ class Row(Record):
         return f"{self.hook}: {self.reason}" if self.hook and self.reason else self.hook or self.reason
 
     def as_dict(self) -> dict[str, Json]:
-        return {**{field: getattr(self, field) for field in self.fields}, "said": self.said}
+        return {**{field: getattr(self, field) for field in self.fields}, "said": self._said(WORDS)}
 
 
 def row_of(found: JournalLine, most: int = MAX_CELL) -> Row:

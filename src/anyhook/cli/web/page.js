@@ -4,7 +4,7 @@
 
 const MOST = 500; // rows in the list; older ones are let go
 const TYPING_MS = 300;
-const OFF_MS = 15000; // guards that are off are asked for this often
+const STANDING_MS = 15000; // how often to ask whether guards are on
 const FIGURES_MS = 5000; // figures are asked for again at most this often
 const AGAIN_MS = 3000;
 const SHOW_MS = 100;
@@ -127,9 +127,21 @@ function show() {
   tell();
 }
 
+// A figure that leads to what it counts.
+function finds(text, query) {
+  const link = make("a", "", text);
+  link.href = query ? `?q=${encodeURIComponent(query)}` : location.pathname;
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    search(query, true);
+  });
+  return link;
+}
+
 function tell() {
-  by("counts").textContent = [plural(view.events, "event"), `${view.blocked.toLocaleString()} blocked`,
-    `${view.failed.toLocaleString()} with a failure`].join("  ·  ");
+  by("counts").replaceChildren(finds(plural(view.events, "event"), ""), "  ·  ",
+    finds(`${view.blocked.toLocaleString()} refused`, "verdict:block"), "  ·  ",
+    `${view.failed.toLocaleString()} with a failure`);
   const waiting = view.held.filter((row) => row.at > view.newest).length;
   by("pause").textContent = !view.paused ? "Pause" : !waiting ? "Resume"
     : `Resume (${waiting.toLocaleString()}${waiting < MOST ? "" : " or more"})`;
@@ -295,17 +307,18 @@ async function showFigures() {
   }
 }
 
-// --- guards that are off
+// --- am I protected?
 
-async function showOff() {
-  const answer = await fetch("off").then((got) => got.json()).catch(() => null); // the connection will tell
+async function showStanding() {
+  const answer = await fetch("standing").then((got) => got.json()).catch(() => null); // the connection will tell
   if (answer === null) return;
-  by("off").hidden = !answer.off;
-  by("off").textContent = answer.off;
+  by("standing").hidden = !answer.line;
+  by("standing").dataset.protected = answer.protected;
+  by("standing").textContent = answer.line;
 }
 
-showOff();
-setInterval(showOff, OFF_MS);
+showStanding();
+setInterval(showStanding, STANDING_MS);
 
 // --- one record
 

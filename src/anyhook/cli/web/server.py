@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from anyhook.journal.stats import HookFigures
     from anyhook.model.json_types import Json
 
+    Standing = Callable[[], tuple[bool, str]]
+
 SHOWN = 500
 """How many of the newest records a page begins with."""
 BATCH = 200
@@ -122,11 +124,15 @@ class Door:
         await self._app({**scope, "path": inside, "raw_path": inside.encode()}, receive, with_headers)
 
 
+def _unknown() -> tuple[bool, str]:
+    return False, ""
+
+
 class PageApi:
     """What the page asks for."""
 
-    def __init__(self, folder: str, banner: Callable[[], str]) -> None:
-        self._folder, self._banner = folder, banner
+    def __init__(self, folder: str, standing: Standing) -> None:
+        self._folder, self._standing = folder, standing
         self._indexing = Lock()
         self._streams = 0
 
@@ -144,12 +150,13 @@ class PageApi:
         told = {"lines": lines, "tones": [*map(tone, lines)], "ago": _ago(line.at_ns), "like": like(line)}
         return JSONResponse({**told, "json": _readable(line)})
 
-    async def off(self, _request: Request) -> Response:
-        """The guards that are off, in one line; "" where all are on."""
+    async def standing(self, _request: Request) -> Response:
+        """Whether this folder is protected, and the line that says so."""
         try:
-            return JSONResponse({"off": visible(await run_in_threadpool(self._banner))})
+            held, line = await run_in_threadpool(self._standing)
         except Exception as error:  # noqa: BLE001 (the page goes on, and says what it does not know)
-            return JSONResponse({"off": f"whether guards are off cannot be told: {visible(str(error))}"})
+            held, line = False, f"Nobody can tell whether guards are off: {error}"
+        return JSONResponse({"protected": held, "line": visible(line)})
 
     async def figures(self, request: Request) -> Response:
         try:
@@ -248,13 +255,13 @@ def _readable(line: JournalLine) -> str:
     return visible(json.dumps(line.record, indent=2, ensure_ascii=False), keep="\n")
 
 
-def page(folder: str, token: str, port: int, banner: Callable[[], str] = str) -> ASGIApp:
+def page(folder: str, token: str, port: int, standing: Standing = _unknown) -> ASGIApp:
     """The whole site."""
-    journal = PageApi(folder, banner)
+    journal = PageApi(folder, standing)
     routes = [
         Route("/", journal.file),
         Route("/events", journal.events),
-        Route("/off", journal.off),
+        Route("/standing", journal.standing),
         Route("/hooks", journal.figures),
         Route("/record/{number:int}", journal.record),
         Route("/{name}", journal.file),
@@ -292,9 +299,9 @@ class Server(uvicorn.Server):
                 signal.signal(number, handler)
 
 
-def config_of(folder: str, token: str, port: int, banner: Callable[[], str] = str) -> uvicorn.Config:
+def config_of(folder: str, token: str, port: int, standing: Standing = _unknown) -> uvicorn.Config:
     return uvicorn.Config(
-        page(folder, token, port, banner),
+        page(folder, token, port, standing),
         http=Impatient,
         log_config=None,
         access_log=False,
@@ -307,6 +314,6 @@ def config_of(folder: str, token: str, port: int, banner: Callable[[], str] = st
     )
 
 
-def serve(folder: str, token: str, at: socket.socket, banner: Callable[[], str]) -> None:
-    """Answer until told to end. The socket is bound already; `banner` says which guards are off."""
-    Server(config_of(folder, token, at.getsockname()[1], banner)).run(sockets=[at])
+def serve(folder: str, token: str, at: socket.socket, standing: Standing) -> None:
+    """Answer until told to end. The socket is bound already; `standing` says whether guards are on."""
+    Server(config_of(folder, token, at.getsockname()[1], standing)).run(sockets=[at])

@@ -8,7 +8,7 @@ import json
 from typing import TYPE_CHECKING
 
 from anyhook.model.event import FIELDS, Event
-from anyhook.tables.rows import BLOCKING, Scene
+from anyhook.tables.rows import BLOCKING, SPECIFIC, Scene
 from anyhook.tables.translate import to_native
 from anyhook.testing.scaffold.answers import refusal, reply_to
 from anyhook.walk.present import payload
@@ -114,8 +114,6 @@ elif answer:
 '''
 
 GRANTS = ("allow", "ask")
-SPECIFIC = "hookSpecificOutput"
-"""The object for one event's answers, in every dialect that has one."""
 
 
 def shim(

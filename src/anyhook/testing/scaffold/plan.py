@@ -145,7 +145,7 @@ def plan(order: Order, written: str = "") -> Plan:
     if scaffold.shape == "rules":
         if written:
             raise CannotScaffold(f"hooks of {order.dialect.name} are rules without a script. Choose another dialect.")
-        return _rule(order, scaffold, source)
+        return _function(order, source) if order.lang == "python" else _rule(order, scaffold, source)
     ending = "" if scaffold.shape == "executable" else ENDINGS[order.lang]
     file = f"run{ending}" if scaffold.shape == "folder" else f"{order.name}{ending}"
     words = {
@@ -189,6 +189,49 @@ def _rule(order: Order, scaffold: Scaffold, source: Source) -> Plan:
     if pieces[0].old is None and not os.path.lexists(schema):
         pieces.insert(0, Piece(schema, json.dumps(schema_of(order.dialect), indent=2) + "\n"))
     return Plan(source, "", "", tuple(pieces), kept, ())
+
+
+FUNCTION = '''
+
+@{when}
+def {name}(call: Call) -> None:
+    """{about}"""
+    {does}
+'''
+
+
+def _function(order: Order, source: Source) -> Plan:
+    """A function: at the end of the `hooks.py` beside the rules."""
+    path = f"{os.path.dirname(source.path)}/hooks.py"
+    name = "".join(char if char.isalnum() else "_" for char in order.name)
+    if not name.isidentifier():
+        raise CannotScaffold(f"{order.name!r} cannot be the name of a function. Begin it with a letter.")
+    own = next((each for each in order.dialect.find(order.roots) if each.path == path), source)
+    if any(hook.name == order.name for hook in order.dialect.load(own, Files()).hooks):
+        raise CannotScaffold(f"{path} has a function {order.name!r} already. Choose another name.")
+    event, log = order.row.native, ""
+    called = f', name="{order.name}"' if name != order.name else ""
+    tools = f", tools={json.dumps(order.tool.split('|'))}" if order.tool else ""
+    if order.row.block in EFFECTS:
+        named = "" if event == "pre_tool" else f"event {event} and "
+        when, needs = f'before("{named}matches /{MARK}/"{tools}{called})', "Call, before, deny"
+        about, does = "Refuse calls that hold a word.", f'deny("The call holds the word {MARK}.")'
+    else:
+        log = f"{os.path.dirname(source.path)}/{order.name}.log"
+        when, needs = f'on("{event}"{called})', "Call, on"
+        about, does = "Write the event down.", f'print(call.data, file=open({log!r}, "a"))'
+    try:
+        with open(path, "rb") as file:
+            old: bytes | None = file.read()
+    except FileNotFoundError:
+        old = None
+    text = FUNCTION.format(when=when, name=name, about=about, does=does)
+    before = (old or b"").decode("utf-8", "surrogateescape")
+    line = f"from anyhook.hooks import {needs}\n"
+    if line not in before:
+        before = f"{before.rstrip()}\n\n{line}" if before.strip() else line
+    piece = Piece(path, f"{before.rstrip()}\n{text}", old=old)
+    return Plan(own, "", "", (piece,), log, ())
 
 
 def _look_around(order: Order, source: Source, folder: str, file: str) -> list[str]:

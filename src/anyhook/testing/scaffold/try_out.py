@@ -61,7 +61,8 @@ def first_cases(order: Order, canonical: str, tool: str, hook: Hook) -> str:
     for marked, name in ((True, "acts on what it is for"), (False, "lets the rest pass")):
         verdict = "block" if blocks and marked else "none"
         words = trial(order.row, canonical, tool, marked)
-        ran = "not_ran" if hook.handler == "rule" and not marked else "ran"  # a rule runs where it applies
+        where_it_applies = hook.handler in ("rule", "function")
+        ran = "not_ran" if where_it_applies and not marked else "ran"
         expect: dict[str, Json] = {"verdict": verdict, ran: [hook.id], "problems": _problems(order, verdict)}
         cases.append({"name": name, **_fields(words), "dialect": order.dialect.name, "expect": expect})
     return to_yaml({"cases": cases})

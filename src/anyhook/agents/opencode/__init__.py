@@ -115,7 +115,12 @@ HOST = Host(
 )
 
 
-def drive() -> Drive:
+PACKAGE = "@opencode-ai/plugin"
+FOLDERS = ("{config}/opencode", "{project}/.opencode")
+
+
+def drive(package: str = PACKAGE, folders: tuple[str, ...] = FOLDERS) -> Drive:
+    """How it is run, and a fork of it, which wants another package in other folders."""
     from anyhook.tables.drive_rows import ASKING, Drive
 
     usual = Drive(
@@ -127,7 +132,7 @@ def drive() -> Drive:
             "OPENCODE_DISABLE_SHARE": "1",
             "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
         },
-        writes=_written(),
+        writes=_written(package, folders),
         helper="general",
         cannot_show={"session_end": "only people delete sessions"},
     )
@@ -135,7 +140,7 @@ def drive() -> Drive:
     return usual.replace(scenarios={ASKING: asking})
 
 
-def _written() -> dict[str, Json]:
+def _written(package: str, folders: tuple[str, ...]) -> dict[str, Json]:
     """Its settings. Beside plugins it wants a package, which it would fetch and wait for. Ours needs none, so it may
     believe that it has it."""
     from anyhook.tables.drive_rows import KEY, PROVIDER
@@ -155,10 +160,10 @@ def _written() -> dict[str, Json]:
         "enabled_providers": [PROVIDER],
         "provider": {PROVIDER: provider},
     }
-    lock: Json = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}
+    lock: Json = {"packages": {"": {"dependencies": {package: "*"}}}}
     packages = {
         f"{folder}/{name}": text
-        for folder in ("{config}/opencode", "{project}/.opencode")
+        for folder in folders
         for name, text in (("package-lock.json", lock), ("node_modules/.keep", ""))
     }
     return {"{home}/live-config.json": settings, **packages}

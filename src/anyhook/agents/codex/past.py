@@ -1,0 +1,64 @@
+"""Codex' transcripts: `sessions/YEAR/MONTH/DAY/rollout-….jsonl` in its folder. They call its shell by the names
+that the model has for it; here it is called `Bash`, as for its hooks."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from anyhook.tables.past import Past, PastSession, files_below, inner, json_lines, json_object, ns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from anyhook.model.json_types import Json
+    from anyhook.tables.past import PastEvent
+    from anyhook.tables.rows import Roots
+
+SHELLS = ("exec_command", "shell", "shell_command", "container.exec", "local_shell", "unified_exec")
+CALLS = ("function_call", "custom_tool_call", "local_shell_call")
+
+
+def places(roots: Roots) -> list[str]:
+    folder = roots.env.get("CODEX_HOME") or f"{roots.home}/.codex"
+    found = [path for name in ("sessions", "archived_sessions") for path in files_below(f"{folder}/{name}", ".jsonl")]
+    return [path for path in found if "/rollout-" in path]
+
+
+def events(path: str) -> Iterator[PastEvent]:
+    session = PastSession()
+    for line in json_lines(path):
+        at, payload = ns_of(line.get("timestamp")), line.get("payload")
+        session.project = str(inner(payload, "cwd") or session.project)
+        if line.get("type") == "session_meta":
+            session.session = str(inner(payload, "id") or "")
+        if line.get("type") != "response_item":
+            continue
+        kind = inner(payload, "type")
+        if kind == "message" and inner(payload, "role") == "user":
+            yield from session.prompt(at, inner(payload, "content"))
+        elif kind in CALLS:
+            tool, given = _call(payload, str(kind))
+            yield from session.call(at, inner(payload, "call_id"), tool, given)
+        elif kind in ("function_call_output", "custom_tool_call_output"):
+            output = inner(payload, "output")
+            failed = inner(json_object(output), "metadata", "exit_code") not in (None, 0)
+            yield from session.result(at, inner(payload, "call_id"), output, failed=failed)
+
+
+def _call(payload: Json, kind: str) -> tuple[str, Json]:
+    """Tool and input, as a hook is given them."""
+    name = str(inner(payload, "name") or "local_shell")
+    if kind == "custom_tool_call":
+        return name, {"command": inner(payload, "input")}
+    given = json_object(inner(payload, "action" if kind == "local_shell_call" else "arguments"))
+    if name not in SHELLS:
+        return name, given
+    line = given.get("cmd", given.get("command"))
+    if isinstance(line, list):
+        words = [str(word) for word in line]
+        line = words[2] if len(words) == 3 and words[1] in ("-c", "-lc") else shlex.join(words)
+    return "Bash", {"command": line}
+
+
+PAST = Past(places, events)

@@ -1,0 +1,42 @@
+"""Copilot CLI's transcripts: `session-state/SESSION/events.jsonl` in its folder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anyhook.tables.past import Past, PastSession, files_below, inner, json_lines, ns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from anyhook.tables.past import PastEvent
+    from anyhook.tables.rows import Roots
+
+
+def places(roots: Roots) -> list[str]:
+    folder = roots.env.get("COPILOT_HOME") or f"{roots.home}/.copilot"
+    return files_below(f"{folder}/session-state", "events.jsonl")
+
+
+def events(path: str) -> Iterator[PastEvent]:
+    session = PastSession()
+    for line in json_lines(path):
+        at, data = ns_of(line.get("timestamp")), line.get("data")
+        match line.get("type"):
+            case "session.start" | "session.resume":
+                session.session = str(inner(data, "sessionId") or session.session)
+                session.project = str(inner(data, "context", "cwd") or session.project)
+            case "user.message":
+                yield from session.prompt(at, inner(data, "content"))
+            case "tool.execution_start":
+                tool, given = inner(data, "toolName"), inner(data, "arguments")
+                yield from session.call(at, inner(data, "toolCallId"), tool, given)
+            case "tool.execution_complete":
+                failed = inner(data, "success") is False
+                output = inner(data, "error", "message") if failed else inner(data, "result", "content")
+                yield from session.result(at, inner(data, "toolCallId"), output, failed=failed)
+            case _:
+                pass
+
+
+PAST = Past(places, events)

@@ -1,0 +1,69 @@
+"""Gemini CLI's transcripts: `~/.gemini/tmp/PROJECT/chats/session-….jsonl`, in which a later line about a message
+replaces an earlier one; before that, the same as one JSON object."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anyhook.tables.past import Past, PastSession, files_below, inner, json_lines, ns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from anyhook.model.json_types import Json
+    from anyhook.tables.past import PastEvent
+    from anyhook.tables.rows import Roots
+
+
+def places(roots: Roots) -> list[str]:
+    found = files_below(f"{roots.home}/.gemini/tmp", ".json", ".jsonl")
+    return [path for path in found if "/chats/session-" in path]
+
+
+def events(path: str) -> Iterator[PastEvent]:
+    messages: dict[str, dict[str, Json]] = {}
+    session = PastSession(project=_project(path))
+    for line in _lines(path):
+        session.session = str(line.get("sessionId") or session.session)
+        told = inner(line, "$set", "messages") or line.get("messages") or [line]
+        for each in told if isinstance(told, list) else ():
+            if isinstance(each, dict) and each.get("id") is not None:
+                messages[str(each["id"])] = each
+    for message in messages.values():
+        at = ns_of(message.get("timestamp"))
+        if message.get("type") == "user":
+            yield from session.prompt(at, message.get("content"))
+        calls = message.get("toolCalls")
+        for call in calls if isinstance(calls, list) else ():
+            when = ns_of(inner(call, "timestamp")) or at
+            yield from session.call(when, inner(call, "id"), inner(call, "name"), inner(call, "args"))
+            failed = inner(call, "status") == "error"
+            yield from session.result(when, inner(call, "id"), _output(inner(call, "result")), failed=failed)
+
+
+def _lines(path: str) -> Iterator[dict[str, Json]]:
+    if path.endswith(".jsonl"):
+        yield from json_lines(path)
+        return
+    from anyhook.tables.past import json_object
+
+    with open(path, encoding="utf-8", errors="replace") as file:
+        yield json_object(file.read())
+
+
+def _output(result: Json) -> Json:
+    first = result[0] if isinstance(result, list) and result else result
+    response = inner(first, "functionResponse", "response")
+    return inner(response, "output") or inner(response, "error") or response
+
+
+def _project(path: str) -> str:
+    """The folder that the agent worked in: a file beside the chats names it."""
+    try:
+        with open(f"{path.rpartition('/chats/')[0]}/.project_root", encoding="utf-8", errors="replace") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+PAST = Past(places, events)

@@ -1,0 +1,51 @@
+"""goose's transcripts: the table of messages in `goose/sessions/sessions.db`, in the user's data folder."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from anyhook.documents.sqlite import rows
+from anyhook.tables.past import Past, PastSession, inner, json_object, ns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from anyhook.tables.past import PastEvent
+    from anyhook.tables.rows import Roots
+
+MESSAGES = (
+    "SELECT m.session_id, s.working_dir, m.role, m.content_json, m.created_timestamp FROM messages m "
+    "JOIN sessions s ON s.id = m.session_id ORDER BY m.session_id, m.id"
+)
+
+
+def places(roots: Roots) -> list[str]:
+    path = f"{roots.xdg('XDG_DATA_HOME', '.local/share')}/goose/sessions/sessions.db"
+    return [path] if os.path.isfile(path) else []
+
+
+def events(path: str) -> Iterator[PastEvent]:
+    session = PastSession()
+    for identity, folder, role, content, created in rows(path, MESSAGES):
+        if identity != session.session:
+            session = PastSession(str(identity), str(folder))
+        at = ns_of(created)
+        parts = json_object(f'{{"parts": {content}}}').get("parts")
+        for part in parts if isinstance(parts, list) else ():
+            match inner(part, "type"):
+                case "text" if role == "user":
+                    yield from session.prompt(at, inner(part, "text"))
+                case "toolRequest":
+                    call = inner(part, "toolCall", "value")
+                    yield from session.call(at, inner(part, "id"), inner(call, "name"), inner(call, "arguments"))
+                case "toolResponse":
+                    result = inner(part, "toolResult")
+                    output = inner(result, "value", "content") or inner(result, "error")
+                    failed = inner(result, "status") == "error" or inner(result, "value", "isError") is True
+                    yield from session.result(at, inner(part, "id"), output, failed=failed)
+                case _:
+                    pass
+
+
+PAST = Past(places, events)

@@ -1,0 +1,94 @@
+"""`anyhook import`: transcripts of agents into the past, so that rules can be tried before anything was recorded."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from anyhook.cli.failure import FINDINGS, BadCall
+from anyhook.cli.options import JsonOptions, option
+from anyhook.cli.verbs import verb
+from anyhook.cli.view import render
+from anyhook.documents.files import Files
+from anyhook.documents.places import config_file, home_of, make_private_dir, state_dir
+from anyhook.journal.record import JournalPolicy, secrets_of
+from anyhook.journal.timespec import parse_time
+from anyhook.journal.writer import Bounds
+from anyhook.model.words import FULL
+from anyhook.replay.imported import FOLDER, Importer
+from anyhook.state.plans import Setup
+from anyhook.state.settings import read_settings
+from anyhook.tables.registry import HOSTS, past
+from anyhook.tables.shapes import guess
+
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+    from anyhook.replay.imported import Imported
+
+
+class ImportOptions(JsonOptions):
+    since: str | None = option("--since", "Only from this time on: 2h, 30d, 2026-11-15.", "TIME")
+
+
+@verb("import", ImportOptions, "anyhook import claude --since 30d", [click.Argument(["agents"], nargs=-1)])
+def import_(agents: tuple[str, ...], options: ImportOptions) -> int:
+    """Read the transcripts that agents keep of their sessions; without a name, of all whose transcripts can be read.
+
+    Prompts and tool calls go into a journal of their own beside the one of fired events. `anyhook backtest` and
+    `anyhook report` look at both. Nothing is imported twice, and secrets stay out, as they do of the other journal.
+
+    \b
+    Exit status: 0 done, 1 a transcript could not be read, 3 bad call.
+    """
+    readers = {name: found for name in HOSTS if (found := past(name)) is not None}
+    for name in agents:
+        if name not in readers:
+            raise BadCall(f"transcripts of `{name}` cannot be read.{guess(name, readers)} Known: {', '.join(readers)}.")
+    try:
+        since_ns = 0 if options.since is None else parse_time(options.since, datetime.now())
+    except ValueError as error:
+        raise BadCall(f"--since: {error}") from None
+    setup = Setup.of(os.getcwd(), dict(os.environ))
+    folder = state_dir(os.environ)
+    done: dict[str, Imported] = {}
+    try:
+        make_private_dir(f"{folder}/{FOLDER}")
+        importer = Importer(folder, *_policy())
+        for name in agents or readers:
+            done[name] = importer.read(name, readers[name], setup.roots(()), since_ns)
+        importer.close()
+    except OSError as error:
+        raise BadCall(f"nothing can be kept in {folder}/{FOLDER} ({error.strerror}). Make it writable.") from None
+    if options.json:
+        rows: dict[str, Json] = {
+            name: {**{key: getattr(one, key) for key in one.fields}, "unread": [*one.unread]}
+            for name, one in done.items()
+        }
+        render.json_out({"agents": rows}, indent=2)
+    else:
+        _say(done)
+    return FINDINGS if any(one.unread for one in done.values()) else 0
+
+
+def _say(done: dict[str, Imported]) -> None:
+    found = {name: one for name, one in done.items() if one.files}
+    for name, one in found.items():
+        render.out(f"{name}: {one.new:,} new of {one.events:,} events, in {one.sessions:,} session(s)")
+        for why in one.unread:
+            render.say(f"  not read: {why}")
+    without = [name for name in done if name not in found]
+    if without:
+        render.say(f"No transcripts of {', '.join(without)}.")
+    if any(one.events for one in done.values()):
+        render.say("Try a rule on them: anyhook report ID, or: anyhook backtest --everywhere ID")
+
+
+def _policy() -> tuple[JournalPolicy, Bounds]:
+    """What may be kept, and how much, as the user's settings say it of the other journal."""
+    kept = read_settings(config_file(os.environ), Files(), home_of(os.environ)).journal
+    bounds = {key: value for key in Bounds.fields if isinstance(value := kept.get(key), int)}
+    policy = JournalPolicy(secrets_of(os.environ), str(kept.get("bodies", FULL)), frozenset(os.environ), {})
+    return policy, Bounds(**bounds)

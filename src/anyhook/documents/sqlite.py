@@ -1,0 +1,24 @@
+"""Other programs' SQLite files, read and never written."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from anyhook.model.json_types import Json
+
+
+def rows(path: str, query: str) -> Iterator[tuple[Json, ...]]:
+    """What a query finds; OSError where the file cannot be read, or has other tables than the query asks for."""
+    try:
+        opened = sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True, timeout=5.0)
+        try:
+            yield from opened.execute(query)
+        finally:
+            opened.close()
+    except sqlite3.Error as error:
+        raise OSError(0, str(error), path) from None

@@ -1,0 +1,41 @@
+"""A function of a `hooks.py`, in a process of its own: never in the agent's, nor in ours. It gets and answers JSON;
+`anyhook.hooks.worker` is the other end."""
+
+from __future__ import annotations
+
+import sys
+
+from anyhook.documents.places import state_dir
+from anyhook.model import lean_json
+from anyhook.model.call import Call, Run
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.handlers import Waitable
+    from anyhook.model.hook import Hook
+    from anyhook.model.json_types import Json
+    from anyhook.tables.rows import Scene
+
+WORKER = "from anyhook.hooks.worker import main; main()"
+
+
+def start_function(hook: Hook, call: Call, scene: Scene) -> Waitable | Run:
+    """Start the process; it is waited for and ended like any command."""
+    from anyhook.process.run import start
+
+    given = hook.spec.get("given")
+    kept = lean_json.digest(f"{hook.source}\0{scene.session}".encode("utf-8", "surrogateescape"))[:32]
+    task: dict[str, Json] = {
+        "file": hook.source,
+        "function": hook.spec["function"],
+        "modules": hook.spec.get("modules") or {},
+        "event": scene.event.name,
+        "project": scene.project,
+        "session": scene.session,
+        "store": f"{state_dir(scene.env)}/sessions/{kept}.json",
+        "data": scene.event.data,
+        **(given if isinstance(given, dict) else {}),
+    }
+    stdin = lean_json.dumps(task).encode("utf-8", "surrogatepass")
+    argv = (sys.executable, "-P", "-c", WORKER)
+    return start(Call(argv, stdin, dict(scene.env), scene.project, call.limit_s, ""))

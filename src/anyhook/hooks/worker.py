@@ -1,0 +1,158 @@
+"""The process of one function: imports its `hooks.py`, calls it, prints what it asks for as JSON. Nothing that the
+function does, raises or prints reaches the engine but its answer."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from anyhook.model import lean_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from importlib.machinery import ModuleSpec
+    from types import CodeType, ModuleType
+    from typing import Any
+
+    from anyhook.model.json_types import Json
+
+NAME = "hooks"
+"""What the file's module is called."""
+
+
+def main() -> None:
+    task = lean_json.loads(sys.stdin.buffer.read().decode("utf-8", "surrogatepass"))
+    assert isinstance(task, dict)  # noqa: S101 (from the process that started us)
+    answer_end = os.dup(1)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    sys.dont_write_bytecode = True
+    try:
+        answer = answer_of(task)
+    except BaseException as error:  # noqa: BLE001 (whatever a hook raises, SystemExit included, is its own failure)
+        sys.stderr.write(f"{_place(error, str(task['file']))}{type(error).__name__}: {error}\n")
+        sys.stderr.flush()
+        os._exit(1)
+    sys.stderr.flush()
+    while answer:
+        answer = answer[os.write(answer_end, answer) :]
+    os._exit(0)
+
+
+def answer_of(task: dict[str, Json]) -> bytes:
+    """Call the function: what it asks for, as JSON."""
+    from anyhook.hooks.call import HookCall, HookSession, Programs
+    from anyhook.hooks.decide import Collected, Decided
+
+    data, facts, paths = task["data"], task["facts"], task["paths"]
+    assert isinstance(data, dict)  # noqa: S101 (of our own making, as the next)
+    assert isinstance(facts, dict)  # noqa: S101
+    assert isinstance(paths, list)  # noqa: S101
+    known: dict[str, Any] = {
+        name: tuple(tuple(each) if isinstance(each, list) else each for each in _list(facts.get(name)))
+        for name in Programs.fields
+    }
+    given = data.get("input")
+    session = HookSession(str(task["session"]), str(task["store"]))
+    call = HookCall(
+        event=str(task["event"]),
+        agent=str(task["agent"]),
+        project=str(task["project"]),
+        tool=str(data.get("tool") or ""),
+        input=given if isinstance(given, dict) else {},
+        command=str(task["command"]),
+        path=str(paths[0]) if paths else "",
+        paths=tuple(str(path) for path in paths),
+        prompt=str(data.get("prompt") or ""),
+        message=str(data.get("message") or ""),
+        output=data.get("output"),
+        error=str(data.get("tool_error") or ""),
+        facts=Programs(**known),
+        data=data,
+        session=session,
+    )
+    modules = task["modules"]
+    function = getattr(_load(str(task["file"]), modules if isinstance(modules, dict) else {}), str(task["function"]))
+    try:
+        result = function(call)
+    except Decided:
+        result = None
+    session.close()
+    if result is not None:
+        what = f"{task['function']} returned {type(result).__name__}"
+        raise TypeError(f"{what}; call deny(…) or what else is meant, and return nothing")
+    made: dict[str, Json] = {}
+    if Collected.verdict:
+        made.update(verdict=Collected.verdict, reason=str(Collected.reason))
+    if Collected.context:
+        made["context"] = "\n".join(map(str, Collected.context))
+    if Collected.messages:
+        made["message"] = "\n".join(map(str, Collected.messages))
+    fields = dict(Collected.fields)
+    if Collected.command is not None:
+        if not task["command_key"]:
+            raise TypeError("the call has no command to rewrite")
+        fields[str(task["command_key"])] = Collected.command
+    if fields:
+        made["input"] = {**call.input, **fields}
+    return lean_json.dumps(made, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def _list(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else []
+
+
+def _load(path: str, modules: Mapping[str, Json]) -> ModuleType:
+    """The module of a `hooks.py`. From its folder it can import what its source names, and nothing else: the rest is
+    not approved."""
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    sys.meta_path.append(Beside({name: str(place) for name, place in modules.items()}))  # last: it replaces nothing
+    spec = spec_from_file_location(NAME, path, loader=_loader(NAME, path))
+    if spec is None or spec.loader is None:
+        raise ImportError(path)
+    module = module_from_spec(spec)
+    sys.modules[NAME] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+class Beside:
+    """Finds the modules beside a `hooks.py`."""
+
+    def __init__(self, modules: Mapping[str, str]) -> None:
+        self.modules = modules
+
+    def find_spec(self, name: str, _path: object = None, _target: object = None) -> ModuleSpec | None:
+        from importlib.util import spec_from_file_location
+
+        place = self.modules.get(name)
+        if place is None:
+            return None
+        below = [os.path.dirname(place)] if place.endswith("/__init__.py") else None
+        return spec_from_file_location(name, place, loader=_loader(name, place), submodule_search_locations=below)
+
+
+def _loader(name: str, path: str):  # type: ignore[no-untyped-def]
+    from importlib.machinery import SourceFileLoader
+
+    class SourceOnly(SourceFileLoader):
+        """Runs the source that was approved: a compiled file beside it could say something else."""
+
+        def get_code(self, fullname: str) -> CodeType:
+            place = self.get_filename(fullname)
+            code: CodeType = self.source_to_code(self.get_data(place), place)
+            return code
+
+    return SourceOnly(name, path)
+
+
+def _place(error: BaseException, path: str) -> str:
+    """Where in the hook's file it happened."""
+    found, trace = "", error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == path:
+            found = f"{path}:{trace.tb_lineno}: "
+        trace = trace.tb_next
+    return found

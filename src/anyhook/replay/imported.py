@@ -1,0 +1,100 @@
+"""The imported past: what transcripts of agents tell, in a journal of its own beside that of fired events. Nothing was
+asked then, so no line has a decision; rules and hooks can be tried on it from the first day."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from anyhook.journal.record import JournalPolicy, head_of, record
+from anyhook.journal.search import Wanted, search
+from anyhook.journal.writer import Bounds, JournalWriter
+from anyhook.model.decision import Decision
+from anyhook.model.event import Event
+from anyhook.model.lean_json import digest, dumps
+from anyhook.model.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from anyhook.journal.read import JournalLine
+    from anyhook.tables.past import Past, PastEvent
+    from anyhook.tables.rows import Roots
+
+FOLDER = "imported"
+AT_ONCE = 500
+"""How many lines are written at a time."""
+
+
+class Imported(Record):
+    """What one agent's transcripts held."""
+
+    files: int = 0
+    sessions: int = 0
+    events: int = 0
+    new: int = 0
+    unread: tuple[str, ...] = ()
+    """Files that could not be read, and why."""
+
+
+def pasts(state_dir: str) -> list[str]:
+    """The journals of fired events and of imported ones, as far as there are any."""
+    return [folder for folder in (state_dir, f"{state_dir}/{FOLDER}") if os.path.isdir(folder)]
+
+
+def search_all(state_dir: str, wanted: Wanted) -> Iterator[JournalLine]:
+    """The records of both."""
+    for folder in pasts(state_dir):
+        yield from search(folder, wanted)
+
+
+class Importer:
+    """Writes events that are not there yet."""
+
+    def __init__(self, state_dir: str, policy: JournalPolicy, bounds: Bounds) -> None:
+        self.policy = policy
+        self.folder = f"{state_dir}/{FOLDER}"
+        self._writer = JournalWriter(self.folder, bounds)
+        self._known: set[str] = set()
+        for line in search(self.folder, Wanted()) if os.path.isdir(self.folder) else ():
+            self._known.add(_key(str(line.host), str(line.session), str(line.event), line.at_ns or 0, line.data))
+
+    def read(self, agent: str, past: Past, roots: Roots, since_ns: int) -> Imported:
+        """Takes in what an agent has kept since then. OSError where nothing can be written."""
+        files, count, new = 0, 0, 0
+        sessions: set[str] = set()
+        unread: list[str] = []
+        waiting: list[bytes] = []
+        for path in past.places(roots):
+            files += 1
+            try:
+                for event in past.events(path):
+                    if event.at_ns < since_ns or not event.session:
+                        continue
+                    count += 1
+                    sessions.add(event.session)
+                    key = _key(agent, event.session, event.name, event.at_ns, event.data)
+                    if key not in self._known:
+                        self._known.add(key)
+                        waiting.append(self._line(agent, event))
+            except OSError as error:
+                unread.append(f"{path}: {error.strerror or error}")
+            new += len(waiting)
+            for start in range(0, len(waiting), AT_ONCE):
+                self._writer.append(waiting[start : start + AT_ONCE])
+            waiting.clear()
+        return Imported(files, len(sessions), count, new, tuple(unread))
+
+    def close(self) -> None:
+        self._writer.close()
+
+    def _line(self, agent: str, event: PastEvent) -> bytes:
+        policy = self.policy.replace(caller=(agent, event.project, ""), session=event.session)
+        made = Event(event.name, event.data, hosted=True)
+        return record(head_of(made, "shadow", policy), Decision(event.name), (), policy, event.at_ns)
+
+
+def _key(agent: str, session: str, event: str, at_ns: int, data: Mapping[str, object]) -> str:
+    """One event of one session; by its call where it has one, else by its time."""
+    call = str(data.get("call_id") or at_ns)
+    return digest(dumps([agent, session, event, call]).encode())

@@ -1,0 +1,136 @@
+"""What agents keep of their sessions, as events: the words that each agent's reader of transcripts is written in. It
+judges nothing, and a line that cannot be read is skipped."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from anyhook.model.record import Record
+from anyhook.model.texts import text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from anyhook.model.json_types import Json
+    from anyhook.tables.rows import Roots
+
+    Object = dict[str, Json]
+
+MAX_FILE = 512 << 20
+"""Bytes beyond which a transcript is not read."""
+
+
+class PastEvent(Record):
+    """One event of a session that was kept, in the agent's own words for tools and inputs."""
+
+    at_ns: int
+    session: str
+    project: str
+    name: str
+    data: dict[str, Json]
+
+
+class Past(Record):
+    """How an agent's transcripts are found and read."""
+
+    places: Callable[[Roots], list[str]]
+    events: Callable[[str], Iterator[PastEvent]]
+    """The events of one file; OSError where it cannot be read."""
+
+
+class PastSession:
+    """Turns what a transcript tells into events, in its order. A result belongs to the call with its id."""
+
+    def __init__(self, session: str = "", project: str = "") -> None:
+        self.session, self.project = session, project
+        self._calls: dict[str, Object] = {}
+
+    def prompt(self, at_ns: int, text: Json) -> Iterator[PastEvent]:
+        said = text_in(text)
+        if said and not said.startswith("<"):  # what the agent itself adds is in tags
+            yield self._event(at_ns, "user_prompt_submit", {"prompt": said})
+
+    def call(self, at_ns: int, identity: Json, tool: Json, given: Json) -> Iterator[PastEvent]:
+        key = str(identity or "")
+        if not isinstance(tool, str) or not tool or (key and key in self._calls):
+            return
+        data: Object = {"tool": tool, "input": given if isinstance(given, dict) else {}, "call_id": key}
+        self._calls[key] = data
+        yield self._event(at_ns, "pre_tool", data)
+
+    def result(self, at_ns: int, identity: Json, output: Json, *, failed: bool) -> Iterator[PastEvent]:
+        data = self._calls.pop(str(identity or ""), None)
+        if data is None:
+            return
+        said = text_in(output)
+        more: Object = {"tool_error": said} if failed else {"output": said}
+        yield self._event(at_ns, "post_tool_failure" if failed else "post_tool", {**data, **more})
+
+    def _event(self, at_ns: int, name: str, data: Object) -> PastEvent:
+        return PastEvent(at_ns, self.session, self.project, name, data)
+
+
+def text_in(value: Json) -> str:
+    """The text of a message: as it is, or as a list of parts that hold texts."""
+    if isinstance(value, list):
+        parts = [each.get("text") if isinstance(each, dict) else each for each in value]
+        return "\n".join(part for part in parts if isinstance(part, str))
+    if isinstance(value, dict):
+        inner = value.get("content", value.get("output"))
+        return text_in(inner) if inner is not None else text_of(value)
+    return "" if value is None else text_of(value)
+
+
+def json_lines(path: str) -> Iterator[Object]:
+    """The objects of a file with one JSON object a line; OSError where it cannot be read."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        if os.fstat(file.fileno()).st_size > MAX_FILE:
+            return
+        for line in file:
+            try:
+                found = json.loads(line)
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(found, dict):
+                yield found
+
+
+def json_object(text: Json) -> Object:
+    """The object that a text holds, or that it is; {} for anything else."""
+    if isinstance(text, str):
+        try:
+            text = json.loads(text)
+        except (ValueError, RecursionError):
+            return {}
+    return text if isinstance(text, dict) else {}
+
+
+def inner(value: Json, *keys: str) -> Json:
+    """What nested objects hold; None where a key is missing."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def ns_of(value: Json) -> int:
+    """Nanoseconds of a time in ISO 8601, in seconds or in milliseconds; 0 for anything else."""
+    if isinstance(value, str):
+        try:
+            parsed = datetime.fromisoformat(value)
+        except ValueError:
+            return 0
+        return int((parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp() * 1e9)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return int(value * (1e6 if value > 1e11 else 1e9))
+    return 0
+
+
+def files_below(folder: str, *endings: str) -> list[str]:
+    """The files of a folder and those below it whose names end so, in order."""
+    found = [
+        os.path.join(place, name) for place, _, names in os.walk(folder) for name in names if name.endswith(endings)
+    ]
+    return sorted(found)

@@ -1,0 +1,115 @@
+"""How a hook says something in its dialect's own words: the opposite of reading its answer. It knows the rows alone, so
+that every dialect that can be read can be spoken."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anyhook.model import lean_json
+from anyhook.model.outcome import BLOCK
+from anyhook.model.record import Record
+from anyhook.tables.rows import BLOCKING
+
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+    from anyhook.model.words import Verdict
+    from anyhook.tables.rows import Dialect, EventRow, Key, Reply
+
+SPECIFIC = "hookSpecificOutput"
+"""The object for one event's answers, in every dialect that has one."""
+
+REASONS = {"reason": "reason", "message": "messages"}
+"""Where a reason is taken from → what a key with it does."""
+
+
+class Spoken(Record):
+    """What a hook prints, and the status with which it ends."""
+
+    stdout: str = ""
+    stderr: str = ""
+    status: int = 0
+
+
+def verdict(dialect: Dialect, row: EventRow, canonical: str, word: Verdict, reason: str) -> Spoken | None:
+    """How a hook of this event blocks or asks; None where it cannot. A refusal is an object and an exit status at once
+    where the dialect reads both: a script that goes on and ends with 0 has refused all the same."""
+    reply = _reply(dialect, canonical)
+    heard = _heard(reply, canonical)
+    status = _blocking_status(reply) if word == BLOCK else 0
+    answer: dict[str, Json] = {}
+    for key in sorted(heard, key=lambda each: not each.on):  # what is meant for this event before what is for all
+        said = _word(key, reply, canonical, word)
+        if said is None:
+            continue
+        made: dict[str, Json] = {}
+        _put(made, key.path, said)
+        wanted = next((REASONS[source] for source in reply.json_reasons if source in REASONS), "")
+        reasons = [each.path for each in heard if each.does == wanted]
+        for path in sorted(reasons, key=lambda each: each[:-1] != key.path[:-1])[:1]:
+            _put(made, path, reason)
+        _complete(made, key, row, dialect)
+        if reply.spoils is None or not reply.spoils(made, canonical):
+            answer = made
+            break
+    if not answer and not status:
+        return None
+    return Spoken(
+        lean_json.dumps(answer, ensure_ascii=False) if answer else "", reason if word == BLOCK else "", status
+    )
+
+
+def context(dialect: Dialect, row: EventRow, canonical: str, text: str) -> Spoken | None:
+    """How a hook of this event tells the model something; None where it cannot."""
+    reply = _reply(dialect, canonical)
+    for key in _heard(reply, canonical):
+        if key.does == "context":
+            answer: dict[str, Json] = {}
+            _put(answer, key.path, [text] if key.kind == "strings" else text)
+            _complete(answer, key, row, dialect)
+            return Spoken(lean_json.dumps(answer, ensure_ascii=False))
+    heard = reply.text_does == "context" and (not reply.text_on or canonical in reply.text_on)
+    return Spoken(text) if heard and reply.read(text.encode())[0] == "text" else None
+
+
+def _reply(dialect: Dialect, canonical: str) -> Reply:
+    reply = dialect.replies["command"]
+    return reply.on_event.get(canonical, reply)
+
+
+def _heard(reply: Reply, canonical: str) -> list[Key]:
+    return [key for key in reply.keys if not key.on or canonical in key.on]
+
+
+def _word(key: Key, reply: Reply, canonical: str, wanted: Verdict) -> Json:
+    """What a key holds to say a verdict; None where it cannot say it."""
+    if wanted == BLOCK and key.does in ("block", "block_unless"):
+        return key.does == "block"
+    if key.does == "note" and key.kind == "bool" and reply.finish is not None:  # it may say so with others
+        return True if reply.finish({key.path[-1]: True}, canonical).get("verdict") == wanted else None
+    words = [word for word, means, on in key.words if means == wanted and (not on or canonical in on)]
+    return words[0] if words and key.does == "verdict" else None
+
+
+def _blocking_status(reply: Reply) -> int:
+    """The exit status that refuses, 0 where none does."""
+    found = [status for status, meaning in reply.exits.items() if meaning in BLOCKING]
+    if not found and reply.otherwise in BLOCKING:
+        found = [status for status in (2, 1, 3) if status not in reply.exits]
+    return 2 if 2 in found else next(iter(found), 0)
+
+
+def _complete(answer: dict[str, Json], key: Key, row: EventRow, dialect: Dialect) -> None:
+    """What a key needs beside it: the event's name in an object of its answers, and what the dialect's example has."""
+    example = dialect.scaffold.answers.get(".".join(key.path)) if dialect.scaffold else None
+    for name, value in example.items() if isinstance(example, dict) else ():
+        answer.setdefault(name, value)
+    inner = answer.get(SPECIFIC)
+    if isinstance(inner, dict):
+        inner.setdefault("hookEventName", row.native)
+
+
+def _put(made: dict[str, Json], path: tuple[str, ...], value: Json) -> None:
+    for key in path[:-1]:
+        inner = made.setdefault(key, {})
+        made = inner if isinstance(inner, dict) else {}
+    made[path[-1]] = value

@@ -1,0 +1,48 @@
+"""Long context: what is more than a host takes is cut here, with a mark that says so, and all of it is kept in a file.
+A host that cuts it would do so in silence."""
+
+from __future__ import annotations
+
+import os
+
+from anyhook.documents.places import state_dir, write_private
+from anyhook.model.lean_json import digest
+from anyhook.model.problem import WARNING, Problem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from anyhook.model.firing import Settled
+
+KEPT = 50
+"""How many files stay; the oldest go first."""
+
+
+def cut(settled: Settled, limit: int, env: Mapping[str, str], where: str) -> Settled:
+    """The same with a context of at most `limit` bytes, and a problem if it was longer."""
+    data = str(settled.effects["context"]).encode("utf-8", "replace")
+    if len(data) <= limit:
+        return settled
+    path = _kept(f"{state_dir(env)}/context", data)
+    place = f"all of it is in {path}" if path else "the rest could not be kept"
+    mark = f"\n\n[anyhook cut this context: it had {len(data):,} bytes, and this agent takes {limit:,}; {place}]"
+    head = data[: max(limit - len(mark.encode()), 0)].decode("utf-8", "ignore")
+    what = f"the context of {len(data):,} bytes was cut to {limit:,}"
+    fix = f"Let the hooks say less. {f'All of it is in {path}.' if path else ''}".strip()
+    problem = Problem("context-cut", what, where, "this agent takes no more at once", fix, WARNING)
+    return settled.replace(effects={**settled.effects, "context": head + mark}, problems=(*settled.problems, problem))
+
+
+def _kept(folder: str, data: bytes) -> str:
+    """Where it was written; "" where that failed."""
+    path = f"{folder}/{digest(data)[:16]}.txt"
+    try:
+        write_private(path, data)
+        with os.scandir(folder) as found:
+            by_age = sorted((entry.stat().st_mtime_ns, entry.path) for entry in found)
+        for _, old in by_age[:-KEPT]:
+            os.unlink(old)
+    except OSError:
+        return path if os.path.isfile(path) else ""
+    return path

@@ -1,0 +1,125 @@
+"""Events that the native launcher has answered by itself, because nobody hooked them: they come as datagrams, and are
+written down here, while nobody waits. One process writes those of a while and ends."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import socket
+import struct
+
+from anyhook.journal.journal import Recorder
+from anyhook.model.decision import Decision
+from anyhook.model.record import Record
+from anyhook.state.plans import Setup, read_plan
+from anyhook.walk.bridge import looked_at, named, read
+from anyhook.walk.receive import project_of
+from anyhook.warm.messages import HEADER, Gone
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import NoReturn
+
+NOTE = 0x31_6B_68_6E
+LARGEST = 1 << 20
+"""More than a datagram of the launcher can be."""
+IDLE_MS = 1000
+MAX_NOTES = 500
+"""A process ends after this many, or after a second without any: whatever it has gathered goes with it."""
+CREDENTIALS = struct.Struct("3i")
+
+
+class Note(Record):
+    """A call that was answered."""
+
+    words: list[str]
+    env: dict[bytes, bytes]
+    folder: bytes
+    """The caller's current one."""
+    payload: bytes
+
+
+def notes_path(path: str) -> str:
+    """The socket for datagrams, beside a server's own."""
+    return f"{path}.notes"
+
+
+def open_notes(path: str) -> socket.socket:
+    """The end that listens. Whoever holds the server's lock owns the path."""
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+    listener.setblocking(False)
+    place = notes_path(path)
+    if os.path.lexists(place):
+        os.unlink(place)
+    listener.bind(place)
+    return listener
+
+
+def write_notes(listener: socket.socket, busy: Callable[[], None], tell_failure: Callable[[], None]) -> NoReturn:
+    """In a fork of the server: writes what comes until nothing comes. `busy` is called for each, and `tell_failure`
+    for one that could not be written down."""
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGCHLD, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    poll = select.poll()
+    poll.register(listener, select.POLLIN)
+    for _ in range(MAX_NOTES):
+        if not poll.poll(IDLE_MS):
+            break
+        try:
+            note = receive_note(listener)
+            busy()
+            is_written = not write_note(note).problems
+        except BlockingIOError:
+            continue  # somebody else has taken it
+        except Exception:  # noqa: BLE001 (whoever makes the next call in the ordinary way is told)
+            is_written = False
+        if not is_written:
+            tell_failure()
+    os._exit(0)
+
+
+def receive_note(listener: socket.socket) -> Note:
+    data, ancillary, _, _ = listener.recvmsg(LARGEST, socket.CMSG_SPACE(CREDENTIALS.size))
+    users = [CREDENTIALS.unpack(sent)[1] for _, kind, sent in ancillary if kind == socket.SCM_CREDENTIALS]
+    if users != [os.geteuid()] or len(data) < HEADER.size:
+        raise Gone("a note of somebody else's")
+    kind, words, variables, size = HEADER.unpack_from(data)
+    texts = data[HEADER.size : HEADER.size + size].split(b"\0")[:-1]
+    if kind != NOTE or len(texts) != words + variables:
+        raise Gone("a note that does not hold what it says")
+    env: dict[bytes, bytes] = {}
+    for entry in texts[words:]:
+        name, equals, value = entry.partition(b"=")
+        if equals and name:
+            env.setdefault(name, value)
+    folder, _, payload = data[HEADER.size + size :].partition(b"\0")
+    return Note([os.fsdecode(word) for word in texts[:words]], env, folder, payload)
+
+
+def write_note(note: Note) -> Decision:
+    """The line of an event that nobody hooked, as the ordinary way writes it; a decision with a problem where that
+    could not be done."""
+    os.chdir(note.folder)
+    os.environb.clear()
+    os.environb.update(note.env)
+    host, row = named(*note.words[2:4])
+    incoming = read(host, row, note.payload, 0.0)
+    setup = Setup.of(project_of(host, incoming.payload, os.environ), dict(os.environ))
+    plan = read_plan(setup)
+    if plan is not None:
+        mode, settings = plan.mode, plan.journal
+        looked_at(incoming, setup.env, setup.project, plan.stamps)
+    else:  # something has changed since the answer, so the settings are those of now
+        from anyhook.walk.routes import made_catalog
+
+        config = made_catalog(setup).config
+        mode, settings = config.mode, config.journal
+    recorder = Recorder(setup.env, setup.project, host.name, None, mode, settings, one_shot=True)
+    decision = Decision("")
+    for event in incoming.received.events:
+        decision = recorder.quiet(event, Decision(event.name), mode)
+    return decision

@@ -1,0 +1,150 @@
+"""Which calls reach no hook, written down for the native launcher, which then answers them without Python. A table says
+all that this depends on: the words, variables and namespaces of the call, the server, the project, and the stamps of
+every file that the plan depends on. `native/quiet.c` checks each of them again, and makes a call in doubt in the
+ordinary way."""
+
+from __future__ import annotations
+
+import os
+
+from anyhook.documents.managed import PLACE
+from anyhook.documents.places import config_file, make_private_dir, replace_file, stamp, state_dir
+from anyhook.guard.guard import CHANGERS, LOOKERS, READERS
+from anyhook.model.firing import NO_OPINION
+from anyhook.model.words import RECORD
+from anyhook.state.plans import Setup, first_missing, read_plan
+from anyhook.tables.registry import VARIABLES
+from anyhook.walk.bridge import KEEPING, named, read
+from anyhook.walk.express import completed
+from anyhook.walk.receive import project_of
+from anyhook.warm.likeness import NAMESPACES
+from anyhook.warm.place import READ_AT_START, READ_BY_NAME, checksum
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from anyhook.documents.places import Stamp
+    from anyhook.state.plans import CatalogPlan
+    from anyhook.tables.host_rows import Host, HostEvent
+
+    Entry = tuple[str, str | bytes]
+
+FOLDER = "quiet"
+MAX_TABLES = 256
+"""Beyond this many all are deleted: projects come and go."""
+
+
+def table_path(socket: str, agent: str, native: str) -> str:
+    """Where the table of a call lies, whose current folder is this process's."""
+    folder, _, name = socket.rpartition("/")
+    key = checksum("".join([f"{word}\0" for word in (agent, native, os.getcwd())]))
+    return f"{folder}/{FOLDER}/{name}-{key}"
+
+
+def delete_tables(socket: str) -> None:
+    """All of one server's."""
+    folder, _, name = socket.rpartition("/")
+    for entry in _listed(f"{folder}/{FOLDER}"):
+        if entry.startswith(f"{name}-"):
+            try:
+                os.unlink(f"{folder}/{FOLDER}/{entry}")
+            except OSError:
+                continue  # somebody else was faster
+
+
+def keep_table(socket: str, agent: str, native: str, payload: bytes, env: Mapping[bytes, bytes]) -> None:
+    """The table of a call that was answered a moment ago in the ordinary way, if it reached no hook. `env` is the
+    caller's own."""
+    host, row = named(agent, native)
+    incoming = read(host, row, payload, 0.0)
+    if any(key in incoming.payload and own not in incoming.payload for key, own in host.lent):
+        return  # another agent may be calling
+    setup = Setup.of(project_of(host, incoming.payload, os.environ), dict(os.environ))
+    plan = read_plan(setup)
+    if plan is None or not plan.is_quiet(*row.canonical) or _is_counted(plan, row):
+        return
+    entries: list[Entry] = [("W", agent), ("E", native), ("S", _shown(stamp(socket)) or "gone")]
+    entries += [("N", f"{name}={os.readlink(f'/proc/self/ns/{name}')}") for name in NAMESPACES]
+    root = os.stat("/")
+    entries.append(("/", f"{root.st_dev} {root.st_ino}"))
+    entries += _variables(host, env)
+    entries += [("p", name) for name in host.project_variables]
+    entries += [("P", path) for path in host.project]
+    entries += [pair for key, own in host.lent for pair in (("y", key), ("o", own))]
+    entries += [("R", setup.project), ("O", setup.outer)]
+    entries += _self_protection(host, row) if "pre_tool" in row.canonical else ()
+    entries += _files({**plan.checks, PLACE: stamp(PLACE)})
+    for folder in (state_dir(setup.env), os.path.dirname(config_file(setup.env))):
+        if os.path.exists(folder):
+            entries += [("L", folder), ("l", os.path.realpath(folder))]
+        else:
+            entries += _files({first_missing(folder): None})
+    answer = completed(NO_OPINION, row.silence).stdout if row.silence is not None else ""
+    entries.append(("A", f"{answer}\n" if answer else ""))
+    _write(socket, table_path(socket, agent, native), entries)
+
+
+def _is_counted(plan: CatalogPlan, row: HostEvent) -> bool:
+    """Whether the event begins a turn in which hooks count their blocks: they wait for its line."""
+    return not plan.events.keys().isdisjoint(KEEPING) and bool({"user_prompt_submit", *KEEPING} & {*row.canonical})
+
+
+def _self_protection(host: Host, row: HostEvent) -> Iterator[Entry]:
+    """How the launcher knows a call that self-protection has nothing against: by a tool that only reads, or a command
+    line that only looks. A host whose payloads are not that plain has no such calls."""
+    for field, letter in (("tool", "t"), ("input", "i")):
+        taken = [each for each in (*host.base, *row.takes) if each.field == field]
+        plain = len(taken) == 1 and len(taken[0].paths) == 1 and taken[0].make is None and field not in row.fixed
+        yield letter, taken[0].paths[0] if plain else "\n"  # no key is so, and so every such call is in doubt
+    for name, tool in host.tools.items():
+        if tool.split is not None:
+            yield "s", name
+        elif tool.ours in READERS:
+            yield "r", name
+    yield from [("c", word) for word in sorted(CHANGERS)]
+    yield from [("k", word) for word in sorted(LOOKERS)]
+
+
+def _variables(host: Host, env: Mapping[bytes, bytes]) -> Iterator[Entry]:
+    names = {os.fsencode(name) for name in (*VARIABLES, *host.project_variables, RECORD)} | {*READ_BY_NAME}
+    for prefix in map(str.encode, READ_AT_START):
+        found = {name for name in env if name.startswith(prefix)}
+        names |= found
+        yield "X", b"%b=%d" % (prefix, len(found))
+    for name in sorted(names):
+        yield ("V", b"%b=%b" % (name, env[name])) if name in env else ("U", name)
+
+
+def _files(stamps: Mapping[str, Stamp | None]) -> Iterator[Entry]:
+    for path, seen in stamps.items():
+        yield from (("F", path), ("f", _shown(seen)))
+
+
+def _shown(seen: Stamp | None) -> str:
+    return " ".join(map(str, seen)) if seen is not None else ""
+
+
+def _write(socket: str, path: str, entries: Iterable[Entry]) -> None:
+    texts = [letter.encode() + (os.fsencode(text) if isinstance(text, str) else text) for letter, text in entries]
+    data = b"".join([text + b"\0" for text in texts])
+    if data.count(b"\0") != len(texts):
+        return  # a path with a NUL: nobody knows what that would say
+    folder = os.path.dirname(path)
+    make_private_dir(folder)
+    if len(_listed(folder)) > MAX_TABLES:
+        delete_tables(socket)
+    try:
+        with open(path, "rb") as file:
+            if file.read() == data:
+                return
+    except OSError:
+        pass
+    replace_file(path, data)
+
+
+def _listed(folder: str) -> Sequence[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return ()

@@ -1,0 +1,111 @@
+"""A rehearsal: the server makes a few calls of its own before it forks, with a rule of its own, in a home of its own.
+What Python and our modules make when they are first used (tables, patterns, specialised code) is then there in every
+worker."""
+
+from __future__ import annotations
+
+import gc
+import os
+import shutil
+import socket
+import sys
+from time import monotonic, sleep
+
+from anyhook.model import lean_json
+from anyhook.state.plans import SETTLED_NS, Setup, read_plan
+from anyhook.tables.registry import HOSTS, host
+from anyhook.walk.bridge import looked_at, read
+from anyhook.walk.engine import Engine
+from anyhook.walk.receive import project_of
+from anyhook.walk.routes import from_plan, made_catalog
+from anyhook.warm.hot_pages import hot_pages
+from anyhook.warm.likeness import Likeness
+from anyhook.warm.messages import CALL, Message, receive_request, send_request
+from anyhook.warm.place import read_at_start
+from anyhook.warm.worker import open_streams
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from anyhook.model.json_types import Json
+    from anyhook.tables.host_rows import Host, HostEvent
+    from anyhook.warm.hot_pages import Span
+
+TURNS = 12
+"""Python specialises code that has run eight times."""
+RULE = '[[rule]]\nname = "rehearsal"\nwhen = "event pre_tool"\nthen = "deny"\nrun = "exit 0"\n'
+
+
+def rehearse(folder: str, stand_in: Callable[[int], None]) -> list[Span]:
+    """`folder` is made, and deleted. Which pages of memory a call writes to (see hot_pages.py); none where a rehearsal
+    is not possible: calls are slower without it, and whoever makes one is told what is wrong."""
+    shutil.rmtree(folder, ignore_errors=True)
+    project, settings = f"{folder}/project", f"{folder}/.config/anyhook"
+    env = {"HOME": folder, "PATH": os.defpath}
+    table = host(HOSTS[0])
+    row = next(row for row in table.events if "pre_tool" in row.canonical)
+    try:
+        for each in (project, settings):
+            os.makedirs(each, 0o700)
+        with open(f"{settings}/hooks.toml", "w") as file:
+            file.write(RULE)
+        sleep(2 * SETTLED_NS / 1e9)  # a plan is kept of files that are a moment old
+        for turn in range(TURNS):
+            _call(table, row, _payload(project, turn), env)
+            _transfer()
+        gc.collect()
+        gc.freeze()  # a worker that collects leaves our pages alone
+        gc.disable()
+        words = ["anyhook", "bridge", table.name, row.native]
+        return hot_pages(lambda end: _whole(words, _payload(project, TURNS), env, stand_in, end))
+    except Exception:  # noqa: BLE001
+        return []
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _payload(project: str, turn: int) -> bytes:
+    called: dict[str, Json] = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": f"{turn}"}
+    return lean_json.dumps({"session_id": "s", "cwd": project, **called}).encode()
+
+
+def _whole(
+    words: list[str], payload: bytes, env: dict[str, str], stand_in: Callable[[int], None], end: Callable[[], None]
+) -> None:
+    """In a fork: a call as a worker serves it."""
+    stdin, nowhere = os.memfd_create("stdin"), os.open(os.devnull, os.O_RDWR)
+    os.write(stdin, payload)
+    os.lseek(stdin, 0, os.SEEK_SET)
+    for number, descriptor in enumerate((stdin, nowhere, nowhere)):
+        os.dup2(descriptor, number)
+    os.environ.clear()
+    os.environ.update(env)
+    _transfer()
+    open_streams()
+    os._exit = lambda _: end()  # type: ignore[assignment,return-value]
+    sys.argv = words
+    stand_in(os.getpid())
+
+
+def _call(table: Host, row: HostEvent, payload: bytes, env: dict[str, str]) -> None:
+    """As `anyhook bridge` does it, without an agent."""
+    incoming = read(table, row, payload, monotonic())
+    setup = Setup.of(project_of(table, incoming.payload, env), env)
+    plan = read_plan(setup)
+    incoming = looked_at(incoming, setup.env, setup.project, plan.stamps if plan is not None else None)
+    catalog = from_plan(plan) or made_catalog(setup)
+    Engine(setup, catalog, one_shot=True, serves=table).bridge(table.name, row.native, incoming)
+
+
+def _transfer() -> None:
+    """A request, and the look at whoever sends it."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs, open(os.devnull, "rb") as nothing:
+        env = [b"%b=%b" % item for item in os.environb.items()]
+        send_request(ours, Message(CALL, [b"anyhook"], env, [nothing.fileno()] * 4))
+        request = receive_request(theirs)
+    for descriptor in request.descriptors:
+        os.close(descriptor)
+    read_at_start(dict(os.environb))
+    Likeness(os.getpid())

@@ -1,0 +1,158 @@
+"""Hooks that are a tool of an MCP server: a real server on stdio, started for the call, answers in a hook's words."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from anyhook import Engine, Event
+from anyhook.handlers.mcp_tool import start_tool
+from anyhook.model.call import Call, Run
+from anyhook.tables.registry import dialect
+from anyhook.tables.rows import Scene
+from anyhook.walk.inspect import inspect
+from living import lives
+
+if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
+    from conftest import World
+
+SERVER = '''
+import json, os, time
+from pathlib import Path
+from mcp.server.mcpserver import MCPServer
+
+server = MCPServer("Guard")
+
+@server.tool()
+def judge(command: str, whole: str = "") -> str:
+    """Refuse what is about secrets."""
+    Path("asked").write_text(json.dumps([command, whole, os.environ.get("TOKEN", "")]))
+    if "secret" in command:
+        specific = {"permissionDecision": "deny", "permissionDecisionReason": "not these"}
+        return json.dumps({"hookSpecificOutput": {"hookEventName": "PreToolUse", **specific}})
+    return ""
+
+@server.tool()
+def fail() -> str:
+    """Never works."""
+    raise ValueError("broken inside")
+
+@server.tool()
+def sleep() -> str:
+    """Never answers."""
+    Path("pid.new").write_text(str(os.getpid()))
+    os.rename("pid.new", "pid")
+    time.sleep(600)
+    return ""
+
+server.run()
+'''
+
+
+def settings(tool: str, **more: Json) -> str:
+    handler: dict[str, Json] = {"type": "mcp_tool", "server": "guard", "tool": tool, **more}
+    return json.dumps({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [handler]}]}})
+
+
+def known(world: World, **more: Any) -> str:
+    script = world.write(world.root / "server.py", SERVER)
+    server = {"command": sys.executable, "args": ["-P", str(script)], "env": {"TOKEN": "${A_TOKEN:-none}"}, **more}
+    return json.dumps({"mcpServers": {"guard": server}})
+
+
+def user_hook(world: World, tool: str, **more: Json) -> None:
+    world.write(world.home / ".claude/settings.json", settings(tool, **more))
+    world.write(world.home / ".claude.json", known(world))
+
+
+def opened(world: World, **more: Any) -> Engine:
+    return Engine.open(world.project, dialects=["claude"], env={**world.env, "A_TOKEN": "t0"}, **more)
+
+
+ASK: dict[str, Json] = {"command": "${tool_input.command}", "whole": "${tool_name}: ${tool_input}"}
+
+
+@pytest.mark.slow
+def test_a_servers_tool_refuses_a_call(world: World) -> None:
+    user_hook(world, "judge", input=ASK)
+    engine = opened(world)
+    decision = engine.fire_sync(Event.pre_tool("Bash", {"command": "cat secret"}))
+    assert (decision.verdict, decision.effect, decision.reason) == ("block", "deny_tool", "not these")
+    asked = json.loads((world.project / "asked").read_text())
+    assert asked == ["cat secret", 'Bash: {"command": "cat secret"}', "t0"]
+    assert engine.fire_sync(Event.pre_tool("Bash", {"command": "ls"})).verdict == "none"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("tool", "word"), [("fail", "broken inside"), ("nothing", "nothing")], ids=["raises", "unknown"]
+)
+def test_a_tool_that_fails_is_a_failure_of_the_hook(world: World, tool: str, word: str) -> None:
+    user_hook(world, tool)
+    event = Event.pre_tool("Bash", {"command": "ls"})
+    decision = opened(world).fire_sync(event)
+    assert (decision.verdict, decision.problems[0].code) == ("none", "hook-failed")
+    assert word in decision.problems[0].what
+    assert opened(world, on_failure="deny").fire_sync(event).verdict == "block"
+
+
+@pytest.mark.slow
+def test_the_server_ends_with_the_hook(world: World) -> None:
+    user_hook(world, "sleep")
+    engine = opened(world)
+    hook, table = engine.catalog.hooks[0], dialect("claude")
+    scene = Scene(Event.stop(), "PreToolUse", str(world.project), "s", world.env, {})
+    started = start_tool(hook, table, Call((), b"{}", {}, str(world.project), 600.0, ""), scene)
+    assert not isinstance(started, Run)
+    while not (world.project / "pid").exists():
+        time.sleep(0.05)
+    started.end("timed_out")
+    run = started.wait()
+    assert run is not None
+    assert run.ending == "timed_out"
+    assert not lives(int((world.project / "pid").read_text()))
+
+
+def test_a_server_that_nobody_knows(world: World) -> None:
+    world.write(world.home / ".claude/settings.json", settings("judge"))
+    decision = opened(world).fire_sync(Event.pre_tool("Bash", {"command": "ls"}))
+    assert (decision.verdict, decision.hooks[0].status) == ("none", "broken")
+    assert "no MCP server is called 'guard' in ~/.claude.json." in decision.hooks[0].why
+
+
+def test_a_project_does_not_say_what_the_users_server_is(world: World) -> None:
+    world.write(world.home / ".claude/settings.json", settings("judge"))
+    world.write(world.project / ".mcp.json", known(world))
+    decision = opened(world, trust="all").fire_sync(Event.pre_tool("Bash", {"command": "ls"}))
+    assert decision.hooks[0].status == "broken"
+
+
+def test_an_approval_pins_the_projects_server(world: World) -> None:
+    world.write(world.project / ".claude/settings.json", settings("judge"))
+    world.write(world.project / "guard.py", SERVER)
+    servers = {"mcpServers": {"guard": {"command": "python3", "args": ["guard.py"]}}}
+    world.write(world.project / ".mcp.json", json.dumps(servers))
+    world.approve()
+    assert [hook.status for hook in opened(world).catalog.hooks] == ["armed"]
+    world.write(world.project / "guard.py", f"{SERVER}\n")
+    assert [hook.status for hook in opened(world).catalog.hooks] == ["changed"]
+    world.approve()
+    world.write(world.project / ".mcp.json", json.dumps(servers, indent=1))
+    assert [hook.status for hook in opened(world).catalog.hooks] == ["changed"]
+
+
+def test_check_says_what_is_missing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.write(world.home / ".claude/settings.json", settings("judge"))
+    engine = opened(world)
+    (problem,) = inspect(engine.catalog.hooks[0], engine.context.setup)
+    assert (problem.code, "'guard'" in (problem.why or "")) == ("server-missing", True)
+    world.write(world.home / ".claude.json", known(world))
+    assert inspect(engine.catalog.hooks[0], engine.context.setup) == []
+    monkeypatch.setattr("anyhook.handlers.mcp_tool.find_spec", lambda _name: None)
+    (problem,) = inspect(engine.catalog.hooks[0], engine.context.setup)
+    assert "anyhook[mcp]" in (problem.why or "")

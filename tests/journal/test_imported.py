@@ -1,0 +1,227 @@
+"""`anyhook import`: what agents keep of their sessions, in the forms in which the real ones write it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import World
+
+AT = "2026-11-16T22:18:25.735Z"
+LINE = "rm -rf build && echo hi > made.txt"
+
+
+def lines(*objects: dict[str, Any]) -> str:
+    return "".join(f"{json.dumps(each)}\n" for each in objects)
+
+
+def claude(home: Path, project: str) -> Path:
+    base = {"sessionId": "s1", "cwd": project, "timestamp": AT, "isSidechain": False}
+    use = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": LINE}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "no such folder", "is_error": True}
+    path = home / ".claude/projects/-p/s1.jsonl"
+    text = lines(
+        {"type": "queue-operation", "operation": "enqueue", "sessionId": "s1"},
+        {**base, "type": "user", "message": {"role": "user", "content": "please do it"}},
+        {**base, "type": "user", "isMeta": True, "message": {"role": "user", "content": "not the person's"}},
+        {**base, "type": "assistant", "message": {"role": "assistant", "content": [use]}},
+        {**base, "type": "user", "message": {"role": "user", "content": [result]}},
+    )
+    return put(path, f"{text}not JSON\n")
+
+
+def codex(home: Path, project: str) -> Path:
+    def item(**payload: object) -> dict[str, Any]:
+        return {"timestamp": AT, "type": "response_item", "payload": payload}
+
+    told = [{"type": "input_text", "text": "please do it"}]
+    added = [{"type": "input_text", "text": f"<environment_context><cwd>{project}</cwd></environment_context>"}]
+    text = lines(
+        {"timestamp": AT, "type": "session_meta", "payload": {"id": "s1", "cwd": project}},
+        item(type="message", role="user", content=added),
+        item(type="message", role="user", content=told),
+        item(type="function_call", name="exec_command", arguments=json.dumps({"cmd": LINE}), call_id="c1"),
+        item(type="function_call_output", call_id="c1", output="Process exited with code 0"),
+    )
+    return put(home / ".codex/sessions/2026/11/16/rollout-2026-11-16T22-18-31-s1.jsonl", text)
+
+
+def gemini(home: Path, project: str) -> Path:
+    result = [{"functionResponse": {"id": "c1", "response": {"output": "done"}}}]
+    call: dict[str, Any] = {"id": "c1", "name": "run_shell_command", "args": {"command": LINE}, "result": result}
+    call.update(status="success", timestamp=AT)
+    message = {"id": "m2", "timestamp": AT, "type": "gemini", "content": ""}
+    text = lines(
+        {"sessionId": "s1", "projectHash": "3d9c", "startTime": AT, "kind": "main"},
+        {"$set": {"messages": [{"id": "m0", "type": "user", "content": [{"text": "<session_context>"}]}]}},
+        {"id": "m1", "timestamp": AT, "type": "user", "content": [{"text": "please do it"}]},
+        message,
+        {"$set": {"lastUpdated": AT}},
+        {**message, "toolCalls": [call]},
+    )
+    put(home / ".gemini/tmp/p/.project_root", project)
+    return put(home / ".gemini/tmp/p/chats/session-2026-11-16T22-18-s1.jsonl", text)
+
+
+def copilot(home: Path, project: str) -> Path:
+    def event(kind: str, **data: object) -> dict[str, Any]:
+        return {"type": kind, "data": data, "timestamp": AT}
+
+    text = lines(
+        event("session.start", sessionId="s1", context={"cwd": project}),
+        event("user.message", content="please do it"),
+        event("tool.execution_start", toolCallId="c1", toolName="bash", arguments={"command": LINE}),
+        event("tool.execution_complete", toolCallId="c1", success=True, result={"content": "done"}),
+    )
+    return put(home / ".copilot/session-state/s1/events.jsonl", text)
+
+
+def goose(home: Path, project: str) -> Path:
+    path = home / ".local/share/goose/sessions/sessions.db"
+    value = {"name": "shell", "arguments": {"command": LINE}}
+    ask = {"type": "toolRequest", "id": "c1", "toolCall": {"status": "success", "value": value}}
+    answer = {"type": "toolResponse", "id": "c1", "toolResult": {"status": "error", "error": "not allowed"}}
+    told = [("user", {"type": "text", "text": "please do it"}), ("assistant", ask), ("user", answer)]
+    with database(path) as opened:
+        opened.execute("CREATE TABLE sessions (id TEXT, working_dir TEXT)")
+        opened.execute("INSERT INTO sessions VALUES ('s1', ?)", (project,))
+        opened.execute(
+            "CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT, role TEXT, content_json TEXT,"
+            " created_timestamp INTEGER)"
+        )
+        for role, part in told:
+            opened.execute(
+                "INSERT INTO messages (session_id, role, content_json, created_timestamp) VALUES ('s1', ?, ?, ?)",
+                (role, json.dumps([part]), 1794867540),
+            )
+    return path
+
+
+def opencode(home: Path, project: str) -> Path:
+    path = home / ".local/share/opencode/opencode.db"
+    state: dict[str, Any] = {"status": "completed", "input": {"command": LINE}, "output": "done"}
+    state["time"] = {"start": 1794867565067, "end": 1794867565865}
+    told: dict[str, tuple[str, dict[str, Any]]] = {
+        "p1": ("m1", {"type": "text", "text": "please do it"}),
+        "p2": ("m2", {"type": "tool", "tool": "bash", "callID": "c1", "state": state}),
+    }
+    with database(path) as opened:
+        opened.execute("CREATE TABLE session (id TEXT, directory TEXT)")
+        opened.execute("INSERT INTO session VALUES ('s1', ?)", (project,))
+        opened.execute("CREATE TABLE message (id TEXT, data TEXT)")
+        opened.execute("""INSERT INTO message VALUES ('m1', '{"role": "user"}'), ('m2', '{"role": "assistant"}')""")
+        opened.execute("CREATE TABLE part (id TEXT, message_id TEXT, session_id TEXT, time_created INTEGER, data TEXT)")
+        for number, (part, (message, data)) in enumerate(told.items()):
+            row = (part, message, "s1", 1794867557384 + number, json.dumps(data))
+            opened.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?)", row)
+    return path
+
+
+AGENTS = {each.__name__: each for each in (claude, codex, gemini, copilot, goose, opencode)}
+
+
+def put(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+class database:  # noqa: N801 (used as a function)
+    """A new SQLite file, while a block lasts."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True)
+        self.opened = sqlite3.connect(path)
+
+    def __enter__(self) -> sqlite3.Connection:
+        return self.opened
+
+    def __exit__(self, *_: object) -> None:
+        with closing(self.opened):
+            self.opened.commit()
+
+
+def imported(world: World) -> list[dict[str, Any]]:
+    path = world.state / "imported/journal.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def rule(world: World) -> None:
+    world.write(world.home / "config/anyhook/hooks.toml", '[[rule]]\nname = "no made"\nwhen = "writes made.txt"\n')
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_prompts_and_calls_of_a_transcript_become_events(agent: str, world: World) -> None:
+    AGENTS[agent](world.home, str(world.project))
+    done = world.command("import", agent)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == f"{agent}: 3 new of 3 events, in 1 session(s)\n"
+    prompt, call, result = imported(world)
+    assert prompt["data"]["prompt"] == "please do it"
+    assert (call["event"], call["host"], call["session"]) == ("pre_tool", agent, "s1")
+    assert call["data"]["input"] == {"command": LINE}
+    assert call["project"] == str(world.project)
+    assert call["at"] // 10**9 in range(1794867500, 1794867570)
+    assert result["event"] == ("post_tool_failure" if agent in ("claude", "goose") else "post_tool")
+    assert world.command("import", agent).stdout.startswith(f"{agent}: 0 new of 3 events"), "nothing is there twice"
+    assert not world.journal(), "it is a journal of its own"
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_rule_is_tried_on_it_from_the_first_day(agent: str, world: World) -> None:
+    AGENTS[agent](world.home, str(world.project))
+    world.command("import")
+    rule(world)
+    told = json.loads(world.command("report", "no made", "--json").stdout)
+    assert (told["calls"], told["would_have_stopped"], told["stopped"]) == (1, 1, 0)
+    tried = json.loads(world.command("backtest", "no made", "--json").stdout)
+    (row,) = tried["hooks"].values()
+    assert (row["events"], row["blocks"], row["runs"]) == (1, 1, 0)
+    assert tried["findings"][0]["kind"] == "blocks"
+
+
+def test_a_pack_is_tried_as_a_whole(world: World) -> None:
+    claude(world.home, str(world.project))
+    world.command("import", "claude")
+    world.write(world.home / "config/anyhook/hooks.toml", 'use = ["git", "files"]\n')
+    tried = json.loads(world.command("backtest", "git", "--json").stdout)
+    assert len(tried["hooks"]) > 5
+    assert all(":git:" in name for name in tried["hooks"])
+    assert tried["found"] == 0
+
+
+def test_a_rule_that_runs_a_command_is_tried_where_it_holds_only(world: World) -> None:
+    claude(world.home, str(world.project))
+    world.command("import", "claude")
+    text = '[[rule]]\nname = "{}"\nwhen = "writes {}"\nthen = "deny"\nrun = "echo {} >&2; false"\n'
+    rules = text.format("made", "made.txt", "no {path}") + text.format("other", "other.txt", "never")
+    world.write(world.home / "config/anyhook/hooks.toml", rules)
+    tried = json.loads(world.command("backtest", "made", "other", "--json", "--sandbox", "none", "--jobs", "1").stdout)
+    made, other = tried["hooks"].values()
+    assert (made["runs"], made["blocks"]) == (1, 1)
+    assert (other["runs"], other["blocks"]) == (0, 0)
+    assert tried["findings"][0]["what"] == f"no {world.project}/made.txt"
+
+
+def test_what_cannot_be_read_is_said(world: World) -> None:
+    put(world.home / ".local/share/goose/sessions/sessions.db", "no database")
+    done = world.command("import", "goose")
+    assert done.returncode == 1
+    assert "not read" in done.stderr
+    assert "sessions.db" in done.stderr
+    assert "Did you mean `claude`" in world.command("import", "clade").stderr
+
+
+def test_secrets_stay_out(world: World) -> None:
+    path = claude(world.home, str(world.project))
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
+    path.write_text(path.read_text().replace("echo hi", f"GITHUB_TOKEN={secret} gh"))
+    world.command("import", "claude")
+    assert secret not in (world.state / "imported/journal.jsonl").read_text()
