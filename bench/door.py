@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LAUNCHER = Path(sys.executable).with_name("anyhook")
 HOOK = "read -r event; echo '{}'"
-AT_ONCE = 64
+AT_ONCE, HOOKS = 64, 8
 
 
 def door(folder: Path, rounds: int) -> list[Row]:
@@ -44,7 +44,9 @@ def door(folder: Path, rounds: int) -> list[Row]:
             check=True,
             stdout=subprocess.DEVNULL,
         )
-        return [*_rows(place, cold, warm, max(30, rounds // 4)), *first, *_server(warm), *_at_once(place, warm)]
+        before = _resident(warm)
+        rows = [*_rows(place, cold, warm, max(30, rounds // 4)), *first, *_at_once(place, warm)]
+        return [*rows, *_beside(place, warm), *_server(before, warm)]
     finally:
         subprocess.run([LAUNCHER, "warm", "--stop"], env=warm, check=True, capture_output=True)
         shutil.rmtree(runtime)
@@ -117,10 +119,17 @@ def _state(env: Mapping[str, str]) -> dict[str, int]:
     return found
 
 
-def _server(env: Mapping[str, str]) -> list[Row]:
+def _resident(env: Mapping[str, str]) -> float:
     status = Path(f"/proc/{_state(env)['pid']}/status").read_text()
-    resident = int(status.partition("VmRSS:")[2].split()[0]) / 1024
-    return [Row("server, resident", "absolute", resident, resident, 40.0, "MB")]
+    return int(status.partition("VmRSS:")[2].split()[0]) / 1024
+
+
+def _server(before: float, env: Mapping[str, str]) -> list[Row]:
+    now = _resident(env)
+    return [
+        Row("server, resident", "absolute", now, now, 40.0, "MB"),
+        Row("server, resident after all these calls", "before them", now / before, now / before, 1.05),
+    ]
 
 
 def _at_once(place: Place, env: Mapping[str, str]) -> list[Row]:
@@ -136,3 +145,15 @@ def _at_once(place: Place, env: Mapping[str, str]) -> list[Row]:
         times.append(time.perf_counter() - begun)
     base = f"{AT_ONCE} one after another, all"
     return [Row(f"{AT_ONCE} calls at once, p95", base, high(sorted(times)) / sum(alone), times[-1] / sum(alone), 4.0)]
+
+
+def _beside(place: Place, env: Mapping[str, str]) -> list[Row]:
+    """Hooks of one event run at the same time."""
+    argv = [str(LAUNCHER), "fire", "user_prompt_submit", "--prompt", "x", "--project", str(place.project)]
+    taken: dict[int, list[float]] = {}
+    for count in (1, HOOKS):
+        hooks = [{"type": "command", "command": f": {number}; sleep 0.05"} for number in range(count)]
+        place.write(".claude/settings.json", json.dumps({"hooks": {"UserPromptSubmit": [{"hooks": hooks}]}}))
+        taken[count] = sorted(_call(argv, env, place, 4_000_000 + number) for number in range(12))
+    many, one = quartile(taken[HOOKS]), quartile(taken[1])
+    return [Row(f"{HOOKS} hooks of 50 ms on one event", "one such hook", many / one, many / one, 1.25)]

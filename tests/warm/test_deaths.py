@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 PRE_TOOL = ("fire", "pre_tool", "--tool", "Bash", "--input", '{"command": "ls"}')
 BRIDGE = ("bridge", "claude", "PreToolUse")
+UNHOOKED = ("bridge", "claude", "PostToolUse")
+FAULTS = int(os.environ.get("FAULT_CALLS", "400"))
+"""How many calls a fault run makes."""
 
 
 def payload(number: int) -> bytes:
@@ -95,9 +98,10 @@ def test_a_call_outlives_its_server(door: Door, world: World) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 def test_every_call_is_answered_whoever_is_killed(door: Door, world: World) -> None:
-    """A fault run: while calls are made, somebody of theirs is killed at a random moment."""
+    """A fault run: while calls are made, the server, a worker, the writer of notes or the launcher is killed at any
+    moment. Every other call is of an event that nobody hooked."""
     ran = world.root / "ran"
     world.hook("kodik", "PreToolUse", f"cat >> {ran}; echo >> {ran}; exit 2")
     chance, stop = random.Random(16), threading.Event()
@@ -111,24 +115,29 @@ def test_every_call_is_answered_whoever_is_killed(door: Door, world: World) -> N
 
     killer = threading.Thread(target=kill)
     killer.start()
-    lost = 0
+    lost = killed = 0
     try:
-        for number in range(400):
-            with door.popen(*BRIDGE, "--on-failure", "deny") as call:
+        for number in range(FAULTS):
+            words, wanted = (UNHOOKED, b"") if number % 2 else ((*BRIDGE, "--on-failure", "deny"), b'"deny"')
+            with door.popen(*words) as call:
                 gone = chance.random() < 0.1
                 if gone:
                     threading.Timer(chance.uniform(0, 0.05), call.kill).start()
                 with contextlib.suppress(BrokenPipeError, subprocess.TimeoutExpired):
                     out, err = call.communicate(payload(number), timeout=LIMIT_S)
-            if call.returncode != -signal.SIGKILL or not gone:
-                assert call.returncode == 0, (number, err)
-                assert b'"deny"' in out, (number, out, err)
-                lost += b"killed" in out
+            if call.returncode == -signal.SIGKILL and gone:
+                killed += 1
+                continue
+            assert call.returncode == 0, (number, err)
+            assert wanted in out, (number, out, err)
+            assert number % 2 == 0 or not out, (number, out)
+            lost += b"killed" in out
     finally:
         stop.set()
         killer.join()
     calls = [json.loads(line)["tool_input"]["command"] for line in ran.read_text().splitlines() if line]
     assert len(calls) == len(set(calls)), "a hook ran twice"
-    assert len(calls) > 300
+    assert len(calls) > FAULTS // 2 - killed - lost - FAULTS // 20
     door.call("warm", "--stop")
     eventually(lambda: servers_of(door.runtime) == set(), "a process is left")
+    assert world.command("verify").returncode == 0, "the journal's chain is broken"

@@ -8,6 +8,7 @@ import re
 import resource
 import select
 import signal
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,6 +17,8 @@ from anyhook.state.plans import read_plan
 from warm_box import PARENT, eventually, lives, servers_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from conftest import World
     from warm_box import Door
 
@@ -114,13 +117,55 @@ def confined() -> None:
     assert ctypes.CDLL(None).prctl(38, 1, 0, 0, 0) == 0  # PR_SET_NO_NEW_PRIVS, as every sandbox sets it
 
 
+def batch() -> None:
+    os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+
+
+def one_processor() -> None:
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+
+def first_to_go() -> None:
+    Path("/proc/self/oom_score_adj").write_text("500")
+
+
+def without_capability() -> None:
+    import ctypes
+
+    if os.geteuid() == 0:
+        assert ctypes.CDLL(None).prctl(24, 21, 0, 0, 0) == 0  # PR_CAPBSET_DROP, CAP_SYS_ADMIN
+    else:
+        confined()
+
+
+def in_namespace(kind: int) -> Callable[[], None]:
+    """In a namespace of its own, as `unshare` makes it, where that is allowed; in a sandbox elsewhere."""
+
+    def enter() -> None:
+        import ctypes
+
+        if ctypes.CDLL(None).unshare(kind) != 0:
+            confined()
+
+    return enter
+
+
 UNLIKE: dict[str, dict[str, Any]] = {
+    "a mount namespace": {"preexec_fn": in_namespace(0x20000)},
+    "a network namespace": {"preexec_fn": in_namespace(0x40000000)},
+    "a user namespace": {"preexec_fn": in_namespace(0x10000000)},
+    "a name of its own": {"preexec_fn": in_namespace(0x4000000)},
+    "another scheduler": {"preexec_fn": batch},
+    "another score": {"preexec_fn": first_to_go},
+    "fewer capabilities": {"preexec_fn": without_capability},
     "another locale": {"env": {"LC_ALL": "C"}},
     "another Python": {"env": {"PYTHONUTF8": "1"}},
     "a sandbox": {"preexec_fn": confined},
     "turned off": {"env": {"ANYHOOK_WARM": "off"}},
     "steps to show": {"env": {"ANYHOOK_DEBUG": "1"}},
 }
+if len(os.sched_getaffinity(0)) > 1:
+    UNLIKE["fewer processors"] = {"preexec_fn": one_processor}
 
 
 @pytest.mark.parametrize("why", UNLIKE)
@@ -131,6 +176,20 @@ def test_a_call_that_differs_goes_cold(door: Door, noted: World, why: str) -> No
     assert server not in from_server(noted)
     door.call(*PRE_TOOL)
     assert from_server(noted)[-1] == server
+
+
+def test_no_secret_touches_a_disk(door: Door, noted: World) -> None:
+    """Not by the socket, and not by what the launcher is left to know."""
+    door.start()
+    secret = {"MY_TOKEN": "Zebra7Canary-5f1c9a"}
+    for number in range(3):
+        sent = PAYLOAD.replace(b"%d", b"%d" % number)
+        for event in ("PreToolUse", "PostToolUse"):
+            door.call("bridge", "claude", event, stdin=sent, env=secret)
+    eventually(lambda: len(noted.journal()) >= 7, "a line is missing")
+    held = [path for root in (noted.root, Path(door.runtime)) for path in root.rglob("*") if path.is_file()]
+    assert len(held) > 3
+    assert [path for path in held if b"Zebra7Canary" in path.read_bytes()] == []
 
 
 def test_the_settings_turn_it_off(door: Door, noted: World) -> None:

@@ -89,7 +89,8 @@ class Options:
         return type(self)(**{**self.__dict__, **changes})
 
 
-Options.rows = tuple([row for row in vars(Options).values() if type(row) is Option])
+# A verb without options of its own has these.
+Options.rows = tuple(row for row in vars(Options).values() if type(row) is Option)
 
 
 class JsonOptions(Options):

@@ -7,7 +7,6 @@ import os
 import sys
 from time import time
 
-from anyhook.process.spawn import here
 from anyhook.warm.place import SCRIPTS, private_dir, read_at_start, socket_path
 
 TYPE_CHECKING = False
@@ -66,7 +65,9 @@ def _spawn(path: str, lock: int, nowhere: int) -> None:
             setsigdef=[13, 25],
             **alone,
         )
-        here.spared.add(pid)
+        started = sys.modules.get("anyhook.process.spawn")  # only where hooks may still run
+        if started is not None:
+            started.here.spared.add(pid)
     finally:
         os.fchdir(here_dir)
         os.close(here_dir)
