@@ -32,6 +32,10 @@ MAX_KNOWN, MAX_KNOWN_SIZE = 500, 4_096
 """How many answers of hooks are remembered, and up to which length."""
 
 
+MAY_BE_JSON = (b"[", b'"', b"f")
+"""How JSON begins that is not an object and may be meant for a no: a list, a text, `false`."""
+
+
 def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
     """What one run asks for."""
     if run.ending == "not_started":
@@ -52,7 +56,7 @@ def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
     if not run.stdout and meaning == "pass" and hook.handler not in ASKING:  # a model that says nothing says no yes
         return SILENT
     outcome = _read(hook, reply, event, run, code, meaning)
-    if b"{" not in run.stdout:
+    if b"{" not in run.stdout and run.stdout.lstrip()[:1] not in MAY_BE_JSON:
         return outcome
     from anyhook.walk.near_miss import look_closer
 

@@ -1,6 +1,6 @@
 """Near misses: an answer that says something its dialect does not read. A refusal in another dialect's words, a key
 that nobody reads, and what is not one of the dialect's own ways to let the action go on. Loaded only for a hook that
-prints a brace. It changes no verdict: that is the posture's business (`judge`)."""
+prints a brace, or other JSON. It changes no verdict: that is the posture's business (`judge`)."""
 
 from __future__ import annotations
 
@@ -62,6 +62,8 @@ def look_closer(hook: Hook, reply: Reply, event: str, run: Run, outcome: Outcome
         doubt = doubt or f"it answered with a refusal that its dialect does not read: `{'.'.join(path)}`"
     elif not heard and not doubt and kind in ("text", "nothing") and b"{" in run.stdout:
         doubt = "its output holds the start of a JSON object, but cannot be read as one"
+    elif not heard and not doubt and _is_other_json(run.stdout):
+        doubt = "its output is JSON, but not an object"
     return outcome.replace(problems=tuple(problems), messages=messages, doubt=doubt)
 
 
@@ -73,6 +75,14 @@ def _object_in(stdout: bytes) -> dict[str, Json] | None:
         if value is not None:
             return value
     return None
+
+
+def _is_other_json(stdout: bytes) -> bool:
+    try:
+        value = json.loads(stdout.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return False
+    return value is False or isinstance(value, (list, str))
 
 
 def _overruled(stdout: bytes) -> tuple[Path, Json] | None:
