@@ -26,7 +26,7 @@ PASSED = (
     "grep -rn 'git reset --hard' .", "npm test", "curl -s https://example.com", "cat README.md", "cat .env.example",
     "psql -c 'SELECT 1'", "docker ps", "kubectl get pods", "terraform plan", "echo hi > out.txt",
 )  # fmt: skip
-GATES = [name for name in HOSTS if "block" in host(name).row(sample(name).calls).says]
+GATES = [name for name in HOSTS if (row := host(name).row(sample(name).calls)) and "block" in row.says]
 
 
 def test_many_agents_can_refuse() -> None:

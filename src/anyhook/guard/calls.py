@@ -139,7 +139,7 @@ def _changed(program: Program, own: Facts, held: Protected) -> str | None:
 
 
 def _is_named(word: Word, program: Program, held: Protected) -> bool:
-    """Whether git is told of a protected path itself, or of a folder in the project that has one in it."""
+    """Whether git is given a protected path itself, or a folder in the project that has one in it."""
     path = resolve(word, program.cwd) if word.known and not word.text.startswith("-") else ""
     if not path or f"{held.above}/".startswith(f"{path.rstrip('/')}/"):
         return False
@@ -218,7 +218,7 @@ def _spellings(path: str, held: Protected, home: str) -> list[str]:
 
 
 READERS = ("json.tool", "py_compile", "ast", "tokenize", "mypy", "flake8", "pylint", "pytest", "unittest", "doctest")
-"""Python's modules that change nothing of what they are given."""
+"""Modules of Python that only read what they are given."""
 CHANGING = re.compile(
     r"write|append|unlink|\brm|remove|rename|replace|truncate|chmod|touch|symlink|copy|move|delete|mkdir|system|exec|spawn"
     r"|subprocess|dump|put_contents|['\"]\s*\+?>|,\s*['\"][wa]"
