@@ -37,8 +37,6 @@ def look_closer(hook: Hook, reply: Reply, event: str, run: Run, outcome: Outcome
     """The outcome with what was overlooked in the answer. `spoke` says whether its keys counted at all."""
     kind, value = reply.read(run.stdout)
     answer = value if kind == "object" and isinstance(value, dict) else None
-    if answer is not None and reply.any_case:
-        answer = {key.lower(): item for key, item in answer.items()}
     heard = answer is not None and spoke
     if answer is None:
         answer = _object_in(run.stdout)
@@ -142,7 +140,7 @@ def _is_read(reply: Reply, event: str, path: Path, value: Json) -> bool:
 
 
 def _unread(hook: Hook, reply: Reply, answer: dict[str, Json]) -> list[Problem]:
-    if reply.unknown_keys:
+    if reply.unknown is not None:
         return []  # the dialect has its own words for it
     known = _documented(reply)
     names = sorted({path[0] for path in known})
