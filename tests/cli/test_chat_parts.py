@@ -7,7 +7,7 @@ import asyncio
 import hashlib
 import io
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from pydantic_ai.messages import (
@@ -37,10 +37,12 @@ from anyhook.model.decision import Decision, Report
 from anyhook.state.conversations import Conversation, Conversations
 from anyhook.state.ledger import Item, Ledger
 from anyhook.tables.registry import DIALECTS, dialect
-from anyhook.testing.scaffold.plan import Scope
 from anyhook.testing.scaffold.script import Lang, Script, brief, text
 from anyhook.walk.review import review
 from conftest import World
+
+if TYPE_CHECKING:
+    from anyhook.model.words import OwnScope
 
 GUARD = Report("kodik:user:PreToolUse:guard", "guard", "kodik", "user", "hooks.json", "ran")
 
@@ -192,7 +194,7 @@ SCOPES = [
 
 @pytest.mark.parametrize("lang", ["bash", "python"])
 @pytest.mark.parametrize(("name", "scope"), SCOPES)
-def test_a_draft_in_every_dialect(world: World, name: str, lang: Lang, scope: Scope) -> None:
+def test_a_draft_in_every_dialect(world: World, name: str, lang: Lang, scope: OwnScope) -> None:
     """What `anyhook new` would write is a draft without faults, wherever it goes; and nothing is left of it."""
     table = dialect(name)
     row = next(row for row in table.events if row.block == "deny_tool")

@@ -54,11 +54,11 @@ Answer = dict[str, Any]
 Inputs = dict[str, dict[str, Any]]
 
 VOLATILE = (
-    (re.compile(r'("duration_ms": )[0-9.]+'), r"\g<1>0"),
+    (re.compile(r'("duration_ms": ?)[0-9.]+'), r"\g<1>0"),
     (re.compile(r", [0-9]+ ms$", re.M), ", 0 ms"),
     (re.compile(r"session-[0-9a-f]{16}"), "session-0"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?"), "{time}"),
-    (re.compile(r'(timestamp\\?": )[0-9]{13}'), r"\g<1>0"),
+    (re.compile(r'(timestamp\\?": ?)[0-9]{13}'), r"\g<1>0"),
 )
 """What differs from run to run. Paths are the other half: see `normalised`."""
 

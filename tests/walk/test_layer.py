@@ -12,10 +12,12 @@ from anyhook.tables.registry import dialect
 from anyhook.walk.layer import layer
 
 if TYPE_CHECKING:
-    from anyhook.model.words import HookState
+    from anyhook.model.words import HookScope, HookState
 
 
-def hook(name: str, scope: str, event: str = "E", status: HookState = "armed", priority: int | None = None) -> Hook:
+def hook(
+    name: str, scope: HookScope, event: str = "E", status: HookState = "armed", priority: int | None = None
+) -> Hook:
     return Hook(
         id=f"{scope}:{name}", name=name, dialect="d", scope=scope, source=f"/{scope}", place=(), root="", label="",
         native_event=event, events=("pre_tool",), matcher=None, handler="command", spec={}, limit_s=1.0,
@@ -23,7 +25,7 @@ def hook(name: str, scope: str, event: str = "E", status: HookState = "armed", p
     )  # fmt: skip
 
 
-def source(scope: str, *hooks: Hook, replaces: tuple[str, ...] = (), all_off: bool | None = None) -> Layer:
+def source(scope: HookScope, *hooks: Hook, replaces: tuple[str, ...] = (), all_off: bool | None = None) -> Layer:
     return Layer(Source("d", scope, f"/{scope}", "/"), hooks, replaces, all_off)
 
 

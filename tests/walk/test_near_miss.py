@@ -76,11 +76,17 @@ UNCLEAR = [
     ("kodelet", "\n"),
     ("kolega", '{"hookSpecificOutput": {"permissionDecision": "no"}}'),
     ("kolega", "not now"),
+    *(
+        (name, said)
+        for name in ("kodik", "claude", "gemini", "goose")
+        for said in ('["deny"]', '"no"', "false\n", "[]")
+    ),
 ]
 CLEAR = [
     *((name, "") for name in ("claude", "codex", "gemini", "qwen", "copilot", "goose", "kodik", "agenthooks", "kode")),
     *((name, "{}") for name in ("claude", "codex", "gemini", "qwen", "copilot", "goose", "kodik", "kode", "kodelet")),
     *((name, "all good") for name in ("claude", "codex", "gemini", "qwen", "goose", "kodik", "agenthooks")),
+    *((name, "[info] fine, found 3") for name in ("claude", "gemini", "goose", "kodik")),
     ("claude", '{"suppressOutput": true, "continue": true}'),
     ("claude", '{"decision": "approve", "reason": "fine"}'),
     ("claude", '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow"}}'),

@@ -98,7 +98,7 @@ def said(native: str, effect: str) -> Say:
 
 
 def event(native: str, effects: str = "", unlike: Mapping[str, Say] = {}, **more: Any) -> HostEvent:
-    """An event of the family: the effects that this host honours, those of them that it reads in words of its own, and
+    """An event of the family: the effects that this host honours, those of them that it spells in its own way, and
     further fields of the row."""
     canonical, takes, limit_s = EVENTS[native]
     says = {effect: unlike.get(effect) or said(native, effect) for effect in effects.split()}

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from anyhook.documents.parse import Syntax
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
+    from anyhook.model.words import HookScope
     from anyhook.tables.host_rows import Host
     from anyhook.tables.hosted import Variables
     from anyhook.tables.rows import EventRow, Launch, Scene
@@ -94,7 +95,7 @@ def placed(launch: Callable[[Hook, Scene], Launch]) -> Callable[[Hook, Scene], L
 class HookFile(Record):
     """One file, or one folder of files, that may hold hooks."""
 
-    scope: str
+    scope: HookScope
     path: str
     """`{home}`, `{project}` or a root of the host's entry comes first; what ends in `/` is a folder of JSON files."""
     label: str = ""
@@ -343,7 +344,8 @@ def each_by_itself(hook: Hook) -> tuple[Json, ...]:
 def _scaffold(host: Host, layout: Layout) -> Scaffold:
     """A new hook goes to the first place of its scope, and its script beside it."""
     first = {place.scope: place for place in reversed(layout.places) if place.scope in ("project", "user")}
-    scripts, command = {}, {}
+    scripts: dict[str, str] = {}
+    command: dict[str, str] = {}
     for scope, place in first.items():
         if scope == "project":
             end = place.path.removeprefix("{project}/")

@@ -133,11 +133,17 @@ def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, .
     return named_files(argv_of(hook), project_dir, home, {}, files)
 
 
+def unknown(answer: dict[str, Json]) -> list[str]:
+    """It warns about every key that it does not read."""
+    known = {key.path[0] for key in REPLY.keys}
+    return [name for name in answer if name not in known]
+
+
 REPLY = Reply(
     read=whole_object,
     otherwise="block",
     json_reasons=("message", "stderr"),
-    unknown_keys=True,
+    unknown=unknown,
     keys=(
         Key(("block",), "bool", "block"),
         Key(("annotation",), "string", "messages"),

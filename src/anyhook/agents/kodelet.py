@@ -208,13 +208,23 @@ def _finish(draft: Draft, event: str) -> Draft:
     return draft
 
 
+def read(stdout: bytes) -> tuple[str, Json]:
+    """All of stdout is one JSON object, whose keys are not case-sensitive; only zero bytes are silence."""
+    kind, value = whole_object_strict(stdout)
+    return kind, {key.lower(): item for key, item in value.items()} if isinstance(value, dict) else value
+
+
+def mistyped(draft: Draft, wrong: str) -> str:
+    """A value of the wrong type makes the whole answer invalid."""
+    return "" if draft.get("verdict") == "block" else wrong  # what it refuses stays refused
+
+
 ACTION_EVENTS = ("step_end", "stop")
 RESULTS = tuple((word, "none", ()) for word in ("continue", "mutate", "callback"))
 REPLY = Reply(
-    read=whole_object_strict,
+    read=read,
     json_reasons=("reason",),
-    bad_type="reply",
-    any_case=True,
+    mistyped=mistyped,
     finish=_finish,
     keys=(
         Key(("blocked",), "bool", "block", on=("pre_tool", "user_prompt_submit")),

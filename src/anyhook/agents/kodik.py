@@ -32,6 +32,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.documents.files import Files
     from anyhook.model.json_types import Json
+    from anyhook.model.words import OwnScope
     from anyhook.tables.rows import Draft
     from anyhook.tables.sample_rows import Sample
 
@@ -197,7 +198,6 @@ SCAFFOLD = Scaffold(
     command={"project": '"$KODIK_PROJECT_ROOT"/.kodik/hooks/{file}', "user": '"$KODIK_HOOKS_ROOT"/{file}'},
     declared_in=("hooks.json", "hooks.toml"),
     tool="Bash",
-    from_chat=True,
 )
 
 DIALECT = Dialect(
@@ -246,6 +246,11 @@ DIALECT = Dialect(
         ("D-25", "The nested camel-case answers of ported plugins (`hookSpecificOutput`) are not read."),
     ),
 )
+
+
+def chat_scope() -> OwnScope:
+    """Its document has people describe a hook in the chat: where such a hook goes."""
+    return "project"
 
 
 def sample() -> Sample:

@@ -89,6 +89,10 @@ class Options:
         return type(self)(**{**self.__dict__, **changes})
 
 
+# A verb without options of its own has these.
+Options.rows = tuple(row for row in vars(Options).values() if type(row) is Option)
+
+
 class JsonOptions(Options):
     """For a verb that can answer a program."""
 

@@ -23,7 +23,8 @@ from anyhook.testing.scaffold.write import write
 
 if TYPE_CHECKING:
     from anyhook.model.hook import Hook
-    from anyhook.testing.scaffold.plan import Order, Plan, Scope
+    from anyhook.model.words import OwnScope
+    from anyhook.testing.scaffold.plan import Order, Plan
     from anyhook.testing.scaffold.script import Lang
 
 INTERPRETERS = {"bash": "bash", "python": "python3"}
@@ -103,7 +104,7 @@ def _order(name: str, options: NewOptions) -> tuple[Order, str]:
         raise BadCall(f"--event: name the event. Events of {table.name}: {known}.")
     roots = setup_of(options).roots(())
     row, canonical = find_row(table, options.event)
-    scope: Scope = "project" if "project" in dict(table.files) else "user"
+    scope: OwnScope = "project" if "project" in dict(table.files) else "user"
     if options.scope:
         scope = "user" if options.scope == "user" else "project"
     lang: Lang = "python" if options.lang == "python" else "bash"

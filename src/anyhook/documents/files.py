@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from anyhook.documents.parse import Place
     from anyhook.documents.places import Stamp
     from anyhook.model.json_types import Json
-    from anyhook.model.words import Severity
+    from anyhook.model.words import HookScope, Severity
 
 MAX_HASHED_BYTES = 256 * 1024 * 1024
 MAX_KEPT_BYTES = 262_144
@@ -63,7 +63,7 @@ class Files:
         self._texts: dict[str, str] = {}
         self._prints: dict[str, Print] = {}
         self._remembered = self._located = 0
-        self.owner = ("", "")
+        self.owner: tuple[str, HookScope] = ("", "")
         """Dialect and scope of the layer that is being read."""
 
     def charge(self, kind: str, amount: int = 1) -> None:
@@ -84,7 +84,7 @@ class Files:
         fix: str = "",
         severity: Severity = ERROR,
         dialect: str = "",
-        scope: str = "",
+        scope: HookScope = "",
     ) -> None:
         self.charge(PROBLEMS)
         owner = (dialect, scope) if dialect or scope else self.owner

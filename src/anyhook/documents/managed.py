@@ -10,9 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from anyhook.documents.files import Files
+    from anyhook.model.words import HookScope
 
 PLACE, VARIABLE = "/etc/anyhook", "ANYHOOK_MANAGED_DIR"
-SCOPE = "managed"
+SCOPE: HookScope = "managed"
 
 
 def managed_dir(env: Mapping[str, str]) -> str:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
-    from anyhook.model.words import Effect, Ending, HookState, HookStatus, Verdict
+    from anyhook.model.words import Effect, Ending, HookScope, HookState, HookStatus, Verdict
 
     Statuses = dict[HookState, HookStatus]
 
@@ -21,7 +21,7 @@ class Report(Record):
     id: str
     name: str
     dialect: str
-    scope: str
+    scope: HookScope
     source: str
     status: HookStatus
     why: str = ""

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from anyhook.model.json_types import Json
-    from anyhook.model.words import HookState
+    from anyhook.model.words import HookScope, HookState
 
 # Statuses of a hook in the catalog.
 ARMED: HookState = "armed"
@@ -19,7 +19,7 @@ CHANGED: HookState = "changed"
 DISABLED: HookState = "disabled"
 BROKEN: HookState = "broken"
 
-BUILTIN = "builtin"
+BUILTIN: HookScope = "builtin"
 """The scope of hooks that a product brings along."""
 ASKING = ("prompt", "agent")
 """Kinds of handlers that a model answers."""
@@ -29,7 +29,7 @@ class Source(Record):
     """One place where a dialect's hooks may be declared: a file or a folder, there or not."""
 
     dialect: str
-    scope: str
+    scope: HookScope
     path: str
     root: str
     """The folder that the scope's variables name: the project, the user's hooks folder, the plugin."""
@@ -53,7 +53,7 @@ class Hook(Record):
     id: str
     name: str
     dialect: str
-    scope: str
+    scope: HookScope
     source: str
     """The file it is declared in."""
     place: tuple[str | int, ...]

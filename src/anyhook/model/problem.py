@@ -6,7 +6,7 @@ from anyhook.model.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.model.words import Severity
+    from anyhook.model.words import HookScope, Severity
 
 ERROR: Severity = "error"
 WARNING: Severity = "warning"
@@ -24,7 +24,7 @@ class Problem(Record):
     fix: str = ""
     severity: Severity = ERROR
     dialect: str = ""
-    scope: str = ""
+    scope: HookScope = ""
     """Whose hook file it is about, where it is about one."""
 
     def as_dict(self) -> dict[str, str]:

@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     ]
     """Whether a gate holds; the first that applies, in this order."""
     Severity = Literal["error", "warning"]
+    HookScope = Literal["", "managed", "user", "project", "plugin", "builtin"]
+    """Whose files declare a hook; `builtin` for one that a product brings along, "" where nobody knows."""
+    OwnScope = Literal["project", "user"]
+    """Where a person's new entry goes."""
 
 NONE: Verdict = "none"
 ALLOW: Verdict = "allow"
@@ -52,6 +56,7 @@ ENDINGS: dict[str, Ending] = {
 TRUST: tuple[Trust, ...] = ("ask", "all", "native", "none")
 ON_FAILURE: tuple[Posture, ...] = ("native", "deny", "allow")
 MODE: tuple[Mode, ...] = ("enforce", "shadow")
+HOOK_SCOPES: tuple[HookScope, ...] = ("", "managed", "user", "project", "plugin", "builtin")
 OFF: tuple[Off, ...] = ("tell", "deny", "pass")
 """What a gate means that is off: the person is told, what it guards is refused, or nothing."""
 WARM = ("auto", "off")

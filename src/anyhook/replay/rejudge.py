@@ -13,7 +13,7 @@ from anyhook.model.event import GATES, Event
 from anyhook.model.hook import Hook
 from anyhook.model.outcome import BLOCK, STOPPING
 from anyhook.model.record import Record
-from anyhook.model.words import ENDINGS
+from anyhook.model.words import ENDINGS, HOOK_SCOPES, word_of
 from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
 from anyhook.tables.translate import completed, rewritten, to_host, to_native
 from anyhook.walk.final_form import NO_REWRITE, final_form, with_second
@@ -269,7 +269,7 @@ def _hook_of(call: RecordedCall, event: str) -> tuple[Hook, Dialect, EventRow]:
     row = table.row(call.native) or table.row_for(event)
     if row is None or call.handler not in table.replies:
         raise Unjudgeable("its dialect has no such event or handler any more")
-    scope = (*call.hook.split(":"), "")[1]
+    scope = word_of((*call.hook.split(":"), "")[1], HOOK_SCOPES)
     hook = Hook(
         call.hook, call.name, table.name, scope, "", (), "", "", call.native, (event,), None, call.handler, {},
         float(call.limit_s or 0.0),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from anyhook.model.words import HOOK_SCOPES
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-SCOPES = ("managed", "user", "project", "plugin")
+SCOPES = tuple(scope for scope in HOOK_SCOPES if scope not in ("", "builtin"))
 BLOCKS = ("abort", "deny_tool", "end_turn", "keep_working", "deny_permission", "skip", "feedback", "advisory")
 VERDICTS = ("block", "allow", "ask", "none")
 LAYERINGS = ("concatenate", "replace_lists", "later_name_wins", "earlier_name_wins")

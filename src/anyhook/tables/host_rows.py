@@ -167,6 +167,8 @@ class Host(Record):
     second key of a pair, the first is this agent's own; "" where it never is."""
     signs: tuple[Sign, ...] = ()
     """What tells this agent's calls through such an entry; one of them is enough."""
+    borrowed: Mapping[str, HostTool] = {}
+    """Its tools in calls through such an entry, where they have other names there."""
     result: Callable[[Json, Json], Json] | None = None
     """A replaced output in the shape of the tool's own result (the payload's, ours); None where it has none."""
 

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from anyhook.documents.files import Files
     from anyhook.model.hook import Source
+    from anyhook.model.words import HookScope
 
 FAILED = "layer-failed"
 """The code of a layer that was dropped. Its problem names file, dialect and scope, so that the layer can be counted
@@ -19,7 +20,7 @@ class Apart:
     """A stretch of work on one layer: `with Apart(files, …) as work:`. An exception ends it and becomes a problem;
     `work.failed` says afterwards whether that happened."""
 
-    def __init__(self, files: Files, where: str, what: str, dialect: str = "", scope: str = "") -> None:
+    def __init__(self, files: Files, where: str, what: str, dialect: str = "", scope: HookScope = "") -> None:
         self.files, self.where, self.what, self.dialect, self.scope = files, where, what, dialect, scope
         self.failed = False
 

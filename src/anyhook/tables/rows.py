@@ -149,12 +149,11 @@ class Reply(Record):
     exit_reasons: tuple[str, ...] = ("stderr",)
     """Where a block by exit status takes its reason from, first found: `stderr`, `stdout`, `reason`, `message`."""
     json_reasons: tuple[str, ...] = ("reason", "message", "stderr")
-    bad_type: str = "key"
-    """Whether a value of the wrong type spoils its own `key` or the whole `reply`."""
-    unknown_keys: bool = False
-    """Whether the dialect warns about keys it does not know."""
-    any_case: bool = False
-    """Whether keys are read without regard to upper and lower case."""
+    mistyped: Callable[[Draft, str], str] | None = None
+    """Why an answer with a value of the wrong type cannot be used at all, or "": gets the draft, and what is wrong.
+    Without it, such a value is ignored. The docs quote its docstring."""
+    unknown: Callable[[dict[str, Json]], list[str]] | None = None
+    """Keys of an answer that the product itself warns about, where it does."""
     text_on: tuple[str, ...] = ()
     """The canonical events on which plain text is heard; () for all."""
     text_does: str = "context"
@@ -254,8 +253,6 @@ class Scaffold(Record):
     approvals."""
     answers: Mapping[str, Json] = {}
     """Examples of answers that need more than their own key, by the path of that key joined with dots."""
-    from_chat: bool = False
-    """Whether its document has people describe hooks in the chat; of several such dialects the first is meant."""
 
 
 class Misplaced(Record):

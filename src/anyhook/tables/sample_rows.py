@@ -86,7 +86,8 @@ def guarded(
     **more: Any,
 ) -> Sample:
     """The sample of a product that has its hooks in one file, where the usual guard is in a folder beside it, and of
-    the host that calls us for the same event; `more` are fields of `Sample`, and `denied` is what is told otherwise."""
+    the host that calls us for the same event; `more` are fields of `Sample`. Without an answer among them, the host
+    reads `denied`."""
     guard = guard or f"{path.partition('/')[0]}/hooks/guard"
     known: dict[str, Any] = {
         "event": event,

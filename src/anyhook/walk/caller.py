@@ -33,6 +33,8 @@ def recognised(incoming: Incoming, raw: bytes, env: Mapping[str, str]) -> Incomi
         why = f"{caller.title} runs the entry of {entry.title}, and has no such event"
         return incoming.replace(doubts=(*incoming.doubts, why))
     row = row.replace(limit_s=incoming.row.limit_s)  # which is written in the entry
+    if caller.borrowed:
+        caller = caller.replace(tools={**caller.tools, **caller.borrowed})
     where = f"{caller.name} {row.native}"
     return incoming.replace(where=where, table=caller, row=row, received=receive(caller, row, payload, raw))
 

@@ -32,6 +32,10 @@ MAX_KNOWN, MAX_KNOWN_SIZE = 500, 4_096
 """How many answers of hooks are remembered, and up to which length."""
 
 
+MAY_BE_JSON = (b"[", b'"', b"f")
+"""How JSON begins that is not an object and may be meant for a no: a list, a text, `false`."""
+
+
 def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
     """What one run asks for."""
     if run.ending == "not_started":
@@ -52,7 +56,7 @@ def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
     if not run.stdout and meaning == "pass" and hook.handler not in ASKING:  # a model that says nothing says no yes
         return SILENT
     outcome = _read(hook, reply, event, run, code, meaning)
-    if b"{" not in run.stdout:
+    if b"{" not in run.stdout and run.stdout.lstrip()[:1] not in MAY_BE_JSON:
         return outcome
     from anyhook.walk.near_miss import look_closer
 
@@ -109,7 +113,7 @@ class _RunReading:
         self.hook, self.reply, self.event, self.run = hook, reply, event, run
         self.draft: Draft = {}
         self.problems: list[Problem] = []
-        self.spoilt: str = ""
+        self.mistyped: str = ""
         self.doubt: str = ""
         """Why it is not one of its dialect's ways to let the action go on."""
 
@@ -162,15 +166,13 @@ class _RunReading:
         if wrong:
             return Outcome(failure=Failure("output", f"its output cannot be used: {wrong}"))
         self.read_keys(value)
-        blocked = self.draft.get("verdict") == BLOCK
-        if self.spoilt and not blocked:
-            return Outcome(failure=Failure("output", self.spoilt), problems=tuple(self.problems))
+        if self.mistyped and self.reply.mistyped and (wrong := self.reply.mistyped(self.draft, self.mistyped)):
+            return Outcome(failure=Failure("output", wrong), problems=tuple(self.problems))
         if self.reply.finish:
             self.draft = self.reply.finish(self.draft, self.event)
         return self.outcome()
 
     def read_keys(self, answer: dict[str, Json]) -> None:
-        answer = {key.lower(): value for key, value in answer.items()} if self.reply.any_case else answer
         for key in self.reply.keys:
             if key.path[0] not in answer:
                 continue
@@ -185,12 +187,10 @@ class _RunReading:
                 self.problem("unsupported-effect", what, f"It counts on: {', '.join(key.on)}.")
             else:
                 self.apply(key, value)
-        if self.reply.unknown_keys:
-            known = {key.path[0] for key in self.reply.keys}
-            for name in answer:
-                if name not in known:
-                    self.problem("unknown-output-key", f"unknown key `{name}` in its output; it is ignored",
-                                 f"Keys: {', '.join(sorted(known))}.")  # fmt: skip
+        for name in self.reply.unknown(answer) if self.reply.unknown else ():
+            known = sorted({key.path[0] for key in self.reply.keys})
+            what = f"unknown key `{name}` in its output; it is ignored"
+            self.problem("unknown-output-key", what, f"Keys: {', '.join(known)}.")
 
     def fetch(self, answer: dict[str, Json], key: Key) -> Json:
         value: Json = answer
@@ -206,8 +206,7 @@ class _RunReading:
     def wrong_type(self, key: Key, wrong: str) -> None:
         what = f"`{'.'.join(key.path)}` in its output: {wrong}"
         self.doubt = self.doubt or what
-        if self.reply.bad_type == "reply":
-            self.spoilt = self.spoilt or what
+        self.mistyped = self.mistyped or what
         if not any(problem.what.startswith(what) for problem in self.problems):
             self.problem("wrong-output-type", f"{what}; it is ignored", "Use the documented type.")
 

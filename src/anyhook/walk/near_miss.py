@@ -1,6 +1,6 @@
 """Near misses: an answer that says something its dialect does not read. A refusal in another dialect's words, a key
 that nobody reads, and what is not one of the dialect's own ways to let the action go on. Loaded only for a hook that
-prints a brace. It changes no verdict: that is the posture's business (`judge`)."""
+prints a brace, or other JSON. It changes no verdict: that is the posture's business (`judge`)."""
 
 from __future__ import annotations
 
@@ -37,8 +37,6 @@ def look_closer(hook: Hook, reply: Reply, event: str, run: Run, outcome: Outcome
     """The outcome with what was overlooked in the answer. `spoke` says whether its keys counted at all."""
     kind, value = reply.read(run.stdout)
     answer = value if kind == "object" and isinstance(value, dict) else None
-    if answer is not None and reply.any_case:
-        answer = {key.lower(): item for key, item in answer.items()}
     heard = answer is not None and spoke
     if answer is None:
         answer = _object_in(run.stdout)
@@ -64,6 +62,8 @@ def look_closer(hook: Hook, reply: Reply, event: str, run: Run, outcome: Outcome
         doubt = doubt or f"it answered with a refusal that its dialect does not read: `{'.'.join(path)}`"
     elif not heard and not doubt and kind in ("text", "nothing") and b"{" in run.stdout:
         doubt = "its output holds the start of a JSON object, but cannot be read as one"
+    elif not heard and not doubt and _is_other_json(run.stdout):
+        doubt = "its output is JSON, but not an object"
     return outcome.replace(problems=tuple(problems), messages=messages, doubt=doubt)
 
 
@@ -75,6 +75,14 @@ def _object_in(stdout: bytes) -> dict[str, Json] | None:
         if value is not None:
             return value
     return None
+
+
+def _is_other_json(stdout: bytes) -> bool:
+    try:
+        value = json.loads(stdout.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return False
+    return value is False or isinstance(value, (list, str))
 
 
 def _overruled(stdout: bytes) -> tuple[Path, Json] | None:
@@ -132,7 +140,7 @@ def _is_read(reply: Reply, event: str, path: Path, value: Json) -> bool:
 
 
 def _unread(hook: Hook, reply: Reply, answer: dict[str, Json]) -> list[Problem]:
-    if reply.unknown_keys:
+    if reply.unknown is not None:
         return []  # the dialect has its own words for it
     known = _documented(reply)
     names = sorted({path[0] for path in known})

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
-    from anyhook.model.words import GateState, Mode
+    from anyhook.model.words import GateState, HookScope, Mode
     from anyhook.state.plans import Setup
     from anyhook.tables.host_rows import Host
     from anyhook.walk.routes import Catalog
@@ -46,7 +46,7 @@ class GateStatus(Record):
     event: str | None
     """Canonical; None where it is not known."""
     dialect: str
-    scope: str
+    scope: HookScope
     source: str
     state: GateState
     agent: str | None = None

@@ -130,7 +130,6 @@ HOST = Host(
         "grep": HostTool("grep"),
         "rg": HostTool("grep"),
         "task": HostTool("delegate_task", {"agent_name": "agent_type", "task": "prompt"}),
-        **BORROWED,
     },
     entry=Entry(
         "list",
@@ -150,6 +149,7 @@ HOST = Host(
     confirm="Project hooks run once the folder is trusted.",
     gaps=("refusing a prompt", "MCP calls of the cloud agent"),
     max_context=10_000,
+    borrowed=BORROWED,
     lent=(("hook_event_name", "sessionId"),),
     signs=(Sign(("timestamp", "hook_event_name", "cwd"), ("sessionId", "hookEventName")),),
     result=_result,

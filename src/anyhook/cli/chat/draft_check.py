@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from anyhook.agent.hook_writer import Draft
+    from anyhook.model.words import OwnScope
     from anyhook.tables.rows import Dialect, Roots
-    from anyhook.testing.scaffold.plan import Scope
 
 SYNTAX_LIMIT_S = 10
 
@@ -44,13 +44,13 @@ class DraftCheck:
     explained: list[str]
 
 
-def order_of(draft: Draft, table: Dialect, roots: Roots, scope: Scope) -> Order:
+def order_of(draft: Draft, table: Dialect, roots: Roots, scope: OwnScope) -> Order:
     """What `anyhook new` would be asked for; CannotScaffold where it could not be."""
     row, _ = find_row(table, draft.event)
     return Order(draft.name, table, row, scope, draft.lang, draft.tool, roots)
 
 
-def check_draft(draft: Draft, table: Dialect, setup: Setup, scope: Scope) -> DraftCheck:
+def check_draft(draft: Draft, table: Dialect, setup: Setup, scope: OwnScope) -> DraftCheck:
     """Write it where nothing else is, and look at it from all sides."""
     with _empty_place(setup, table) as place:
         try:

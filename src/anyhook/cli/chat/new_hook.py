@@ -15,21 +15,24 @@ from anyhook.cli.chat.screen import INDENT
 from anyhook.cli.failure import BadCall
 from anyhook.cli.verb_trust import approve_one, look
 from anyhook.cli.view.styles import BAD, BOLD, FAINT, GOOD, WARN
-from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.tables.registry import DIALECTS, dialect, module_of, part
 from anyhook.tables.shapes import guess
 from anyhook.testing.scaffold.plan import CannotScaffold, plan
 from anyhook.testing.scaffold.script import brief
 from anyhook.testing.scaffold.write import write
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from anyhook.agent.hook_writer import Draft
     from anyhook.cli.chat.loop import Chat
     from anyhook.model.hook import Hook
+    from anyhook.model.words import OwnScope
     from anyhook.tables.rows import Dialect
-    from anyhook.testing.scaffold.plan import Order, Plan, Scope
+    from anyhook.testing.scaffold.plan import Order, Plan
 
-SCOPES: tuple[Scope, ...] = ("project", "user")
-OTHER: dict[Scope, Scope] = {"project": "user", "user": "project"}
+SCOPES: tuple[OwnScope, ...] = ("project", "user")
+OTHER: dict[OwnScope, OwnScope] = {"project": "user", "user": "project"}
 USAGE = "Say what the hook should do: /create-hook [--dialect NAME] [--scope project|user] DESCRIPTION"
 
 
@@ -64,11 +67,10 @@ async def create_hook(chat: Chat, rest: str) -> None:
     await _offer(chat, draft, table, scope, last[0])
 
 
-def _asked_for(chat: Chat, rest: str) -> tuple[Dialect, Scope, str]:
+def _asked_for(chat: Chat, rest: str) -> tuple[Dialect, OwnScope, str]:
     """The dialect, the scope, and the description behind them."""
     chosen = chat.options.dialects
-    name = chosen[0] if len(chosen) == 1 else _from_chat()
-    scope = SCOPES[0]
+    name, scope = (chosen[0], SCOPES[0]) if len(chosen) == 1 else _from_chat()
     words = rest.split(maxsplit=2)
     while words and words[0] in ("--dialect", "--scope"):
         flag, value = words[0], words[1] if len(words) > 1 else ""
@@ -82,14 +84,19 @@ def _asked_for(chat: Chat, rest: str) -> tuple[Dialect, Scope, str]:
     return dialect(name), scope, rest.strip()
 
 
-def _from_chat() -> str:
-    return next(name for name in DIALECTS if (made := dialect(name).scaffold) and made.from_chat)
+def _from_chat() -> tuple[str, OwnScope]:
+    """The first dialect whose document has people describe hooks in the chat, and where such a hook goes."""
+    for name in DIALECTS:
+        scope: Callable[[], OwnScope] | None = part(module_of(name), "chat_scope")
+        if scope is not None:
+            return name, scope()
+    return DIALECTS[0], SCOPES[0]
 
 
 # -- showing and saving
 
 
-async def _offer(chat: Chat, draft: Draft, table: Dialect, scope: Scope, tried: DraftCheck) -> None:
+async def _offer(chat: Chat, draft: Draft, table: Dialect, scope: OwnScope, tried: DraftCheck) -> None:
     """Show it for one scope, and ask; a person may want to see it for the other one."""
     while True:
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from anyhook.documents import edit
 from anyhook.documents.edit_yaml import scalar
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from anyhook.documents.parse import Syntax
     from anyhook.model.json_types import Json
+    from anyhook.model.words import OwnScope
     from anyhook.tables.rows import Dialect, EventRow, Roots, Scaffold
 
-Scope = Literal["project", "user"]
 ENDINGS: dict[Lang, str] = {"bash": ".sh", "python": ".py"}
 MAX_NAME_LENGTH = 64
 
@@ -46,7 +46,7 @@ class Order(Record):
     name: str
     dialect: Dialect
     row: EventRow
-    scope: Scope
+    scope: OwnScope
     lang: Lang
     tool: str
     """"" for every tool."""

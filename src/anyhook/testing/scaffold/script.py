@@ -13,7 +13,10 @@ from anyhook.tables.rows import BLOCKING
 from anyhook.testing.scaffold.answers import EFFECTS, answers, refusal, reply_to
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from anyhook.tables.rows import Dialect, EventRow
+    from anyhook.testing.scaffold.answers import ExampleAnswer
 
 Lang = Literal["bash", "python"]
 
@@ -77,12 +80,12 @@ def _failure_rule(script: Script) -> str:
 
 
 def _decision(script: Script) -> list[str]:
-    """What the example decides, as text."""
+    """What the example decides, as comments."""
     if script.gate:
         effect = EFFECTS[script.row.block or ""]
-        return [f"Decide. This example blocks an event that holds the word {MARK}:", f"{effect}. The rest passes."]
+        return [f"# Decide. This example blocks an event that holds the word {MARK}:", f"# {effect}. The rest passes."]
     why = "A block stops nothing here" if script.row.block else "This event cannot be blocked"
-    return [f"{why}, so this example keeps a record:", f"one line per event, in {script.log} from its own folder."]
+    return [f"# {why}, so this example keeps a record:", f"# one line per event, in {script.log} from its own folder."]
 
 
 def _tool_key(script: Script) -> str:
@@ -114,13 +117,21 @@ def _bash(script: Script) -> str:
     ]
     if script.compared:
         lines += _bash_tools(script)
-    lines += [f"# {line}" for line in _decision(script)]
-    lines += _bash_gate(script) if script.gate else _bash_record(script)
+    decides = _bash_gate(script) if script.gate else _bash_record(script)
+    return _ended(script, [*lines, *_decision(script), *decides], _bash_answer, "exit 0")
+
+
+def _ended(script: Script, lines: list[str], answer: Callable[[ExampleAnswer], str], end: str) -> str:
+    """A script from what it decides, with what else it may answer, and its end."""
     examples = answers(script.dialect, script.row)
     if examples:
         lines += ["", "# What else a hook of this event may answer, on stdout and with status 0:"]
-        lines += [f"#   printf '%s\\n' {_quoted(json.dumps(each.value, False))}   # {each.does}" for each in examples]
-    return "\n".join([*lines, "", "# Silence and status 0: no objection.", "exit 0", ""])
+        lines += [f"#   {answer(each)}# {each.does}" for each in examples]
+    return "\n".join([*lines, "", "# Silence and status 0: no objection.", end, ""])
+
+
+def _bash_answer(example: ExampleAnswer) -> str:
+    return f"printf '%s\\n' {_quoted(json.dumps(example.value, False))}   "
 
 
 def _bash_tools(script: Script) -> list[str]:
@@ -196,13 +207,12 @@ def _python(script: Script) -> str:
             "    sys.exit(0)",
             "",
         ]
-    lines += [f"# {line}" for line in _decision(script)]
-    lines += _python_gate(script) if script.gate else _python_record(script)
-    examples = answers(script.dialect, script.row)
-    if examples:
-        lines += ["", "# What else a hook of this event may answer, on stdout and with status 0:"]
-        lines += [f"#   print(json.dumps({each.value!r}))  # {each.does}" for each in examples]
-    return "\n".join([*lines, "", "# Silence and status 0: no objection.", "sys.exit(0)", ""])
+    decides = _python_gate(script) if script.gate else _python_record(script)
+    return _ended(script, [*lines, *_decision(script), *decides], _python_answer, "sys.exit(0)")
+
+
+def _python_answer(example: ExampleAnswer) -> str:
+    return f"print(json.dumps({example.value!r}))  "
 
 
 def _python_gate(script: Script) -> list[str]:
