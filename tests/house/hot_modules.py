@@ -14,7 +14,8 @@ HOT_MODULES = {
     "documents": "managed parse places",
     "facts": "by_table calls code collect escapes facts git options programs python_code special",
     "guard": "calls guard own_programs protected settings_change",
-    "handlers": "background callable_host http python",
+    "handlers": "background callable_host function http python",
+    "hooks": "call decide when worker",
     "journal": """
         files journal record recording redact secret_commands secret_named secret_names secret_objects
         secret_shapes suspect writer

@@ -210,6 +210,19 @@ def test_a_rule_that_runs_a_command_is_tried_where_it_holds_only(world: World) -
     assert tried["findings"][0]["what"] == f"no {world.project}/made.txt"
 
 
+def test_a_function_is_tried_in_a_process_of_its_own(world: World) -> None:
+    claude(world.home, str(world.project))
+    world.command("import", "claude")
+    text = (
+        'from anyhook.hooks import before, deny\n@before.write("made.txt")\ndef it(call):\n    deny(call.command[:6])\n'
+    )
+    world.write(world.home / "config/anyhook/hooks.py", text)
+    tried = json.loads(world.command("backtest", "it", "--json", "--sandbox", "none", "--jobs", "1").stdout)
+    (row,) = tried["hooks"].values()
+    assert (row["events"], row["runs"], row["blocks"]) == (1, 1, 1)
+    assert tried["findings"][0]["what"] == "rm -rf"
+
+
 def test_what_cannot_be_read_is_said(world: World) -> None:
     put(world.home / ".local/share/goose/sessions/sessions.db", "no database")
     done = world.command("import", "goose")

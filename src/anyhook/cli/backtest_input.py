@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import re
 import sys
+from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
 from anyhook.cli.failure import BadCall
 from anyhook.cli.fire import project_of
 from anyhook.documents.files import Files
 from anyhook.documents.places import home_of
+from anyhook.handlers.function import function_call
 from anyhook.model import lean_json
 from anyhook.model.lean_json import digest, every_text
 from anyhook.model.outcome import SILENT
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
     from anyhook.replay.backtest import Pair
     from anyhook.walk.routes import HookStep
 
-HANDLERS = ("command", "python", "rule")
+HANDLERS = ("command", "python", "rule", "function")
 ABSOLUTE = re.compile(r"/[^\s\"'`;|&<>()=:,]+")
 """A path in a command line, near enough."""
 
@@ -143,7 +145,7 @@ def _asked(engine: Engine, subject: Subject, step: HookStep, event: Event, rules
     """A rule, asked: what it wants; of one that runs a command for this call, the trial."""
     met = not rules.wanted(step, event)
     answer = rules.answers.get(step.hook.id, SILENT) if met else SILENT
-    if met and step.hook.handler == "command" and answer is SILENT:
+    if met and step.hook.handler != "rule" and answer is SILENT:
         hook = rules.with_line(step, event).hook
         yield subject, lambda key: _trial(engine, subject.replace(hook=hook), event, key)
     else:
@@ -153,6 +155,9 @@ def _asked(engine: Engine, subject: Subject, step: HookStep, event: Event, rules
 def _trial(engine: Engine, subject: Subject, event: Event, key: str) -> Trial:
     hook, table = subject.hook, subject.dialect
     scene = scene_of(engine.context, event, table, subject.row)
+    if hook.handler == "function":
+        call = function_call(hook, own_scene(hook, scene), hook.limit_s, f"{gettempdir()}/anyhook-backtest")
+        return Trial(key, hook.id, call.argv, call.stdin, call.env, call.cwd, call.limit_s, "", ())
     call, missing = present(hook, table, subject.row, scene, "backtest")
     scene = own_scene(hook, scene)
     interpreter, task = "", ()  # type: tuple[str, tuple[object, ...]]

@@ -32,8 +32,12 @@ KNOWN = (*OWN, *FACTS, *FIELDS)
 NO_HOOK = "no hook that anyhook knows called this. It is for scripts that are hooks of an agent: see docs/rules.md."
 
 
-@verb("get", Options, "command=$(anyhook get command)", [click.Argument(["fields"], nargs=-1, required=True)])
-def get(fields: tuple[str, ...], _options: Options) -> int:
+class AnswerOptions(Options):
+    """What all verbs have, and no more."""
+
+
+@verb("get", AnswerOptions, "command=$(anyhook get command)", [click.Argument(["fields"], nargs=-1, required=True)])
+def get(fields: tuple[str, ...], _options: AnswerOptions) -> int:
     """In a hook: print what the call is about, a line for each field: command, path, tool, prompt, session, event, or
     what it does: runs, reads, writes, deletes, connects. `input.NAME` is a field of the tool's input. Every field has
     the same name in every dialect. Standard input stays as it was, so that this can be called again.
@@ -88,23 +92,23 @@ def _value(hook: CallingHook, field: str) -> Json:
     return value
 
 
-@verb("deny", Options, 'anyhook deny "Deploys wait for the release."; exit', [click.Argument(["why"])])
-def deny(why: str, _options: Options) -> int:
+@verb("deny", AnswerOptions, 'anyhook deny "Deploys wait for the release."; exit', [click.Argument(["why"])])
+def deny(why: str, _options: AnswerOptions) -> int:
     """In a hook: refuse, and say why. It prints the refusal as the hook's dialect has it and exits with the status that
     refuses there, so end the script with `exit` right after it."""
     return _refuse(calling_hook(os.environ), why)
 
 
-@verb("ask", Options, 'anyhook ask "This deletes a branch."; exit', [click.Argument(["why"])])
-def ask(why: str, _options: Options) -> int:
+@verb("ask", AnswerOptions, 'anyhook ask "This deletes a branch."; exit', [click.Argument(["why"])])
+def ask(why: str, _options: AnswerOptions) -> int:
     """In a hook: let a person decide, and say why. Where the hook's dialect cannot ask, this refuses."""
     hook = calling_hook(os.environ)
     said = spoken.verdict(hook.dialect, hook.row, hook.canonical, ASK, why) if hook is not None else None
     return _refuse(hook, why) if said is None else _print(said)
 
 
-@verb("context", Options, 'anyhook context "The tests need a database."', [click.Argument(["text"])])
-def context(text: str, _options: Options) -> int:
+@verb("context", AnswerOptions, 'anyhook context "The tests need a database."', [click.Argument(["text"])])
+def context(text: str, _options: AnswerOptions) -> int:
     """In a hook: tell the model something."""
     hook = calling_hook(os.environ)
     if hook is None:

@@ -23,6 +23,11 @@ def start_function(hook: Hook, call: Call, scene: Scene) -> Waitable | Run:
     """Start the process; it is waited for and ended like any command."""
     from anyhook.process.run import start
 
+    return start(function_call(hook, scene, call.limit_s, f"{state_dir(scene.env)}/sessions"))
+
+
+def function_call(hook: Hook, scene: Scene, limit_s: float, kept_in: str) -> Call:
+    """The process of a function, and what it reads. `kept_in` is the folder for what functions store."""
     given = hook.spec.get("given")
     kept = lean_json.digest(f"{hook.source}\0{scene.session}".encode("utf-8", "surrogateescape"))[:32]
     task: dict[str, Json] = {
@@ -32,10 +37,9 @@ def start_function(hook: Hook, call: Call, scene: Scene) -> Waitable | Run:
         "event": scene.event.name,
         "project": scene.project,
         "session": scene.session,
-        "store": f"{state_dir(scene.env)}/sessions/{kept}.json",
+        "store": f"{kept_in}/{kept}.json",
         "data": scene.event.data,
         **(given if isinstance(given, dict) else {}),
     }
     stdin = lean_json.dumps(task).encode("utf-8", "surrogatepass")
-    argv = (sys.executable, "-P", "-c", WORKER)
-    return start(Call(argv, stdin, dict(scene.env), scene.project, call.limit_s, ""))
+    return Call((sys.executable, "-P", "-c", WORKER), stdin, dict(scene.env), scene.project, limit_s, "")

@@ -93,7 +93,7 @@ class HookCall(Record):
 
     event: str
     agent: str
-    """The agent that calls: `claude`, `codex`, …; `fire` for `anyhook fire`."""
+    """The name of the agent that calls; `fire` for `anyhook fire`."""
     project: str
     tool: str
     input: dict[str, Json]

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from importlib.machinery import ModuleSpec
     from types import CodeType, ModuleType
-    from typing import Any
 
+    from anyhook.hooks.call import HookCall
     from anyhook.model.json_types import Json
 
 NAME = "hooks"
@@ -42,46 +42,55 @@ def main() -> None:
 
 def answer_of(task: dict[str, Json]) -> bytes:
     """Call the function: what it asks for, as JSON."""
-    from anyhook.hooks.call import HookCall, HookSession, Programs
-    from anyhook.hooks.decide import Collected, Decided
+    from anyhook.hooks.decide import Decided
 
-    data, facts, paths = task["data"], task["facts"], task["paths"]
-    assert isinstance(data, dict)  # noqa: S101 (of our own making, as the next)
-    assert isinstance(facts, dict)  # noqa: S101
-    assert isinstance(paths, list)  # noqa: S101
-    known: dict[str, Any] = {
-        name: tuple(tuple(each) if isinstance(each, list) else each for each in _list(facts.get(name)))
-        for name in Programs.fields
-    }
-    given = data.get("input")
-    session = HookSession(str(task["session"]), str(task["store"]))
-    call = HookCall(
-        event=str(task["event"]),
-        agent=str(task["agent"]),
-        project=str(task["project"]),
-        tool=str(data.get("tool") or ""),
-        input=given if isinstance(given, dict) else {},
-        command=str(task["command"]),
-        path=str(paths[0]) if paths else "",
-        paths=tuple(str(path) for path in paths),
-        prompt=str(data.get("prompt") or ""),
-        message=str(data.get("message") or ""),
-        output=data.get("output"),
-        error=str(data.get("tool_error") or ""),
-        facts=Programs(**known),
-        data=data,
-        session=session,
-    )
+    call = _call(task)
     modules = task["modules"]
     function = getattr(_load(str(task["file"]), modules if isinstance(modules, dict) else {}), str(task["function"]))
     try:
         result = function(call)
     except Decided:
         result = None
-    session.close()
+    call.session.close()
     if result is not None:
         what = f"{task['function']} returned {type(result).__name__}"
         raise TypeError(f"{what}; call deny(…) or what else is meant, and return nothing")
+    made = _collected(call, str(task["command_key"]))
+    return lean_json.dumps(made, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def _call(task: dict[str, Json]) -> HookCall:
+    from anyhook.hooks.call import HookCall, HookSession, Programs
+
+    data, facts = task["data"], task["facts"]
+    assert isinstance(data, dict)  # noqa: S101 (of our own making, as the next)
+    assert isinstance(facts, dict)  # noqa: S101
+    runs = tuple(tuple(map(str, _list(each))) for each in _list(facts.get("runs")))
+    rest = {name: tuple(map(str, _list(facts.get(name)))) for name in Programs.fields if name != "runs"}
+    given, paths = data.get("input"), tuple(str(path) for path in _list(task["paths"]))
+    return HookCall(
+        event=str(task["event"]),
+        agent=str(task["agent"]),
+        project=str(task["project"]),
+        tool=str(data.get("tool") or ""),
+        input=given if isinstance(given, dict) else {},
+        command=str(task["command"]),
+        path=paths[0] if paths else "",
+        paths=paths,
+        prompt=str(data.get("prompt") or ""),
+        message=str(data.get("message") or ""),
+        output=data.get("output"),
+        error=str(data.get("tool_error") or ""),
+        facts=Programs(runs=runs, **rest),
+        data=data,
+        session=HookSession(str(task["session"]), str(task["store"])),
+    )
+
+
+def _collected(call: HookCall, command_key: str) -> dict[str, Json]:
+    """What the function asked for."""
+    from anyhook.hooks.decide import Collected
+
     made: dict[str, Json] = {}
     if Collected.verdict:
         made.update(verdict=Collected.verdict, reason=str(Collected.reason))
@@ -91,12 +100,12 @@ def answer_of(task: dict[str, Json]) -> bytes:
         made["message"] = "\n".join(map(str, Collected.messages))
     fields = dict(Collected.fields)
     if Collected.command is not None:
-        if not task["command_key"]:
+        if not command_key:
             raise TypeError("the call has no command to rewrite")
-        fields[str(task["command_key"])] = Collected.command
+        fields[command_key] = Collected.command
     if fields:
         made["input"] = {**call.input, **fields}
-    return lean_json.dumps(made, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    return made
 
 
 def _list(value: Json) -> list[Json]:

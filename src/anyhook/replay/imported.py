@@ -90,8 +90,8 @@ class Importer:
 
     def _line(self, agent: str, event: PastEvent) -> bytes:
         policy = self.policy.replace(caller=(agent, event.project, ""), session=event.session)
-        made = Event(event.name, event.data, hosted=True)
-        return record(head_of(made, "shadow", policy), Decision(event.name), (), policy, event.at_ns)
+        head = head_of(Event(event.name, event.data, hosted=True), "shadow", policy)
+        return record(head, Decision(event.name), (), policy, event.at_ns)
 
 
 def _key(agent: str, session: str, event: str, at_ns: int, data: Mapping[str, object]) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 MODULE = "anyhook.hooks"
-MOMENTS = ("before", "after")
+DECORATORS = ("before", "after")
 ASKS = {
     "run": "runs", "read": "reads", "write": "writes", "delete": "deletes", "change": "changes", "touch": "touches",
     "connect": "connects", "tool": "tool",
@@ -117,7 +117,7 @@ def _named(decorator: ast.expr, bound: dict[str, str]) -> str:
         if words == name or words.startswith(f"{name}."):
             rest = words[len(name) :].lstrip(".")
             full = ".".join(filter(None, (stands_for, rest)))
-            if full.partition(".")[0] in (*MOMENTS, "on"):
+            if full.partition(".")[0] in (*DECORATORS, "on"):
                 return full
     return ""
 

@@ -45,7 +45,7 @@ class Unknowns:
     def word(self, marked: str, keep: tuple[Program, ...] = ()) -> Word:
         """The finished word."""
         globs = "*" in marked or "?" in marked or "[" in marked
-        if marked.isascii():  # no sign of ours is in it
+        if marked.isascii():  # then it holds none of our signs
             return Word(marked, marked, globs, keep)
         plain = marked.translate(PLAIN)
         origins = keep

@@ -41,7 +41,7 @@ class Past(Record):
     """The events of one file; OSError where it cannot be read."""
 
 
-class PastSession:
+class TranscriptSession:
     """Turns what a transcript tells into events, in its order. A result belongs to the call with its id."""
 
     def __init__(self, session: str = "", project: str = "") -> None:

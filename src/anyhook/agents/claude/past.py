@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anyhook.tables.past import Past, PastSession, files_below, inner, json_lines, ns_of
+from anyhook.tables.past import Past, TranscriptSession, files_below, inner, json_lines, ns_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,7 @@ def places(roots: Roots) -> list[str]:
 
 
 def events(path: str) -> Iterator[PastEvent]:
-    session = PastSession()
+    session = TranscriptSession()
     for line in json_lines(path):
         kind, at = line.get("type"), ns_of(line.get("timestamp"))
         if kind not in ("user", "assistant") or line.get("isMeta"):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from anyhook.tables.past import Past, PastSession, files_below, inner, json_lines, json_object, ns_of
+from anyhook.tables.past import Past, TranscriptSession, files_below, inner, json_lines, json_object, ns_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ def places(roots: Roots) -> list[str]:
 
 
 def events(path: str) -> Iterator[PastEvent]:
-    session = PastSession()
+    session = TranscriptSession()
     for line in json_lines(path):
         at, payload = ns_of(line.get("timestamp")), line.get("payload")
         session.project = str(inner(payload, "cwd") or session.project)

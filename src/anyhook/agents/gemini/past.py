@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anyhook.tables.past import Past, PastSession, files_below, inner, json_lines, ns_of
+from anyhook.tables.past import Past, TranscriptSession, files_below, inner, json_lines, ns_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ def places(roots: Roots) -> list[str]:
 
 def events(path: str) -> Iterator[PastEvent]:
     messages: dict[str, dict[str, Json]] = {}
-    session = PastSession(project=_project(path))
+    session = TranscriptSession(project=_project(path))
     for line in _lines(path):
         session.session = str(line.get("sessionId") or session.session)
         told = inner(line, "$set", "messages") or line.get("messages") or [line]

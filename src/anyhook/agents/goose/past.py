@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from anyhook.documents.sqlite import rows
-from anyhook.tables.past import Past, PastSession, inner, json_object, ns_of
+from anyhook.tables.past import Past, TranscriptSession, inner, json_object, ns_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,10 +26,10 @@ def places(roots: Roots) -> list[str]:
 
 
 def events(path: str) -> Iterator[PastEvent]:
-    session = PastSession()
+    session = TranscriptSession()
     for identity, folder, role, content, created in rows(path, MESSAGES):
         if identity != session.session:
-            session = PastSession(str(identity), str(folder))
+            session = TranscriptSession(str(identity), str(folder))
         at = ns_of(created)
         parts = json_object(f'{{"parts": {content}}}').get("parts")
         for part in parts if isinstance(parts, list) else ():

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from anyhook.documents.sqlite import rows
-from anyhook.tables.past import Past, PastSession, inner, json_object, ns_of
+from anyhook.tables.past import Past, TranscriptSession, inner, json_object, ns_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,10 +28,10 @@ def places(roots: Roots) -> list[str]:
 
 
 def events(path: str) -> Iterator[PastEvent]:
-    session = PastSession()
+    session = TranscriptSession()
     for identity, folder, message, text, created in rows(path, PARTS):
         if identity != session.session:
-            session = PastSession(str(identity), str(folder))
+            session = TranscriptSession(str(identity), str(folder))
         part, at = json_object(text), ns_of(created)
         state = part.get("state")
         if part.get("type") == "text" and json_object(message).get("role") == "user":
