@@ -134,7 +134,7 @@ def test_what_get_has_read_can_be_read_again(world: World) -> None:
     world.hook("claude", "PreToolUse", SHELL_HOOK.replace("{anyhook}", SCRIPT))
     seen = world.fire("pre_tool", "--tool", "Bash", "--input", '{"command": "ls"}')
     assert seen["verdict"] == "none"
-    assert '"tool_name": "Bash"' in seen["context"][0]
+    assert '"tool_name":"Bash"' in seen["context"][0]
 
 
 @pytest.mark.parametrize(("words", "status"), [(["get", "command"], 3), (["context", "x"], 3), (["deny", "no"], 2)])

@@ -110,7 +110,7 @@ def test_the_built_in_trigger_comes_first(world: World) -> None:
 def test_mutate_in_the_middle(world: World) -> None:
     """L-24."""
     answer = {"result": "mutate", "messages": [{"role": "user", "content": "Only this."}]}
-    script = f"""grep -q '"turn_number": 1' && echo '{json.dumps(answer)}' || true"""
+    script = f"""grep -q '"turn_number":1' && echo '{json.dumps(answer)}' || true"""
     world.hook("kodelet", "after_turn", script)
     ran = agent(world, {"tools": [LS]}, {"expect": "Only this.", "expect_not": "Go.", "text": "Done."})
     assert ran.text == "Done.", ran.why
@@ -130,7 +130,7 @@ def test_a_callback_with_arguments(world: World) -> None:
     """L-32, L-33."""
     world.write(world.project / ".kodelet/recipes/note.md", "---\nname: note\n---\nWrite about {{ .topic }} now.\n")
     answer = {"result": "callback", "callback": "note", "callback_args": {"topic": "tea"}}
-    script = f"""grep -q '"turn_number": 1' && echo '{json.dumps(answer)}' || true"""
+    script = f"""grep -q '"turn_number":1' && echo '{json.dumps(answer)}' || true"""
     world.hook("kodelet", "after_turn", script)
     ran = agent(
         world,
@@ -144,7 +144,7 @@ def test_a_callback_with_arguments(world: World) -> None:
 def test_a_recipe_that_is_not_there(world: World) -> None:
     """Ln: told, and the conversation stays as it is."""
     answer = {"result": "callback", "callback": "nothing"}
-    script = f"""grep -q '"turn_number": 1' && echo '{json.dumps(answer)}' || true"""
+    script = f"""grep -q '"turn_number":1' && echo '{json.dumps(answer)}' || true"""
     world.hook("kodelet", "after_turn", script)
     ran = agent(world, {"tools": [LS]}, {"expect": "shell", "text": "Done."})
     assert ran.text == "Done.", ran.why

@@ -304,7 +304,7 @@ def test_the_first_action_wins(world: World) -> None:
     for name, text in (("a", "First wins."), ("b", "Second loses.")):
         answer = {"result": "mutate", "messages": [{"role": "user", "content": text}]}
         script = (
-            f"""{record(name)}; tail -n 1 ../{name} | grep -q '"turn_number": 1' && echo '{json.dumps(answer)}'; true"""
+            f"""{record(name)}; tail -n 1 ../{name} | grep -q '"turn_number":1' && echo '{json.dumps(answer)}'; true"""
         )
         world.hook("kodelet", "after_turn", script, name=name)
     expected = {"expect": "First wins.", "expect_not": "Second loses.", "text": "Done."}
