@@ -215,6 +215,8 @@ def switched_off(layer: str) -> Callable[[Scene], None]:
         roots = roots_of(scene.table.entry, scene.stage.home, scene.stage.project, {})
         path, switch = Path(fill(layer, roots)), switch_for(scene.table, layer)
         before = path.read_text() if path.exists() else ""
+        if (switch.key[-1] if switch.key else str(switch.value)) in before:
+            return
         if not switch.key:
             native = next(row.native for row in scene.table.events if "pre_tool" in row.canonical)
             scene.write(path, f"{before}global{switch.value}{snake(native)}[0].hooks[0]\n")
@@ -301,6 +303,7 @@ SABOTAGES: dict[str, Callable[[Scene], None]] = {
     "launcher gone": launcher_gone,
     "launcher gone, closed": launcher_gone_closed,
 }
+SWITCHED_OFF = "hooks off in "
 HARMLESS = ("nothing", "sub-folder", "worktree")
 """Where the guard has to hold, and `status` has to say so."""
 CHOSEN = ("shadow", "disabled")
@@ -314,7 +317,7 @@ def sabotages(table: Host) -> dict[str, Callable[[Scene], None]]:
         del found["entry narrowed"]
     for layer in table.settings if table.switches else ():
         if layer.startswith("{"):
-            found[f"hooks off in {layer}"] = switched_off(layer)
+            found[f"{SWITCHED_OFF}{layer}"] = switched_off(layer)
     return found
 
 
@@ -346,6 +349,8 @@ def tried(agent: str, name: str, apply: Callable[[Scene], None]) -> Cell:
         program = shutil.which(table.program, path=environment()["PATH"]) or table.program
         steps = [*scene.steps, Step("all done")]
         seen = drive(agent, program, scene.stage, steps, environment(), limit_s=LIMIT_S, trusts_hooks=True)
+        if name.startswith(SWITCHED_OFF):
+            apply(scene)  # one agent takes files away that its maker has not signed
         status = json.loads(scene.anyhook("status", agent, "--json").stdout)
         doctor = json.loads(scene.anyhook("doctor", agent, "--live", "--json").stdout)[agent]
         ran = (Path(scene.stage.project) / "ran.txt").exists()

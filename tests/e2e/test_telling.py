@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from anyhook.tables.host_rows import channel_of
+from anyhook.tables.host_rows import channel_of, opening
 from anyhook.tables.registry import HOSTS, host, sample
 
 if TYPE_CHECKING:
@@ -84,6 +84,20 @@ def test_a_hook_that_is_gone_a_file_that_cannot_be_read_and_a_program_that_is_mi
     waiting.declare(waiting.home / ".codex" / "hooks.json", "PreToolUse", {"hooks": [
         {"type": "command", "command": "/no/such/program"}]})  # fmt: skip
     assert "/no/such/program" in json.loads(call(waiting, session="3"))["systemMessage"]
+
+
+@pytest.mark.parametrize("agent", ["copilot", "reasonix", "pi", "hermes"])
+@pytest.mark.parametrize("scope", ["user", "project"])
+def test_a_guard_that_is_off_is_told_at_the_start_where_no_call_has_a_channel(
+    world: World, agent: str, scope: str
+) -> None:
+    """Seen live: the guard's program was gone, or nobody had approved it, and calls there carry no word for a person.
+    Two of these agents take none at the start of a session either, but with the first prompt."""
+    world.hook("kode", "tool_call_pre", "/no/such/program", scope=scope, name="guard")
+    row = next(row for row in host(agent).events if row.canonical == (opening(host(agent)),))
+    start = json.dumps({"sessionId": "s", "session_id": "s", "cwd": str(world.project), "text": "hi"})
+    done = world.command("bridge", agent, row.native, "--project", str(world.project), stdin=start)
+    assert "1 guard OFF" in done.stdout
 
 
 def test_several_share_one_line(waiting: World) -> None:

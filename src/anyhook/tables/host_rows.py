@@ -177,6 +177,15 @@ class Host(Record):
 
 
 CHANNELS = ("message", "context")
+OPENINGS = ("session_start", "user_prompt_submit")
+
+
+def opening(host: Host) -> str:
+    """The first event of a session at which a person can be told something through this host."""
+    for name in OPENINGS:
+        if any(name in row.canonical and (row.says.keys() & set(CHANNELS)) for row in host.events if row.installed):
+            return name
+    return OPENINGS[0]
 
 
 def channel_of(host: Host) -> str | None:

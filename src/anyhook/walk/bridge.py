@@ -13,6 +13,7 @@ from anyhook.model.firing import NO_OPINION, Answer, Firing, Part
 from anyhook.model.hook import BROKEN, CHANGED, UNTRUSTED
 from anyhook.model.record import Record
 from anyhook.state.turns import Turn
+from anyhook.tables.host_rows import OPENINGS, opening
 from anyhook.tables.registry import HOSTS, dialect, host
 from anyhook.walk.express import express
 from anyhook.walk.receive import receive
@@ -213,6 +214,10 @@ def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Deci
         or catalog.problems
         or any(hook.status in OFF for hook in catalog.hooks)
         or any(report.status == "broken" or report.exit_code in NOT_RUN for report in decision.hooks)
+        # A guard whose program is gone shows only where somebody looks for it.
+        or (
+            catalog.hooks and received.events[0].name in OPENINGS and received.events[0].name == opening(incoming.table)
+        )
     ) and (config.off == "tell" or "tell" in config.hook_off.values()):
         from anyhook.walk.tell import told
 

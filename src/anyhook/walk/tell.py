@@ -6,7 +6,7 @@ from __future__ import annotations
 from anyhook.documents.places import state_dir
 from anyhook.model.record import Record
 from anyhook.state.told import Told
-from anyhook.tables.host_rows import channel_of
+from anyhook.tables.host_rows import channel_of, opening
 from anyhook.walk.off_gates import asked_about
 from anyhook.walk.status import OFF_STATES, gates, is_off
 
@@ -57,9 +57,10 @@ def told(context: Context, incoming: Incoming, decision: Decision) -> tuple[Deci
 
 
 def _off(context: Context, incoming: Incoming) -> list[OffGuard]:
-    """All guards that are off, at the start of a session; later those that would have been asked about this call."""
+    """All guards that are off, at the first event that can tell; later those that would have been asked about this
+    call."""
     setup, catalog = context.setup, context.routes.catalog
-    if incoming.received.events[0].name == "session_start":
+    if incoming.received.events[0].name == opening(incoming.table):
         return guards_off(setup, catalog, incoming.table)
     steps = [step for event in incoming.received.events for step in asked_about(context.routes, event)]
     found = [
