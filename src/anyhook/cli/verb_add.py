@@ -114,7 +114,7 @@ def _add_packs(packs: Sequence[str], path: str, project: str, options: AddOption
         for name in packs:
             pack = read_pack(name)
             there = "" if name in fresh else "  (on already)"
-            render.out(f"  {name:<15} {len(pack.rules):>3} rules  {pack.description}{there}")
+            render.out(f"  {name:<15} {pack.size:<9}  {pack.description}{there}")
     if fresh and not options.yes and not _agreed(f"Turn them on in {render.short_path(path)}?", options):
         return FINDINGS
     change_used(path, add=fresh)

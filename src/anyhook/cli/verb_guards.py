@@ -57,7 +57,7 @@ def guards(options: GuardsOptions) -> int:
     for pack in packs:
         on = [scope for scope in SCOPES if pack.name in used[scope]]
         state = f"on ({', '.join(on)})" if on else "off"
-        render.out(f"{state:<19} {pack.name:<15} {len(pack.rules):>3} rules  {pack.description}")
+        render.out(f"{state:<19} {pack.name:<15} {pack.size:<9}  {pack.description}")
         if options.rules:
             for rule in _rules(pack, hooks):
                 render.out(

@@ -229,7 +229,9 @@ def _joined(value: Json) -> str:
 def _shell(tool: str, given: dict[str, Json], line: str, cwd: str | None, into: Collector) -> None:
     shell = str(given.get("shell") or "").lower()
     if any(name in shell or name in tool.lower() for name in POWERSHELL):
+        # Its grammar is another, but programs and most of their words are the same.
         into.unknown.append(f"not read: a line of PowerShell or cmd, `{line[:60]}`")
+        into.shell(line.replace("\\", "/").replace("`\n", " ").replace("`", ""), cwd)
         return
     if re.match(r"\s*(?:powershell|pwsh|cmd)(?:\.exe)?\s", line):
         into.unknown.append(f"not read: a line of PowerShell or cmd, `{line[:60]}`")

@@ -81,6 +81,10 @@ EFFECTS: dict[str, Effect] = {
     "rm": DELETE, "rmdir": DELETE, "unlink": DELETE, "shred": Effect("nsr iterations size", deletes="all"),
     "srm": DELETE, "wipe": DELETE, "trash": DELETE, "trash-put": DELETE, "rimraf": DELETE, "del": DELETE,
     "erase": DELETE, "rd": DELETE, "git-rm": DELETE,
+    **dict.fromkeys(("Get-Content", "gc"), Effect(" Path LiteralPath TotalCount Tail Encoding", reads="all",
+        read_by=("-Path", "-LiteralPath"))),
+    **dict.fromkeys(("Set-Content", "Add-Content", "Out-File"), Effect(" Path LiteralPath FilePath Value Encoding",
+        writes="first", write_by=("-Path", "-LiteralPath", "-FilePath"))),
     **dict.fromkeys(("Remove-Item", "ri", "Clear-Content"), Effect(
         " Path LiteralPath Filter Include Exclude ErrorAction", deletes="all",
         deletes_by=("-Path", "-LiteralPath"), not_if=("-WhatIf",))),

@@ -119,7 +119,7 @@ def _of_programs(facts: Facts, held: Protected, home: str) -> str | None:
 def _changed(program: Program, own: Facts, held: Protected) -> str | None:
     """What the table of effects says that a program changes."""
     name = program.name or program.path
-    by_git = name == "git" and not any(word.known and hit(resolve(word, program.cwd), held) for word in program.words)
+    by_git = name == "git" and not any(_is_named(word, program, held) for word in program.words)
     for path in own.deletes:
         if found := hit(path, held, deletes=not by_git):
             return f"`{name}` would delete {path}, {_what(found, held)}."
@@ -136,6 +136,14 @@ def _changed(program: Program, own: Facts, held: Protected) -> str | None:
             if found := hit(path, held) or _holds(path, held):
                 return f"`{name}` would give {path} a second name, {_what(found, held)}."
     return None
+
+
+def _is_named(word: Word, program: Program, held: Protected) -> bool:
+    """Whether git is given a protected path itself, or a folder in the project that has one in it."""
+    path = resolve(word, program.cwd) if word.known and not word.text.startswith("-") else ""
+    if not path or f"{held.above}/".startswith(f"{path.rstrip('/')}/"):
+        return False
+    return bool(hit(path, held, deletes=True))
 
 
 def _copied_over(program: Program, path: str, held: Protected) -> str:
@@ -182,8 +190,8 @@ def _interpreted(program: Program, own: Facts, held: Protected, home: str) -> st
     """An interpreter that is given a protected path after its script, or whose code computes what it changes."""
     words = list(program.words)
     if program.code is None:
-        if [word.text for word in words[:2]] == ["-m", "json.tool"] and len(words) < 4:
-            return None  # it prints what it reads
+        if [word.text for word in words[:1]] == ["-m"] and words[1:2] and words[1].text in READERS and len(words) < 4:
+            return None
         place = next((at for at, word in enumerate(words) if not word.text.startswith("-")), len(words))
         for word in words[place + 1 :]:
             if found := _named(word.text, word, program, held):
@@ -209,6 +217,8 @@ def _spellings(path: str, held: Protected, home: str) -> list[str]:
     return found
 
 
+READERS = ("json.tool", "py_compile", "ast", "tokenize", "mypy", "flake8", "pylint", "pytest", "unittest", "doctest")
+"""Modules of Python that only read what they are given."""
 CHANGING = re.compile(
     r"write|append|unlink|\brm|remove|rename|replace|truncate|chmod|touch|symlink|copy|move|delete|mkdir|system|exec|spawn"
     r"|subprocess|dump|put_contents|['\"]\s*\+?>|,\s*['\"][wa]"

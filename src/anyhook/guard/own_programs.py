@@ -45,7 +45,7 @@ def decides(program: Program) -> str | None:
         name, texts = (texts[at : at + 1] or [""])[0], texts[at + 1 :]
     if name == "anyhook" or os.path.basename(program.path) == "anyhook":
         return _verb(texts)
-    if name in KILLERS and any("anyhook" in text for text in texts):
+    if name in KILLERS and any("anyhook" in word.source for word in program.words):
         return f"`{name}` would end processes of anyhook."
     if PACKAGERS.fullmatch(name) and any(_is_us(text) for text in texts):
         if any(text in REMOVING for text in texts):

@@ -33,6 +33,11 @@ class Pack(Record):
     def guards(self) -> bool:
         return self.name in GUARDS
 
+    @property
+    def size(self) -> str:
+        """How many rules it has, for a column."""
+        return f"{len(self.rules):>3} {'rule' if len(self.rules) == 1 else 'rules'}"
+
 
 def read_pack(name: str) -> Pack:
     """A pack by its name."""

@@ -88,7 +88,10 @@ def _split(what: str) -> tuple[str, str]:
 
 def _checked(package: Package) -> Package:
     if not package.rule_files:
-        raise BadPackage(f"{package.source} has no file with [[rule]] in it, so there is nothing to add.")
+        raise BadPackage(
+            f"{package.source} has no file with [[rule]] in it, so there is nothing to add. Hooks of other systems "
+            "count where their files are: copy those into your project, and approve them with `anyhook trust`."
+        )
     return package
 
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from anyhook.journal.journal import Trace
 from anyhook.model.decision import idle_report
 from anyhook.model.hook import ASKING
-from anyhook.model.lean_json import encode
-from anyhook.walk.present import payload, present
+from anyhook.walk.present import present, stdin_of
 from anyhook.walk.routes import match
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ def _explained(step: HookStep, event: Event, scene: Scene, model: str, rules: Ru
         if missing and not why:
             made.update(would_run=False, status="broken", why=missing)
     else:
-        shown = encode(payload(step.dialect, step.row, scene)).decode() if hook.native_event else ""
+        shown = stdin_of(step.dialect, step.row, scene).decode("utf-8", "replace") if hook.native_event else ""
         command = next((str(hook.spec[key]) for key in NAMING if hook.spec.get(key)), hook.name)
         made.update(argv=None, command=command, env=[], cwd=hook.project or scene.project, stdin=shown)
         if hook.handler == "rule":

@@ -70,6 +70,8 @@ class Walk:
         self.running: Waitable | None = None
         """The hook that is being waited for."""
         self.begun: dict[int, Begun] = {}
+        self.shown: dict[int, Event] = {}
+        """What hooks that were started before their turn have seen."""
         """Hooks that were started before their turn, by their place in the queue."""
         self.known: dict[int, tuple[str | None, str]] = {}
         """What their matchers said."""
@@ -268,7 +270,7 @@ class Walk:
             call, model, started = self.begin(steps[position], scene)
             if position != ready[0] and not isinstance(started, Run):
                 started = Watched(started)
-            self.begun[position] = call, model, started
+            self.begun[position], self.shown[position] = (call, model, started), self.seen
 
     def end_begun(self, steps: tuple[HookStep, ...]) -> None:
         """End what was started before its turn and will not get it."""
@@ -310,7 +312,9 @@ class Walk:
             plain = to_host(outcome, self.event, step.dialect)
             chains = () if upstream else step.dialect.chains
             self.current, self.seen = rewritten(self.current, seen, outcome, plain, chains)
-        self.entries.append(Judged(position, step.hook, step.dialect, step.row, plain, upstream, seen))
+        self.entries.append(
+            Judged(position, step.hook, step.dialect, step.row, plain, upstream, self.shown.get(position, seen))
+        )
         if outcome.verdict == BLOCK:
             if not self.ended:
                 self.ended, self.blocker, self.blocked_in = True, f"a block by {step.hook.id}", step.dialect.name
