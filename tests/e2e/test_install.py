@@ -77,7 +77,7 @@ def run(world: World, *words: str) -> dict[str, Any]:
 def commands(value: object) -> list[str]:
     """Every command line in a document."""
     if isinstance(value, dict):
-        own = [str(value[key]) for key in ("command", "bash") if isinstance(value.get(key), str)]
+        own = [str(value[key]) for key in ("command", "bash", "exec") if isinstance(value.get(key), str)]
         return own + [found for item in value.values() for found in commands(item)]
     return [found for item in value for found in commands(item)] if isinstance(value, list) else []
 
@@ -221,7 +221,8 @@ def test_the_entry_works(world: World) -> None:
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_closed_entry_answers_with_us_and_refuses_without(world: World, agent: str) -> None:
     """In the agent's own words and with its own status, at every gate; and `uninstall` takes it out."""
-    world.hook("kodik", "PreToolUse", "echo no >&2; exit 2")
+    own = agent == "kodik"  # an agent's own hooks it runs itself
+    world.hook("agenthooks" if own else "kodik", "before_tool" if own else "PreToolUse", "echo no >&2; exit 2")
     paths = run(world, "install", agent, "--closed")["changed"]
     table = host(agent)
     row = next(row for row in table.events if "pre_tool" in row.canonical)

@@ -158,7 +158,9 @@ def _changes(
     rows = {path: table.row(native) for path, native in paths.items()}
     left_out = {path: paths[path] for path, row in rows.items() if row is not None and not row.installed}
     kept = {path: native for path, native in paths.items() if path not in left_out}
-    made = to_install(table, entry, kept, _launcher(scope), installs, closed)
+    carried = [f"{name}={os.environ[name]}" for name in entry.carries if os.environ.get(name)]
+    launcher = [*(["env", *carried] if carried else []), *_launcher(scope)]
+    made = to_install(table, entry, kept, launcher, installs, closed)
     return [*made, *to_uninstall(table, entry, left_out, installs)]
 
 

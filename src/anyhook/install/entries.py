@@ -59,7 +59,10 @@ def launched(command: str) -> tuple[list[str], bool]:
     """The program and the words by which one of our command lines starts us, and whether it is closed."""
     words = shlex.split(command)
     closed = words[3:4] == [CLOSED]
-    return (words[4:] if closed else words), closed
+    words = words[4:] if closed else words
+    while words and (words[0] == "env" or "=" in words[0]):
+        words = words[1:]
+    return words, closed
 
 
 def is_ours(command: Json, host: Host) -> bool:
@@ -232,7 +235,7 @@ def _handlers_of(group: Json) -> list[Json]:
 
 
 def _is_our_handler(handler: Json, host: Host) -> bool:
-    return isinstance(handler, dict) and is_ours(handler.get("command"), host)
+    return isinstance(handler, dict) and any(is_ours(value, host) for value in handler.values())
 
 
 def _is_ours_alone(group: Json, host: Host) -> bool:

@@ -127,7 +127,7 @@ class CatalogPlan(Record):
 
     def is_quiet(self, *events: str) -> bool:
         """Whether these events reach no hook, and there is nothing else to say."""
-        if self.off and "session_start" in events:
+        if self.off and ("session_start" in events or "user_prompt_submit" in events):  # some hear it there first
             return False
         return not self.problems and not self.gone and self.events.keys().isdisjoint(events)
 

@@ -107,6 +107,8 @@ class Entry(Record):
     """The keys that lead to the handlers; () where the file holds nothing else."""
     flat: tuple[str, ...] = ()
     """Events without groups, in a file that has groups for the others."""
+    carries: tuple[str, ...] = ()
+    """Variables that the agent does not pass on to hooks, so that the command sets them."""
 
 
 class OffSwitch(Record):

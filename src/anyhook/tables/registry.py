@@ -36,8 +36,8 @@ DECLARES, CALLS, BRIDGED = 1, 2, 4
 # In the order in which their hooks run: the name, what the agent does, and the variables that say where its hooks are.
 AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("anyhook", DECLARES, ("ANYHOOK_MANAGED_DIR",)),
-    ("kode", DECLARES, ()),
-    ("kodik", DECLARES, ()),
+    ("kode", DECLARES | CALLS, ()),
+    ("kodik", DECLARES | CALLS, ()),
     ("agenthooks", DECLARES, ()),
     ("kolega", DECLARES | BRIDGED, ("KOLEGA_CODE_STATE_DIR", "LOCALAPPDATA")),
     ("kodelet", DECLARES, ()),
@@ -68,6 +68,7 @@ AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("kimi", DECLARES | CALLS, ("KIMI_CODE_HOME",)),
     ("vibe", DECLARES | CALLS, ("VIBE_HOME",)),
     ("cline", DECLARES | CALLS, ()),
+    ("kimicli", CALLS, ()),
     ("opencode", CALLS, ()),
     ("kilo", CALLS, ()),
     ("pi", CALLS, ()),

@@ -10,6 +10,7 @@ from anyhook.shell.commands import SHELL, check_text
 from anyhook.shell.loose import words_read
 from anyhook.shell.named import named_files
 from anyhook.tables.cells import native_name, whole_value
+from anyhook.tables.hosted import calls_us
 from anyhook.tables.patterns import check_pattern
 from anyhook.tables.readers import last_line_object
 from anyhook.tables.rows import (
@@ -32,9 +33,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.documents.files import Files
     from anyhook.model.json_types import Json
-    from anyhook.model.words import OwnScope
     from anyhook.tables.rows import Draft
-    from anyhook.tables.sample_rows import Sample
 
 
 def _context(scene: Scene) -> Json:
@@ -109,7 +108,8 @@ def load(source: Source, files: Files) -> Layer:
     document = files.document(path, syntax)
     if document is None:
         return Layer(source, ())
-    return Layer(source, tuple(Entries(source.replace(path=path), files, SHAPE).grouped(document)))
+    hooks = Entries(source.replace(path=path), files, SHAPE).grouped(document)
+    return Layer(source, tuple(hook for hook in hooks if not calls_us(hook.spec.get("command"))))
 
 
 OTHERS = (".claude-plugin/plugin.json", ".codex-plugin/plugin.json", "gemini-extension.json")
@@ -246,21 +246,3 @@ DIALECT = Dialect(
         ("D-25", "The nested camel-case answers of ported plugins (`hookSpecificOutput`) are not read."),
     ),
 )
-
-
-def chat_scope() -> OwnScope:
-    """Its document has people describe a hook in the chat: where such a hook goes."""
-    return "project"
-
-
-def sample() -> Sample:
-    from anyhook.tables.sample_rows import GUARD, Sample, grouped
-
-    return Sample(
-        event="PreToolUse",
-        files={
-            ".kodik/hooks/hooks.json": grouped("PreToolUse", "Bash", ".kodik/hooks/guard"),
-            ".kodik/hooks/guard": GUARD,
-        },
-        tool="Bash",
-    )

@@ -6,6 +6,7 @@ from anyhook.model.hook import Hook, Layer, Source
 from anyhook.shell.commands import argv_of, check_argv, expand_home, split
 from anyhook.shell.named import named_files
 from anyhook.tables.cells import everything, native_name, output_text, project, session
+from anyhook.tables.hosted import calls_us
 from anyhook.tables.readers import whole_object
 from anyhook.tables.rows import (
     Dialect,
@@ -27,7 +28,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.documents.files import Files
     from anyhook.model.json_types import Json
-    from anyhook.tables.sample_rows import Sample
 
 
 def _exit_code(scene: Scene) -> Json:
@@ -101,7 +101,7 @@ def load(source: Source, files: Files) -> Layer:
     if document is None:
         return Layer(source, ())
     entries = Entries(source, files, SHAPE)
-    hooks = entries.flat(document)
+    hooks = [hook for hook in entries.flat(document) if not calls_us(" ".join(argv_of(hook)))]
     # A list stands for its event as a whole, an empty one too: the later file's list replaces the earlier file's.
     return Layer(source, tuple(hooks), replaces=tuple(entries.named))
 
@@ -219,17 +219,3 @@ DIALECT = Dialect(
         ("1.3", "The legacy file `~/.kode/kode.json` is not read."),
     ),
 )
-
-
-def sample() -> Sample:
-    from anyhook.tables.sample_rows import GUARD, REASON, Sample
-
-    return Sample(
-        event="tool_call_pre",
-        files={
-            ".kode/config.yaml": "hooks:\n  tool_call_pre:\n    - exec: .kode/hooks/guard\n",
-            ".kode/hooks/guard": GUARD,
-        },
-        script=f"echo '{REASON}' >&2; exit 1",
-        tool="shell",
-    )

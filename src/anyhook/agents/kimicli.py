@@ -1,0 +1,40 @@
+"""Kimi CLI, which Kimi Code replaced: the same tables in a config of its own, and no context for a prompt. Measured
+with 1.51.0; later versions only say that they have been replaced. Its hooks are read by Kimi's dialect."""
+
+from __future__ import annotations
+
+from anyhook.agents.kimi.host import HOST as KIMI
+from anyhook.tables.extend import extend
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.tables.host_rows import Entry
+    from anyhook.tables.sample_rows import Sample
+
+VERSION = "1.51.0"
+
+
+def _entry() -> Entry | None:
+    entry = KIMI.entry
+    return None if entry is None else entry.replace(files={"user": "{home}/.kimi/config.toml"}, roots={})
+
+
+HOST = extend(
+    KIMI,
+    name="kimicli",
+    title="Kimi CLI",
+    entry=_entry(),
+    events={
+        "UserPromptSubmit": {"says": {"context": None}},
+        "PermissionRequest": None,
+        "SessionEnd": {"why_not": ""},
+    },
+    gaps=(*KIMI.gaps, "context for a prompt"),
+)
+
+
+def sample() -> Sample:
+    from anyhook.agents.kimi import sample as kimis
+
+    usual = kimis()
+    return type(usual)(calls=usual.calls, payload=usual.payload, stdout=usual.stdout)
