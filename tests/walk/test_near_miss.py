@@ -171,7 +171,9 @@ def test_every_kind_of_handler_needs_a_clear_yes_under_deny(name: str, handler: 
 
 @pytest.mark.parametrize(("name", "handler"), ASKED)
 def test_silence_of_a_model_is_no_yes(name: str, handler: str) -> None:
-    asked = handler in ("prompt", "agent")
+    """Nor is that of a function of `hooks.py`: its process answers even where it asks for nothing. If it ended before
+    that, the function has failed, and failures of anyhook's own dialect block."""
+    asked = handler in ("prompt", "agent", "function")
     for said in ("", " \n"):
         assert (judged(name, said, "deny", handler=handler).verdict == "block") is asked
         assert judged(name, said, "native", handler=handler).verdict == "none"
