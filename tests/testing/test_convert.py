@@ -11,9 +11,9 @@ from conftest import World
 
 GUARD = """#!/bin/sh
 case $(cat) in
-*'"command": "'*'rm -rf'*) word=deny why='keep it' ;;
-*'"command": "'*sudo*) echo 'no sudo' >&2; exit 2 ;;
-*'"command": "'*npm*) word=ask why='sure?' ;;
+*'"command":"'*'rm -rf'*) word=deny why='keep it' ;;
+*'"command":"'*sudo*) echo 'no sudo' >&2; exit 2 ;;
+*'"command":"'*npm*) word=ask why='sure?' ;;
 *) echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse"}}'; exit ;;
 esac
 printf '{"hookSpecificOutput": {"hookEventName": "PreToolUse", '
