@@ -177,14 +177,14 @@ def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Deci
     """Ask the hooks about every part of a call, answer as the agent understands it, and write down what happened.
     `decided` takes what was decided so far, for a caller that has to answer in our place."""
     row, received = incoming.row, incoming.received
-    recent = None
-    if received.events[0].data.get("session"):  # else nobody can tell one call from another
+    first, recent = received.events[0], None
+    if first.data.get("session"):  # else nobody can tell one call from another
         from anyhook.walk.dedupe import Recent
 
         recent = Recent(context, incoming)
         known = recent.decision()
         if known is not None:
-            return _tell(context, incoming, (Part(received.events[0], known),), known, 0)
+            return _tell(context, incoming, (Part(first, known),), known, 0)
     from anyhook.walk.walk import begin
 
     parts: list[Part] = []
@@ -215,9 +215,7 @@ def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Deci
         or any(hook.status in OFF for hook in catalog.hooks)
         or any(report.status == "broken" or report.exit_code in NOT_RUN for report in decision.hooks)
         # A guard whose program is gone shows only where somebody looks for it.
-        or (
-            catalog.hooks and received.events[0].name in OPENINGS and received.events[0].name == opening(incoming.table)
-        )
+        or (catalog.hooks and first.name in OPENINGS and first.name == opening(incoming.table))
     ) and (config.off == "tell" or "tell" in config.hook_off.values()):
         from anyhook.walk.tell import told
 
