@@ -97,7 +97,7 @@ CALLED = _COMMON.replace(
     on_event={"worktree_create": COMMAND.on_event["worktree_create"].replace(otherwise="fail")},
 )
 """A tool of an MCP server has no exit status of its own: one that fails decides nothing. It is called for its answer,
-so words that nobody hears may be a no."""
+so text that is not heard may be meant as a refusal."""
 MODEL = Reply(
     read=yes_or_no,
     json_reasons=("reason",),
