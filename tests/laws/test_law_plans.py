@@ -20,6 +20,7 @@ from anyhook.cli.options import FireOptions, parse
 from anyhook.model.event import EVENTS, Event
 from anyhook.state.plans import CatalogPlan, Setup, read_plan
 from anyhook.state.switches import Switches
+from anyhook.tables.host_rows import OPENINGS
 from anyhook.walk.build import build
 from anyhook.walk.engine import Engine
 from anyhook.walk.routes import Catalog, from_plan, made_catalog, to_plan
