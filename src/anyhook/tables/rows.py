@@ -158,6 +158,9 @@ class Reply(Record):
     """The canonical events on which plain text is heard; () for all."""
     text_does: str = "context"
     """The Outcome field that it fills: `context` or `messages`."""
+    text_doubted: bool = False
+    """Whether text that is not heard is no clear yes: it may be a no in words, and not what a program prints on its
+    way."""
     streams: Callable[[Run], Run] | None = None
     """The run as its product reads it, where the answer is not on stdout alone. The docs quote its docstring."""
     spoils: Callable[[dict[str, Json], str], str] | None = None
