@@ -232,6 +232,12 @@ def test_the_same_name_twice_is_refused(place: Place, name: str, lang: str) -> N
     )
 
 
+def test_a_rule_does_not_take_the_name_of_a_function(place: Place) -> None:
+    place.new("guard", "--dialect", "anyhook", "--event", "pre_tool", "--lang", "python", "--scope", "user")
+    words = ("--dialect", "anyhook", "--event", "pre_tool", "--scope", "user")
+    assert "function 'guard'" in place.refused("guard", *words)
+
+
 def test_a_name_that_another_folder_has_is_refused(place: Place) -> None:
     path = place.project / ".agents" / "hooks" / "other" / "HOOK.md"
     path.parent.mkdir(parents=True)

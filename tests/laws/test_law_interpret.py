@@ -89,7 +89,12 @@ def test_silence_is_not_consent(name: str) -> None:
         read = interpret(hook_of(table, row, handler), table.replies[handler], event, run)
         assert read.verdict == "none", (row.native, event, handler, ending)
         if ending == "exited":
-            assert read == Outcome() or handler in ("prompt", "agent"), (row.native, event, handler)
+            # A model was asked for a yes, and a function's process always answers: from these, silence is a failure.
+            if handler in ("prompt", "agent", "function"):
+                assert read.failure is not None, (row.native, event, handler)
+                assert read.failure.cause == "output"
+            else:
+                assert read == Outcome(), (row.native, event, handler)
 
 
 @given(cases, st.data())

@@ -31,6 +31,11 @@ MODE = "model permission_mode!"
 TURN = f"{MODE} turn_id!"
 CAMEL = "sessionId=session timestamp! cwd!"
 PASCAL = "hook_event_name! session_id=session timestamp! cwd!"
+SWITCH = (
+    "from_model to_model requested_model source context_tokens prompt_cache_warm cache_ttl estimated_cache_write_usd "
+    "pricing"
+)
+TASK = "task_id task_subject task_description? teammate_name? team_name?"
 PAYLOADS: dict[str, dict[str, str]] = {
     "kode": {
         "": "event! session_id=session",
@@ -82,20 +87,40 @@ PAYLOADS: dict[str, dict[str, str]] = {
     "claude": {
         "": "session_id=session transcript_path! cwd! permission_mode hook_event_name! "
         "agent_id=agent_name? agent_type?",
-        "SessionStart": "source",
-        "UserPromptSubmit": "prompt",
+        "SessionStart": "source model?",
+        "UserPromptSubmit": "prompt source?",
         "PreToolUse": f"{TOOL} tool_use_id=call_id",
         "PermissionRequest": TOOL,
-        "PostToolUse": f"{TOOL} tool_use_id=call_id tool_response=output",
-        "PostToolUseFailure": f"{TOOL} tool_use_id=call_id error=tool_error",
+        "PostToolUse": f"{TOOL} tool_use_id=call_id tool_response=output duration_ms?",
+        "PostToolUseFailure": f"{TOOL} tool_use_id=call_id error=tool_error duration_ms?",
         "Notification": "message notification_type",
         "SubagentStart": "agent_id=agent_name agent_type",
         "SubagentStop": "agent_id=agent_name agent_type stop_hook_active! last_assistant_message=last_message "
         "agent_transcript_path!",
-        "PreCompact": "trigger",
-        "PostCompact": "trigger",
+        "PreCompact": "trigger custom_instructions",
+        "PostCompact": "trigger compact_summary",
         "Stop": "stop_hook_active! last_assistant_message=last_message",
         "SessionEnd": "reason",
+        "Setup": "trigger",
+        "PermissionDenied": f"{TOOL} tool_use_id=call_id reason",
+        "PostToolBatch": "tool_calls",
+        "UserPromptExpansion": "expansion_type command_name command_args command_source? prompt",
+        "StopFailure": "error error_details? last_assistant_message=last_message?",
+        "PreModelSwitch": SWITCH,
+        "PostModelSwitch": SWITCH,
+        "MessageDisplay": "turn_id message_id index final delta=message",
+        "Elicitation": "mcp_server_name message mode? url? elicitation_id? requested_schema?",
+        "ElicitationResult": "mcp_server_name action content=input? mode? elicitation_id?",
+        "TaskCreated": TASK,
+        "TaskCompleted": TASK,
+        "TeammateIdle": "teammate_name team_name",
+        "ConfigChange": "source file_path?",
+        "InstructionsLoaded": "file_path memory_type load_reason globs? trigger_file_path? parent_file_path?",
+        "CwdChanged": "old_cwd new_cwd",
+        "FileChanged": "file_path event=change",
+        "DirectoryAdded": "directory source",
+        "WorktreeCreate": "name=worktree_name",
+        "WorktreeRemove": "worktree_path",
     },
     "codex": {
         "": "session_id=session transcript_path! cwd! hook_event_name!",
@@ -301,7 +326,7 @@ def has_made_values(native: str, event: Event, found: dict[str, Json]) -> None:
     if "context" in found:
         assert found["context"] == {"session_id": event.data["session"], "cwd": "/project"}
 
-    name = next((found[key] for key in ("event", "event_type", "hook_event_name") if key in found), native)
+    name = next((found[key] for key in ("hook_event_name", "event_type", "event") if key in found), native)
     assert str(name).lower() == native.lower(), "one of them spells its notification otherwise"
     for key in ("work_dir", "cwd"):
         assert found.get(key, "/project") == "/project"

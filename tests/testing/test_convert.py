@@ -11,9 +11,9 @@ from conftest import World
 
 GUARD = """#!/bin/sh
 case $(cat) in
-*'"command": "'*'rm -rf'*) word=deny why='keep it' ;;
-*'"command": "'*sudo*) echo 'no sudo' >&2; exit 2 ;;
-*'"command": "'*npm*) word=ask why='sure?' ;;
+*'"command":"'*'rm -rf'*) word=deny why='keep it' ;;
+*'"command":"'*sudo*) echo 'no sudo' >&2; exit 2 ;;
+*'"command":"'*npm*) word=ask why='sure?' ;;
 *) echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse"}}'; exit ;;
 esac
 printf '{"hookSpecificOutput": {"hookEventName": "PreToolUse", '
@@ -58,6 +58,16 @@ def test_the_new_hook_works_on_its_own(guarded: World, command: str, verdict: st
     words = ("--dialect", "kodik", "--trust", "all", "--tool", "Bash", "--input", given)
     decision = guarded.fire("pre_tool", *words, "--project", "new")
     assert (decision["verdict"], decision["reason"]) == (verdict, reason)
+
+
+def test_the_old_hook_reads_what_its_own_agent_writes(world: World) -> None:
+    """Hooks search the text: it has the spaces that it always had, and letters are not escaped."""
+    world.hook("claude", "PreToolUse", f"cat > '{world.root}/seen'", scope="project")
+    converted(world, "kodik", status=1)
+    given = json.dumps({"command": "echo grün"})
+    words = ("--dialect", "kodik", "--trust", "all", "--tool", "Bash", "--input", given)
+    world.fire("pre_tool", *words, "--project", "new")
+    assert '{"command":"echo grün"}' in (world.root / "seen").read_text("utf-8")
 
 
 def test_where_nobody_can_be_asked_a_hook_becomes_stricter(guarded: World) -> None:

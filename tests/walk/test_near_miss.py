@@ -171,11 +171,27 @@ def test_every_kind_of_handler_needs_a_clear_yes_under_deny(name: str, handler: 
 
 @pytest.mark.parametrize(("name", "handler"), ASKED)
 def test_silence_of_a_model_is_no_yes(name: str, handler: str) -> None:
-    asked = handler in ("prompt", "agent")
+    """Nor is that of a function of `hooks.py`: its process answers even where it asks for nothing. If it ended before
+    that, the function has failed, and failures of anyhook's own dialect block."""
+    asked = handler in ("prompt", "agent", "function")
     for said in ("", " \n"):
         assert (judged(name, said, "deny", handler=handler).verdict == "block") is asked
-        assert judged(name, said, "native", handler=handler).verdict == "none"
+        assert (judged(name, said, "native", handler=handler).verdict == "block") is (handler == "function")
+        assert judged(name, said, "allow", handler=handler).verdict == "none"
     assert judged(name, '{"ok": true}', "deny", handler=handler).verdict == "none"
+
+
+@pytest.mark.parametrize("said", ["no", "5", "null", "all good"])
+def test_text_of_an_mcp_tool_is_no_yes_unless_it_is_heard(said: str) -> None:
+    """Claude Code reads it like stdout: context after a prompt, the path of a new worktree, nothing before a tool."""
+    for posture in ("native", "allow"):
+        assert judged("claude", said, posture, handler="mcp_tool").replace(doubt="") == Outcome()
+    closed = judged("claude", said, "deny", handler="mcp_tool")
+    assert (closed.verdict, codes(closed)) == ("block", ["hook-output-invalid"])
+    heard = judged("claude", said, "deny", event="user_prompt_submit", handler="mcp_tool")
+    assert (heard.verdict, heard.context) == ("none", (said,))
+    made = judged("claude", f"done\n/tmp/{said}\n", "deny", event="worktree_create", handler="mcp_tool")
+    assert (made.verdict, made.tool_output) == ("none", f"/tmp/{said}")
 
 
 def test_callables_of_a_program_need_a_clear_yes_under_deny(world: World) -> None:

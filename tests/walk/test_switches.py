@@ -81,10 +81,35 @@ def test_every_canonical_event_has_a_maker() -> None:
         Event.pre_compact("auto"),
         Event.post_compact("manual"),
         Event.stop(),
+        Event.stop_failure("rate_limit"),
+        Event.setup("init"),
+        Event.user_prompt_expansion("review", "Review this."),
+        Event.instructions_loaded("/p/CLAUDE.md", "session_start"),
+        Event.message_display("Done."),
+        Event.permission_denied("T", {}, "not allowed"),
+        Event.post_tool_batch([{"tool_name": "T"}]),
+        Event.elicitation("tracker", "Which project?"),
+        Event.elicitation_result("tracker", "accept"),
+        Event.task_created("1", "write tests"),
+        Event.task_completed("1", "write tests"),
+        Event.teammate_idle("ada", "backend"),
+        Event.pre_model_switch("small", "large"),
+        Event.post_model_switch("small", "large"),
+        Event.config_change("user_settings"),
+        Event.cwd_changed("/p", "/p/sub"),
+        Event.directory_added("/other", "add_dir_command"),
+        Event.file_changed("/p/.env", "change"),
+        Event.worktree_create("fix-1"),
+        Event.worktree_remove("/p/.worktrees/fix-1"),
     ]
     from anyhook.model.event import EVENTS
 
     assert [event.name for event in made] == list(EVENTS)
+    later = made[list(EVENTS).index("stop") + 1 :]
+    assert [event.targets() for event in later if event.targets()] == [
+        ("rate_limit",), ("init",), ("review",), ("session_start",), ("T",), ("tracker",), ("tracker",), ("large",),
+        ("large",), ("user_settings",), ("add_dir_command",), ("/p/.env",),
+    ]  # fmt: skip
     assert Event.subagent_stop("research").get("agent_name") == "research"
     with pytest.raises(ValueError, match="unknown event field"):
         Event.of("stop", nonsense=1)

@@ -91,8 +91,13 @@ COMMAND = _COMMON.replace(
 )
 POSTED = _COMMON.replace(read=whole_object, exits={0: "pass"}, speaks_anyway=False)
 """An answer to a request: a body that is not a JSON object is a failure, and so is any status but success."""
-CALLED = COMMAND.replace(exits={0: "pass"}, on_event={})
-"""A tool of an MCP server has no exit status of its own: one that fails decides nothing."""
+CALLED = _COMMON.replace(
+    exits={0: "pass"},
+    text_doubted=True,
+    on_event={"worktree_create": COMMAND.on_event["worktree_create"].replace(otherwise="fail")},
+)
+"""A tool of an MCP server has no exit status of its own: one that fails decides nothing. It is called for its answer,
+so text that is not heard may be meant as a refusal."""
 MODEL = Reply(
     read=yes_or_no,
     json_reasons=("reason",),

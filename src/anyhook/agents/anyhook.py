@@ -169,7 +169,7 @@ def sort(hook: Hook) -> tuple[Json, ...]:
 
 def answered(run: Run) -> Run:
     """A function that ends its process before it has answered has failed."""
-    return run if run.stdout else run.replace(stdout=b'{"unanswered": true}')
+    return run if run.stdout.strip() else run.replace(stdout=b'{"unanswered": true}')
 
 
 def unanswered(answer: dict[str, Json], _event: str) -> str:

@@ -285,3 +285,83 @@ class Event(Record):
     @classmethod
     def stop(cls, **data: Json) -> Event:
         return cls.of("stop", **data)
+
+    @classmethod
+    def stop_failure(cls, error: str, **data: Json) -> Event:
+        return cls.of("stop_failure", error=error, **data)
+
+    @classmethod
+    def setup(cls, trigger: str, **data: Json) -> Event:
+        return cls.of("setup", trigger=trigger, **data)
+
+    @classmethod
+    def user_prompt_expansion(cls, command_name: str, prompt: str, **data: Json) -> Event:
+        return cls.of("user_prompt_expansion", command_name=command_name, prompt=prompt, **data)
+
+    @classmethod
+    def instructions_loaded(cls, file_path: str, load_reason: str, **data: Json) -> Event:
+        return cls.of("instructions_loaded", file_path=file_path, load_reason=load_reason, **data)
+
+    @classmethod
+    def message_display(cls, message: str, **data: Json) -> Event:
+        return cls.of("message_display", message=message, **data)
+
+    @classmethod
+    def permission_denied(cls, tool: str, input: dict[str, Json], reason: str, **data: Json) -> Event:  # noqa: A002
+        return cls.of("permission_denied", tool=tool, input=input, reason=reason, **data)
+
+    @classmethod
+    def post_tool_batch(cls, tool_calls: list[Json], **data: Json) -> Event:
+        return cls.of("post_tool_batch", tool_calls=tool_calls, **data)
+
+    @classmethod
+    def elicitation(cls, mcp_server_name: str, message: str, **data: Json) -> Event:
+        return cls.of("elicitation", mcp_server_name=mcp_server_name, message=message, **data)
+
+    @classmethod
+    def elicitation_result(cls, mcp_server_name: str, action: str, **data: Json) -> Event:
+        return cls.of("elicitation_result", mcp_server_name=mcp_server_name, action=action, **data)
+
+    @classmethod
+    def task_created(cls, task_id: str, task_subject: str, **data: Json) -> Event:
+        return cls.of("task_created", task_id=task_id, task_subject=task_subject, **data)
+
+    @classmethod
+    def task_completed(cls, task_id: str, task_subject: str, **data: Json) -> Event:
+        return cls.of("task_completed", task_id=task_id, task_subject=task_subject, **data)
+
+    @classmethod
+    def teammate_idle(cls, teammate_name: str, team_name: str, **data: Json) -> Event:
+        return cls.of("teammate_idle", teammate_name=teammate_name, team_name=team_name, **data)
+
+    @classmethod
+    def pre_model_switch(cls, from_model: str, to_model: str, **data: Json) -> Event:
+        return cls.of("pre_model_switch", from_model=from_model, to_model=to_model, **data)
+
+    @classmethod
+    def post_model_switch(cls, from_model: str, to_model: str, **data: Json) -> Event:
+        return cls.of("post_model_switch", from_model=from_model, to_model=to_model, **data)
+
+    @classmethod
+    def config_change(cls, source: str, **data: Json) -> Event:
+        return cls.of("config_change", source=source, **data)
+
+    @classmethod
+    def cwd_changed(cls, old_cwd: str, new_cwd: str, **data: Json) -> Event:
+        return cls.of("cwd_changed", old_cwd=old_cwd, new_cwd=new_cwd, **data)
+
+    @classmethod
+    def directory_added(cls, directory: str, source: str, **data: Json) -> Event:
+        return cls.of("directory_added", directory=directory, source=source, **data)
+
+    @classmethod
+    def file_changed(cls, file_path: str, change: str, **data: Json) -> Event:
+        return cls.of("file_changed", file_path=file_path, change=change, **data)
+
+    @classmethod
+    def worktree_create(cls, worktree_name: str, **data: Json) -> Event:
+        return cls.of("worktree_create", worktree_name=worktree_name, **data)
+
+    @classmethod
+    def worktree_remove(cls, worktree_path: str, **data: Json) -> Event:
+        return cls.of("worktree_remove", worktree_path=worktree_path, **data)

@@ -9,7 +9,7 @@ import os
 import sys
 
 from anyhook import __version__
-from anyhook.documents.places import believed_dir, file_name, stamp, write_private
+from anyhook.documents.places import believed_dir, file_name, make_private_dir, stamp, write_private
 from anyhook.model.record import Record
 from anyhook.tables.registry import DIALECTS, VARIABLES
 
@@ -159,8 +159,10 @@ def keep_plan(setup: Setup, plan: CatalogPlan, begun_ns: int) -> None:
     if begun_ns - youngest < SETTLED_NS:
         return
     path = f"{setup.own_dir()}/plans/{file_name(repr(plan.key))}"
-    plan = plan.replace(checks={place if seen else first_missing(place): seen for place, seen in plan.stamps.items()})
     try:
+        make_private_dir(os.path.dirname(path))  # first: a folder that is missing now and made here would end the plan
+        checks = {place if seen else first_missing(place): seen for place, seen in plan.stamps.items()}
+        plan = plan.replace(checks=checks)
         write_private(path, marshal.dumps(tuple([getattr(plan, field) for field in plan.fields])))
     except (OSError, ValueError):
         return  # the next one is made from the files again

@@ -158,6 +158,8 @@ class Reply(Record):
     """The canonical events on which plain text is heard; () for all."""
     text_does: str = "context"
     """The Outcome field that it fills: `context` or `messages`."""
+    text_doubted: bool = False
+    """Whether text that is not heard counts as unclear, because it may be meant as a refusal."""
     streams: Callable[[Run], Run] | None = None
     """The run as its product reads it, where the answer is not on stdout alone. The docs quote its docstring."""
     spoils: Callable[[dict[str, Json], str], str] | None = None

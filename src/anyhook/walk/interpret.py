@@ -158,6 +158,8 @@ class _RunReading:
             if str(value).startswith("{"):
                 what = "its output starts like a JSON object but is not valid JSON; it is treated as text"
                 self.problem("output-ignored", what, "Print valid JSON, or text that does not start like it.")
+            if self.reply.text_doubted and not heard:
+                self.doubt = f"its answer is text, which is not a clear yes: {str(value)[:40]!r}"
             said = {self.reply.text_does: (str(value),)} if heard else {}
             return SILENT.replace(**said, problems=tuple(self.problems))
         if not isinstance(value, dict):

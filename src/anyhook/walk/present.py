@@ -28,7 +28,7 @@ def payload(dialect: Dialect, row: EventRow, scene: Scene) -> dict[str, Json]:
         for field in fields:
             cell = field.cell
             value = get(cell) if type(cell) is str else cell(scene)  # type: ignore[operator]
-            if not field.optional or value not in ("", None, 0):
+            if value or not field.optional:
                 made[field.key] = value
     if scene.facts is not None:
         made["facts"] = scene.facts

@@ -25,7 +25,8 @@ TASK = told("task_id", "task_subject", "task_description?", "teammate_name?", "t
 FAILED = (*told("error", "error_details?"), Field("last_assistant_message", "last_message", optional=True))
 SHOWN = (*told("turn_id", "message_id", "index", "final"), Field("delta", "message"))
 ASKED = told("mcp_server_name", "message", "mode?", "url?", "elicitation_id?", "requested_schema?")
-ANSWERED = (*told("mcp_server_name", "action"), Field("content", "input"), *told("mode?", "elicitation_id?"))
+CONTENT = Field("content", "input", optional=True)
+ANSWERED = (*told("mcp_server_name", "action"), CONTENT, *told("mode?", "elicitation_id?"))
 LOADED = told("file_path", "memory_type", "load_reason", "globs?", "trigger_file_path?", "parent_file_path?")
 
 EVENTS = (

@@ -55,7 +55,11 @@ if tool is not None:
 if T["only"] is not None and tool not in T["only"]:
     sys.exit(0)
 env = {{**os.environ, **{{key: value.replace("{{cwd}}", os.getcwd()) for key, value in T["env"].items()}}}}
-done = subprocess.run(T["argv"], input=json.dumps(asked).encode(), capture_output=True, env=env)
+try:
+    sent = json.dumps(asked, ensure_ascii=False, separators=T["between"]).encode()
+except UnicodeEncodeError:
+    sent = json.dumps(asked).encode()
+done = subprocess.run(T["argv"], input=sent, capture_output=True, env=env)
 out, err = done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace").strip()
 means = T["exits"].get(str(done.returncode), T["otherwise"])
 if means == "fail":
@@ -150,6 +154,7 @@ def shim(
         "input": [[*input_from], [*input_to]] if input_from and input_to else None,
         "fields": [[[*one], [*other]] for one, other in fields],
         "fixed": fixed,
+        "between": [",", ":"] if source.dense else [", ", ": "],
         "exits": {str(status): meaning for status, meaning in theirs.exits.items()},
         "otherwise": theirs.otherwise,
         "blocking": [*BLOCKING],

@@ -60,14 +60,19 @@ def payload_of_dialect(table: Dialect, native: str, fields: dict[str, Json], pro
 
 def payload_of_agent(table: Host, row: HostEvent, fields: dict[str, Json], project: str) -> dict[str, Json]:
     """What an agent sends for this event, as far as its table reads it: every field at the first place where the table
-    looks for it."""
+    looks for it, or the next one where another field is in its way. Of two at one place, the one that is sent as it is
+    goes before the one that is made of it."""
     made: dict[str, Json] = {}
     given = {"session": SESSION, **fields}
     if row.canonical and row.canonical[-1] == "post_tool_failure" and "tool_error" in given and row.error:
         _put(made, row.error[0], given["tool_error"])
-    for taken in (*table.base, *row.takes):
+    takes = (*table.base, *row.takes)
+    as_is = {taken.paths[0] for taken in takes if taken.make is None and taken.field in given}
+    for taken in takes:
+        if taken.make is not None and taken.paths[0] in as_is:
+            continue
         if taken.field in given:
-            _put(made, taken.paths[0], given[taken.field])
+            any(_put(made, path, given[taken.field]) for path in taken.paths)
         elif taken.field == "response" and "output" in given:
             _put(made, taken.paths[0], given["output"])
     _put(made, table.project[0], project)
@@ -90,8 +95,9 @@ def check_sent(table: Host, row: HostEvent, fields: Iterable[str]) -> None:
             raise ValueError(f"{table.title} sends no `{field}` with {row.native}, only: {', '.join(sorted(sent))}.")
 
 
-def _put(into: dict[str, Json], path: str, value: Json) -> None:
-    """Sets a value where a dotted path leads; numbers lead into lists."""
+def _put(into: dict[str, Json], path: str, value: Json) -> bool:
+    """Sets a value where a dotted path leads, unless one is there; numbers lead into lists. False where the path leads
+    through a value that holds no others."""
     names = path.split(".")
     here: dict[str, Json] | list[Json] = into
     for name, then in zip(names, [*names[1:], ""], strict=True):
@@ -102,8 +108,11 @@ def _put(into: dict[str, Json], path: str, value: Json) -> None:
             found = here[int(name)]
         else:
             found = here.setdefault(name, inner)
-        if then and isinstance(found, (dict, list)):
+        if then and not isinstance(found, (dict, list)):
+            return False
+        if isinstance(found, (dict, list)):
             here = found
+    return True
 
 
 class Built:

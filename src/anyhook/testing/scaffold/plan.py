@@ -170,9 +170,7 @@ def plan(order: Order, written: str = "") -> Plan:
 
 def _rule(order: Order, scaffold: Scaffold, source: Source) -> Plan:
     """A rule: an entry of the file and nothing else."""
-    for hook in order.dialect.load(source, Files()).hooks:
-        if hook.name == order.name:
-            raise CannotScaffold(f"{hook.source} has a rule {order.name!r} already. Choose another name.")
+    _refuse_taken(order)
     event, entry = order.row.native, {"name": order.name}  # type: str, dict[str, Json]
     named = "" if event == "pre_tool" else f"event {event} and "
     if order.row.block in EFFECTS:
@@ -191,6 +189,15 @@ def _rule(order: Order, scaffold: Scaffold, source: Source) -> Plan:
     return Plan(source, "", "", tuple(pieces), kept, ())
 
 
+def _refuse_taken(order: Order) -> None:
+    """Refuses a name that a rule or a function of the same scope has."""
+    for each in order.dialect.find(order.roots):
+        for hook in order.dialect.load(each, Files()).hooks if each.scope == order.scope else ():
+            if hook.name == order.name:
+                kind = "function" if hook.handler == "function" else "rule"
+                raise CannotScaffold(f"{hook.source} has a {kind} {order.name!r} already. Choose another name.")
+
+
 FUNCTION = '''
 
 @{when}
@@ -207,8 +214,7 @@ def _function(order: Order, source: Source) -> Plan:
     if not name.isidentifier():
         raise CannotScaffold(f"{order.name!r} cannot be the name of a function. Begin it with a letter.")
     own = next((each for each in order.dialect.find(order.roots) if each.path == path), source)
-    if any(hook.name == order.name for hook in order.dialect.load(own, Files()).hooks):
-        raise CannotScaffold(f"{path} has a function {order.name!r} already. Choose another name.")
+    _refuse_taken(order)
     event, log = order.row.native, ""
     called = f', name="{order.name}"' if name != order.name else ""
     tools = f", tools={json.dumps(order.tool.split('|'))}" if order.tool else ""
