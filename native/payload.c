@@ -155,7 +155,11 @@ static int read_members(struct reader *in, char close) {
         }
         if (!enter(in, name, size)) return 0;
         int begins = !in->inside && in->texts->path && in->depth <= LOOKED_AT && !strcmp(in->path, in->texts->path);
-        if (begins) in->inside = in->depth;
+        if (begins) {
+            in->inside = in->depth;
+            skip_blanks(in);
+            if (in->at >= in->end || (*in->at != '{' && *in->at != 'n')) return 0; /* what a call would do is not told */
+        }
         if (!read_value(in)) return 0;
         if (begins) in->inside = 0;
         if (in->depth <= LOOKED_AT) in->path[in->length = before] = 0;

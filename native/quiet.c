@@ -227,6 +227,7 @@ static int is_same_payload(struct table *table, const char *payload, size_t size
         if (*at == 'P') projects++; /* these come first */
         wanted[count++].path = at + 1;
     }
+    if (texts.path && *texts.path == '\n') return 0; /* no plain place: only Python can tell */
     if (!read_payload(payload, size, wanted, count, &texts)) return 0;
     /* A key that another agent's payloads have, and then the one that this agent's have with it: without that, somebody
      * else is calling. */

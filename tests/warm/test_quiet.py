@@ -63,7 +63,9 @@ def test_an_agent_gets_its_own_nothing(desk: Desk) -> None:
         kept(desk, (name, row.native), sent)
         answer = desk.ask(name, row.native, sent)
         ordinary = desk.world.command("bridge", name, row.native, stdin=sent.decode())
-        if "pre_tool" not in row.canonical:
+        # A tool's input that has to be made of what is sent is left to Python.
+        made = any(each.field == "input" and each.make for each in (*host(name).base, *row.takes))
+        if "pre_tool" not in row.canonical and not made:
             assert answer is not None
             assert answer[0].decode() == ordinary.stdout
 

@@ -26,11 +26,13 @@ if TYPE_CHECKING:
 
     from anyhook.documents.places import Stamp
     from anyhook.state.plans import CatalogPlan
-    from anyhook.tables.host_rows import Host, HostEvent
+    from anyhook.tables.host_rows import Host, HostEvent, Taken
 
     Entry = tuple[str, str | bytes]
 
 FOLDER = "quiet"
+UNKNOWN_PLACE = "\n"
+"""A path that no payload has."""
 MAX_TABLES = 256
 """Beyond this many all are deleted: projects come and go."""
 
@@ -73,7 +75,10 @@ def keep_table(socket: str, agent: str, native: str, payload: bytes, env: Mappin
     entries += [("P", path) for path in host.project]
     entries += [pair for key, own in host.lent for pair in (("y", key), ("o", own))]
     entries += [("R", setup.project), ("O", setup.outer)]
-    entries += _self_protection(host, row) if "pre_tool" in row.canonical else ()
+    if "pre_tool" in row.canonical:
+        entries += _self_protection(host, row)
+    elif _takes(host, row, "input"):
+        entries.append(("i", _plain_path(host, row, "input")))
     entries += _files({**plan.checks, PLACE: stamp(PLACE)})
     for folder in (state_dir(setup.env), os.path.dirname(config_file(setup.env))):
         if os.path.exists(folder):
@@ -93,10 +98,8 @@ def _is_counted(plan: CatalogPlan, row: HostEvent) -> bool:
 def _self_protection(host: Host, row: HostEvent) -> Iterator[Entry]:
     """How the launcher knows a call that self-protection has nothing against: by a tool that only reads, or a command
     line that only looks. A host whose payloads are not that plain has no such calls."""
-    for field, letter in (("tool", "t"), ("input", "i")):
-        taken = [each for each in (*host.base, *row.takes) if each.field == field]
-        plain = len(taken) == 1 and len(taken[0].paths) == 1 and taken[0].make is None and field not in row.fixed
-        yield letter, taken[0].paths[0] if plain else "\n"  # no key is so, and so every such call is in doubt
+    yield "t", _plain_path(host, row, "tool")
+    yield "i", _plain_path(host, row, "input")
     for name, tool in host.tools.items():
         if tool.split is not None:
             yield "s", name
@@ -104,6 +107,19 @@ def _self_protection(host: Host, row: HostEvent) -> Iterator[Entry]:
             yield "r", name
     yield from [("c", word) for word in sorted(CHANGERS)]
     yield from [("k", word) for word in sorted(LOOKERS)]
+
+
+def _takes(host: Host, row: HostEvent, field: str) -> list[Taken]:
+    """Where a field of the event comes from, unless it is the same for every call."""
+    return [each for each in (*host.base, *row.takes) if each.field == field and field not in row.fixed]
+
+
+def _plain_path(host: Host, row: HostEvent, field: str) -> str:
+    """The one place in the payload that a field is taken from as it is. Else a key that no payload has: the launcher
+    then leaves every call to Python."""
+    taken = _takes(host, row, field)
+    plain = len(taken) == 1 and len(taken[0].paths) == 1 and taken[0].make is None
+    return taken[0].paths[0] if plain else UNKNOWN_PLACE
 
 
 def _variables(host: Host, env: Mapping[bytes, bytes]) -> Iterator[Entry]:
