@@ -16,6 +16,7 @@ struct wanted {
 struct texts {
     const char *path; /* NULL where nobody asks */
     int is_line;      /* whether the object there has a key `command` or `cmd` */
+    enum { OTHER, LINE, SAYING } key; /* under which of its keys we are: a command line, its description, any other */
     int (*take)(struct texts *texts, const char *text, size_t size);
     struct table *table;
 };

@@ -141,9 +141,11 @@ static int read_members(struct reader *in, char close) {
         if (close == '}') {
             if (!read_text(in, &name, &size, &plain)) return 0;
             if (!plain && in->depth <= LOOKED_AT) return 0;
-            if (in->inside && in->depth == in->inside + 1 &&
-                ((size == 7 && !memcmp(name, "command", 7)) || (size == 3 && !memcmp(name, "cmd", 3))))
-                in->texts->is_line = 1;
+            if (in->inside && in->depth == in->inside + 1) {
+                int line = (size == 7 && !memcmp(name, "command", 7)) || (size == 3 && !memcmp(name, "cmd", 3));
+                in->texts->key = line ? LINE : size == 11 && !memcmp(name, "description", 11) ? SAYING : OTHER;
+                in->texts->is_line |= line;
+            }
             skip_blanks(in);
             if (in->at >= in->end || *in->at++ != ':') return 0;
         } else if (in->depth <= LOOKED_AT) {

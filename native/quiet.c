@@ -29,7 +29,6 @@
 
 struct table {
     char *text, *end; /* all of it */
-    int begun;        /* whether a word of the command line was met */
 };
 
 static char *after(char *at) { return at + strlen(at) + 1; }
@@ -192,10 +191,13 @@ static int is_same_disk(struct table *table) {
     return 1;
 }
 
-/* The first glance of self-protection (guard/guard.py) at a command line, for lines without a sign that means anything:
- * it begins with a program that only looks, and names none that changes. */
+/* The first glance of self-protection (`_only_looks` in guard/guard.py) at a tool's input, for lines without a sign that
+ * means anything: every command of the line only looks, no word is a program that changes something, and there is no text
+ * but the line and its description. */
 static int take_line(struct texts *texts, const char *text, size_t size) {
-    static const char apart[] = " ;&|()<=,{}:/";
+    static const char apart[] = " ;&|()<=,{}:/", commands[] = ";&|(){}";
+    int begins = texts->key == LINE;
+    if (texts->key == OTHER) return 0;
     for (size_t i = 0; i < size; i++)
         if (text[i] < 0x20 || text[i] > 0x7E || strchr("'\"\\>$`", text[i])) return 0;
     for (size_t i = 0; i < size;) {
@@ -203,9 +205,12 @@ static int take_line(struct texts *texts, const char *text, size_t size) {
         while (i + word < size && !strchr(apart, text[i + word])) word++;
         if (word) {
             if (has(texts->table, 'c', text + i, word)) return 0;
-            if (!texts->table->begun++ && !has(texts->table, 'k', text + i, word)) return 0;
+            if (begins && !has(texts->table, 'k', text + i, word)) return 0;
+            begins = 0;
         }
-        i += word + 1;
+        i += word;
+        if (i < size && texts->key == LINE && strchr(commands, text[i])) begins = 1;
+        i++;
     }
     return 1;
 }

@@ -40,6 +40,22 @@ def test_a_command(place: tuple[dict[str, str], Path], row: dict[str, Any]) -> N
     assert (why is not None) is row["refused"], why
 
 
+@pytest.mark.parametrize("before", [{}, {"description": "ls"}, {"description": "cat it"}])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "mytool {home}/.claude/settings.json", "ls; mytool {home}/.claude/settings.json",
+        "cd . && mytool {home}/.claude/settings.json", "ls\nmytool {home}/.claude/settings.json",
+        "cat x | mytool {home}/.claude/settings.json",
+    ],
+)  # fmt: skip
+def test_what_comes_first_hides_nothing(place: tuple[dict[str, str], Path], before: dict[str, str], line: str) -> None:
+    """Neither a description nor a harmless command before it."""
+    env, project = place
+    given: dict[str, Any] = {**before, "command": line.replace("{home}", env["HOME"])}
+    assert refusal(Event.pre_tool("shell", given).replace(ours="shell"), env, str(project)) is not None
+
+
 def test_the_table_is_worth_its_name() -> None:
     commands = [row["command"] for row in TABLE]
     assert len(set(commands)) == len(commands) >= 60

@@ -46,12 +46,14 @@ CHANGERS = frozenset({
 })  # fmt: skip
 """Programs without any of which a line is taken to change nothing, unless it redirects or computes what it runs."""
 LOOKERS = frozenset({
-    "ls", "cat", "head", "tail", "grep", "rg", "wc", "less", "more", "diff", "stat", "file", "tree", "du", "cd",
-    "pwd", "echo",
-    "which", "type", "test", "date", "pytest", "cargo", "go", "ruff", "mypy",
+    "ls", "cat", "head", "tail", "grep", "wc", "more", "diff", "stat", "du", "cd", "pwd", "echo", "which", "type",
+    "test",
 })  # fmt: skip
-"""Programs that a line without any of the others may begin with, whatever it names."""
+"""Programs that write nowhere but to their output, whatever they are given."""
+LINE_KEYS = ("command", "cmd", "description")
+"""Where a tool that takes a command line has texts."""
 _QUOTES = str.maketrans("", "", "'\"\\")
+_COMMANDS = str.maketrans(dict.fromkeys(";&|(){}", "\n"))
 _WORDS = str.maketrans(dict.fromkeys("\n\t;&|()<>=,`{}:/", " "))
 
 
@@ -78,6 +80,8 @@ def refusal(
     entries = [*(read_object(f"{state_dir(env)}/{INSTALLS}") or ())]  # the files of agents that hold our entry
     if not _may_matter(given, env, project, (*places, *entries, *(host.settings if host is not None else ()))):
         return None
+    if ("command" in given or "cmd" in given) and _only_looks(given):
+        return None
     from anyhook.guard.calls import refused
 
     return refused(event, env, project, places, entries, host)
@@ -87,20 +91,10 @@ def _may_matter(given: dict[str, Json], env: Mapping[str, str], project: str, pl
     """Whether any text of the input could name us, a file that must stay, or a folder above one."""
     texts = [text.translate(_QUOTES) for text in lean_json.every_text(given)]
     text = "\n".join(texts)
-    words = text.translate(_WORDS).split()
     is_line = "command" in given or "cmd" in given
-    if (
-        is_line
-        and ">" not in text
-        and "$" not in text
-        and "`" not in text
-        and CHANGERS.isdisjoint(words)
-        and (words[:1] == [] or words[0] in LOOKERS)
-    ):
-        return False
     if any(name in text for name in OWN_NAMES) or (is_line and any(sign in text for sign in SPECIAL)):
         return True
-    home, inside = home_of(env).rstrip("/") + "/", project.rstrip("/") + "/"
+    home, inside = (env.get("HOME") or home_of(env)).rstrip("/") + "/", project.rstrip("/") + "/"
     tails = set()
     for path in places:
         start = inside if path.startswith(inside) else home if path.startswith(home) else "/"
@@ -116,6 +110,24 @@ def _may_matter(given: dict[str, Json], env: Mapping[str, str], project: str, pl
         if plain != real and any(path.startswith(f"{plain}/") for path in places):
             return True
     return False
+
+
+def _only_looks(given: dict[str, Json]) -> bool:
+    """Whether every command of a line is a program that only looks, and no word of it one that changes something."""
+    text = "\n".join(lean_json.every_text(given)).translate(_QUOTES)
+    if any(sign in text for sign in ">$`") or not CHANGERS.isdisjoint(text.translate(_WORDS).split()):
+        return False
+    for key, value in given.items():
+        if key not in LINE_KEYS and isinstance(value, (str, list, dict)):
+            return False
+        if key in LINE_KEYS and key != "description":
+            if not isinstance(value, str):
+                return False
+            for command in value.translate(_QUOTES).translate(_COMMANDS).splitlines():
+                words = command.translate(_WORDS).split()
+                if words and words[0] not in LOOKERS:
+                    return False
+    return True
 
 
 def own_folders(env: Mapping[str, str]) -> tuple[str, ...]:
