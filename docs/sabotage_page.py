@@ -11,10 +11,17 @@ from anyhook.tables.registry import host
 DATA = Path(__file__).parents[1] / "live" / "sabotage.json"
 INTRO = """\
 One guard refuses one call. In every row the guard is damaged in one way, and a real agent then makes that call. Either
-the call is refused, or the person is told. They are told **in the session**, by the agent itself, in the line that says
-`OFF`; or **by `anyhook status` and `anyhook doctor`**, where the agent never asks anyhook, and where the user chose it
-(`shadow`, `disabled`). `anyhook status AGENT` and `anyhook doctor AGENT --live` must not claim a guard that is absent.
-A cell in bold does, or tells nobody, and makes `make live` fail.
+the call is refused, or the person is told, in the line that says `OFF`. They are told
+
+- **in the session**: the agent printed the line, or its model read it with the request to pass it on;
+- **by a message**: the agent got the line as a message for its user. It shows such messages in its own interface; a run
+  without a person shows none;
+- **by `anyhook status` and `anyhook doctor`**, where the agent never asks anyhook, and where the user chose it
+  (`shadow`, `disabled`).
+
+`anyhook status AGENT` and `anyhook doctor AGENT --live` must not claim a guard that is absent. A cell in bold does, or
+tells nobody, and makes `make live` fail. goose does not show what a hook says, so it runs in a terminal here, and
+anyhook writes to that. Without a terminal no one would learn of it: `off = "deny"` is the safe setting for such runs.
 
 A cell has the result of the call, who told it, the agent's state by `status`, and the status by `doctor --live`. Codex
 wants each hook confirmed in a dialog, which no run without a person can do. There `status` says `unknown`, and `doctor`

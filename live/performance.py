@@ -77,10 +77,16 @@ def play(
                      prompt=prompt, scenario=scenario, limit_s=LIMIT_S, trusts_hooks=True)  # fmt: skip
         after = os.times()
         spent_s = after.children_user + after.children_system - before.children_user - before.children_system
-        journal = Path(stage.home, ".local/state/anyhook/journal.jsonl")
-        records = [json.loads(line) for line in journal.read_text().splitlines()] if journal.exists() else []
+        records = recorded(stage)
         files = frozenset(str(path.relative_to(stage.project)) for path in Path(stage.project).rglob("*"))
     return Played(seen, records, files, spent_s)
+
+
+def recorded(stage: Stage) -> list[dict[str, Any]]:
+    """The journal's records of events; what became of a hook in the background has a line of its own."""
+    journal = Path(stage.home, ".local/state/anyhook/journal.jsonl")
+    lines = journal.read_text().splitlines() if journal.exists() else []
+    return [record for line in lines if "event" in (record := json.loads(line))]
 
 
 def replace_entry(home: str, command: str) -> None:

@@ -7,321 +7,25 @@ import fcntl
 import json
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from anyhook.install.changes import places, roots_of
-from anyhook.install.entries import is_ours
 from anyhook.live.drive import drive
 from anyhook.live.script import Step
-from anyhook.live.stage import Stage, fill
-from anyhook.tables.host_rows import Host, OffSwitch
+from anyhook.tables.drive_rows import TERMINAL
 from anyhook.tables.registry import host
-from live.performance import ANYHOOK, LIMIT_S, environment
+from live.performance import LIMIT_S, environment, recorded
+from live.scenes import CHOSEN, HARMLESS, SWITCHED_OFF, WORD, Scene, sabotages
 
 DATA = Path(__file__).with_name("sabotage.json")
-WORD = "sabotagedcall"
-CALL = Step(tool="shell", input={"command": f"echo {WORD} > ran.txt"})
-GUARD = f"#!/bin/sh\nif grep -q {WORD}; then echo 'refused by the guard' >&2; exit 2; fi\nexit 0\n"
-FILE = ".kodik/hooks/hooks.json"
-USERS = "Documents/Kodik/Hooks/hooks.json"
-GIT = ("git", "-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main")
 REFUSED, RAN = "refused", "ran"
-WHOLE_FILES = ("module", "scripts")
-"""Styles of an entry in which a file is ours as a whole."""
-IN_SESSION, BY_STATUS = "in the session", "by status and doctor"
-
-
-class Scene:
-    """A stage with our entry, a project with a guard, and what is done to them."""
-
-    def __init__(self, table: Host, folder: str) -> None:
-        self.table, self.stage = table, Stage(folder)
-        self.stage.build()
-        self.env = {**self.stage.env(environment()), "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
-        self.steps: list[Step] = [CALL]
-        self.home, self.root = Path(self.stage.home), Path(self.stage.project)
-
-    def run(self, *words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            words, env=self.env, cwd=cwd or self.stage.project, capture_output=True, text=True, check=False
-        )
-
-    def anyhook(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return self.run(str(ANYHOOK), *words)
-
-    def write(self, path: Path, text: str, mode: int = 0o644) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        path.chmod(mode)
-
-    def guard(self, base: Path | None = None) -> None:
-        """The guard of the project, or of the user."""
-        path = self.root / FILE if base is None else base / USERS
-        script = self.root / "guard.sh" if base is None else base / "guard.sh"
-        self.write(script, GUARD, 0o755)
-        command = "./guard.sh" if base is None else str(script)
-        group = {"hooks": [{"type": "command", "command": command}]}
-        self.write(path, json.dumps({"hooks": {"PreToolUse": [group]}}))
-
-    def approved(self) -> None:
-        self.guard()
-        self.anyhook("trust", "--yes")
-
-    def config(self, text: str) -> None:
-        self.write(self.home / ".config/anyhook/config.toml", text)
-
-    def entries(self) -> Iterator[Path]:
-        assert self.table.entry is not None
-        for path in places(self.table, self.table.entry, "user", self.stage.home, self.stage.project, {}):
-            yield Path(path)
-
-
-# -- what is done
-
-
-def intact(scene: Scene) -> None:
-    scene.approved()
-
-
-def unapproved(scene: Scene) -> None:
-    scene.guard()
-
-
-def changed_by_the_agent(scene: Scene) -> None:
-    scene.approved()
-    scene.steps.insert(0, Step(tool="shell", input={"command": "echo '#' >> guard.sh"}))
-
-
-def deleted_by_the_agent(scene: Scene) -> None:
-    scene.approved()
-    scene.steps.insert(0, Step(tool="shell", input={"command": f"rm -f {FILE}"}))
-
-
-def changed(scene: Scene) -> None:
-    scene.approved()
-    with open(scene.root / "guard.sh", "a") as file:
-        file.write("#")
-
-
-def deleted(scene: Scene) -> None:
-    scene.approved()
-    (scene.root / FILE).unlink()
-
-
-def script_missing(scene: Scene) -> None:
-    scene.approved()
-    (scene.root / "guard.sh").unlink()
-
-
-def users_script_missing(scene: Scene) -> None:
-    scene.guard(scene.home)
-    (scene.home / "guard.sh").unlink()
-
-
-def bad_json(scene: Scene) -> None:
-    scene.guard(scene.home)
-    scene.approved()
-    (scene.root / FILE).write_text('{"hooks": {')
-
-
-def bad_json_alone(scene: Scene) -> None:
-    scene.approved()
-    (scene.root / FILE).write_text('{"hooks": {')
-
-
-def digits(scene: Scene) -> None:
-    scene.guard(scene.home)
-    scene.guard()
-    text = (scene.root / FILE).read_text()
-    (scene.root / FILE).write_text(text.replace('"type"', f'"timeout": {"9" * 309}, "type"'))
-
-
-def oversized(scene: Scene) -> None:
-    scene.guard(scene.home)
-    for number in range(45):
-        scene.write(scene.root / f".github/hooks/{number}.json", json.dumps({"version": 1, "x": "y" * 1_000_000}))
-
-
-def sub_folder(scene: Scene) -> None:
-    scene.approved()
-    (scene.root / "sub").mkdir()
-    scene.stage.project = str(scene.root / "sub")
-
-
-def worktree(scene: Scene) -> None:
-    shutil.rmtree(scene.root / ".git")
-    scene.run(*GIT, "init")
-    scene.guard()
-    for words in (("add", "."), ("commit", "-m", "guard"), ("worktree", "add", "../tree")):
-        scene.run(*GIT, *words)
-    scene.anyhook("trust", "--yes")
-    scene.stage.project = str(scene.root.parent / "tree")
-
-
-def shadow(scene: Scene) -> None:
-    scene.approved()
-    scene.config('mode = "shadow"\n')
-
-
-def disabled(scene: Scene) -> None:
-    scene.approved()
-    scene.anyhook("disable", json.loads(scene.anyhook("list", "--json").stdout)["hooks"][0]["id"])
-
-
-def corrupt_ledger(scene: Scene) -> None:
-    scene.approved()
-    (scene.home / ".local/state/anyhook/trust.json").write_text("{")
-
-
-def merge_conflict(scene: Scene) -> None:
-    scene.guard(scene.home)
-    (scene.home / "guard.sh").write_text(f"#!/bin/sh\n<<<<<<< HEAD\n{GUARD}=======\nexit 0\n>>>>>>> theirs\n")
-
-
-def entry_removed(scene: Scene) -> None:
-    scene.approved()
-    _in_entry(scene, lambda group: None)
-
-
-def entry_narrowed(scene: Scene) -> None:
-    scene.approved()
-    _in_entry(scene, lambda group: {**group, "matcher": "no_such_tool"})
-
-
-def launcher_gone(scene: Scene) -> None:
-    scene.approved()
-    for path in scene.entries():
-        path.write_text(path.read_text().replace(str(ANYHOOK), "/gone/bin/anyhook"))
-
-
-def launcher_gone_closed(scene: Scene) -> None:
-    scene.anyhook("install", scene.table.name, "--closed")
-    launcher_gone(scene)
-
-
-def switched_off(layer: str) -> Callable[[Scene], None]:
-    """The agent's hooks, turned off in one of its settings layers."""
-
-    def apply(scene: Scene) -> None:
-        scene.approved()
-        assert scene.table.entry is not None
-        roots = roots_of(scene.table.entry, scene.stage.home, scene.stage.project, {})
-        path, switch = Path(fill(layer, roots)), switch_for(scene.table, layer)
-        before = path.read_text() if path.exists() else ""
-        if (switch.key[-1] if switch.key else str(switch.value)) in before:
-            return
-        if not switch.key:
-            native = next(row.native for row in scene.table.events if "pre_tool" in row.canonical)
-            scene.write(path, f"{before}global{switch.value}{snake(native)}[0].hooks[0]\n")
-            return
-        if path.suffix == ".toml":
-            *table, key = switch.key
-            heading = f"[{'.'.join(table)}]\n" if table else ""
-            scene.write(path, f"{before}{heading}{key} = {json.dumps(switch.value)}\n")
-            return
-        document = json.loads(before or "{}")
-        inner = document
-        for key in switch.key[:-1]:
-            inner = inner.setdefault(key, {})
-        inner[switch.key[-1]] = switch.value
-        scene.write(path, json.dumps(document))
-
-    return apply
-
-
-def switch_for(table: Host, layer: str) -> OffSwitch:
-    """What turns hooks off in that file: a name in a file of names, a key in another."""
-    has_keys = Path(layer).suffix in (".json", ".toml", ".yaml")
-    return next(switch for switch in table.switches if bool(switch.key) == has_keys)
-
-
-def snake(native: str) -> str:
-    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in native).lstrip("_")
-
-
-def _in_entry(scene: Scene, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> None:
-    """Change or remove what asks us before a tool runs, in the agent's config."""
-    entry = scene.table.entry
-    assert entry is not None
-    native = next(row.native for row in scene.table.events if "pre_tool" in row.canonical)
-    for path in scene.entries():
-        if entry.style in WHOLE_FILES:
-            if entry.style == "module" or path.name == native:
-                path.unlink()
-            continue
-        # Every JSON document is one of YAML as well.
-        document = yaml.safe_load(path.read_text())
-        hooks = document
-        for key in entry.under:
-            hooks = hooks.get(key) if isinstance(hooks, dict) else None
-        if not isinstance(hooks, dict) or native not in hooks:
-            continue
-        kept = []
-        for group in hooks[native]:
-            ours = any(is_ours(value, scene.table) for value in _texts(group))
-            made = change(group) if ours else group
-            kept += [made] if made is not None else []
-        hooks[native] = kept
-        path.write_text(json.dumps(document))
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _texts(item)
-
-
-SABOTAGES: dict[str, Callable[[Scene], None]] = {
-    "nothing": intact,
-    "unapproved": unapproved,
-    "changed by the agent": changed_by_the_agent,
-    "deleted by the agent": deleted_by_the_agent,
-    "changed by somebody": changed,
-    "deleted by somebody": deleted,
-    "script missing": script_missing,
-    "user's script missing": users_script_missing,
-    "merge conflict": merge_conflict,
-    "bad JSON": bad_json_alone,
-    "bad JSON beside the user's guard": bad_json,
-    "309 digits beside the user's guard": digits,
-    "oversized clone beside the user's guard": oversized,
-    "sub-folder": sub_folder,
-    "worktree": worktree,
-    "shadow": shadow,
-    "disabled": disabled,
-    "corrupt ledger": corrupt_ledger,
-    "entry removed": entry_removed,
-    "entry narrowed": entry_narrowed,
-    "launcher gone": launcher_gone,
-    "launcher gone, closed": launcher_gone_closed,
-}
-SWITCHED_OFF = "hooks off in "
-HARMLESS = ("nothing", "sub-folder", "worktree")
-"""Where the guard has to hold, and `status` has to say so."""
-CHOSEN = ("shadow", "disabled")
-"""What the user chose: nothing is told in the session, and `status` shows it."""
-
-
-def sabotages(table: Host) -> dict[str, Callable[[Scene], None]]:
-    """All of them for one agent: with its own settings layers; without what its entry cannot be narrowed by."""
-    found = dict(SABOTAGES)
-    if table.entry is not None and table.entry.style != "groups":
-        del found["entry narrowed"]
-    for layer in table.settings if table.switches else ():
-        if layer.startswith("{"):
-            found[f"{SWITCHED_OFF}{layer}"] = switched_off(layer)
-    return found
-
-
-# -- what comes of it
+SAID = "OFF: "
+IN_SESSION, BY_MESSAGE, BY_STATUS = "in the session", "by a message", "by status and doctor"
+"""How people learn that a guard is off: the agent printed it or its model read it; the agent got it as a message, which
+it shows in its own interface only; `status` and `doctor` say it."""
 
 
 @dataclass
@@ -348,18 +52,24 @@ def tried(agent: str, name: str, apply: Callable[[Scene], None]) -> Cell:
         apply(scene)
         program = shutil.which(table.program, path=environment()["PATH"]) or table.program
         steps = [*scene.steps, Step("all done")]
-        seen = drive(agent, program, scene.stage, steps, environment(), limit_s=LIMIT_S, trusts_hooks=True)
+        seen = drive(
+            agent, program, scene.stage, steps, environment(), scenario=TERMINAL, limit_s=LIMIT_S, trusts_hooks=True
+        )
         if name.startswith(SWITCHED_OFF):
             apply(scene)  # one agent takes files away that its maker has not signed
         status = json.loads(scene.anyhook("status", agent, "--json").stdout)
         doctor = json.loads(scene.anyhook("doctor", agent, "--live", "--json").stdout)[agent]
         ran = (Path(scene.stage.project) / "ran.txt").exists()
-        journal = scene.home / ".local/state/anyhook/journal.jsonl"
-        lines = journal.read_text().splitlines() if journal.exists() else []
+        records = recorded(scene.stage)
         heard = seen.stdout + seen.stderr + "".join(request.text for request in seen.requests)
-        heard += "".join(json.dumps(json.loads(line).get("decision")) for line in lines)
-        asked = any(json.loads(line).get("event") == "pre_tool" and WORD in line for line in lines)
-    told = IN_SESSION if "OFF: " in heard else BY_STATUS if not status["protected"] or _off(status, agent) else ""
+        messages = [said for record in records for said in record["decision"].get("messages", ())]
+        asked = any(record["event"] == "pre_tool" and WORD in json.dumps(record) for record in records)
+    told = (
+        IN_SESSION if SAID in heard
+        else BY_MESSAGE if any(SAID in message for message in messages)
+        else BY_STATUS if not status["protected"] or _off(status, agent)
+        else ""
+    )  # fmt: skip
     cell = Cell(RAN if ran else REFUSED, told, status["protected"], status["agents"][agent]["state"], doctor["status"])
     why = status["agents"][agent]["why"] or doctor["reason"]
     unconfirmed = "INERT" if "user" in table.confirms else ""
@@ -380,7 +90,7 @@ def judged(cell: Cell, name: str, asked: bool, why: str, unconfirmed: str) -> It
             yield f"doctor says ARMED, and the call ran ({why})"
         if claims:
             yield f"status says that the guard is on, and the call ran ({why})"
-        if not cell.told or (asked and cell.told != IN_SESSION and name not in CHOSEN):
+        if not cell.told or (asked and cell.told == BY_STATUS and name not in CHOSEN):
             yield "the call ran, and nobody was told"
     if name in HARMLESS and (cell.call != REFUSED or not cell.protected):
         yield f"the guard should hold ({why})"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -122,6 +124,42 @@ def test_every_agent_is_told_through_its_channel(world: World, agent: str) -> No
     assert row is not None
     words = ("bridge", agent, it.calls, "--project", str(world.project))
     done = world.command(*words, stdin=json.dumps(it.payload))
-    wanted = "message" in row.says or "context" in row.says or channel_of(host(agent)) == "stderr"
+    wanted = "message" in row.says or "context" in row.says or channel_of(host(agent)) in ("stderr", None)
     assert ("OFF" in done.stdout + done.stderr) == wanted
     assert done.returncode == 0
+
+
+def test_a_guard_that_goes_off_later_is_told_after_the_call_where_the_call_itself_has_no_channel(
+    world: World,
+) -> None:
+    world.hook("kode", "tool_call_pre", "./guard.sh", scope="project", name="guard")
+    guard = world.write(world.project / "guard.sh", "#!/bin/sh\nexit 0\n", 0o755)
+    assert world.command("trust", "--yes").returncode == 0
+
+    def said(native: str) -> str:
+        payload = {"sessionId": "s", "cwd": str(world.project), "toolName": "bash", "toolArgs": {"command": "ls"}}
+        return world.command("bridge", "copilot", native, stdin=json.dumps(payload)).stdout
+
+    assert "OFF" not in said("sessionStart") + said("preToolUse") + said("postToolUse")
+    guard.write_text("#!/bin/sh\n#\nexit 0\n")
+    assert "OFF" not in said("preToolUse")
+    assert "1 guard OFF" in said("postToolUse")
+    assert "OFF" not in said("postToolUse"), "once"
+
+
+def test_what_an_agent_shows_nobody_is_written_to_the_terminal(waiting: World) -> None:
+    payload = {"session_id": "s", "working_dir": str(waiting.project), "tool_name": "shell", "tool_input": {}}
+    waiting.write(waiting.home / "payload", json.dumps(payload))
+    hidden = f"{sys.executable} -m anyhook bridge goose PreToolUse <~/payload >~/out 2>~/err"
+    words = [sys.executable, "-m", "anyhook.live.terminal", "sh", "-c", hidden]
+    done = subprocess.run(words, env=waiting.env, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
+    assert "1 guard OFF" in done.stdout
+    assert "1 guard OFF" in (waiting.home / "err").read_text()
+    assert (waiting.home / "out").read_text() == ""
+
+
+def test_an_agent_that_shows_nothing_is_said_to_be_one(waiting: World) -> None:
+    for words in (("install", "goose"), ("status", "goose"), ("doctor", "goose")):
+        done = waiting.command(*words)
+        assert 'set off = "deny"' in " ".join((done.stdout + done.stderr).split()), words
+    assert json.loads(waiting.command("status", "goose", "--json").stdout)["agents"]["goose"]["channel"] is None

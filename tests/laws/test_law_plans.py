@@ -18,9 +18,8 @@ from law_strategies import TABLES
 from anyhook.cli import fire as cli_fire
 from anyhook.cli.options import FireOptions, parse
 from anyhook.model.event import EVENTS, Event
-from anyhook.state.plans import CatalogPlan, Setup, read_plan
+from anyhook.state.plans import TELLING, CatalogPlan, Setup, read_plan
 from anyhook.state.switches import Switches
-from anyhook.tables.host_rows import OPENINGS
 from anyhook.walk.build import build
 from anyhook.walk.engine import Engine
 from anyhook.walk.routes import Catalog, from_plan, made_catalog, to_plan
@@ -74,7 +73,7 @@ def test_there_and_back(hooks: list[tuple[tuple[str, str], str, str]], broken: l
         assert stored.events == catalog.by_event()
         for event in EVENTS:
             assert [catalog.hooks[place] for place in stored.events.get(event, ())] == catalog.for_event(event)
-            tells = event in OPENINGS and stored.off  # where a session begins, it is told which guards are off
+            tells = event in TELLING and stored.off  # a person is told which guards are off
             quiet = not catalog.for_event(event) and not catalog.problems and not catalog.gone and not tells
             assert stored.is_quiet(event) == quiet
 

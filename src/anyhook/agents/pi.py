@@ -23,20 +23,23 @@ def _result(_response: Json, output: Json) -> Json:
 
 
 TOOL = (Taken("tool", ("toolName",)), Taken("input", ("input",)), Taken("call_id", ("toolCallId",)))
+MESSAGE = {"message": Say({"message": "{message}"})}
 EVENTS = (
-    HostEvent("session_start", ("session_start",), (Taken("source", ("reason",)),), why_not="its answer is not read"),
+    HostEvent("session_start", ("session_start",), (Taken("source", ("reason",)),), MESSAGE),
     HostEvent(
         "input",
         ("user_prompt_submit",),
         (Taken("prompt", ("text",)),),
-        {"block": EXIT_2, "prompt": Say({"prompt": "{prompt}"}), "context": Say({"context": "{context}"})},
+        {"block": EXIT_2, "prompt": Say({"prompt": "{prompt}"}), "context": Say({"context": "{context}"}), **MESSAGE},
     ),
-    HostEvent("tool_call", ("pre_tool",), TOOL, {"block": EXIT_2, "input": Say({"input": "{input}"})}, limit_s=600),
+    HostEvent(
+        "tool_call", ("pre_tool",), TOOL, {"block": EXIT_2, "input": Say({"input": "{input}"}), **MESSAGE}, limit_s=600
+    ),
     HostEvent(
         "tool_result",
         ("post_tool", "post_tool_failure"),
         (*TOOL, Taken("output", ("content",), parts_text)),
-        {"output": Say({"output": "{output}"}), "context": Say({"context": "{context}"})},
+        {"output": Say({"output": "{output}"}), "context": Say({"context": "{context}"}), **MESSAGE},
         error=("isError",),
         limit_s=600,
     ),
@@ -52,7 +55,10 @@ const where = (ctx) => ({
   cwd: ctx?.cwd ?? process.cwd(),
   sessionId: ctx?.sessionManager?.getSessionId?.() ?? `pid-${process.pid}`,
 })
-const tell = (event, data, ctx) => { try { ask(event, { ...data, ...where(ctx) }) } catch {} }
+const show = ({ message }, ctx) => {
+  if (message) ctx?.hasUI ? ctx.ui.notify(message, "warning") : console.error(message)
+}
+const tell = (event, data, ctx) => { try { show(ask(event, { ...data, ...where(ctx) }), ctx) } catch {} }
 const text = (content) => content.filter((part) => part.type === "text").map((part) => part.text).join("\\n")
 
 export default function (pi) {
@@ -63,6 +69,7 @@ export default function (pi) {
     if (event.source === "extension") return
     try {
       const answer = ask("input", { type: event.type, text: event.text, source: event.source, ...where(ctx) })
+      show(answer, ctx)
       const said = [answer.prompt ?? event.text, answer.context].filter(Boolean).join("\\n\\n")
       if (said !== event.text) return { action: "transform", text: said }
     } catch (error) {
@@ -73,6 +80,7 @@ export default function (pi) {
   pi.on("tool_call", async (event, ctx) => {
     try {
       const answer = ask("tool_call", { ...event, ...where(ctx) })
+      show(answer, ctx)
       if (answer.input) set(event.input, answer.input)
     } catch (error) {
       return { block: true, reason: error.message }
@@ -81,6 +89,7 @@ export default function (pi) {
   pi.on("tool_result", async (event, ctx) => {
     let answer = {}
     try { answer = ask("tool_result", { ...event, ...where(ctx) }) } catch {}
+    show(answer, ctx)
     if (!answer.output && !answer.context) return
     const said = [answer.output ?? text(event.content), answer.context].filter(Boolean).join("\\n\\n")
     return { content: [{ type: "text", text: said }] }

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from anyhook.cli.options import BridgeOptions
     from anyhook.model.firing import Answer
-    from anyhook.tables.host_rows import HostEvent
+    from anyhook.tables.host_rows import Host, HostEvent
     from anyhook.walk.bridge import Incoming
 
 OLDEST_S = 60.0
@@ -54,7 +54,7 @@ def bridge(agent: str, native: str, options: BridgeOptions) -> int:
         from anyhook.process.run import end_all
 
         end_all(for_good=True)
-        return _tell(fail(Overdue(f"there was no decision within {row.limit_s:g} s"), refusal), row)
+        return _tell(fail(Overdue(f"there was no decision within {row.limit_s:g} s"), refusal), table, row)
 
     # No hook runs beyond the time from which on the margin is ours, so this ends none before its time.
     watchdog = Watchdog(begun + row.limit_s - margin_s(row) / 2, overdue)
@@ -70,7 +70,7 @@ def bridge(agent: str, native: str, options: BridgeOptions) -> int:
     except Exception as error:  # noqa: BLE001 (whatever it was: the agent gets an answer that it understands)
         answer = fail(error, watchdog.refusal)  # what we refuse needs no hook
     watchdog.stop()
-    return _tell(answer, row)
+    return _tell(answer, table, row)
 
 
 def _answer(incoming: Incoming, options: BridgeOptions, watchdog: Watchdog) -> Answer:
@@ -110,7 +110,7 @@ def _answer(incoming: Incoming, options: BridgeOptions, watchdog: Watchdog) -> A
         return engine.bridge(table.name, row.native, incoming)
 
 
-def _tell(answer: Answer, row: HostEvent) -> int:
+def _tell(answer: Answer, table: Host, row: HostEvent) -> int:
     from anyhook.cli.view import render
 
     if row.silence is not None:
@@ -120,6 +120,8 @@ def _tell(answer: Answer, row: HostEvent) -> int:
 
     if answer.stderr:
         render.say(answer.stderr)
+        if not table.shows_stderr and not answer.status:
+            render.say_on_terminal(answer.stderr)
     if answer.stdout:
         try:
             render.exact_out(answer.stdout)

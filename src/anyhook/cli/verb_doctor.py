@@ -26,7 +26,7 @@ from anyhook.state.plans import Setup
 from anyhook.tables.host_rows import EFFECTS
 from anyhook.tables.registry import HOSTS, INSTALLABLE, host
 from anyhook.tables.shapes import guess
-from anyhook.walk.agent_status import borrowed, unguarded, wanted_events
+from anyhook.walk.agent_status import borrowed, unguarded, unheard, wanted_events
 from anyhook.walk.build import build
 from anyhook.walk.status import SAFE_STATES, gates
 from anyhook.warm.client import ask, servers
@@ -177,6 +177,7 @@ def _look(table: Host, setup: Setup, catalog: Catalog, live_limit_s: float | Non
         for event in row.canonical if row.installed else ():
             covers[event] = [effect for effect in EFFECTS if effect in row.says]
     gaps = [*table.gaps, *(f"{row.native}: {row.why_not}" for row in table.events if row.why_not)]
+    gaps += filter(None, [unheard(table)])
     never = [
         hook.id
         for hook in catalog.hooks

@@ -22,7 +22,7 @@ from anyhook.state.installs import Installs
 from anyhook.state.plans import Setup
 from anyhook.tables.registry import HOSTS, host
 from anyhook.tables.shapes import guess
-from anyhook.walk.agent_status import wanted_events
+from anyhook.walk.agent_status import unheard, wanted_events
 from anyhook.walk.build import build
 from anyhook.walk.express import express
 
@@ -131,6 +131,7 @@ def _carry_out(
     notes = [f"{table.title}: {table.confirm}"] if install else []
     if install:
         notes += [WITHOUT_US["closed" if closed else table.without_us].format(table.title, table.name)]
+        notes += filter(None, [unheard(table)])
     if install and scope == "project" and not _on_path():
         notes.append(
             "The entry calls `anyhook`, which is not on your PATH: everybody who uses this project needs it there."

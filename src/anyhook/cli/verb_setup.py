@@ -26,6 +26,7 @@ from anyhook.model.event import Event
 from anyhook.model.record import Record
 from anyhook.tables.registry import HOSTS, INSTALLABLE, host
 from anyhook.tables.shapes import guess
+from anyhook.walk.agent_status import unheard
 from anyhook.walk.engine import Engine
 
 if TYPE_CHECKING:
@@ -167,6 +168,8 @@ def _finish(
         for agent in agents:
             word = {ARMED: "a refusal held", INERT: "does NOT work"}.get(agent.status, "calls anyhook")
             render.out(f"{agent.title}: {word} ({agent.reason})")
+            if note := unheard(host(agent.name)):
+                render.say(note)
         if not options.live and agents:
             render.say("Prove it in the agents themselves:  anyhook doctor --live")
         render.say(f"Undo it:  {'; '.join(undo)}")

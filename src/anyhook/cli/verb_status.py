@@ -22,7 +22,7 @@ from anyhook.state.kept_status import keep_status
 from anyhook.state.plans import Setup, read_plan
 from anyhook.tables.registry import HOSTS, dialect, host
 from anyhook.tables.shapes import guess
-from anyhook.walk.agent_status import agent_status
+from anyhook.walk.agent_status import agent_status, unheard
 from anyhook.walk.build import build
 from anyhook.walk.routes import from_plan
 from anyhook.walk.status import OFF_STATES, SAFE_STATES, gates, protected
@@ -179,4 +179,5 @@ def _screen(found: list[GateStatus], held: bool, hosts: dict[str, dict[str, Json
         lines += map(render.legible, drawn(table, render.columns(), wants_colour(os.environ)))
     for name, agent in hosts.items():
         lines.append(render.plain(f"{name}: {agent['state']}" + (f" ({agent['why']})" if agent["why"] else "")))
+        lines += filter(None, [unheard(host(name))])
     return lines

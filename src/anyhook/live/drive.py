@@ -33,6 +33,7 @@ GRACE_S = 30.0
 PARENT_DEATH_SIGNAL = 1
 TAIL = 4000
 MARK = "ANYHOOK_LIVE_RUN"
+TERMINAL = (sys.executable, "-P", "-m", "anyhook.live.terminal")
 
 
 class Request(Record):
@@ -130,7 +131,7 @@ def _perform(asked: dict[str, Any]) -> dict[str, Any]:
         if network:  # then at least what follows such variables stays here
             env.update(dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "https_proxy", "http_proxy"), "http://127.0.0.1:9"))
         more = (row.folder_words if asked["trusts_folder"] else ()) + (row.trusting if asked["trusts_hooks"] else ())
-        argv = (asked["program"], *words_of(row, known), *more)
+        argv = (*(TERMINAL if row.terminal else ()), asked["program"], *words_of(row, known), *more)
         done = run(Call(argv, b"", env, stage.project, asked["limit_s"], f"{MARK}={mark}"))
         # Some leave a daemon behind; whatever became our child since is one.
         Tree(0, f"{MARK}={mark}", lambda _pid, _env: True).end()

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     Values = tuple[object, ...]
 
+TELLING = frozenset({"session_start", "user_prompt_submit", "post_tool", "post_tool_failure"})
+"""Events at which some agents can tell a person that a guard is off: when a session starts, and, where a call cannot,
+with the next prompt or after the call."""
 SETTLED_NS = 50_000_000
 """A file that changed so short a time ago may change again without its stamp showing it; such a catalog is not kept."""
 
@@ -120,14 +123,14 @@ class CatalogPlan(Record):
     gone: list[Values]
     """Approved hooks that are no longer declared."""
     off: bool
-    """Whether a hook waits or is broken: then there is something to say when a session starts."""
+    """Whether a hook waits or is broken: then there is something to say."""
     checks: Mapping[str, Stamp | None] = {}
     """The stamps that have to be looked at: what is not there is not there as long as the first folder on its way is
     not, and many ways have that in common."""
 
     def is_quiet(self, *events: str) -> bool:
         """Whether these events reach no hook, and there is nothing else to say."""
-        if self.off and ("session_start" in events or "user_prompt_submit" in events):  # some hear it there first
+        if self.off and not TELLING.isdisjoint(events):
             return False
         return not self.problems and not self.gone and self.events.keys().isdisjoint(events)
 

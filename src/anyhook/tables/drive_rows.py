@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
     from anyhook.model.json_types import Json
 
-ASKING, FULL, DELEGATING = "asking", "full", "delegating"
+ASKING, FULL, DELEGATING, TERMINAL = "asking", "full", "delegating", "terminal"
 """Scenarios: it asks before a tool runs, though nobody is there to answer; it compacts its conversation; it has
-sub-agents."""
-SCENARIOS = (ASKING, FULL, DELEGATING)
+sub-agents; it runs where a person looks on."""
+SCENARIOS = (ASKING, FULL, DELEGATING, TERMINAL)
 KEY = "sk-not-a-real-key"
 PROVIDER = "anyhook_live"
 """What the scripted model's provider is called where an agent wants a name, and the key that it is given."""
@@ -51,6 +51,8 @@ class Drive(Record):
     """Our tool → what the agent's requests call it, where that is not what its hooks are told."""
     helper: str = ""
     """The kind of sub-agent that its model asks for."""
+    terminal: bool = False
+    """Whether it runs in a terminal, whose screen is then all that it shows."""
     scenarios: Mapping[str, Drive] = {}
     """How it is driven in a scenario that is not the usual one; a scenario that is not here makes no difference."""
     cannot_show: Mapping[str, str] = {}

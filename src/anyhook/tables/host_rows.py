@@ -162,6 +162,9 @@ class Host(Record):
     """Files by which an organisation decides about its hooks; `{etc}` comes first, and a star is any name."""
     gaps: tuple[str, ...] = ()
     """Surfaces that its hooks do not see."""
+    shows_stderr: bool = True
+    """Whether people see what a hook writes to stderr while it lets a call go on. Where they do not, it is also written
+    to the terminal that the agent was started in."""
     max_context: int = 0
     """How many bytes of context it takes at once; 0 where that is not known. What is more is cut, and kept."""
     lent: tuple[tuple[str, str], ...] = ()
@@ -190,12 +193,19 @@ def opening(host: Host) -> str:
     return OPENINGS[0]
 
 
+def speaks_before_calls(host: Host) -> bool:
+    """Whether a person can be told something before a tool runs; else an event before or after it has to do."""
+    rows = [row for row in host.events if row.installed and "pre_tool" in row.canonical]
+    return channel_of(host) not in CHANNELS or any(row.says.keys() & set(CHANNELS) for row in rows)
+
+
 def channel_of(host: Host) -> str | None:
     """How a person is told something through this host, at the start of a session or before a call: `message`, else
-    `context`, else `stderr`; None where a module calls us and drops it."""
+    `context`, else `stderr`; None where the agent, or our module in it, drops that."""
     moments = ("session_start", "user_prompt_submit", "pre_tool")
     rows = [row for row in host.events if row.installed and set(row.canonical) & set(moments)]
     for channel in CHANNELS:
         if any(channel in row.says for row in rows):
             return channel
-    return None if host.entry is not None and host.entry.style == "module" else "stderr"
+    is_module = host.entry is not None and host.entry.style == "module"
+    return "stderr" if host.shows_stderr and not is_module else None

@@ -66,6 +66,16 @@ def _judged(table: Host, seen: Diagnosis, found: Sequence[GateStatus]) -> tuple[
     return "on", ""
 
 
+def unheard(table: Host) -> str:
+    """What people should know of an agent that does not show them what a hook says; "" for others."""
+    if channel_of(table) is not None:
+        return ""
+    return (
+        f"{table.title} does not show what a hook says. Where a guard is off, anyhook writes that to the terminal; "
+        'without a terminal you are not told. To be safe there, set off = "deny" in ~/.config/anyhook/config.toml.'
+    )
+
+
 def borrowed(table: Host, setup: Setup) -> list[str]:
     """Our entries in other agents' files, which this agent runs as well."""
     told: list[str] = []

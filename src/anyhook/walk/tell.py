@@ -6,7 +6,7 @@ from __future__ import annotations
 from anyhook.documents.places import state_dir
 from anyhook.model.record import Record
 from anyhook.state.told import Told
-from anyhook.tables.host_rows import channel_of, opening
+from anyhook.tables.host_rows import CHANNELS, channel_of, opening, speaks_before_calls
 from anyhook.walk.off_gates import asked_about
 from anyhook.walk.status import OFF_STATES, gates, is_off
 
@@ -34,16 +34,16 @@ class OffGuard(Record):
 
 def told(context: Context, incoming: Incoming, decision: Decision) -> tuple[Decision, str]:
     """The decision with what has to be told, and what goes to stderr for want of a better channel."""
-    says, event = incoming.row.says, incoming.received.events[0]
-    channel = next((name for name in ("message", "context") if name in says), None) if decision.enforced else None
-    if channel is None and decision.enforced and channel_of(incoming.table) != "stderr":
+    says, event, table = incoming.row.says, incoming.received.events[0], incoming.table
+    channel = next((name for name in CHANNELS if name in says), None) if decision.enforced else None
+    if channel is None and decision.enforced and channel_of(table) in CHANNELS:
         return decision, ""  # another event of this agent has a channel
-    guards = _off(context, incoming)
     session = str(event.data.get("session") or "")
-    kept = Told(state_dir(context.setup.env), incoming.table.name, session)
+    kept = Told(state_dir(context.setup.env), table.name, session)
     known = kept.known() if session else {}
     moment = "start " if event.name == "session_start" else ""
-    new = [guard for guard in guards if f"{moment}{guard.id}" not in known]
+    told_at = (moment,) if moment or speaks_before_calls(table) else ("start ", "")
+    new = [guard for guard in _off(context, incoming) if not any(f"{at}{guard.id}" in known for at in told_at)]
     if not new:
         return decision, ""
     line = sentence(new)
@@ -57,11 +57,11 @@ def told(context: Context, incoming: Incoming, decision: Decision) -> tuple[Deci
 
 
 def _off(context: Context, incoming: Incoming) -> list[OffGuard]:
-    """All guards that are off, at the first event that can tell; later those that would have been asked about this
-    call."""
-    setup, catalog = context.setup, context.routes.catalog
-    if incoming.received.events[0].name == opening(incoming.table):
-        return guards_off(setup, catalog, incoming.table)
+    """All guards that are off, at the first event that can tell, and at every other where a call cannot; else those
+    that would have been asked about this call."""
+    setup, catalog, table = context.setup, context.routes.catalog, incoming.table
+    if incoming.received.events[0].name == opening(table) or not speaks_before_calls(table):
+        return guards_off(setup, catalog, table)
     steps = [step for event in incoming.received.events for step in asked_about(context.routes, event)]
     found = [
         OffGuard(

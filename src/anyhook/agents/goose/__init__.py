@@ -11,9 +11,9 @@ VERSION = "1.52.0"
 
 
 def drive() -> Drive:
-    from anyhook.tables.drive_rows import KEY, Drive
+    from anyhook.tables.drive_rows import KEY, TERMINAL, Drive
 
-    return Drive(
+    usual = Drive(
         ("run", "--no-session", "--with-builtin", "developer", "-t", "{prompt}"),
         {
             "GOOSE_PROVIDER": "openai",
@@ -29,6 +29,7 @@ def drive() -> Drive:
         tools={"delegate_task": ("delegate",)},
         cannot_show={"pre_tool allow": "its modes that ask do not start without a terminal"},
     )
+    return usual.replace(scenarios={TERMINAL: usual.replace(terminal=True)})
 
 
 def sample() -> Sample:

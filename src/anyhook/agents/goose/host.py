@@ -61,5 +61,6 @@ HOST = Host(
     confirms=(),
     without_us="open",  # exit 127 was seen to be passed over, 2026-11
     confirm="nothing to confirm: the plugin is active as soon as it is there.",
+    shows_stderr=False,  # seen with 1.52.0, 2026-11
     gaps=("sub-agents (`delegate`)", "context", "rewritten input and output", "refusing a prompt"),
 )

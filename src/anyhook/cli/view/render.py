@@ -111,6 +111,25 @@ def say(text: str) -> None:
         return
 
 
+def say_on_terminal(text: str) -> None:
+    """A message for the person at the terminal that this process was started from, past a program that hides our
+    stderr. Without a terminal nothing is said."""
+    import signal
+
+    if sys.stderr is not None and sys.stderr.isatty():
+        return  # that is where it went
+    try:
+        # A terminal may stop processes in the background that write to it, and may be held by its user.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
+        terminal = os.open("/dev/tty", os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            os.write(terminal, f"\r\n{_harmless(text)}\r\n".encode("utf-8", "backslashreplace"))
+        finally:
+            os.close(terminal)
+    except (OSError, AttributeError):
+        return
+
+
 def _harmless(text: str) -> str:
     if text.isprintable():
         return text

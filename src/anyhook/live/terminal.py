@@ -1,0 +1,16 @@
+"""A program in a terminal of its own, as a person starts it: `python -m anyhook.live.terminal PROGRAM ARGUMENT...`.
+What the terminal shows goes to stdout."""
+
+from __future__ import annotations
+
+import os
+import pty
+import sys
+
+
+def main(words: list[str]) -> int:
+    return os.waitstatus_to_exitcode(pty.spawn(words))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
