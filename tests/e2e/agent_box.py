@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 LS: dict[str, Any] = {"shell": {"command": "echo ran >> ran.txt"}}
 """A tool call that leaves a trace."""
+UNTIL_TOLD = "cat >/dev/null; touch ../begun; while ! test -e ../go; do sleep 0.05; done; touch ../went-on"
+"""A hook that goes on until a file appears."""
 
 
 @dataclass
@@ -96,3 +99,11 @@ def traces(world: World) -> int:
     """How often the tool call `LS` really ran."""
     path = Path(world.project / "ran.txt")
     return len(path.read_text().splitlines()) if path.exists() else 0
+
+
+def appears(path: Path) -> bool:
+    """Whether a file comes to exist that another process makes."""
+    deadline = time.monotonic() + 60
+    while not path.exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return path.exists()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agent_box import LS, agent, record, recorded, script
+from agent_box import LS, UNTIL_TOLD, agent, appears, record, recorded, script
 from chat_box import chat
 from test_agent_command import left_behind
 from test_agent_ends import FULL, started, wait_for
@@ -27,10 +27,10 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /pro
 DELEGATE: dict[str, Any] = {"delegate_task": {"agent_name": "self", "task": "Count."}}
 
 
-def busy(mark: str, said: bool = True) -> str:
+def busy(mark: str) -> str:
     """A shell line that works for long, beside a child that has left it in every way there is; and says so."""
     away = f"env -i setsid sh -c 'sleep {mark} & echo $! > ../away' </dev/null >/dev/null 2>&1 &"
-    return f"cat >/dev/null; {away} {'touch ../busy;' if said else ''} sleep {mark}"
+    return f"cat >/dev/null; {away} touch ../busy; sleep {mark}"
 
 
 def mark_of(world: World) -> str:
@@ -102,20 +102,27 @@ def test_while_a_command_runs(world: World, kind: str) -> None:
     is_resumable(world)
 
 
-def test_while_a_background_hook_runs(world: World) -> None:
-    """And beside it what an earlier command and an earlier hook, both long over, have left running."""
+UNWAITED: dict[str, Any] = {"async": True}
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
+def test_a_background_hook_goes_on_to_its_own_limit(world: World, end: signal.Signals) -> None:
+    """What an earlier command and an earlier hook have left running ends with the agent."""
     mark = mark_of(world)
     away = f"env -i setsid sleep {mark} </dev/null >/dev/null 2>&1 & touch ../busy"
-    unwaited: dict[str, Any] = {"async": True}
-    world.hook("agenthooks", "after_tool", busy(mark, said=False), **unwaited)
+    world.hook("agenthooks", "after_tool", UNTIL_TOLD, **UNWAITED)
     world.hook("kode", "session_start", away)
     steps = [{"tools": [{"shell": {"command": away}}]}, {"tools": [{"shell": {"command": "touch ../late; sleep 50"}}]}]
     process = started(world, "--model", script(world, *steps))
     wait_for(world.root / "late", process)
-    wait_for(world.root / "away", process)
-    assert len(left_behind(mark)) >= 4, "or there is nothing to end"
-    kill(process)
+    wait_for(world.root / "begun", process)
+    assert len(left_behind(mark)) >= 2, "or there is nothing to end"
+    process.send_signal(end)
+    process.communicate(timeout=240)
     assert is_gone(mark)
+    assert not (world.root / "went-on").exists()
+    (world.root / "go").touch()
+    assert appears(world.root / "went-on")
     is_resumable(world)
 
 

@@ -56,7 +56,6 @@ if TYPE_CHECKING:
 DONE, BLOCKED, REFUSED = "done", "blocked", "refused"
 MAX_TURNS, ERROR, INTERRUPTED = "max_turns", "error", "interrupted"
 KEEP_EVERY_S = 2.0
-MAX_DRAIN_S = 5.0
 INSTRUCTIONS = (
     "You are a coding agent in the user's terminal. Look before you change anything, do what was asked and no more, "
     "check what you did, and say briefly what you did and what is open. A tool that was denied stays denied: read the "
@@ -200,9 +199,7 @@ class Session:
         try:
             await self.lifecycle.end(reason)
         finally:
-            # Background hooks have their own limits; who was interrupted waits no longer than a moment.
-            limits = [hook.limit_s for hook in self.engine.catalog.hooks if hook.background]
-            await self.engine.close(MAX_DRAIN_S if sweep else max([MAX_DRAIN_S, *limits]))
+            await self.engine.close()  # background hooks run to their own limits elsewhere
             if sweep:
                 await asyncio.to_thread(end_leftovers, self.id)
 
@@ -377,6 +374,7 @@ def _engine(options: SessionOptions, config: Settings, session: str | None, spar
             spare_model=spare_model,
             env=options.env,
             host="agent",
+            hands_over=True,
         )
     setup = Setup.of(options.project, dict(options.env), options.dialects, options.trust)
     nothing = Catalog([], [], config, {})

@@ -241,7 +241,11 @@ DIALECT = Dialect(
     sort=sort,
     settings={"cwd": ("work_dir", "hook")},
     differences=(
-        ("A-16", "All eleven documented events fire and can block; the branch behind the document fired five."),
+        (
+            "A-16",
+            "All eleven documented events fire, and a block takes effect in all but `session_end`: a session ends in "
+            "any case, and the reason is shown. The branch behind the document fired five.",
+        ),
         ("A-29", "`modified_input` is applied, and later hooks see it; the branch read it and dropped it."),
         ("Ab", "`matcher.pattern` is tried against each text of the input and against the whole."),
         (

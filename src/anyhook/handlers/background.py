@@ -52,6 +52,7 @@ def hand_over(hook: str, call: Call, own_dir: str, bodies: str) -> None:
     """Give it to a process that outlives us. The payload goes by a pipe into memory, so nothing is left on disk."""
     import subprocess
 
+    from anyhook.process.leftovers import unmark
     from anyhook.process.run import leave_alone
 
     task = marshal.dumps((hook, own_dir, bodies, tuple(getattr(call, field) for field in call.fields)))
@@ -64,6 +65,7 @@ def hand_over(hook: str, call: Call, own_dir: str, bodies: str) -> None:
         start_new_session=True,
     )
     leave_alone(child.pid)
+    unmark(child.pid)
     assert child.stdin is not None  # noqa: S101 (asked for above)
     try:
         child.stdin.write(task)

@@ -43,6 +43,19 @@ def mark_this_process(mark: str) -> None:
     Mine.mark = mark
 
 
+def unmark(pid: int) -> None:
+    """This child has work of its own, which goes on when this process ends, in whatever way."""
+    if not Mine.mark:
+        return
+    import resource
+
+    try:
+        hard = resource.prlimit(pid, resource.RLIMIT_RTTIME)[1]
+        resource.prlimit(pid, resource.RLIMIT_RTTIME, (hard, hard))
+    except (OSError, ValueError):
+        return  # it is over already
+
+
 def end_marked(mark: str) -> None:
     """End every process that was started by the one with this mark, and what these have started."""
     Tree(0, "", limit=_limit(mark)).end()

@@ -46,6 +46,8 @@ class Context(Record):
     """The posture for hooks that have none of their own."""
     one_shot: bool = False
     """Whether this process ends before its background hooks do, so that another process has to wait for them."""
+    hands_over: bool = False
+    """Whether background hooks go to another process although this one goes on, so that it can end at any time."""
     posture: Posture | None = None
     """In place of every other posture, for one call."""
     deadline_s: float | None = None
@@ -89,7 +91,7 @@ class Context(Record):
         from anyhook.handlers import background
 
         bodies = self.recorder.policy.bodies
-        if self.one_shot:
+        if self.one_shot or self.hands_over:
             background.hand_over(hook.id, call, state_dir(self.setup.env), bodies)
         elif watched := background.watch(hook.id, call, self.recorder.journal, bodies):
             self.background[:] = [other for other in self.background if other.wait(0.0) is None]

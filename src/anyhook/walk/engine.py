@@ -50,11 +50,13 @@ class Engine:
         model: AnyModel | None = None,
         spare_model: AnyModel | None = None,
         one_shot: bool = False,
+        hands_over: bool = False,
         deadline_s: float | None = None,
         serves: Host | None = None,
     ) -> None:
         """`model` answers every handler that asks one, `spare_model` those that neither it nor the settings serve.
-        `one_shot` is for a process that ends with the answer, `deadline_s` (monotonic clock) for a host that waits no
+        `one_shot` is for a process that ends with the answer, `hands_over` for one that must not wait for background
+        hooks when it ends, `deadline_s` (monotonic clock) for a host that waits no
         longer. `serves` is the agent whose calls it answers: hooks that this agent runs itself are left to it."""
         config = catalog.config
         if serves is not None:  # it reads the files of the folder that it was started in; those above are ours to run
@@ -75,8 +77,8 @@ class Engine:
         ids = map(f"{nonce}-{{}}".format, range(1, sys.maxsize))
         self._context = Context(
             setup, config, Routes(setup, catalog, enforced=mode != "shadow"), recorder, {}, Trace(setup.env), ids,
-            set(), [], recorder.session, host, mode, on_failure or config.on_failure, one_shot, deadline_s=deadline_s,
-            model=model, spare_model=spare_model,
+            set(), [], recorder.session, host, mode, on_failure or config.on_failure, one_shot, hands_over,
+            deadline_s=deadline_s, model=model, spare_model=spare_model,
         )  # fmt: skip
         self._others: dict[str, Engine] = {}
 
@@ -98,10 +100,11 @@ class Engine:
         spare_model: AnyModel | None = None,
         env: Mapping[str, str] | None = None,
         host: str = "library",
+        hands_over: bool = False,
         deadline_s: float | None = None,
     ) -> Engine:
-        """Discover, load and trust, once. The environment is taken as it is now. ValueError for an unknown
-        switch."""
+        """Discover, load and trust, once. The environment is taken as it is now. With `hands_over`, background hooks
+        go on to their own limits when this process has ended. ValueError for an unknown switch."""
         given = dict(os.environ if env is None else env)
         chosen, folders = listed(dialects, dialect), listed(plugin_dirs, plugin_dir)
         setup = Setup.of(os.fspath(project), given, chosen, checked("trust", trust, TRUST) or "ask", folders, state_dir)
@@ -114,6 +117,7 @@ class Engine:
             host=host,
             model=model,
             spare_model=spare_model,
+            hands_over=hands_over,
             deadline_s=deadline_s,
         )
 
@@ -264,6 +268,7 @@ class Engine:
                 model=context.model,
                 spare_model=context.spare_model,
                 one_shot=context.one_shot,
+                hands_over=context.hands_over,
                 serves=table,
             )
             other._context.routes.adopt(context.routes)
