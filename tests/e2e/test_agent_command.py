@@ -95,6 +95,23 @@ def test_the_lines_of_debug(world: World) -> None:
     assert lines[2] == "[HOOK DEBUG] Reason: Dangerous command blocked"
 
 
+TURN_LOGGER = """turn=$(cat); echo "Turn logged" >&2; exit 0"""
+
+
+@pytest.mark.parametrize(("words", "env"), [(["--debug"], {}), ([], {"KODELET_LOG_LEVEL": "debug"}), ([], {})])
+def test_what_a_hook_read_and_its_stderr(world: World, words: list[str], env: dict[str, str]) -> None:
+    """The log has the input context (Kimi's document), and the turn logger's line (Kodelet's)."""
+    world.env.update(env)
+    world.hook("kodelet", "after_turn", TURN_LOGGER, name="turn-logger")
+    world.hook("agenthooks", "before_tool", "cat >/dev/null; echo looked >&2", name="looker")
+    model = script(world, {"tools": [LS]}, "Done.")
+    done = world.command("agent", "run", "Go.", "--model", model, "--permission", "auto", *words)
+    assert ('"event":"after_turn"' in done.stderr.replace(" ", "")) is bool(words or env)
+    assert ("  stderr: Turn logged" in done.stderr) is bool(words or env)
+    assert ("  stderr: looked" in done.stderr) is bool(words), done.stderr
+    assert ('"tool_name":"Shell"' in done.stderr.replace(" ", "")) is bool(words)
+
+
 def test_trust_hooks(world: World) -> None:
     """G-52: trust is recorded once; later runs need no flag."""
     world.write(world.project / "hook.sh", f"#!/bin/sh\n{record('start')}\n", 0o755)

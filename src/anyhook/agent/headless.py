@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from anyhook.agent.stream_json import StreamJson
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
+    from anyhook.model.firing import Firing
     from anyhook.model.json_types import Json
 
 SIGNALS = {"SIGINT": "interrupted", "SIGTERM": "sigterm", "SIGHUP": "sighup"}
@@ -39,6 +40,7 @@ class Headless:
         called: Callable[[ToolRecord], None] = lambda record: None,
         announce: Announcer | None = None,
         stream: StreamJson | None = None,
+        debug: Callable[[Firing], None] | None = None,
     ) -> None:
         """`keep` is whether there will be a report: a long session has many events. `called` gets each tool call
         once it is over, `announce` each event before its hooks run."""
@@ -49,7 +51,7 @@ class Headless:
         self.ended_by = ""
         self.doing: asyncio.Future[Any]
         self.stream = stream
-        self.session = Session(options, observe=self._event, log=self._call, tell=say, announce=announce)
+        self.session = Session(options, observe=self._event, log=self._call, tell=say, announce=announce, debug=debug)
         if stream is not None:
             self.session.said = stream.said
 

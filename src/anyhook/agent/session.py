@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from anyhook.adapters.lifecycle import Announcer, Observer
     from anyhook.adapters.tool_calls import ToolRecord
     from anyhook.agent.permission import Ask
+    from anyhook.model.firing import Firing
     from anyhook.model.json_types import Json
 
 DONE, BLOCKED, REFUSED = "done", "blocked", "refused"
@@ -87,6 +88,8 @@ class Session:
     """Called with the model's words and tool calls as they come; without it the model is asked for whole answers."""
     said: Callable[[Session, Sequence[ModelMessage]], None] = lambda session, messages: None
     """Called with the whole conversation whenever something was added to it."""
+    debug: Callable[[Firing], None] | None = None
+    """Called with every event that reached a hook, and all that happened in it."""
     spent: Spent = field(default_factory=Spent)
     history: list[ModelMessage] = field(default_factory=list)
     earlier_turns: int = 0
@@ -152,7 +155,9 @@ class Session:
     def _engine(self, session: str | None) -> Engine:
         # A provider's client belongs to one event loop, and a handler has its own: it gets the name.
         scripted = self.model_name.startswith(SCRIPT)
-        return _engine(self.options, self.config, session, self.model if scripted else self.spoken_name)
+        engine = _engine(self.options, self.config, session, self.model if scripted else self.spoken_name)
+        engine.context.recorder.listener = self.debug
+        return engine
 
     def _streaming(self) -> list[AbstractCapability[Any]]:
         if self.stream is None:

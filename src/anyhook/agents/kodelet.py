@@ -27,6 +27,8 @@ from anyhook.tables.shapes import canonical, numbered, slug
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from anyhook.documents.files import Files
     from anyhook.model.json_types import Json
     from anyhook.model.outcome import Outcome
@@ -313,6 +315,11 @@ DIALECT = Dialect(
         ("Lw", "An unknown type leaves a problem."),
     ),
 )
+
+
+def wants_debug(env: Mapping[str, str]) -> bool:
+    """Its document has people look for a hook's trouble in its logs: whether the user asks for them."""
+    return env.get("KODELET_LOG_LEVEL", "").lower() in ("debug", "trace")
 
 
 def sample() -> Sample:

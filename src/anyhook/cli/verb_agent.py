@@ -17,13 +17,13 @@ from anyhook.cli.options import ModeOption, ProjectJsonOptions, TrustOption, opt
 from anyhook.cli.verb_trust import approve_all
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
+from anyhook.cli.view.hook_debug import debug_lines, debugged
 from anyhook.model import lean_json
 from anyhook.process.reaper import Reaper
 from anyhook.process.run import AnswerOnly, fill_streams
-from anyhook.tables.registry import dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from anyhook.adapters.tool_calls import ToolRecord
     from anyhook.agent.options import SessionOptions
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from anyhook.cli.view.status_line import StatusLine
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
+    from anyhook.model.firing import Firing
     from anyhook.model.json_types import Json
 
 FAILED = 1
@@ -61,7 +62,7 @@ class AgentOptions(ModeOption, TrustOption, ProjectJsonOptions):
         choices=("text", "json", "stream-json"),
     )
     max_cost: str | None = option("--max-cost", "End the run once it has cost more than this, in US dollars.", "USD")
-    debug: bool = switch("--debug", "Show every hook that runs.")
+    debug: bool = switch("--debug", "Show every hook that runs, with what it read and its stderr.")
 
 
 @click.group(
@@ -159,12 +160,13 @@ def _run(prompt: str, options: SessionOptions, call: AgentOptions) -> int:
         from anyhook.agent.stream_json import StreamJson
         from anyhook.cli.view.status_line import StatusLine
     as_json, streams = call.json or call.output_format == "json", call.output_format == "stream-json"
-    talk = Talk(call.debug, StatusLine(sys.stderr, {} if as_json else options.env))
+    talk = Talk(debugged(call.debug, options.env), StatusLine(sys.stderr, {} if as_json else options.env))
     answer = AnswerOnly()
     stream = StreamJson(lambda line: answer.line(lean_json.dumps(line))) if streams else None
     headless = Headless(
-        options, talk.show, talk.event, keep=as_json, called=talk.call, announce=talk.status.begins, stream=stream
-    )
+        options, talk.show, talk.event, keep=as_json, called=talk.call, announce=talk.status.begins, stream=stream,
+        debug=talk.debug if talk.shown else None,
+    )  # fmt: skip
 
     async def watched() -> TurnResult:
         async with talk.status.shown():
@@ -190,19 +192,21 @@ def _run(prompt: str, options: SessionOptions, call: AgentOptions) -> int:
 class Talk:
     """What the user sees of the hooks while the agent works."""
 
-    def __init__(self, debug: bool, status: StatusLine) -> None:
-        self.debug, self.status = debug, status
+    def __init__(self, shown: Collection[str], status: StatusLine) -> None:
+        """`shown` are the dialects whose hooks are shown in detail."""
+        self.shown, self.status = shown, status
         self.told: set[tuple[str, str]] = set()
 
     def show(self, text: str) -> None:
         self.status.wipe()
         render.say(text)
 
+    def debug(self, firing: Firing) -> None:
+        for line in debug_lines(firing, self.shown):
+            self.show(line)
+
     def event(self, event: Event, decision: Decision) -> None:
         self.status.ends(event, decision)
-        if self.debug:
-            for line in debug_lines(event, decision):
-                self.show(line)
         for message in decision.messages:
             self.show(message)
         if decision.stops and decision.reason:
@@ -224,24 +228,6 @@ def _short(value: Json) -> str:
     text = value if isinstance(value, str) else lean_json.dumps(value)
     line = " ".join(text.split())
     return line if len(line) <= SHORT else f"{line[:SHORT]}…"
-
-
-def debug_lines(event: Event, decision: Decision) -> list[str]:
-    """What `--debug` shows of one event, in the words of the document that has this flag."""
-    lines: list[str] = []
-    for report in decision.hooks:
-        row = dialect(report.dialect).row_for(event.name)
-        if row is None or report.status not in ("ran", "background", "broken"):
-            continue
-        mode = "ASYNC" if report.status == "background" else "SYNC"
-        lines.append(f"[HOOK DEBUG] [{mode}] Starting hook '{report.name}' for event '{row.native}'")
-        if report.status != "background":
-            blocked = report.verdict == "block"
-            took = int(report.duration_ms or 0)
-            lines.append(f"[HOOK DEBUG] [{mode}] Completed hook '{report.name}' in {took}ms: blocked={blocked}")
-            if blocked and decision.hook == report.id:
-                lines.append(f"[HOOK DEBUG] Reason: {decision.reason}")
-    return lines
 
 
 CHAT_EXAMPLE = "anyhook agent chat --model anthropic:NAME"

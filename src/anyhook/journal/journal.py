@@ -127,6 +127,8 @@ class Recorder:
             from anyhook.journal.recording import recording_of
 
             self._recording = recording_of(env, self.policy)
+        self.listener: Callable[[Firing], None] | None = None
+        """Called with every firing that reached a hook, before it is written."""
         self._waits = not one_shot and self._recording is None
         self._unwritten: list[tuple[int, Event, Decision]] = []
         """Events that are not in the journal yet, with their times and answers."""
@@ -149,6 +151,8 @@ class Recorder:
         """A line for each part, now: the last step of an event. The decision, with a problem where that was not
         possible; what was decided counts, written down or not."""
         decision = firing.decision
+        if self.listener is not None:
+            self.listener(firing)
         try:
             lines = []
             for index, part in enumerate(firing.parts):

@@ -223,7 +223,8 @@ class Walk:
     def begin(self, step: HookStep, scene: Scene) -> Begun:
         """The call, the model it asks, and what was started. A process gets its input while it starts."""
         hook, table, context = step.hook, step.dialect, self.context
-        stdin = b"" if hook.handler == "command" else stdin_of(table, step.row, scene)
+        late = hook.handler == "command" and context.recorder.listener is None
+        stdin = b"" if late else stdin_of(table, step.row, scene)
         call, missing = aim(hook, table, scene, next(context.ids), context.trace, stdin)
         if context.deadline_s is not None:  # it gets no more time than the host has left for all of us
             call = call.replace(limit_s=min(call.limit_s, max(context.deadline_s - monotonic(), MIN_S)))
@@ -232,7 +233,7 @@ class Walk:
         if hook.handler == "command":
             from anyhook.process.run import start as start_process
 
-            started = start_process(call, partial(stdin_of, table, step.row, scene))
+            started = start_process(call, partial(stdin_of, table, step.row, scene) if late else None)
             if not isinstance(started, Run):
                 self.grace_s = min(GRACE_S + started.sent * GRACE_PER_BYTE_S, MAX_GRACE_S)
             return call, "", started

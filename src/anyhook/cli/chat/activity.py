@@ -7,13 +7,16 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from anyhook.cli.chat.screen import INDENT, call_line
-from anyhook.cli.verb_agent import debug_lines
+from anyhook.cli.view.hook_debug import debug_lines
 from anyhook.cli.view.styles import BAD, FAINT, WARN
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from anyhook.cli.chat.screen import Screen
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
+    from anyhook.model.firing import Firing
 
 BLOCKS = {
     "deny_tool": "denied the tool",
@@ -40,20 +43,22 @@ RAN = ("ran", "background", "broken")
 class Activity:
     """Everything that hooks do in one session."""
 
-    def __init__(self, screen: Screen, debug: bool) -> None:
-        self.screen, self.debug = screen, debug
+    def __init__(self, screen: Screen, shown: Collection[str]) -> None:
+        """`shown` are the dialects whose hooks are shown in detail."""
+        self.screen, self.shown = screen, shown
         self.ran: Counter[str] = Counter()
         self.blocked: Counter[str] = Counter()
         self._told: set[tuple[str, str]] = set()
+
+    def debug(self, firing: Firing) -> None:
+        for line in debug_lines(firing, self.shown):
+            self.screen.line(line, FAINT)
 
     def ends(self, event: Event, decision: Decision) -> None:
         self.screen.status.ends(event, decision)
         self._count(decision)
         if decision.effect == "deny_tool":
             self.screen.explained = decision.reason or ""
-        if self.debug:
-            for line in debug_lines(event, decision):
-                self.screen.line(line, FAINT)
         for style, line in lines(decision):
             self.screen.line(line, style, INDENT)
         for text in _instead(event, decision):

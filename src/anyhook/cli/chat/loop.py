@@ -23,6 +23,7 @@ from anyhook.cli.chat.keyboard import ENDED, Keyboard
 from anyhook.cli.chat.keyboard import INTERRUPTED as CTRL_C
 from anyhook.cli.chat.screen import INDENT, Screen, call_line, tilde
 from anyhook.cli.failure import BadCall
+from anyhook.cli.view.hook_debug import debugged
 from anyhook.cli.view.styles import BAD, FAINT, PLAIN, WARN, wants_colour
 from anyhook.documents.places import state_dir
 from anyhook.model.hook import ARMED, CHANGED, UNTRUSTED
@@ -48,7 +49,7 @@ class Chat:
         colour = wants_colour(options.env)
         self.screen = Screen(colour, options.env)
         self.keyboard = Keyboard(f"{state_dir(options.env)}/agent/history", colour)
-        self.activity = Activity(self.screen, call.debug)
+        self.activity = Activity(self.screen, debugged(call.debug, options.env))
         self.session: Session | None = None
         self.leaving = False
         self.ended_by = ""
@@ -128,6 +129,7 @@ class Chat:
             tell=lambda text: self.screen.line(text, WARN, INDENT),
             ask=self.ask,
             stream=self.screen.stream,
+            debug=self.activity.debug if self.activity.shown else None,
         )
 
     async def start(self, source: str = "") -> int | None:
