@@ -40,3 +40,21 @@ def test_a_diff_before_the_question_and_commands(world: World) -> None:
     terminal.ends()
     assert [it["reason"] for it in recorded(world, "end")] == ["clear", "user_exit"]
     assert (world.project / "notes.txt").read_text() == "one\nthree\n"
+
+
+def test_a_sub_agents_lines_stand_below_it(world: World) -> None:
+    """Its tools, and what hooks say about them."""
+    world.hook("kolega", "PreToolUse", "exec cat >/dev/null; exit 0")
+    world.hook("kode", "tool_call_pre", "if grep -q inner; then echo not this one >&2; exit 2; fi")
+    delegate = {"delegate_task": {"agent_name": "self", "task": "Look."}}
+    inner = {"by": "subagent", "tools": [{"shell": {"command": "echo inner"}}]}
+    terminal = chat(
+        world, {"tools": [delegate]}, inner, {"by": "subagent", "text": "Looked."}, "Done.", words=("--permission=auto",)
+    )
+    terminal.types("Go.")
+    shown = terminal.sees("Done.")
+    assert "\n● delegate_task" in shown
+    assert "\n  ● shell  echo inner" in shown
+    assert "\n    hook " in shown.split("● shell")[1], shown
+    terminal.types("/exit")
+    assert terminal.ends()[0] == 0

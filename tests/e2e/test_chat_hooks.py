@@ -12,7 +12,7 @@ from chat_box import chat
 
 from conftest import World
 
-ASKED = "Approve exactly this? [y]es, [N]o, [s]how all of it:"
+ASKED = "Approve exactly this? [y]es, [N]o, [s]how all of it, or a part of a name:"
 FORCE: dict[str, Any] = {
     "name": "no-force",
     "event": "PreToolUse",
@@ -76,6 +76,26 @@ def test_trust_at_first_sight(world: World) -> None:
     changed.ends()
 
 
+def test_forty_hooks_fit_a_screen(world: World) -> None:
+    """Grouped, with the details of whatever a part of a name is given for."""
+    for number in range(20):
+        name = f"hook{number}.sh"
+        world.write(world.project / name, "#!/bin/sh\n# what it does\n", 0o755)
+        world.kolega("PreToolUse", {"type": "command", "command": f"./{name}"}, "project")
+        world.hook("agenthooks", "before_tool", "exit 0", name=f"kimi{number}", scope="project")
+    terminal = chat(world, "Said.")
+    shown = terminal.answers(ASKED, "hook7.sh")
+    assert "This project wants to run 40 hooks of its own" in shown
+    assert len(shown.splitlines()) < 50, "the height of the terminal"
+    assert "kimi19" in shown
+    details = terminal.answers(ASKED, "n")
+    assert "+# what it does" in details
+    assert "hook8.sh" not in details
+    terminal.sees("Not approved")
+    terminal.types("/exit")
+    assert terminal.ends()[0] == 0
+
+
 @pytest.mark.parametrize("words", [("--no-hooks",), ("--trust", "none"), ("--trust-hooks",)], ids=" ".join)
 def test_starts_that_ask_nobody(world: World, words: tuple[str, ...]) -> None:
     project_hook(world, "as it was")
@@ -90,13 +110,18 @@ def test_a_hook_from_words(world: World) -> None:
     """D-7: checked, shown, explained, saved for the project or the user, and in effect in a new session."""
     terminal = chat(world, *drafts(FORCE, UNREAD, BROKEN_BASH, FORCE, FORCE_TOO, FORCE, FORCE_TOO))
     terminal.types("/create-hook refuse what is done by force")
-    shown = terminal.answers("Save it for the project? [y]es, [u] for the user instead, [N]o:", "n")
+    shown = terminal.answers("Save it for the project? [y]es, [u] for the user instead, [n]o:", "x")
     assert "+if grep -q -- --force" in shown
     assert "+++ " + str(world.project / ".kodik/hooks/hooks.json") in shown
     assert "check: no problems" in shown
     assert f"in     {world.project}, at most 30000 ms" in shown
-    terminal.sees("Not saved.")
+    terminal.answers("Save it for the project?", "")  # a wrong key, and a hasty one, throw nothing away
+    terminal.answers("Save it for the project?", "n")
+    terminal.sees("Not saved. The draft is kept")
     assert not (world.project / ".kodik").exists()
+    terminal.types("/create-hook")
+    assert "+if grep -q -- --force" in terminal.answers("Save it for the project?", "n")
+    terminal.sees("Not saved.")
 
     terminal.types("/create-hook the same")  # the model needs three tries
     terminal.answers("Save it for the project?", "y")
@@ -105,12 +130,12 @@ def test_a_hook_from_words(world: World) -> None:
     terminal.sees("No hooks.")
 
     terminal.types("/create-hook --scope user the same for me")
-    shown = terminal.answers("Save it for the user? [y]es, [p] for the project instead, [N]o:", "y")
+    shown = terminal.answers("Save it for the user? [y]es, [p] for the project instead, [n]o:", "y")
     assert "+++ " + str(world.home / "Documents/Kodik/Hooks/hooks.json") in shown
     terminal.sees("It takes effect in a new session.")
 
     terminal.types("/create-hook once more")  # the name is taken, and the model thinks of another
-    assert "no-force-at-all: Refuses" in terminal.answers("Save it for the project?", "")
+    assert "no-force-at-all: Refuses" in terminal.answers("Save it for the project?", "n")
     terminal.sees("Not saved.")
     terminal.types("/exit")
     assert terminal.ends()[0] == 0

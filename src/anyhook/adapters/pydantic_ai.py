@@ -65,6 +65,8 @@ class RunState:
     kind: str = MAIN
     name: str = ""
     task: str = ""
+    depth: int = 0
+    """How many agents are around this one."""
     answers: int = 0
     tools_used: bool = False
     stops: KeepWorkingBounds = field(default_factory=KeepWorkingBounds)
@@ -120,13 +122,14 @@ class Hooked(WrapperCapability[Any]):
         return made
 
     def _begun(self, ctx: RunContext[Any]) -> RunState:
-        if running.get() is None:
+        outer = running.get()
+        if outer is None:
             return RunState()
         name, task = delegated.get() or ("", "")
         agent = ctx.agent.name if ctx.agent is not None else None
         self.lifecycle.subagents += 1
         info: dict[str, Json] = {"id": f"{self.lifecycle.engine.session}-{self.lifecycle.subagents}"}
-        return RunState(info, SUBAGENT, name or agent or "agent", task)
+        return RunState(info, SUBAGENT, name or agent or "agent", task, outer.depth + 1)
 
     async def wrap_run(self, ctx: RunContext[Any], *, handler: Any) -> Any:
         token, outer = running.set(self.state), delegated.set(None)

@@ -18,6 +18,7 @@ from anyhook.cli.verb_trust import approve_all
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.hook_debug import debug_lines, debugged
+from anyhook.cli.view.nesting import nesting
 from anyhook.model import lean_json
 from anyhook.process.reaper import Reaper
 from anyhook.process.run import AnswerOnly, fill_streams
@@ -199,7 +200,7 @@ class Talk:
 
     def show(self, text: str) -> None:
         self.status.wipe()
-        render.say(text)
+        render.say(nesting() + text)
 
     def debug(self, firing: Firing) -> None:
         for line in debug_lines(firing, self.shown):

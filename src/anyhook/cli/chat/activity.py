@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from anyhook.cli.chat.screen import INDENT, call_line
+from anyhook.cli.chat.screen import call_line
 from anyhook.cli.view.hook_debug import debug_lines
+from anyhook.cli.view.nesting import INDENT, nesting
 from anyhook.cli.view.styles import BAD, FAINT, WARN
 
 if TYPE_CHECKING:
@@ -52,24 +53,25 @@ class Activity:
 
     def debug(self, firing: Firing) -> None:
         for line in debug_lines(firing, self.shown):
-            self.screen.line(line, FAINT)
+            self.screen.line(line, FAINT, nesting())
 
     def ends(self, event: Event, decision: Decision) -> None:
         self.screen.status.ends(event, decision)
         self._count(decision)
         if decision.effect == "deny_tool":
             self.screen.explained = decision.reason or ""
+        indent = nesting() + INDENT
         for style, line in lines(decision):
-            self.screen.line(line, style, INDENT)
+            self.screen.line(line, style, indent)
         for text in _instead(event, decision):
-            self.screen.line(self.screen.fitted(f"{INDENT * 2}→ {text}"), FAINT)
+            self.screen.line(self.screen.fitted(f"{indent}{INDENT}→ {text}"), FAINT)
         for message in decision.messages:
-            self.screen.line(message, WARN, INDENT)
+            self.screen.line(message, WARN, indent)
         for problem in decision.problems:
             key = (problem.code, problem.what)
             if key not in self._told:
                 self._told.add(key)
-                self.screen.line(f"{problem.severity}: {problem.sentence()} [{problem.code}]", WARN, INDENT)
+                self.screen.line(f"{problem.severity}: {problem.sentence()} [{problem.code}]", WARN, indent)
 
     def _count(self, decision: Decision) -> None:
         for report in decision.hooks:

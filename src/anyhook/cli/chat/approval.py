@@ -3,20 +3,26 @@ A no is kept as well: the same hooks are not asked about again, changed ones are
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 from anyhook.cli.chat.keyboard import ENDED, INTERRUPTED
-from anyhook.cli.chat.screen import INDENT
 from anyhook.cli.verb_trust import approve, look, refuse_own_ledger
-from anyhook.cli.view.review_text import entry_lines, summary, what_it_runs
+from anyhook.cli.view.nesting import INDENT
+from anyhook.cli.view.review_text import brief_lines, entry_lines, summary
 from anyhook.cli.view.styles import BAD, BOLD, FAINT, WARN
 from anyhook.cli.view.visible import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from anyhook.cli.chat.loop import Chat
     from anyhook.cli.verb_trust import ProjectReview
+    from anyhook.walk.review import Reviewed
 
 YES, NO, SHOW = ("y", "yes"), ("n", "no", ""), ("s", "show")
+MANY = 3
+"""More hooks than these are outlined first."""
 
 
 async def ask_about_hooks(chat: Chat) -> None:
@@ -26,11 +32,9 @@ async def ask_about_hooks(chat: Chat) -> None:
     found = look(chat.call, chat.call.trust)
     if not found.waiting or found.ledger.has_declined(found.setup.project, [entry.item for entry in found.waiting]):
         return
-    screen, count = chat.screen, len(found.waiting)
-    screen.line(f"This project wants to run {'a hook' if count == 1 else f'{count} hooks'} of its own:", WARN)
-    for entry in found.waiting:
-        for line in what_it_runs(entry):
-            screen.line(line, indent=INDENT)
+    count = len(found.waiting)
+    chat.screen.line(f"This project wants to run {'a hook' if count == 1 else f'{count} hooks'} of its own:", WARN)
+    _outline(chat, found.waiting)
     await _decide(chat, found)
 
 
@@ -44,16 +48,27 @@ async def review(chat: Chat) -> bool:
     if not found.entries:
         chat.screen.line("This project has no hooks, so there is nothing to approve.")
         return False
-    show(chat, found)
+    if len(found.entries) > MANY:
+        _outline(chat, found.entries)
+        chat.screen.line(summary(found.setup.project, found.entries, found.ledger))
+    else:
+        show(chat, found, found.entries)
     return bool(found.waiting) and await _decide(chat, found)
 
 
-def show(chat: Chat, found: ProjectReview) -> None:
-    """Everything that an approval is about, file by file."""
+def _outline(chat: Chat, entries: Sequence[Reviewed]) -> None:
+    """On one screen, with the question below."""
+    room = shutil.get_terminal_size((80, 24)).lines - 5
+    for line in brief_lines(entries, room):
+        chat.screen.line(chat.screen.fitted(INDENT + line))
+
+
+def show(chat: Chat, found: ProjectReview, entries: Sequence[Reviewed]) -> None:
+    """Everything that an approval of these is about, file by file."""
     shown: set[str] = set()
     for problem in found.problems:
         chat.screen.line(visible(problem.sentence()), BAD)
-    for entry in found.entries:
+    for entry in entries:
         for number, line in enumerate(entry_lines(entry, found.ledger, shown)):
             chat.screen.line(line, BOLD if number == 0 else FAINT if line.startswith("    ") else "")
         chat.screen.line()
@@ -63,7 +78,7 @@ def show(chat: Chat, found: ProjectReview) -> None:
 async def _decide(chat: Chat, found: ProjectReview) -> bool:
     refuse_own_ledger(found.setup)
     while True:
-        answer = await chat.keyboard.answer("Approve exactly this? [y]es, [N]o, [s]how all of it:")
+        answer = await chat.keyboard.answer("Approve exactly this? [y]es, [N]o, [s]how all of it, or a part of a name:")
         if answer in YES:
             approve(found, lambda text: chat.screen.line(text, FAINT))
             return True
@@ -73,8 +88,11 @@ async def _decide(chat: Chat, found: ProjectReview) -> bool:
         if answer in NO:
             _decline(chat, found)
             return False
-        if answer in SHOW:
-            show(chat, found)
+        named = [entry for entry in found.entries if answer in entry.item.id.lower()]
+        if answer in SHOW or named:
+            show(chat, found, found.entries if answer in SHOW else named)
+        else:
+            chat.screen.line(f"Nothing here is called {answer!r}.", FAINT)
 
 
 def _decline(chat: Chat, found: ProjectReview) -> None:

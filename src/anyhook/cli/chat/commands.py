@@ -13,9 +13,10 @@ from anyhook.agent.session import BLOCKED, DONE
 from anyhook.agent.tools import TOOLS
 from anyhook.cli.chat import approval
 from anyhook.cli.chat.new_hook import create_hook
-from anyhook.cli.chat.screen import INDENT, Screen, tilde
+from anyhook.cli.chat.screen import Screen, tilde
 from anyhook.cli.verb_list import hook_table
 from anyhook.cli.view.console import drawn
+from anyhook.cli.view.nesting import INDENT
 from anyhook.cli.view.styles import BAD, BOLD, FAINT, WARN
 from anyhook.tables.shapes import guess
 from anyhook.walk.status import gates

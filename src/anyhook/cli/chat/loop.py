@@ -21,9 +21,10 @@ from anyhook.cli.chat.activity import Activity
 from anyhook.cli.chat.diff import edit_lines
 from anyhook.cli.chat.keyboard import ENDED, Keyboard
 from anyhook.cli.chat.keyboard import INTERRUPTED as CTRL_C
-from anyhook.cli.chat.screen import INDENT, Screen, call_line, tilde
+from anyhook.cli.chat.screen import Screen, call_line, tilde
 from anyhook.cli.failure import BadCall
 from anyhook.cli.view.hook_debug import debugged
+from anyhook.cli.view.nesting import INDENT, nesting
 from anyhook.cli.view.styles import BAD, FAINT, PLAIN, WARN, wants_colour
 from anyhook.documents.places import state_dir
 from anyhook.model.hook import ARMED, CHANGED, UNTRUSTED
@@ -31,11 +32,15 @@ from anyhook.model.hook import ARMED, CHANGED, UNTRUSTED
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
+    from anyhook.agent.hook_writer import Draft
     from anyhook.agent.options import SessionOptions
     from anyhook.agent.session import TurnResult
+    from anyhook.cli.chat.draft_check import DraftCheck
     from anyhook.cli.verb_agent import AgentOptions
     from anyhook.model.json_types import Json
+    from anyhook.model.words import OwnScope
     from anyhook.state.plans import Setup
+    from anyhook.tables.rows import Dialect
 
 T = TypeVar("T")
 USER_EXIT, RESUME = "user_exit", "resume"
@@ -51,6 +56,8 @@ class Chat:
         self.keyboard = Keyboard(f"{state_dir(options.env)}/agent/history", colour)
         self.activity = Activity(self.screen, debugged(call.debug, options.env))
         self.session: Session | None = None
+        self.draft: tuple[Draft, Dialect, OwnScope, DraftCheck] | None = None
+        """The hook that the model wrote last, as long as it is not saved."""
         self.leaving = False
         self.ended_by = ""
         """The signal that ends the session; "" while none has come."""
@@ -234,23 +241,24 @@ class Chat:
 
     async def ask(self, tool: str, given: dict[str, Json], reason: str, lasting: bool) -> str:
         """A person's answer to whether a tool may run."""
-        self.screen.line(f"{INDENT}{reason}:", WARN)
+        indent = nesting() + INDENT
+        self.screen.line(f"{reason}:", WARN, indent)
         for text, style in edit_lines(tool, given, self.options.project) or [(call_line(tool, given), PLAIN)]:
-            self.screen.line(text, style, INDENT * 2)
+            self.screen.line(text, style, indent + INDENT)
         always = ", [a]lways in this session" if lasting else ""
         known = {"y": ONCE, "yes": ONCE, "n": NO, "no": NO, "": NO, ENDED: NO}
         if lasting:
             known |= {"a": ALWAYS, "always": ALWAYS}
         while True:
             with self.screen.hold():
-                answer = await self.keyboard.answer(f"{INDENT}Allow it? [y]es{always}, [N]o:")
+                answer = await self.keyboard.answer(f"{indent}Allow it? [y]es{always}, [N]o:")
             if answer == CTRL_C:
                 if self._working is not None:
                     self._working.cancel()
                 return NO
             if answer in known:
                 return known[answer]
-            self.screen.line(f"Please answer y{', a' if lasting else ''} or n.", FAINT, INDENT)
+            self.screen.line(f"Please answer y{', a' if lasting else ''} or n.", FAINT, indent)
 
     async def confirmed(self, question: str) -> bool:
         """A yes to a question; everything else is a no."""

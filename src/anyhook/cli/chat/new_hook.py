@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from anyhook.agent.failure import Failed
 from anyhook.agent.hook_writer import write_hook
 from anyhook.cli.chat.draft_check import DraftCheck, check_draft, order_of
-from anyhook.cli.chat.screen import INDENT
+from anyhook.cli.chat.keyboard import ENDED, INTERRUPTED
 from anyhook.cli.failure import BadCall
 from anyhook.cli.verb_trust import approve_one, look
+from anyhook.cli.view.nesting import INDENT
 from anyhook.cli.view.styles import BAD, BOLD, FAINT, GOOD, WARN
 from anyhook.tables.registry import DIALECTS, dialect, module_of, part
 from anyhook.tables.shapes import guess
@@ -33,11 +34,15 @@ if TYPE_CHECKING:
 
 SCOPES: tuple[OwnScope, ...] = ("project", "user")
 OTHER: dict[OwnScope, OwnScope] = {"project": "user", "user": "project"}
+KEPT = "The draft is kept: /create-hook alone shows it again."
 USAGE = "Say what the hook should do: /create-hook [--dialect NAME] [--scope project|user] DESCRIPTION"
 
 
 async def create_hook(chat: Chat, rest: str) -> None:
     table, scope, description = _asked_for(chat, rest)
+    if not description and chat.draft is not None:
+        await _offer(chat, *chat.draft)
+        return
     if not description:
         description = (await chat.keyboard.text("What should the hook do?")).strip("\x03\x04")
     if not description:
@@ -64,7 +69,8 @@ async def create_hook(chat: Chat, rest: str) -> None:
     if draft is None:
         chat.screen.line("Stopped; nothing was written.", WARN)
         return
-    await _offer(chat, draft, table, scope, last[0])
+    chat.draft = (draft, table, scope, last[0])
+    await _offer(chat, *chat.draft)
 
 
 def _asked_for(chat: Chat, rest: str) -> tuple[Dialect, OwnScope, str]:
@@ -97,29 +103,35 @@ def _from_chat() -> tuple[str, OwnScope]:
 
 
 async def _offer(chat: Chat, draft: Draft, table: Dialect, scope: OwnScope, tried: DraftCheck) -> None:
-    """Show it for one scope, and ask; a person may want to see it for the other one."""
+    """Show it for one scope, and ask until there is an answer; a person may want to see it for the other one."""
+    shown = ""
     while True:
         try:
             order = order_of(draft, table, chat.setup().roots(()), scope)
             made = plan(order, draft.script)
         except CannotScaffold as error:
             chat.screen.line(f"It cannot be saved for the {scope}: {error}", BAD)
+            chat.screen.line(KEPT, FAINT)
             return
-        _show(chat, draft, order, made, tried)
-        question = f"Save it for the {scope}? [y]es, [{OTHER[scope][0]}] for the {OTHER[scope]} instead, [N]o:"
+        if shown != scope:
+            _show(chat, draft, order, made, tried)
+        shown = scope
+        question = f"Save it for the {scope}? [y]es, [{OTHER[scope][0]}] for the {OTHER[scope]} instead, [n]o:"
         answer = await chat.keyboard.answer(question)
         if answer in ("y", "yes"):
             break
-        if answer not in (OTHER[scope], OTHER[scope][0]):
-            chat.screen.line("Not saved.", FAINT)
+        if answer in ("n", "no", INTERRUPTED, ENDED):
+            chat.screen.line(f"Not saved. {KEPT}", FAINT)
             return
-        scope = OTHER[scope]
-        tried = check_draft(draft, table, chat.setup(), scope)
+        if answer in (OTHER[scope], OTHER[scope][0]):
+            scope = OTHER[scope]
+            tried = check_draft(draft, table, chat.setup(), scope)
     try:
         made, hook = write(order, draft.script)
     except CannotScaffold as error:
-        chat.screen.line(str(error), BAD)
+        chat.screen.line(f"{error} {KEPT}", BAD)
         return
+    chat.draft = None
     for piece in made.pieces:
         chat.screen.line(f"{'wrote' if piece.old is None else 'added to'} {piece.path}", GOOD, INDENT)
     if scope == "project":

@@ -19,10 +19,9 @@ from pydantic_ai.messages import (
     TextPartDelta,
 )
 
-from anyhook.adapters.lifecycle import SUBAGENT
 from anyhook.adapters.plain_values import text_of
-from anyhook.adapters.pydantic_ai import running
 from anyhook.cli.view import render
+from anyhook.cli.view.nesting import INDENT, nesting
 from anyhook.cli.view.status_line import StatusLine
 from anyhook.cli.view.styles import BAD, BOLD, FAINT, PLAIN
 from anyhook.cli.view.visible import visible
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 
     from anyhook.model.json_types import Json
 
-INDENT = "  "
 RESULT_LINES = 4
 """Of a tool's result; the model has the rest, and the person can ask for it."""
 MAX_ARGUMENT = 60
@@ -103,14 +101,13 @@ class Screen:
 
     def stream(self, event: AgentStreamEvent) -> None:
         """One event of the framework's stream. A sub-agent's words are for who asked it; its tools are shown."""
-        run = running.get()
-        inner = run is not None and run.kind == SUBAGENT
+        outer = nesting()
+        inner = bool(outer)
         if isinstance(event, FunctionToolCallEvent):
-            mark = f"{INDENT}● " if inner else "● "
-            self.line(self.fitted(mark + call_line(event.part.tool_name, event.part.args_as_dict())), BOLD)
+            self.line(self.fitted(f"{outer}● " + call_line(event.part.tool_name, event.part.args_as_dict())), BOLD)
             self._latest = event.part.tool_call_id
         elif isinstance(event, FunctionToolResultEvent):
-            self._result(event, INDENT * 2 if inner else INDENT)
+            self._result(event, outer + INDENT)
         elif isinstance(event, PartStartEvent) and isinstance(event.part, TextPart) and not inner:
             self.settle()
             self.words(event.part.content)

@@ -24,6 +24,8 @@ MAX_LINES = 400
 """Of one file's difference; a person who is shown more reads less."""
 COMPILED = ("tree", "needs", "condition", "except", "modules")
 """What a rule's matcher says already, in the form in which it is asked."""
+MAX_BRIEF = 90
+"""Of the words about one group of hooks."""
 MAX_WIDTH = 2000
 """Of one line."""
 
@@ -38,6 +40,51 @@ def entry_lines(entry: Reviewed, ledger: Ledger, shown: set[str]) -> Iterator[st
         else:
             yield from _bounded(title, lines, entry)
         shown.add(key)
+
+
+def brief_lines(entries: Sequence[Reviewed], room: int) -> list[str]:
+    """What each of them runs, as far as that fits into so many lines: all about each, or a line for each, or for each
+    event, or for each dialect. Whoever wants more asks for it."""
+    whole = [line for entry in entries for line in what_it_runs(entry)]
+    if len(whole) <= room:
+        return whole
+    for key in (lambda entry: entry.item.id, _group, lambda entry: _group(entry)[:1]):
+        groups: dict[object, list[Reviewed]] = {}
+        for entry in entries:
+            groups.setdefault(key(entry), []).append(entry)
+        if len(groups) <= room:
+            break
+    return [_group_line(group) for group in groups.values()][:room]
+
+
+def _group(entry: Reviewed) -> tuple[str, str]:
+    return entry.item.id.partition(":")[0], entry.event
+
+
+def _group_line(group: Sequence[Reviewed]) -> str:
+    """One line about hooks that belong together."""
+    dialects, events = zip(*(_group(entry) for entry in group), strict=True)
+    named = list(dict.fromkeys(event for event in events if event))
+    where = ", ".join(named[:3]) + (", …" if len(named) > 3 else "")
+    words = list(dict.fromkeys(_does(entry) for entry in group))
+    changed = sum(entry.status == CHANGED for entry in group)
+    count = f"{len(group)} hooks: " if len(group) > 1 else ""
+    note = f"  [{changed} changed]" if changed else ""
+    return visible(f"{dialects[0]:<10} {where:<18} {count}{_few(words)}{note}")
+
+
+def _few(words: Sequence[str]) -> str:
+    text = ", ".join(words)
+    return text if len(text) <= MAX_BRIEF else f"{text[:MAX_BRIEF]}…"
+
+
+def _does(entry: Reviewed) -> str:
+    """The most telling words about what it would do."""
+    if entry.hook is None:
+        return next(iter(entry.runs.values()), entry.item.id)
+    first = next((value for key, value in entry.hook.spec.items() if key not in COMPILED and value), entry.hook.name)
+    text = " ".join(_value(first).split())
+    return text if entry.hook.name in text else f"{entry.hook.name} ({text})"
 
 
 def what_it_runs(entry: Reviewed) -> Iterator[str]:
