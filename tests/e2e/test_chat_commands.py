@@ -49,7 +49,12 @@ def test_a_sub_agents_lines_stand_below_it(world: World) -> None:
     delegate = {"delegate_task": {"agent_name": "self", "task": "Look."}}
     inner = {"by": "subagent", "tools": [{"shell": {"command": "echo inner"}}]}
     terminal = chat(
-        world, {"tools": [delegate]}, inner, {"by": "subagent", "text": "Looked."}, "Done.", words=("--permission=auto",)
+        world,
+        {"tools": [delegate]},
+        inner,
+        {"by": "subagent", "text": "Looked."},
+        "Done.",
+        words=("--permission=auto",),
     )
     terminal.types("Go.")
     shown = terminal.sees("Done.")

@@ -4,7 +4,6 @@ of the agent's loop and lets every decision take effect; it brings no tools and 
 from __future__ import annotations
 
 import dataclasses
-from contextvars import ContextVar
 from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -17,9 +16,8 @@ from pydantic_graph import End
 
 from anyhook.adapters import tool_calls
 from anyhook.adapters.conversation import Prompt
-from anyhook.adapters.lifecycle import MAIN, SUBAGENT, KeepWorkingBounds, Lifecycle, Refused, instruction
+from anyhook.adapters.lifecycle import MAIN, SUBAGENT, Lifecycle, Refused, instruction
 from anyhook.adapters.messages import (
-    TokenCount,
     final_text,
     from_plain,
     last_size,
@@ -29,6 +27,7 @@ from anyhook.adapters.messages import (
 )
 from anyhook.adapters.off_warning import warned
 from anyhook.adapters.plain_values import jsonable
+from anyhook.adapters.run_state import RunState, running
 from anyhook.adapters.tool_calls import delegated
 from anyhook.model.decision import Decision
 
@@ -53,32 +52,6 @@ NO_GAP = "Go on with the task."
 
 class TurnsExhausted(Exception):  # noqa: N818
     """The model has answered as often as it may in this turn, and is not done."""
-
-
-@dataclass
-class RunState:
-    """One run of the agent, or of a sub-agent inside it."""
-
-    info: dict[str, Json] = field(default_factory=dict)
-    """What every event of a sub-agent tells about it."""
-
-    kind: str = MAIN
-    name: str = ""
-    task: str = ""
-    depth: int = 0
-    """How many agents are around this one."""
-    answers: int = 0
-    tools_used: bool = False
-    stops: KeepWorkingBounds = field(default_factory=KeepWorkingBounds)
-    tally: TokenCount = field(default_factory=TokenCount)
-    over: Decision | None = None
-    """The decision that ends the turn once the tools of this step are through."""
-    notes: list[str] = field(default_factory=list)
-    """What hooks add to a sub-agent's result."""
-
-
-running: ContextVar[RunState | None] = ContextVar("anyhook_running", default=None)
-"""The run that is going on here; a run inside it is a sub-agent's."""
 
 
 class Nothing(AbstractCapability[Any]):

@@ -18,7 +18,7 @@ from pydantic_ai.profiles import ModelProfile
 from pydantic_ai.usage import RequestUsage
 
 from anyhook.adapters.messages import plain
-from anyhook.adapters.pydantic_ai import running
+from anyhook.adapters.run_state import running
 from anyhook.agent.failure import BadSetup, Failed
 from anyhook.handlers import inside_hook
 

@@ -43,7 +43,7 @@ def entry_lines(entry: Reviewed, ledger: Ledger, shown: set[str]) -> Iterator[st
 
 
 def brief_lines(entries: Sequence[Reviewed], room: int) -> list[str]:
-    """What each of them runs, as far as that fits into so many lines: all about each, or a line for each, or for each
+    """What each of them runs, as far as that fits into this many lines: all about each, or a line for each, or for each
     event, or for each dialect. Whoever wants more asks for it."""
     whole = [line for entry in entries for line in what_it_runs(entry)]
     if len(whole) <= room:

@@ -1,0 +1,40 @@
+"""One run of a pydantic-ai agent, as the hooks around it need to know it. A run inside another is a sub-agent's."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from anyhook.adapters.lifecycle import MAIN, KeepWorkingBounds
+from anyhook.adapters.messages import TokenCount
+
+if TYPE_CHECKING:
+    from anyhook.model.decision import Decision
+    from anyhook.model.json_types import Json
+
+
+@dataclass
+class RunState:
+    """One run of the agent, or of a sub-agent inside it."""
+
+    info: dict[str, Json] = field(default_factory=dict)
+    """What every event of a sub-agent tells about it."""
+
+    kind: str = MAIN
+    name: str = ""
+    task: str = ""
+    depth: int = 0
+    """How many agents are around this one."""
+    answers: int = 0
+    tools_used: bool = False
+    stops: KeepWorkingBounds = field(default_factory=KeepWorkingBounds)
+    tally: TokenCount = field(default_factory=TokenCount)
+    over: Decision | None = None
+    """The decision that ends the turn once the tools of this step are through."""
+    notes: list[str] = field(default_factory=list)
+    """What hooks add to a sub-agent's result."""
+
+
+running: ContextVar[RunState | None] = ContextVar("anyhook_running", default=None)
+"""The run that is going on here; a run inside it is a sub-agent's."""
