@@ -95,7 +95,7 @@ def test_a_state_folder_inside_the_project_is_not_believed(box: Box) -> None:
 
 def _forged_plan(box: Box, state: Path, mode: int) -> None:
     """A compiled plan in which the project's hook is armed, and that holds as long as nothing has an odd name."""
-    from anyhook.documents.places import file_name
+    from anyhook.model.lean_json import short_digest
     from anyhook.state.plans import Setup
     from anyhook.walk.build import build
     from anyhook.walk.routes import to_plan
@@ -103,7 +103,7 @@ def _forged_plan(box: Box, state: Path, mode: int) -> None:
     asked = Setup.of(str(box.project), dict(box.env), trust="ask")
     plan = to_plan(asked, build(asked.replace(trust="all"), may_start=False))
     plan = plan.replace(stamps={}, checks={f"{box.root}/nothing-has-this-name": None})
-    path = state / "plans" / file_name(repr(plan.key))
+    path = state / "plans" / short_digest(repr(plan.key))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(marshal.dumps(tuple(getattr(plan, field) for field in plan.fields)))
     path.chmod(mode)

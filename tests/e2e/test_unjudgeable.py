@@ -210,7 +210,7 @@ def test_a_fault_of_self_protection_leaves_the_hooks(world: World, monkeypatch: 
     assert "not here" in json.dumps(in_process(world, monkeypatch, capfd, stdin).said)
 
 
-@pytest.mark.parametrize("where", ["aim", "judge", "call_text", "stdin_of", "match"])
+@pytest.mark.parametrize("where", ["call_of", "judge", "call_text", "stdin_of", "match"])
 def test_a_fault_with_one_hook_is_no_neighbours(
     world: World, monkeypatch: pytest.MonkeyPatch, capfd: Any, where: str
 ) -> None:

@@ -16,7 +16,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from test_export import Collector, running
 
 from anyhook import Event
-from anyhook.journal.journal import Trace, parent_of, trace_id
+from anyhook.journal.journal import Trace, parent_of
+from anyhook.model.lean_json import short_digest
 from anyhook.model.words import TRACEPARENT
 from anyhook.tables.registry import DIALECTS, dialect
 from conftest import World
@@ -85,7 +86,7 @@ def test_without_a_caller_a_session_is_a_trace(world: World) -> None:
         assert state == "", "a state without a context belongs to nothing"
         contexts.append(context)
     traces, spans = [context[3:35] for context in contexts], {context[36:52] for context in contexts}
-    assert traces == [trace_id("s"), trace_id("s"), trace_id("t")]
+    assert traces == [short_digest("s"), short_digest("s"), short_digest("t")]
     assert len(spans) == 3
     assert all("parent" not in record for record in world.journal())
 
@@ -157,7 +158,7 @@ def test_a_library_with_many_sessions(world: World) -> None:
         engine.fire_sync(Event.pre_tool("Bash", {}, session=f"s{number}"))
     engine.close_sync()
     told: list[Any] = [record["calls"][0]["trace"] for record in world.journal()]
-    assert [context[3:35] for context in told] == [trace_id(f"s{number}") for number in range(3)]
+    assert [context[3:35] for context in told] == [short_digest(f"s{number}") for number in range(3)]
     assert len({context[36:52] for context in told}) == 3
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from anyhook.documents.places import file_name, read_object
+from anyhook.documents.places import read_object
+from anyhook.model.lean_json import short_digest
 from anyhook.state.hook_types import HookTypes
 from anyhook.state.locks import locked
 from anyhook.state.switches import Switches
@@ -54,8 +55,8 @@ def test_switches_do_not_wait_for_whoever_indexes_the_journal(tmp_path: Path) ->
 
 
 def test_file_names_differ_and_last() -> None:
-    assert file_name("ab") == "f65a5e77ff5e2690ad316b7b9fc28dd9"
-    assert len({file_name(text) for text in ("", "a", "b", "ab", "ba", "\ud800")}) == 6
+    assert short_digest("ab") == "f65a5e77ff5e2690ad316b7b9fc28dd9"
+    assert len({short_digest(text) for text in ("", "a", "b", "ab", "ba", "\ud800")}) == 6
 
 
 def test_what_is_no_object_is_nothing(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from anyhook.cli.fire import quiet
 from anyhook.model.firing import NO_OPINION
 from anyhook.state.plans import Setup, read_plan
 from anyhook.tables.registry import BadTable
-from anyhook.walk.bridge import looked_at, margin_s, named, read, with_lost_record
+from anyhook.walk.bridge import margin_s, named, read, with_lost_record, with_self_protection
 from anyhook.walk.receive import project_of
 
 TYPE_CHECKING = False
@@ -87,7 +87,7 @@ def _answer(incoming: Incoming, options: BridgeOptions, watchdog: Watchdog) -> A
         incoming.begun_s + row.limit_s / 2,
     )
     plan = read_plan(setup)
-    incoming = looked_at(incoming, setup.env, setup.project, plan.stamps if plan is not None else None)
+    incoming = with_self_protection(incoming, setup.env, setup.project, plan.stamps if plan is not None else None)
     watchdog.refusal = incoming.refusal
     asked = incoming.refusal or incoming.doubts
     if plan is not None and not asked and plan.is_quiet(*[event.name for event in events]):

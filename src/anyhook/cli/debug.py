@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 PACKAGE = os.path.dirname(os.path.abspath(anyhook.__file__))
 STEPS = {
-    "receive": "walk/receive.py", "match": "walk/routes.py", "aim": "walk/present.py", "run": "process/run.py",
+    "receive": "walk/receive.py", "match": "walk/routes.py", "call_of": "walk/present.py", "run": "process/run.py",
     "interpret": "walk/interpret.py", "judge": "walk/merge.py", "merge": "walk/merge.py",
     "combine": "walk/combine.py", "settle": "walk/settle.py", "express": "walk/express.py",
     "record": "journal/record.py", "fire": "cli/fire.py", "bridge": "cli/bridge.py",

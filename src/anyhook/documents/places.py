@@ -156,11 +156,6 @@ def write_private(path: str, data: bytes) -> None:
     replace_file(path, data)
 
 
-def file_name(text: str) -> str:
-    """A file name for a text."""
-    return lean_json.digest(text.encode("utf-8", "surrogatepass"))[:32]
-
-
 def read_object(path: str) -> dict[str, Json] | None:
     """The JSON object in one of our small files, or None."""
     try:

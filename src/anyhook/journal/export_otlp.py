@@ -23,8 +23,8 @@ from opentelemetry.trace import (
     set_span_in_context,
 )
 
-from anyhook.journal.journal import parent_of, trace_id
-from anyhook.model.lean_json import digest
+from anyhook.journal.journal import parent_of
+from anyhook.model.lean_json import digest, short_digest
 from anyhook.model.words import TRACEPARENT
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ class SpanIds(IdGenerator):
     def of_event(self, line: JournalLine, calls: Sequence[RecordedCall]) -> Context | None:
         """The next span is the event's; the context that it is in, if its caller had one."""
         contexts = [_context(line.parent), *(_context(call.trace) for call in calls)]
-        self._trace = int(next((each[3:35] for each in contexts if each), trace_id(str(line.session))), 16)
+        self._trace = int(next((each[3:35] for each in contexts if each), short_digest(str(line.session))), 16)
         self._span = _made(line.at_ns, line.n, line.session)
         if not contexts[0]:
             return None

@@ -11,7 +11,7 @@ from anyhook.documents.places import state_dir
 from anyhook.journal.record import JournalPolicy, head_of, record, record_quiet, secrets_of
 from anyhook.journal.writer import Bounds, JournalWriter
 from anyhook.model.firing import Firing, Part
-from anyhook.model.lean_json import digest
+from anyhook.model.lean_json import short_digest
 from anyhook.model.words import FULL, RECORD, TRACEPARENT
 
 TYPE_CHECKING = False
@@ -171,10 +171,10 @@ class Recorder:
             return self._unrecorded(decision)
         except Exception as error:  # noqa: BLE001 (an answer matters more than its record)
             from anyhook.model.problem import WARNING, Problem
-            from anyhook.tables.isolation import told as in_words
+            from anyhook.tables.isolation import error_line
 
             what, where = "this event could not be written down", decision.event
-            problem = Problem("journal-failed", what, where, in_words(error), severity=WARNING)
+            problem = Problem("journal-failed", what, where, error_line(error), severity=WARNING)
             return decision.replace(problems=(*decision.problems, problem))
         return decision
 
@@ -216,11 +216,6 @@ def parent_of(env: Mapping[str, str]) -> str:
     return f"00-{parts[0]}-{parts[1]}-{parts[2]}" if version != "00" or len(parts) == 3 else ""
 
 
-def trace_id(session: str) -> str:
-    """The trace that the events of a session belong to where the caller is in none."""
-    return digest(session.encode("utf-8", "surrogatepass"))[:32]
-
-
 class Trace:
     """Gives each run of an engine a span of its own, in the caller's trace or in that of its session."""
 
@@ -243,6 +238,6 @@ class Trace:
         if known is None:
             if len(self._ids) >= MAX_KEPT:
                 self._ids.clear()
-            known = self._ids[session] = trace_id(session)
+            known = self._ids[session] = short_digest(session)  # the trace of a session whose caller is in none
         made = env[TRACEPARENT] = f"00-{known}-{span:016x}-01"
         return made

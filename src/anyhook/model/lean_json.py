@@ -166,6 +166,11 @@ def digest(data: bytes) -> str:
     return blake2b(data, digest_size=32).hexdigest()
 
 
+def short_digest(text: str) -> str:
+    """Half of a text's digest: for names of files, and ids of 128 bits."""
+    return digest(text.encode("utf-8", "surrogatepass"))[:32]
+
+
 LONG = 65_536
 ESCAPES = ((b"\\", b"\\\\"), (b'"', b'\\"'), (b"\n", b"\\n"), (b"\t", b"\\t"), (b"\r", b"\\r"))
 """What texts often hold and JSON escapes. The backslash comes first, or it would escape the others' escapes."""

@@ -8,7 +8,8 @@ import marshal
 import os
 import sys
 
-from anyhook.documents.places import believed_dir, file_name, stamp, write_private
+from anyhook.documents.places import believed_dir, stamp, write_private
+from anyhook.model.lean_json import short_digest
 from anyhook.state.plans import SETTLED_NS, Setup
 
 TYPE_CHECKING = False
@@ -78,4 +79,4 @@ def _key(setup: Setup, words: Sequence[str]) -> tuple[object, ...]:
 
 
 def _path(own_dir: str, key: tuple[object, ...]) -> str:
-    return f"{own_dir}/plans/{file_name(repr(('status', *key)))}"
+    return f"{own_dir}/plans/{short_digest(repr(('status', *key)))}"

@@ -9,7 +9,8 @@ import os
 import sys
 
 from anyhook import __version__
-from anyhook.documents.places import believed_dir, file_name, make_private_dir, stamp, write_private
+from anyhook.documents.places import believed_dir, make_private_dir, stamp, write_private
+from anyhook.model.lean_json import short_digest
 from anyhook.model.record import Record
 from anyhook.tables.registry import DIALECTS, VARIABLES
 
@@ -139,7 +140,7 @@ def read_plan(setup: Setup) -> CatalogPlan | None:
     """The plan, if every file still looks as it did when the plan was made."""
     try:
         own_dir, key = believed_dir(setup.env, setup.project, setup.outer), setup.key()
-        with open(f"{own_dir}/plans/{file_name(repr(key))}", "rb") as file:
+        with open(f"{own_dir}/plans/{short_digest(repr(key))}", "rb") as file:
             state = os.fstat(file.fileno())
             if state.st_uid != os.geteuid() or (state.st_mode | os.stat(own_dir).st_mode) & 0o022:
                 return None
@@ -161,7 +162,7 @@ def keep_plan(setup: Setup, plan: CatalogPlan, begun_ns: int) -> None:
     youngest = max((max(seen[0], seen[1]) for seen in plan.stamps.values() if seen), default=0)
     if begun_ns - youngest < SETTLED_NS:
         return
-    path = f"{setup.own_dir()}/plans/{file_name(repr(plan.key))}"
+    path = f"{setup.own_dir()}/plans/{short_digest(repr(plan.key))}"
     try:
         make_private_dir(os.path.dirname(path))  # first: a folder that is missing now and made here would end the plan
         checks = {place if seen else first_missing(place): seen for place, seen in plan.stamps.items()}

@@ -3,15 +3,16 @@ What is lost only tells somebody twice."""
 
 from __future__ import annotations
 
-from anyhook.documents.places import file_name, read_object, write_private
+from anyhook.documents.places import read_object, write_private
 from anyhook.model import lean_json
+from anyhook.model.lean_json import short_digest
 
 
 class Told:
     """One session of one agent."""
 
     def __init__(self, state_dir: str, agent: str, session: str) -> None:
-        self.path = f"{state_dir}/told/{file_name(f'{agent} {session}')}"
+        self.path = f"{state_dir}/told/{short_digest(f'{agent} {session}')}"
 
     def known(self) -> dict[str, str]:
         """Guard → the reason that was given."""

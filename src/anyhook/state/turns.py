@@ -6,8 +6,9 @@ from __future__ import annotations
 import os
 import time
 
-from anyhook.documents.places import file_name, read_object, write_private
+from anyhook.documents.places import read_object, write_private
 from anyhook.model import lean_json
+from anyhook.model.lean_json import short_digest
 
 FORGOTTEN_S = 900.0
 """A turn that nothing was heard of for so long is over."""
@@ -17,7 +18,7 @@ class Turn:
     """One session's turn."""
 
     def __init__(self, state_dir: str, agent: str, session: str) -> None:
-        self.path = f"{state_dir}/turns/{file_name(f'{agent} {session}')}"
+        self.path = f"{state_dir}/turns/{short_digest(f'{agent} {session}')}"
 
     def begin(self) -> None:
         """Nothing has been kept working yet."""

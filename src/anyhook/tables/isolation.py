@@ -16,15 +16,15 @@ FAILED = "layer-failed"
 among those that cannot be read."""
 
 
-class Apart:
-    """A stretch of work on one layer: `with Apart(files, …) as work:`. An exception ends it and becomes a problem;
+class Isolated:
+    """A stretch of work on one layer: `with Isolated(files, …) as work:`. An exception ends it and becomes a problem;
     `work.failed` says afterwards whether that happened."""
 
     def __init__(self, files: Files, where: str, what: str, dialect: str = "", scope: HookScope = "") -> None:
         self.files, self.where, self.what, self.dialect, self.scope = files, where, what, dialect, scope
         self.failed = False
 
-    def __enter__(self) -> Apart:
+    def __enter__(self) -> Isolated:
         return self
 
     def __exit__(
@@ -37,7 +37,7 @@ class Apart:
             "layer-failed",
             self.what,
             self.where,
-            told(error),
+            error_line(error),
             "Remove what is unusual in the file, and report this line; other hooks are not affected.",
             dialect=self.dialect,
             scope=self.scope,
@@ -45,13 +45,13 @@ class Apart:
         return True
 
 
-def one_file(files: Files, source: Source, path: str = "") -> Apart:
+def one_file(files: Files, source: Source, path: str = "") -> Isolated:
     """Work on one file of a source."""
     what = "these hooks are not used: reading them failed"
-    return Apart(files, path or source.path, what, source.dialect, source.scope)
+    return Isolated(files, path or source.path, what, source.dialect, source.scope)
 
 
-def told(error: BaseException) -> str:
+def error_line(error: BaseException) -> str:
     """An exception in one line of reasonable length; it never raises."""
     try:
         said = " ".join(str(error).split())[:200]

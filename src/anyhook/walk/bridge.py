@@ -117,7 +117,7 @@ def read(table: Host, row: HostEvent, payload: bytes | dict[str, Json], begun_s:
     return Incoming(where, table, row, parsed, received, doubts, "", begun_s)
 
 
-def looked_at(
+def with_self_protection(
     incoming: Incoming, env: Mapping[str, str], project: str, places: Iterable[str] | None = None
 ) -> Incoming:
     """The call with what self-protection says of it, for the files that the catalog depends on. Where that cannot tell,
@@ -131,9 +131,9 @@ def looked_at(
         ]
         incoming = incoming.replace(refusal=found[0] if found else "", places=places)
     except Exception as error:  # noqa: BLE001
-        from anyhook.tables.isolation import told
+        from anyhook.tables.isolation import error_line
 
-        doubt = f"self-protection could not look at this call ({told(error)})"
+        doubt = f"self-protection could not look at this call ({error_line(error)})"
         incoming = incoming.replace(doubts=(*incoming.doubts, doubt))
     if event.name == "user_prompt_submit" or incoming.payload.get("stop_hook_active") is False:
         Turn(state_dir(env), incoming.table.name, str(event.data.get("session"))).begin()
@@ -153,7 +153,7 @@ def answer_call(context: Context, table: Host, row: HostEvent, payload: bytes | 
             return NO_OPINION
         if incoming.places is None:
             setup = context.setup
-            incoming = looked_at(incoming, setup.env, setup.project, context.routes.catalog.stamps)
+            incoming = with_self_protection(incoming, setup.env, setup.project, context.routes.catalog.stamps)
         refused = incoming.refusal
         hurried = row.limit_s <= MAX_HURRIED_S and row.canonical == ("session_end",)
         own = context.replace(deadline_s=incoming.begun_s + row.limit_s - margin_s(row), hurried=hurried)
@@ -191,7 +191,7 @@ def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Deci
     for event in received.events:
         bounded, turn = _bounded(context, event) if event.name in KEEPING else (context, None)
         begun = begin(bounded, event)
-        part = begun if isinstance(begun, Part) else begun.see_through()
+        part = begun if isinstance(begun, Part) else begun.run_to_end()
         decision = part.decision
         if turn is not None and decision.effect == "keep_working" and decision.stops:
             turn.count(next((report.dialect for report in decision.hooks if report.id == decision.hook), ""))

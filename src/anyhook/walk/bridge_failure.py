@@ -6,7 +6,7 @@ from __future__ import annotations
 from anyhook.model.event import GATES
 from anyhook.model.firing import Answer
 from anyhook.model.words import MODE, ON_FAILURE, word_of
-from anyhook.tables.isolation import told
+from anyhook.tables.isolation import error_line
 from anyhook.walk.bridge import Unusable
 from anyhook.walk.express import express
 
@@ -33,12 +33,12 @@ def failed(
     refuses (`refusal`); else no opinion. Either way the failure is reported and recorded. Without `on_failure` and
     `mode` the user's settings say what counts."""
     where = f"{table.name} {row.native}"
-    why = str(error) if isinstance(error, Unusable) else told(error)
+    why = str(error) if isinstance(error, Unusable) else error_line(error)
     try:
         return _failed(table, row, where, why, env, on_failure, mode, refusal)
     except Exception as second:  # noqa: BLE001 (the last resort: no table, no settings, no journal)
         closed = refusal or on_failure == "deny"
-        return Answer(stderr=f"{sentence(where, why)} ({told(second)})", status=2 if closed else 0)
+        return Answer(stderr=f"{sentence(where, why)} ({error_line(second)})", status=2 if closed else 0)
 
 
 def _failed(

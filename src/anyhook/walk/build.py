@@ -21,7 +21,7 @@ from anyhook.state.managed import required, with_managed
 from anyhook.state.plans import Setup
 from anyhook.state.settings import Settings, read_settings
 from anyhook.state.switches import Switches
-from anyhook.tables.isolation import FAILED, Apart, one_file
+from anyhook.tables.isolation import FAILED, Isolated, one_file
 from anyhook.tables.registry import dialect
 from anyhook.tables.rows import Dialect, Roots
 from anyhook.walk.discover import discover
@@ -175,13 +175,13 @@ def _load(table: Dialect, source: Source, loaded: Loaded) -> Layer:
     return layer
 
 
-def _dialect_apart(files: Files, name: str, project: str) -> Apart:
-    return Apart(files, project, f"no hook of the dialect {name} is used: reading them failed", name)
+def _dialect_apart(files: Files, name: str, project: str) -> Isolated:
+    return Isolated(files, project, f"no hook of the dialect {name} is used: reading them failed", name)
 
 
 def _places(table: Dialect, roots: Roots, files: Files) -> list[Source]:
     """Where hooks may be declared; the user's places alone where the project's cannot be told."""
-    with Apart(files, roots.project, "the hooks of this project are not used", table.name, "project"):
+    with Isolated(files, roots.project, "the hooks of this project are not used", table.name, "project"):
         return discover(table, roots)
     return [source for source in discover(table, roots.replace(project=NOWHERE)) if source.scope != "project"]
 
@@ -190,9 +190,9 @@ def _config(setup: Setup, files: Files) -> Settings:
     """The user's settings. A file inside the project could name plugins, which run without approval: ignore it."""
     path, home = config_file(setup.env), setup.env.get("HOME", "")
     config = Settings()
-    with Apart(files, path, "the settings are not used: reading them failed", scope="user"):
+    with Isolated(files, path, "the settings are not used: reading them failed", scope="user"):
         config = _settings(setup, files, path, home)
-    with Apart(files, managed_dir(setup.env), "the organisation's settings are not used", scope="managed"):
+    with Isolated(files, managed_dir(setup.env), "the organisation's settings are not used", scope="managed"):
         config = with_managed(config, setup.env, files, home)
     return config
 
@@ -222,7 +222,7 @@ def _build(setup: Setup, loaded: Loaded, may_start: bool) -> Catalog:
     for name in ("trust.json", "switches.json"):
         files.look(f"{own_dir}/{name}")  # before they are read: a plan must not outlive what was read
     ledger, switches, types = Ledger(NOWHERE), Switches(NOWHERE), HookTypes(NOWHERE)
-    with Apart(files, own_dir, "no approval of this user counts: reading our own records failed", scope="user"):
+    with Isolated(files, own_dir, "no approval of this user counts: reading our own records failed", scope="user"):
         ledger, switches, types = open_ledger(setup, files), Switches(own_dir), HookTypes(own_dir)
     hooks: list[Hook] = []
     for name in setup.dialects:
@@ -294,7 +294,7 @@ def with_types(
             continue
         typed = hook.replace(status=BROKEN, why="it could not be asked for its event")
         what = f"hook `{hook.name}` is not used: asking for its event failed"
-        with Apart(files, hook.source, what, hook.dialect, hook.scope):
+        with Isolated(files, hook.source, what, hook.dialect, hook.scope):
             if lies_in(hook.source, hook.project or setup.project):
                 loaded.pay(hook.source.rpartition("/")[0])
             digest, _ = files.digest(hook.source)
@@ -309,7 +309,7 @@ def with_types(
         files.budget = None
         made.append(typed)
     if fresh:
-        with Apart(files, types.path, "what executables answered could not be kept"):
+        with Isolated(files, types.path, "what executables answered could not be kept"):
             types.keep(fresh)
     return made
 

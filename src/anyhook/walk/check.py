@@ -17,7 +17,7 @@ from anyhook.model.record import Record
 from anyhook.state.hook_types import HookTypes
 from anyhook.state.plans import Setup
 from anyhook.state.settings import Settings
-from anyhook.tables.isolation import Apart
+from anyhook.tables.isolation import Isolated
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.walk.build import Loaded, build, joined, with_types, within_budget
 from anyhook.walk.can_match import not_in_its_own
@@ -65,7 +65,7 @@ def _look(setup: Setup, loaded: Loaded, with_places: bool) -> Findings:
     files, types = loaded.files, HookTypes(state_dir(setup.env))
     hooks: list[Hook] = []
     for name, layers in loaded.layers.items():
-        with Apart(files, setup.project, f"the hooks of the dialect {name} could not be checked", name):
+        with Isolated(files, setup.project, f"the hooks of the dialect {name} could not be checked", name):
             table = dialect(name)
             found = joined(table, layers, loaded.roots_of(name), files)
             hooks.extend(with_types(table, found, types, setup, loaded, may_start=False) if table.ask_type else found)
@@ -73,18 +73,18 @@ def _look(setup: Setup, loaded: Loaded, with_places: bool) -> Findings:
     problems: list[Problem] = []
     for hook in hooks:
         if hook.status == ARMED:
-            with Apart(files, hook.source, f"hook `{hook.name}` could not be checked", hook.dialect, hook.scope):
+            with Isolated(files, hook.source, f"hook `{hook.name}` could not be checked", hook.dialect, hook.scope):
                 problems.extend([*inspect(hook, setup), *suspicious(hook, setup), *_elsewhere_only(hook)])
     problems.extend(duplicates(hooks))
     if setup.trust != "all":
         problems.extend(_waiting(setup))
     if setup.dialects == DIALECTS:
-        with Apart(files, setup.project, "hook files of other agents could not be looked for"):
+        with Isolated(files, setup.project, "hook files of other agents could not be looked for"):
             problems.extend(unread_files(setup))
     seen = _hook_files(loaded)
     if with_places:
         for name in loaded.layers:
-            with Apart(files, setup.project, f"misplaced files of {name} could not be looked for", name):
+            with Isolated(files, setup.project, f"misplaced files of {name} could not be looked for", name):
                 problems.extend(misplaced(dialect(name), loaded.roots, seen))
     return Findings(tuple(seen), (*files.problems, *problems))
 

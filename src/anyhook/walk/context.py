@@ -73,7 +73,7 @@ class Context(Record):
 
         return asked(hook, table, self.model, self.config, self.spare_model)
 
-    def unheard(self, problems: Sequence[Problem]) -> tuple[Problem, ...]:
+    def without_repeats(self, problems: Sequence[Problem]) -> tuple[Problem, ...]:
         """Without warnings about unknown keys that came before: they come once a session."""
         kept = []
         for problem in problems:

@@ -7,9 +7,10 @@ import os
 import time
 from _operator import itemgetter  # `operator` is this, from one more file
 
-from anyhook.documents.places import file_name, read_object, state_dir, write_private
+from anyhook.documents.places import read_object, state_dir, write_private
 from anyhook.model import lean_json
 from anyhook.model.decision import Decision, Texts
+from anyhook.model.lean_json import short_digest
 from anyhook.tables.translate import renamed, restored
 
 TYPE_CHECKING = False
@@ -54,7 +55,7 @@ class Recent:
             text = lean_json.dumps(key)  # type: ignore[arg-type]
         self._call_id = str(event.data.get("call_id") or "")
         self._folder = f"{state_dir(context.setup.env)}/firings"
-        self._path = f"{self._folder}/{file_name(text)}"
+        self._path = f"{self._folder}/{short_digest(text)}"
 
     def decision(self) -> Decision | None:
         """What another entry decided, with a warning, waited for as long as the host waits; None where this entry is

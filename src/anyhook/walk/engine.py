@@ -16,7 +16,7 @@ from anyhook.state.plans import Setup
 from anyhook.walk.context import Context
 from anyhook.walk.present import scene_of
 from anyhook.walk.routes import Catalog, Routes, open_catalog
-from anyhook.walk.walk import begin
+from anyhook.walk.walk import Walk, begin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -150,16 +150,10 @@ class Engine:
     # -- firing
 
     async def fire(self, event: Event, **switches: Unpack[FireSwitches]) -> Decision:
-        """Run the hooks of one event and answer with one decision. The loop is never held for more than a moment."""
-        context = self._context
-        route = context.routes.find(event)
-        if route.quiet is not None and not route.speaks and not switches:
-            return context.recorder.quiet(event, route.quiet, context.mode)
-        if switches:
-            context, event = self._switched(event, switches)
-        begun = begin(context, event)
-        if isinstance(begun, Part):
-            return context.recorder.quiet(event, begun.decision, context.mode)
+        """Run the hooks of one event and return one decision. The event loop is never held for more than a moment."""
+        begun = self._begin(event, switches)
+        if not isinstance(begun, Walk):
+            return begun
         steps = begun.walk()
         try:
             waitable = next(steps)
@@ -175,28 +169,35 @@ class Engine:
         except BaseException:
             steps.close()
             raise
-        finally:  # what happened is written down where the caller was cancelled as well
+        finally:  # what happened is recorded even if the caller was cancelled
             if (part := begun.part) is not None:
                 decision = begun.context.recorder.write(Firing((part,), part.decision, begun.context.mode))
         return decision
 
     def fire_sync(self, event: Event, **switches: Unpack[FireSwitches]) -> Decision:
         """The same for callers without an event loop."""
+        begun = self._begin(event, switches)
+        if not isinstance(begun, Walk):
+            return begun
+        try:
+            begun.run_to_end()
+        finally:
+            if (part := begun.part) is not None:
+                decision = begun.context.recorder.write(Firing((part,), part.decision, begun.context.mode))
+        return decision
+
+    def _begin(self, event: Event, switches: FireSwitches) -> Walk | Decision:
+        """The walk of an event; where no hook has to be asked, the recorded decision."""
         context = self._context
         route = context.routes.find(event)
-        if route.quiet is not None and not route.speaks and not switches:
+        if route.quiet is not None and not route.in_process and not switches:
             return context.recorder.quiet(event, route.quiet, context.mode)
         if switches:
             context, event = self._switched(event, switches)
         begun = begin(context, event)
         if isinstance(begun, Part):
             return context.recorder.quiet(event, begun.decision, context.mode)
-        try:
-            begun.see_through()
-        finally:
-            if (part := begun.part) is not None:
-                decision = begun.context.recorder.write(Firing((part,), part.decision, begun.context.mode))
-        return decision
+        return begun
 
     def bridge(self, host: str, event: str, payload: bytes | dict[str, Json] | Incoming) -> Answer:
         """Answer one call of an agent's hook, in the agent's words: `host` and `event` are its own names, `payload` is

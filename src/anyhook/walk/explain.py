@@ -29,9 +29,9 @@ def explain(step: HookStep, event: Event, scene: Scene, model: str = "", rules: 
     try:
         return _explained(step, event, scene, model, rules)
     except Exception as error:  # noqa: BLE001 (one hook's failure, even ours, does not affect others)
-        from anyhook.tables.isolation import told
+        from anyhook.tables.isolation import error_line
 
-        made = _row(step.hook, f"it cannot be explained ({told(error)})")
+        made = _row(step.hook, f"it cannot be explained ({error_line(error)})")
         made.update(status="broken", would_run=False, limit_ms=None, argv=None, env=[], cwd=scene.project, stdin="")
         return made
 

@@ -64,7 +64,7 @@ HANDLER_FIXES = {"prompt": ASKED_FIXES, "agent": ASKED_FIXES, "http": POSTED_FIX
 
 
 def posture_of(context: Context, hook: Hook) -> Posture:
-    """What it means where this hook breaks."""
+    """The posture that applies to this hook if it fails."""
     return context.posture or context.config.hooks.get(hook.id) or context.on_failure
 
 
@@ -279,8 +279,8 @@ def _lost(ordered: list[Judged], winner: Judged | None) -> list[Problem]:
     ]
 
 
-def let_go(hook: Hook, row: EventRow, outcome: Outcome) -> Outcome:
-    """The block of a hook that has kept the agent working as often as its dialect allows."""
+def ignore_block(hook: Hook, row: EventRow, outcome: Outcome) -> Outcome:
+    """Drop the block of a hook that has kept the agent working as often as its dialect allows."""
     problem = Problem(
         "bound-reached",
         f"`{hook.name}` has kept the agent working {row.bound} times in this turn; its block is ignored",
@@ -295,11 +295,11 @@ def let_go(hook: Hook, row: EventRow, outcome: Outcome) -> Outcome:
 REFUSING = ("block", "ask")
 
 
-def lifted(context: Context, event: Event, hook: Hook, row: EventRow, outcome: Outcome) -> Outcome:
-    """A refusal, unless it counts no more: the hook has kept the agent working often enough, or a person lets exactly
-    this call pass once."""
+def unless_exempt(context: Context, event: Event, hook: Hook, row: EventRow, outcome: Outcome) -> Outcome:
+    """A refusal as it counts. It is dropped where the hook has kept the agent working as often as it may, or where a
+    person lets exactly this call pass once."""
     if outcome.verdict == BLOCK and hook.dialect in context.exhausted:
-        return let_go(hook, row, outcome)
+        return ignore_block(hook, row, outcome)
     if event.name != "pre_tool" or hook.scope == "managed":
         return outcome
     try:

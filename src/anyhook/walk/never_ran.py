@@ -19,7 +19,7 @@ NOT_FOUND = (126, 127)
 JOINTS = frozenset("|&;\n")
 
 
-def as_it_was(call: Call, reply: Reply, event: str, run: Run) -> Run:
+def unless_never_ran(call: Call, reply: Reply, event: str, run: Run) -> Run:
     """The run, as one that was not started where its program cannot have been."""
     reply = reply.on_event.get(event, reply)
     code = run.exit_code

@@ -24,16 +24,16 @@ CHOSEN = ("none", "all")
 def asked_about(routes: Routes, event: Event) -> list[HookStep]:
     """The gates that are off and would have been asked about an event, whatever the user's settings say of them."""
     config = routes.catalog.config.replace(off="deny", hook_off={})
-    steps = with_shut(routes.steps(event), routes.setup, routes.catalog.replace(config=config), event)
-    return [step for step in steps if step.shut and not step.why]
+    steps = with_off_gates(routes.steps(event), routes.setup, routes.catalog.replace(config=config), event)
+    return [step for step in steps if step.closed_because and not step.why]
 
 
-def with_shut(steps: tuple[HookStep, ...], setup: Setup, catalog: Catalog, event: Event) -> tuple[HookStep, ...]:
+def with_off_gates(steps: tuple[HookStep, ...], setup: Setup, catalog: Catalog, event: Event) -> tuple[HookStep, ...]:
     """The steps of an event, with those that close it because their gate is off."""
-    return (*(_shut(step, setup, catalog, event) for step in steps), *_missing(setup, catalog, event))
+    return (*(_closed(step, setup, catalog, event) for step in steps), *_missing(setup, catalog, event))
 
 
-def _shut(step: HookStep, setup: Setup, catalog: Catalog, event: Event) -> HookStep:
+def _closed(step: HookStep, setup: Setup, catalog: Catalog, event: Event) -> HookStep:
     hook = step.hook
     if hook.handler == "callable" or hook.status == DISABLED or not denies(hook.id, catalog) or not is_gate(hook):
         return step
@@ -44,7 +44,7 @@ def _shut(step: HookStep, setup: Setup, catalog: Catalog, event: Event) -> HookS
         return step
     reaches = step.why if hook.trusted else known(hook.replace(status=ARMED), step.dialect, step.row, event)
     fix = "anyhook trust" if not hook.trusted else "anyhook check"
-    return step.replace(why=reaches, shut=_reason(hook.name, why, fix))
+    return step.replace(why=reaches, closed_because=_reason(hook.name, why, fix))
 
 
 def _missing(setup: Setup, catalog: Catalog, event: Event) -> Iterator[HookStep]:

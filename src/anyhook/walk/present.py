@@ -53,7 +53,7 @@ def present(
     hook: Hook, dialect: Dialect, row: EventRow, scene: Scene, run_id: str, trace: Trace | None = None
 ) -> tuple[Call, str]:
     """The call, and why it cannot be made ("" if it can)."""
-    return aim(hook, dialect, scene, run_id, trace, stdin_of(dialect, row, scene))
+    return call_of(hook, dialect, scene, run_id, trace, stdin_of(dialect, row, scene))
 
 
 def stdin_of(dialect: Dialect, row: EventRow, scene: Scene) -> bytes:
@@ -75,7 +75,7 @@ def own_scene(hook: Hook, scene: Scene) -> Scene:
     return scene.replace(project=hook.project) if hook.project else scene
 
 
-def aim(
+def call_of(
     hook: Hook, dialect: Dialect, scene: Scene, run_id: str, trace: Trace | None = None, stdin: bytes = b""
 ) -> tuple[Call, str]:
     """The same with an input that is made already, or is going to be."""

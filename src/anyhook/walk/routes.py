@@ -1,6 +1,6 @@
-"""Catalog: all hooks of a project and its user, in order. It is opened from its compiled plan if that still holds;
-building one from the disk is another's work. Routes: what an event of one kind and target means for a catalog, decided
-once and then looked up. Neither starts anything, nor keeps a part of any single event."""
+"""Catalog: all hooks of a project and its user, in order, opened from its compiled plan if that still holds, else built
+by `walk/build.py`. Routes: which hooks an event of one kind and target concerns, decided once and then looked up.
+Neither starts anything or keeps the state of a single event."""
 
 from __future__ import annotations
 
@@ -147,8 +147,8 @@ class HookStep(Record):
     row: EventRow
     why: str | None
     """Why it does not run; "" to run, None where its matcher has to see each event."""
-    shut: str = ""
-    """The reason for the refusal where this gate is off, and its user wants that to close what it guards."""
+    closed_because: str = ""
+    """Why the event is refused: this gate is off, and the user's `off` setting is `deny`. Else empty."""
 
 
 class Route(Record):
@@ -158,13 +158,13 @@ class Route(Record):
     quiet: Decision | None
     """The whole decision, where no hook can run, or where only callables run and none of them says anything."""
     problems: tuple[Problem, ...]
-    """What was wrong on loading, and which of the event's hooks wait for their user."""
+    """What went wrong on loading, and which of the event's hooks wait for approval."""
     callbacks: tuple[Callback, ...] = ()
-    """What to call, where nothing would run but callables of the embedding program and what a product brings along."""
+    """What to call where only callables of the embedding program and built-in hooks would run."""
     builtins: tuple[HookStep, ...] = ()
-    """What a product brings along, in that case: they are asked beforehand whether they have anything to say."""
-    speaks: bool = False
-    """Whether there is any of these two; one look is all that an event without hooks can afford."""
+    """The built-in hooks in that case. They are asked first whether they would act."""
+    in_process: bool = False
+    """Whether it has any of these two, so that an event without hooks needs one look only."""
     declared_again: Mapping[int, tuple[int, ...]] = {}
     """Place of a hook → the places of later declarations of the same program in other dialects."""
 
@@ -217,7 +217,7 @@ class Routes:
         silent = self._told(self._idle(event, shown), shown, "ran", "")
         callbacks = tuple(self.callback(step.hook) for step in runs if step.hook.handler == "callable")
         builtins = tuple(step for step in runs if step.hook.handler == "builtin")
-        return Route(steps, silent, problems, callbacks, builtins, speaks=True)
+        return Route(steps, silent, problems, callbacks, builtins, in_process=True)
 
     def shows(self, hook: Hook) -> bool:
         """Whether a hook that had nothing to say is spoken of: what a product brings along stays out of the sight of
@@ -269,9 +269,9 @@ class Routes:
         config = self.catalog.config
         if config.off != "deny" and "deny" not in config.hook_off.values():
             return tuple(found)
-        from anyhook.walk.off_gates import with_shut
+        from anyhook.walk.off_gates import with_off_gates
 
-        return with_shut(tuple(found), self.setup, self.catalog, event)
+        return with_off_gates(tuple(found), self.setup, self.catalog, event)
 
     def problems(self, event: str) -> list[Problem]:
         """What was wrong on loading, and which of the event's hooks wait for their user."""
@@ -348,9 +348,9 @@ def match(
         except BadPattern as error:
             why, failed = None, f"its matcher {hook.matcher!r} is not a valid pattern: {error.what}"
         except Exception as error:  # noqa: BLE001 (whatever it is, it is this hook's failure and nobody else's)
-            from anyhook.tables.isolation import told
+            from anyhook.tables.isolation import error_line
 
-            why, failed = None, f"its matcher could not be tried on this event ({told(error)})"
+            why, failed = None, f"its matcher could not be tried on this event ({error_line(error)})"
         if not why:
             break
     return why, failed

@@ -10,7 +10,7 @@ from anyhook.model.words import NOT_MET
 from anyhook.rules.evaluate import Hits, RuleCall, holds
 from anyhook.rules.paths import Places
 from anyhook.rules.templates import fill, shell_line
-from anyhook.tables.isolation import told
+from anyhook.tables.isolation import error_line
 from anyhook.walk.routes import match
 
 TYPE_CHECKING = False
@@ -69,7 +69,7 @@ class Rules:
             if hook.handler == "rule":
                 self.answers[hook.id] = self.outcome(hook, event)
         except Exception as error:  # noqa: BLE001 (one rule's failure, even ours, does not affect others)
-            failed = f"asking it failed ({told(error)})"
+            failed = f"asking it failed ({error_line(error)})"
         if failed:
             self.answers[hook.id] = Outcome(failure=Failure("exit", failed))
         return ""

@@ -12,7 +12,7 @@ from anyhook.tables.rows import Scene
 from anyhook.tables.translate import REWRITES, completed, to_host, to_native
 from anyhook.walk.interpret import interpret
 from anyhook.walk.merge import judge, posture_of
-from anyhook.walk.never_ran import as_it_was
+from anyhook.walk.never_ran import unless_never_ran
 from anyhook.walk.present import own_scene
 from anyhook.walk.routes import match
 
@@ -40,7 +40,7 @@ def declared_again(
     keys: list[tuple[int, Dialect, tuple[str, ...]]] = []
     for place, step in enumerate(steps):
         hook, table = step.hook, step.dialect
-        if step.why or step.shut or hook.handler != "command" or hook.background or hook.status != ARMED:
+        if step.why or step.closed_because or hook.handler != "command" or hook.background or hook.status != ARMED:
             continue
         scene = Scene(event, step.row.native, setup.project, "", setup.env, settings.get(table.name, {}))
         launch = table.launch(hook, own_scene(hook, scene))
@@ -144,7 +144,7 @@ def _read(walk: Walk, again: HookStep, table: Dialect, call: Call, run: Run) -> 
     if why or failed:
         return None
     reply = again.dialect.replies[hook.handler]
-    read = interpret(hook, reply, event.name, as_it_was(call, reply, event.name, run))
+    read = interpret(hook, reply, event.name, unless_never_ran(call, reply, event.name, run))
     settings = context.config.dialects.get(again.dialect.name, {})
     whole = completed(read, seen, again.dialect)
     judged = judge(hook, again.dialect, again.row, whole, posture_of(context, hook), settings)

@@ -151,7 +151,7 @@ def _of_hook(hook: Hook, setup: Setup, catalog: Catalog, host: Host | None, mode
 
 def cannot_start(hook: Hook, setup: Setup, catalog: Catalog) -> str:
     """What keeps a hook from running, as far as that can be seen."""
-    from anyhook.tables.isolation import told
+    from anyhook.tables.isolation import error_line
     from anyhook.walk.inspect import inspect, missing_program
 
     try:
@@ -162,7 +162,7 @@ def cannot_start(hook: Hook, setup: Setup, catalog: Catalog) -> str:
             if problem.severity == ERROR:
                 return problem.why or problem.what
     except Exception as error:  # noqa: BLE001 (what cannot be looked at is not armed)
-        return f"it could not be looked at ({told(error)})"
+        return f"it could not be looked at ({error_line(error)})"
     if hook.handler in ASKING:
         from anyhook.handlers.roles import asked
 

@@ -67,7 +67,7 @@ def _off(context: Context, incoming: Incoming) -> list[OffGuard]:
         OffGuard(
             step.hook.id,
             step.hook.name,
-            step.hook.why or is_off(step.hook, setup, catalog) or step.shut,
+            step.hook.why or is_off(step.hook, setup, catalog) or step.closed_because,
             _command(step.hook.status),
         )
         for step in steps

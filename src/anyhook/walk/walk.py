@@ -1,6 +1,6 @@
-"""One event's walk: match, present, run, interpret, judge, hook by hook, then merge. It lives as long as the event, and
-yields what has to be waited for, so that callers with and without an event loop share every line. It records nothing:
-that is the last step, after the answer is made."""
+"""One event's walk: match, present, run, interpret and judge each hook, then merge. A walk lives as long as its event.
+It yields what has to be waited for, so that callers with and without an event loop share every line. It records
+nothing: that is the last step, after the answer is made."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from anyhook.model.outcome import BLOCK, SILENT, STOPPING, Failure, Outcome
 from anyhook.model.problem import Problem
 from anyhook.tables.translate import completed, rewritten, to_host, to_native
 from anyhook.walk.interpret import read_again
-from anyhook.walk.merge import REFUSING, Judged, judge, let_go, lifted, merge, posture_of
-from anyhook.walk.present import aim, own_scene, present, scene_of, stdin_of
+from anyhook.walk.merge import REFUSING, Judged, ignore_block, judge, merge, posture_of, unless_exempt
+from anyhook.walk.present import call_of, own_scene, present, scene_of, stdin_of
 from anyhook.walk.routes import match
 
 TYPE_CHECKING = False
@@ -38,48 +38,56 @@ if TYPE_CHECKING:
     Begun = tuple[Call, str, Waitable | Run]
 
 GRACE_S, GRACE_PER_BYTE_S, MAX_GRACE_S = 0.002, 4e-9, 0.01
-"""How long an async caller's loop is held for a hook that is about to answer, more for a large payload: a hop to a
-thread costs more than most native hooks take."""
-MIN_S = 0.01
-"""What a hook gets where the host's time is up: it is started and ended, and counts as one that took too long."""
+"""How long an async caller's loop waits for a hook before a thread takes over, plus an allowance per byte of payload.
+Switching to a thread costs more time than most native hooks need."""
+MIN_LIMIT_S = 0.01
+"""The limit of a hook that starts when the host's time is already up. It counts as one that timed out."""
 
 
 class Walk:
     """The state of one event on its way."""
 
     def __init__(self, context: Context, event: Event, route: Route, answers: Sequence[object] = ()) -> None:
-        """`answers` are those that the first callables have given already, an exception where one raised it."""
+        """`answers` holds what the first callables have returned already, or the exception that one raised."""
         self.context, self.event, self.route = context, event, route
         self.answers = list(answers)
         self.part: Part | None = None
-        """The result so far."""
+        """The result; None until the walk ends."""
         self.grace_s = GRACE_S
         self.current = event
         """The event with every rewrite so far."""
         self.seen = event
-        """The same as far as the next hook of this dialect may see it."""
+        """The event as the next hook of this dialect sees it."""
         self.group = ""
+        """The dialect whose hooks are being asked."""
         self.blocker = self.blocked_in = ""
-        """The hook that ended the queue, and the dialect in which it did."""
+        """The hook that ended the queue, and its dialect."""
         self.ended = self.stopped = False
+        """Whether the dialect's own queue has ended, and whether the event is stopped for all dialects."""
         self.entries: list[Judged] = []
         self.reports: list[Report] = []
         self.runs: list[HookRun] = []
         self.head = ""
+        """The first part of the journal line, made while a hook runs."""
         self.waiting: list[tuple[Hook, Call]] = []
+        """Background hooks to start once the event has not been stopped."""
         self.running: Waitable | None = None
         """The hook that is being waited for."""
-        self.begun: dict[int, Begun] = {}
+
+        # By position in the queue:
+        self.started_early: dict[int, Begun] = {}
         self.shown: dict[int, Event] = {}
-        """What hooks that were started before their turn have seen."""
-        """Hooks that were started before their turn, by their place in the queue."""
+        """What hooks that were started early were shown."""
         self.known: dict[int, tuple[str | None, str]] = {}
-        """What their matchers said."""
+        """What their matchers answered."""
         self.rules: Rules | None = None
-        self.unmet, self.unmet_for = {}, None  # type: dict[int, Report], Event | None
+        self.unmet: dict[int, Report] = {}
+        """Rules whose condition does not hold for `unmet_for`."""
+        self.unmet_for: Event | None = None
         self.same: dict[int, str] = {}
+        """Hooks that repeat an earlier one → the earlier one's id."""
         self.read_with: dict[int, int] = {}
-        """Hooks that are the same as one before them, and that one; its place, where another dialect ran it."""
+        """Hooks whose program another dialect has run → the position of that run."""
 
     def walk(self) -> Generator[Waitable, Run, None]:
         steps = self.route.steps
@@ -98,14 +106,13 @@ class Walk:
                 yield from judge_final_form(self)
         except GeneratorExit:  # the caller was cancelled: what happened until then is still written down
             self.waiting.clear()
-            self.end_begun(steps)
+            self.end_started_early(steps)
             self.conclude()
             raise
         self.conclude()
 
-    def see_through(self) -> Part:
-        """Walks to the end, and waits for whatever has to be waited for. What interrupts that, Ctrl-C included, ends
-        the hook that it waits for."""
+    def run_to_end(self) -> Part:
+        """Walk to the end, waiting where needed. An interruption, Ctrl-C included, ends the hook that is running."""
         steps = self.walk()
         waitable: Waitable | None = None
         try:
@@ -132,7 +139,7 @@ class Walk:
             if self.current.hosted:
                 self.seen = to_native(self.current, step.dialect)
             if step.dialect.at_once and not self.stopped:
-                self.look_ahead(position, steps)
+                self.start_together(position, steps)
         why, failed = self.known.get(position) or (step.why, "")
         if step.hook.status == BROKEN:
             failed = step.hook.why
@@ -148,26 +155,27 @@ class Walk:
             self.report(step.hook, "skipped", f"{self.blocker} came first")
         elif position in self.same:
             self.report(step.hook, "skipped", f"{self.same[position]} is the same")
-        elif step.shut:
-            self.refuse(position, step)
+        elif step.closed_because:
+            self.refuse_as_off(position, step)
         elif failed:
-            self.give_up(position, step, failed)
+            self.count_as_broken(position, step, failed)
         elif step.hook.background or (self.context.hurried and step.hook.handler == "command"):
-            self.later(step)
+            self.queue_background(step)
         else:
             yield from self.run(position, step)
 
     def fail(self, position: int, step: HookStep, error: Exception) -> None:
-        """Our own code failed on this hook: it counts as broken, and the user is told."""
-        from anyhook.tables.isolation import told
+        """Our own code failed on this hook. It counts as broken, and the user is told."""
+        from anyhook.tables.isolation import error_line
 
         left, self.running = self.running, None
         if left is not None:
             left.end("cancelled")
             left.wait(None)
         if not any(entry.position == position for entry in self.entries):
-            why = f"anyhook failed while it was asked ({told(error)})"
-            self.give_up(position, step, why, (f"anyhook: hook `{step.hook.name}` could not be asked: {told(error)}",))
+            why = error_line(error)
+            message = f"anyhook: hook `{step.hook.name}` could not be asked: {why}"
+            self.count_as_broken(position, step, f"anyhook failed while it was asked ({why})", (message,))
 
     def run(self, position: int, step: HookStep) -> Generator[Waitable, Run, None]:
         hook, table, row, context = step.hook, step.dialect, step.row, self.context
@@ -184,7 +192,8 @@ class Walk:
         else:
             if self.rules is not None:
                 step = self.rules.with_line(step, self.current)
-            call, model, started = self.begun.pop(position) if position in self.begun else self.begin(step, scene)
+            early = position in self.started_early
+            call, model, started = self.started_early.pop(position) if early else self.begin(step, scene)
             self.running = None if isinstance(started, Run) else started
             self.head = self.head or head_of(self.event, context.mode, context.recorder.policy)  # while the hook runs
             text = call_text(hook, call, posture, context.recorder.policy, model)
@@ -197,9 +206,9 @@ class Walk:
                 self.report(hook, "ran", run=run)
                 raise
             if run.exit_code and hook.handler == "command":
-                from anyhook.walk.never_ran import as_it_was
+                from anyhook.walk.never_ran import unless_never_ran
 
-                run = as_it_was(call, table.replies[hook.handler], self.event.name, run)
+                run = unless_never_ran(call, table.replies[hook.handler], self.event.name, run)
             had = hook.replace(limit_s=call.limit_s) if run.ending == "timed_out" else hook  # a host may have had less
             outcome = read_again(context.interpreted, had, table.replies[hook.handler], self.event.name, run)
             failed = outcome.failure
@@ -208,7 +217,7 @@ class Walk:
                 outcome = completed(outcome, self.seen, table)
         outcome = judge(hook, table, row, outcome, posture, scene.settings)
         if outcome.verdict in REFUSING:
-            outcome = lifted(context, self.event, hook, row, outcome)
+            outcome = unless_exempt(context, self.event, hook, row, outcome)
         if run is not None and position in self.route.declared_again:
             from anyhook.walk.same_hook import read_by_all
 
@@ -225,9 +234,9 @@ class Walk:
         hook, table, context = step.hook, step.dialect, self.context
         late = hook.handler == "command" and context.recorder.listener is None
         stdin = b"" if late else stdin_of(table, step.row, scene)
-        call, missing = aim(hook, table, scene, next(context.ids), context.trace, stdin)
+        call, missing = call_of(hook, table, scene, next(context.ids), context.trace, stdin)
         if context.deadline_s is not None:  # it gets no more time than the host has left for all of us
-            call = call.replace(limit_s=min(call.limit_s, max(context.deadline_s - monotonic(), MIN_S)))
+            call = call.replace(limit_s=min(call.limit_s, max(context.deadline_s - monotonic(), MIN_LIMIT_S)))
         if missing:
             return call, "", Run("not_started", None, b"", b"", 0, 0.0, missing)
         if hook.handler == "command":
@@ -240,9 +249,9 @@ class Walk:
         asked, model = context.asked(hook, table)
         return call, model, start(hook, table, call, own_scene(hook, scene), asked, context.config)
 
-    def look_ahead(self, first: int, steps: tuple[HookStep, ...]) -> None:
-        """Start all hooks of a dialect whose hooks run at once. The first is left to whoever waits for the walk, the
-        others get a thread that waits for them; their answers are still taken in the order of the queue."""
+    def start_together(self, first: int, steps: tuple[HookStep, ...]) -> None:
+        """Start the hooks of a dialect that runs them in parallel. The caller waits for the first, a thread for each of
+        the others. Their answers still count in the order of the queue."""
         table = steps[first].dialect
         seen: dict[tuple[Json, ...], str] = {}
         ready: list[int] = []
@@ -250,7 +259,7 @@ class Walk:
             hook, why, failed = step.hook, step.why, ""
             if step.dialect is not table:
                 break
-            if hook.status == BROKEN or step.shut or position in self.same:
+            if hook.status == BROKEN or step.closed_because or position in self.same:
                 continue
             if why is None:
                 why, failed = match(hook, table, step.row, self.seen, self.current)
@@ -271,11 +280,11 @@ class Walk:
             call, model, started = self.begin(steps[position], scene)
             if position != ready[0] and not isinstance(started, Run):
                 started = Watched(started)
-            self.begun[position], self.shown[position] = (call, model, started), self.seen
+            self.started_early[position], self.shown[position] = (call, model, started), self.seen
 
-    def end_begun(self, steps: tuple[HookStep, ...]) -> None:
-        """End what was started before its turn and will not get it."""
-        for position, (call, model, started) in self.begun.items():
+    def end_started_early(self, steps: tuple[HookStep, ...]) -> None:
+        """End the hooks that were started early and whose turn will not come."""
+        for position, (call, model, started) in self.started_early.items():
             hook = steps[position].hook
             if not isinstance(started, Run):
                 started.end("cancelled")
@@ -283,31 +292,32 @@ class Walk:
             self.runs.append(HookRun(hook, call, posture_of(self.context, hook), model, run, "cancelled"))
             self.report(hook, "ran", run=run)
 
-    def give_up(self, position: int, step: HookStep, why: str, messages: tuple[str, ...] = ()) -> None:
-        """Its matcher failed, so it cannot be said whether it wanted the event: a broken hook."""
+    def count_as_broken(self, position: int, step: HookStep, why: str, messages: tuple[str, ...] = ()) -> None:
+        """Count a hook as broken that could not be asked, for example because its matcher failed."""
         outcome = Outcome(failure=Failure("not_started", why), messages=messages)
         posture = posture_of(self.context, step.hook)
         outcome = judge(step.hook, step.dialect, step.row, outcome, posture, {})
         self.report(step.hook, "broken", why, verdict=outcome.verdict)
         self.take(position, step, outcome, upstream=False)
 
-    def refuse(self, position: int, step: HookStep) -> None:
-        """The gate is off, and its user wants that to close what it guards."""
+    def refuse_as_off(self, position: int, step: HookStep) -> None:
+        """Refuse for a gate that is off, where the user's `off` setting says so."""
         hook, why = step.hook, "it is off, and `off` in the settings is `deny`"
-        outcome = judge(hook, step.dialect, step.row, Outcome.block(step.shut), posture_of(self.context, hook), {})
+        refusal, posture = Outcome.block(step.closed_because), posture_of(self.context, hook)
+        outcome = judge(hook, step.dialect, step.row, refusal, posture, {})
         problem = Problem("gate-off", f"`{hook.name}` is off, so what it guards is refused", hook.where(), hook.why)
         outcome = outcome.replace(problems=(*outcome.problems, problem))
         if step.dialect.name in self.context.exhausted:
-            outcome = let_go(hook, step.row, outcome)
+            outcome = ignore_block(hook, step.row, outcome)
         self.report(hook, "untrusted" if not hook.trusted else "broken", hook.why or why, verdict=outcome.verdict)
         self.take(position, step, outcome, upstream=False)
 
     def take(self, position: int, step: HookStep, outcome: Outcome, upstream: bool) -> None:
-        """Let one outcome count: for the hooks to come, and for the decision."""
+        """Let one outcome count, for the hooks that follow and for the decision."""
         if self.context.config.hook_mode.get(step.hook.id) == "shadow":
             outcome = Outcome(problems=outcome.problems)  # what it asked for is in its report
         if outcome.problems:
-            outcome = outcome.replace(problems=self.context.unheard(outcome.problems))
+            outcome = outcome.replace(problems=self.context.without_repeats(outcome.problems))
         plain, seen = outcome, self.seen
         if outcome is not SILENT:
             plain = to_host(outcome, self.event, step.dialect)
@@ -323,8 +333,8 @@ class Walk:
         elif step.hook.scope == BUILTIN and outcome.recipe is not None:
             self.ended, self.blocker = True, step.hook.id
 
-    def later(self, step: HookStep) -> None:
-        """Background hooks start after everything else, if nothing was stopped."""
+    def queue_background(self, step: HookStep) -> None:
+        """Background hooks start last, and only if nothing was stopped."""
         context = self.context
         scene = scene_of(context, self.seen, step.dialect, step.row)
         call, missing = present(step.hook, step.dialect, step.row, scene, next(context.ids), context.trace)
@@ -371,11 +381,11 @@ def begin(context: Context, event: Event) -> Walk | Part:
 
         context = with_own_modes(context, (event,))
     quiet, inside = route.quiet, inside_hook.get()
-    if inside and (quiet is None or route.speaks):
+    if inside and (quiet is None or route.in_process):
         return Part(event, context.routes.inside(event, route.steps, "an in-process hook fired it"))
     if quiet is None:
         return Walk(context, event, route)
-    if not route.speaks:
+    if not route.in_process:
         return Part(event, quiet)
     from anyhook.walk.callables import acts, first_answers
 

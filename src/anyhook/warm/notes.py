@@ -13,7 +13,7 @@ from anyhook.journal.journal import Recorder
 from anyhook.model.decision import Decision
 from anyhook.model.record import Record
 from anyhook.state.plans import Setup, read_plan
-from anyhook.walk.bridge import looked_at, named, read
+from anyhook.walk.bridge import named, read, with_self_protection
 from anyhook.walk.receive import project_of
 from anyhook.warm.messages import HEADER, Gone
 
@@ -112,7 +112,7 @@ def write_note(note: Note) -> Decision:
     plan = read_plan(setup)
     if plan is not None:
         mode, settings = plan.mode, plan.journal
-        looked_at(incoming, setup.env, setup.project, plan.stamps)
+        with_self_protection(incoming, setup.env, setup.project, plan.stamps)
     else:  # something has changed since the answer, so the settings are those of now
         from anyhook.walk.routes import made_catalog
 

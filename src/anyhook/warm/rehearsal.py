@@ -14,7 +14,7 @@ from time import monotonic, sleep
 from anyhook.model import lean_json
 from anyhook.state.plans import SETTLED_NS, Setup, read_plan
 from anyhook.tables.registry import HOSTS, host
-from anyhook.walk.bridge import looked_at, read
+from anyhook.walk.bridge import read, with_self_protection
 from anyhook.walk.engine import Engine
 from anyhook.walk.receive import project_of
 from anyhook.walk.routes import from_plan, made_catalog
@@ -93,7 +93,7 @@ def _call(table: Host, row: HostEvent, payload: bytes, env: dict[str, str]) -> N
     incoming = read(table, row, payload, monotonic())
     setup = Setup.of(project_of(table, incoming.payload, env), env)
     plan = read_plan(setup)
-    incoming = looked_at(incoming, setup.env, setup.project, plan.stamps if plan is not None else None)
+    incoming = with_self_protection(incoming, setup.env, setup.project, plan.stamps if plan is not None else None)
     catalog = from_plan(plan) or made_catalog(setup)
     Engine(setup, catalog, one_shot=True, serves=table).bridge(table.name, row.native, incoming)
 
