@@ -183,10 +183,7 @@ class Walk:
         if context.trace_step is not None:
             context.trace_step("run", hook.id)
         if hook.handler == "callable":
-            from anyhook.walk.callables import ask, outcome_of
-
-            answer = self.answers.pop(0) if self.answers else ask(context.routes.callback(hook), self.seen)
-            outcome, run = outcome_of(answer), None
+            outcome, run = self.call(hook), None
         elif self.rules is not None and hook.id in self.rules.answers:
             outcome, run = self.rules.answers[hook.id], None
         else:
@@ -228,6 +225,12 @@ class Walk:
         elif run is None:
             self.report(hook, "ran", verdict=outcome.verdict)
         self.take(position, step, outcome, scene.settings.get("chaining") == "upstream")
+
+    def call(self, hook: Hook) -> Outcome:
+        """What a callable of the embedding program answers."""
+        from anyhook.walk.callables import ask, outcome_of
+
+        return outcome_of(self.answers.pop(0) if self.answers else ask(self.context.routes.callback(hook), self.seen))
 
     def begin(self, step: HookStep, scene: Scene) -> Begun:
         """The call, the model it asks, and what was started. A process gets its input while it starts."""
