@@ -80,6 +80,9 @@ EDITS = {
     "a part of it": ("anyhook", "", True), "the event": ('"Stop"', '"Stopp"', True),
     "all hooks": ('"hooks": {', '"off": {', True), "the syntax": ('"model": "x"', '"model"', True),
     "the agent's switch": ('"model": "x"', '"disableAllHooks": true', True),
+    "where anyhook looks": ('"model": "x"', '"env": {"XDG_STATE_HOME": "/tmp"}', True),
+    "which anyhook runs": ('"model": "x"', '"env": {"PATH": "/tmp"}', True),
+    "another variable": ('"model": "x"', '"env": {"NODE_ENV": "test"}', False),
     "text that is not there": ("nothing", "else", False),
 }  # fmt: skip
 
@@ -115,6 +118,12 @@ def test_an_edit_of_a_program_of_ours(place: tuple[dict[str, str], Path]) -> Non
         ("MultiEdit", {"file_path": "link/trust.json", "edits": []}, True),
         ("mcp__fs__read_file", {"path": "~/.config/anyhook/config.toml"}, False),
         ("mcp__fs__write_file", {"path": "notes.md", "content": "~/.config/anyhook/config.toml\nis where"}, False),
+        ("mcp__term__send_keys", {"text": "anyhook trust --yes\n"}, True),
+        ("mcp__terminal__type", {"text": "ls ~/.config/anyhook"}, False),
+        ("mcp__chat__post", {"text": "anyhook trust --yes"}, False),
+        ("mcp__x__shell", {"cmdline": "rm ~/.config/anyhook/config.toml"}, True),
+        ("mcp__x__batch", {"calls": [{"command": "ls"}, {"command": "anyhook uninstall claude"}]}, True),
+        ("mcp__git__checkout", {"repo": "x", "files": ["{home}/.config/anyhook/config.toml"]}, True),
         ("mcp__tracker__create_issue", {"title": "anyhook: ~/.config/anyhook is not read"}, False),
     ],
 )

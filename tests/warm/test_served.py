@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from anyhook.state.plans import read_plan
+from anyhook.warm import client
 from warm_box import PARENT, eventually, lives, servers_of
 
 if TYPE_CHECKING:
@@ -262,3 +263,21 @@ def test_a_killed_caller_ends_its_hooks(door: Door, world: World) -> None:
         call.communicate(timeout=60)
         assert call.returncode == (-9 if number == signal.SIGKILL else 143), "as the command itself does"
         eventually(lambda hook=hook: not lives(hook), "the hook outlived its caller")  # type: ignore[misc]
+
+
+def test_stdin_that_nobody_closes_is_left_to_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its watchdog answers in time; a server has none for what never arrives. Nothing that was read gets lost."""
+    monkeypatch.setattr(client, "STDIN_S", 0.0)
+    before, (end, start) = os.dup(0), os.pipe()
+    try:
+        os.dup2(end, 0)
+        os.close(end)
+        os.write(start, b"half")
+        assert client._keep_stdin() is False
+        os.write(start, b" and half")
+        os.close(start)
+        with open(0, "rb", closefd=False) as stdin:
+            assert stdin.read() == b"half and half"
+    finally:
+        os.dup2(before, 0)
+        os.close(before)

@@ -74,6 +74,10 @@ def by_table(program: Program, effect: Effect, into: Collector, words: Sequence[
         into.read(word, cwd)
     if idle:
         return
+    if effect.moves_if and (options.has(*effect.moves_if) or any(word.text in effect.moves_if for word in given)):
+        for word in _picked(effect.reads, rest, sources):
+            if not is_address(word, into):
+                into.delete(word, cwd)
     for word in options.values(*effect.write_by):
         into.write(word, cwd)
     for word in _picked(writes, rest, sources):

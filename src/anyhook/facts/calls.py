@@ -27,12 +27,17 @@ LINES = (
     "shell_command",
     "command_line",
     "commandLine",
+    "cmdline",
     "argv",
     "chars",
     "bash",
     "shell_script",
 )
 """Keys whose value is run by a shell."""
+TYPED = ("text", "keys", "input", "data", "keystrokes")
+"""Keys whose value is typed into a shell, where the tool's name says that there is one,"""
+TERMINALS = frozenset({"terminal", "term", "tty", "pty", "shell", "console", "tmux", "keys", "keystrokes", "stdin"})
+"""by one of these words."""
 PATHS = (
     "path", "file_path", "filePath", "filepath", "file", "filename", "fileName", "absolute_path", "absolutePath",
     "relative_path", "notebook_path", "target_file", "uri", "target",
@@ -59,6 +64,7 @@ COPYING = ("copy", "upload", "download")
 WRITING = (
     "write", "edit", "create", "append", "patch", "insert", "replace", "update", "save", "truncate", "modify", "put",
     "set", "mkdir", "touch", "overwrite", "undo", "refactor", "format", "store", "generate", "notebook", "fsreplace",
+    "checkout", "restore", "revert", "discard",
 )  # fmt: skip
 READING = (
     "read",
@@ -175,6 +181,10 @@ def _look(tool: str, given: dict[str, Json], cwd: str | None, into: Collector) -
         for action, path in patched(patch):
             into.note(action, path, cwd)
         return
+    for value in given.values():
+        for each in value if isinstance(value, list) else ():
+            if isinstance(each, dict) and any(isinstance(each.get(key), (str, list)) for key in LINES):
+                _look(tool, each, cwd, into)  # a batch
     lines = list(_lines(tool, given))
     if lines:
         for line in lines:
@@ -202,7 +212,8 @@ def _lines(tool: str, given: dict[str, Json]) -> Iterator[str]:
     )
     if is_editor:
         return
-    for key in LINES:
+    is_typed = not TERMINALS.isdisjoint(re.findall("[a-z]+", tool.lower()))
+    for key in (*LINES, *TYPED) if is_typed else LINES:
         value = given.get(key)
         if isinstance(value, str):
             args = given.get("args") or given.get("arguments")

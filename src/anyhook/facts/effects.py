@@ -29,6 +29,8 @@ class Effect(Record):
     """Options with one of which it writes what it otherwise reads."""
     deletes_if: tuple[str, ...] = ()
     """Options with one of which it deletes what it otherwise reads or writes."""
+    moves_if: tuple[str, ...] = ()
+    """Options with one of which it deletes what it has read."""
     skip_unless: tuple[str, ...] = ()
     """Its first argument is a program or a pattern, unless one of these options gave it."""
     not_if: tuple[str, ...] = ()
@@ -44,8 +46,8 @@ EFFECTS: dict[str, Effect] = {
     **dict.fromkeys(
         (
             "cat", "tac", "less", "more", "most", "bat", "batcat", "nl", "od", "hexdump", "hd", "strings", "wc",
-            "uniq", "file", "stat", "ls",
-            "dir", "vdir", "exa", "eza", "lsd", "tree", "du", "md5sum", "sha1sum", "sha224sum", "sha256sum",
+            "file", "stat", "ls",
+            "dir", "vdir", "exa", "eza", "lsd", "du", "md5sum", "sha1sum", "sha224sum", "sha256sum",
             "sha512sum", "shasum", "cksum", "b2sum",
             "sum", "zcat", "bzcat", "xzcat", "zless", "rev", "column", "paste", "join", "comm", "cmp", "expand",
             "fold", "fmt", "pr", "look",
@@ -58,7 +60,9 @@ EFFECTS: dict[str, Effect] = {
     "head": Effect("nc lines bytes", reads="all"), "tail": Effect("nc lines bytes pid sleep-interval", reads="all"),
     "cut": Effect("dfbc delimiter fields", reads="all"),
     "base64": Effect("wib wrap input", reads="all", read_by=("-i",)), "base32": Effect("w", reads="all"),
-    "xxd": Effect("lsgco", reads="first"), "diff": Effect("ULIx exclude label", reads="all"), "tee": WRITE,
+    "xxd": Effect("lsgco", reads="first", writes="rest"), "uniq": Effect("fsw", reads="first", writes="rest"),
+    "tree": Effect("LPIoH", reads="all", write_by=("-o",)), "diff": Effect("ULIx exclude label", reads="all"),
+    "tee": WRITE,
     "grep": Effect("eEfmABCD regexp file max-count include exclude include-dir exclude-dir color context "
         "after-context before-context", reads="all", read_by=("-f", "--file"), skip_unless=("-e", "--regexp", "-f",
             "--file")),
@@ -100,9 +104,9 @@ EFFECTS: dict[str, Effect] = {
     "rsync": Effect("eTfBM rsh exclude include files-from exclude-from include-from log-file bwlimit backup-dir "
         "temp-dir link-dest compare-dest chmod chown port rsync-path filter", reads="sources", writes="last",
             deletes_if=("--delete", "--delete-after", "--delete-before", "--delete-excluded", "--del"),
-                write_by=("--log-file", "--backup-dir"), not_if=DRY),
+                write_by=("--log-file", "--backup-dir"), moves_if=("--remove-source-files",), not_if=DRY),
     "scp": Effect("cFiJlloPSX", reads="sources", writes="last", read_by=("-i",)),
-    "sftp": Effect("BbcDFiJloPRSs", connects="first"), "rclone": Effect("", reads="", writes=""),
+    "sftp": Effect("BbcDFiJloPRSs", connects="first", writes="rest"), "rclone": Effect("", reads="", writes=""),
     "touch": Effect("drt date reference time", writes="all"), "mkdir": Effect("mZ mode", writes="all"),
     "mkfifo": WRITE, "mknod": Effect("m", writes="first"), "truncate": Effect("sr size reference", writes="all"),
     "fallocate": Effect("lon length offset", writes="all"),
@@ -115,9 +119,10 @@ EFFECTS: dict[str, Effect] = {
     "gunzip": Effect("S", writes="all", not_if=("-c", "--stdout", "-l", "-t")),
     "bzip2": Effect("", writes="all", not_if=("-c",)), "xz": Effect("T", writes="all", not_if=("-c", "-l")),
     "zstd": Effect("oT", reads="all", write_by=("-o",)),
-    "zip": Effect("xibt", writes="first", reads="rest"),
+    "zip": Effect("xibt", writes="first", reads="rest", moves_if=("-m", "--move")),
     "unzip": Effect("dx", reads="first", write_by=("-d",), not_if=("-l", "-t", "-p")),
-    "7z": Effect("", reads="rest"), "unrar": Effect("", reads="rest"), "cpio": Effect("FDI", read_by=("-I",)),
+    "7z": Effect("", reads="rest", moves_if=("-sdel",)), "unrar": Effect("", reads="rest"),
+    "cpio": Effect("FDI", read_by=("-I",)),
     "ar": Effect("", writes=""),
     "patch": Effect("pidoBrF input directory output", writes="first", read_by=("-i", "--input"), write_by=("-o",
         "--output"), not_if=("--dry-run",)),
@@ -163,7 +168,7 @@ EFFECTS: dict[str, Effect] = {
     "autopep8": Effect("", reads="all", writes_if=("-i", "--in-place")),
     "clang-format": Effect("", reads="all", writes_if=("-i",)), "dos2unix": WRITE, "unix2dos": WRITE,
     "logrotate": READ, "crontab": Effect("u", reads="all"), "at": Effect("fqt", read_by=("-f",)),
-    "docker-cp": Effect("", reads="sources", writes="last"), "mount": Effect("to"),
+    "docker-cp": Effect("", reads="sources", writes="last"), "mount": Effect("toLU", changes="last"),
     "pandoc": Effect("oft output from to", reads="all", write_by=("-o", "--output")),
     "ffmpeg": Effect("", writes="last"), "convert": Effect("", reads="sources", writes="last"),
     "gcc": Effect("oIL", reads="all", write_by=("-o",)), "cc": Effect("oIL", reads="all", write_by=("-o",)),

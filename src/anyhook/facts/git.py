@@ -162,6 +162,8 @@ def changed_paths(operation: GitOperation) -> tuple[list[str], list[str]]:
         return args[:1], []
     if verb in ("stash pop", "stash apply"):
         return ["."], []
+    if verb in ("stash", "stash push"):
+        return [*args, *paths], []
     if verb == "switch" and any(flag in flags for flag in ("--discard-changes", "--force")):
         return ["."], []
     return [], []

@@ -25,7 +25,7 @@ def _git(program: Program, into: Collector) -> None:
     found = operation_of(program)
     if found is None:
         return
-    operation, _ = found
+    operation, options = found
     into.git.append(operation)
     for address in remotes(operation):
         into.connect(address)
@@ -37,6 +37,13 @@ def _git(program: Program, into: Collector) -> None:
         into.write(Word(path, path), cwd)
     for path in deletes:
         into.delete(Word(path, path), cwd)
+    if operation.verb in ("apply", "am"):
+        folder = options.values("--directory")
+        base = resolve(folder[0], cwd) if folder else cwd
+        for action, path in patched(program.stdin or ""):
+            into.note(action, path, base)
+        for word in folder:
+            into.write(Word(f"{word.text}/**", f"{word.source}/**", True), cwd)
 
 
 def _dd(program: Program, into: Collector) -> None:

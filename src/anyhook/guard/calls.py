@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+from itertools import pairwise
 
 from anyhook.documents.places import home_of
 from anyhook.facts.by_table import LISTERS
@@ -13,6 +14,7 @@ from anyhook.facts.collect import Collector
 from anyhook.facts.effects import EFFECTS
 from anyhook.facts.paths import resolve
 from anyhook.facts.special import SPECIAL
+from anyhook.guard.agent_switches import turns_off
 from anyhook.guard.own_programs import decides
 from anyhook.guard.protected import Protected, hit, protected
 from anyhook.guard.settings_change import breaks
@@ -70,7 +72,7 @@ def refused(
     # The agent's shell may be elsewhere than its payload says, so paths are looked at without a folder as well.
     for cwd in dict.fromkeys((folder, project, None)):
         facts = facts_of(tool, given, cwd=cwd, home=home, project=project, variables=variables)
-        why = _of_programs(facts, held, home) if facts.runs else _of_tool(tool, given, facts, held)
+        why = _of_programs(facts, held, home, host) if facts.runs else _of_tool(tool, given, facts, held)
         if why:
             return why
     return None
@@ -96,11 +98,11 @@ def _what(path: str, held: Protected) -> str:
     return "which hooks depend on"
 
 
-def _of_programs(facts: Facts, held: Protected, home: str) -> str | None:
+def _of_programs(facts: Facts, held: Protected, home: str, host: Host | None) -> str | None:
     """The programs of a line, one by one, and what the line itself writes."""
     seen: set[str] = set()
     for program in facts.runs:
-        if why := decides(program):
+        if why := decides(program) or turns_off(program, host):
             return why
         if program.remote:
             continue
@@ -123,12 +125,17 @@ def _changed(program: Program, own: Facts, held: Protected) -> str | None:
     for path in own.deletes:
         if found := hit(path, held, deletes=not by_git):
             return f"`{name}` would delete {path}, {_what(found, held)}."
-    changed = [path for path in own.changes if path not in own.makes_executable]
-    for path in changed:
-        if found := hit(path, held, deletes="-R" in program.args or "--recursive" in program.args):
+    is_recursive = "-R" in program.args or "--recursive" in program.args
+    for path in own.changes:
+        if path in own.makes_executable:
+            continue
+        # A folder that nobody can enter any more, or that another is mounted over, takes along what is in it.
+        is_inside = not f"{held.above}/".startswith(f"{path.rstrip('/')}/")
+        if found := hit(path, held, deletes=is_recursive or is_inside):
             return f"`{name}` would change {path}, {_what(found, held)}."
     for path in own.writes:
-        found = _copied_over(program, path, held) if program.name in UNPACKERS else hit(path, held)
+        is_tree = name == "git" and not by_git
+        found = _copied_over(program, path, held) if program.name in UNPACKERS else hit(path, held, deletes=is_tree)
         if found:
             return f"`{name}` would write to {path}, {_what(found, held)}."
     if name in LINKERS:
@@ -170,6 +177,12 @@ def _handed(program: Program, own: Facts, held: Protected, home: str) -> str | N
     words = program.words
     if name in SHELLS or INTERPRETER.fullmatch(name):
         return _interpreted(program, own, held, home)
+    for before, word in pairwise((Word("", ""), *words)):
+        option, sign, text = word.text.partition("=")
+        if not sign and name not in EFFECTS:  # for those the table knows which options take a value
+            option, text = before.text, word.text
+        if OUTPUT.fullmatch(option) and (found := _named(text, word, program, held)):
+            return f"`{name}` would write to {text}, {_what(found, held)}."
     if not name or name in HARMLESS or name in EFFECTS or name in SPECIAL or name in LISTERS:
         return None
     for word in words:
@@ -217,6 +230,8 @@ def _spellings(path: str, held: Protected, home: str) -> list[str]:
     return found
 
 
+OUTPUT = re.compile(r"-o|-O|--?(?:out|log|report|save|write|dump|export|junit|xml|html)[\w-]*")
+"""Options by whose name it is told that a program writes to the path after it."""
 READERS = ("json.tool", "py_compile", "ast", "tokenize", "mypy", "flake8", "pylint", "pytest", "unittest", "doctest")
 """Modules of Python that only read what they are given."""
 CHANGING = re.compile(

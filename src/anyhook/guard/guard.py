@@ -5,13 +5,14 @@ lines and runs nothing, so it is a fence, not a sandbox."""
 from __future__ import annotations
 
 import os
+import sys
 
 from anyhook.documents.places import INSTALLS, config_file, home_of, read_object, runtime_dir, state_dir
 from anyhook.model import lean_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
@@ -25,7 +26,7 @@ FIX = (
 )
 READERS = ("read_file", "list_files", "grep", "web_fetch")
 """Our names of tools that only look."""
-OWN_NAMES = ("anyhook", "trust.json", "switches.json", "journal", "config.toml", "index.json", "hook")
+OWN_NAMES = ("anyhook", "trust.json", "switches.json", "journal", "config.toml", "index.json", "hook", "Hook")
 """Names by which our files, or places for hooks, are recognised at a glance."""
 SPECIAL = ("~", "$", "`", "*", "?", "[", "{", "..")
 """Signs of a shell by which a line names more than its letters say."""
@@ -50,6 +51,8 @@ LOOKERS = frozenset({
     "test",
 })  # fmt: skip
 """Programs that write nowhere but to their output, whatever they are given."""
+REMOVERS = frozenset({"rm", "rmdir", "mv", "chmod", "chown", "find", "rsync", "mount", "trash", "srm"})
+"""Programs that can take a whole folder away, with what is in it."""
 LINE_KEYS = ("command", "cmd", "description")
 """Where a tool that takes a command line has texts."""
 _QUOTES = str.maketrans("", "", "'\"\\")
@@ -94,6 +97,8 @@ def _may_matter(given: dict[str, Json], env: Mapping[str, str], project: str, pl
     is_line = "command" in given or "cmd" in given
     if any(name in text for name in OWN_NAMES) or (is_line and any(sign in text for sign in SPECIAL)):
         return True
+    if is_line and ("HOME=" in text or "_DIR=" in text):
+        return True  # another agent's settings may be moved
     home, inside = (env.get("HOME") or home_of(env)).rstrip("/") + "/", project.rstrip("/") + "/"
     tails = set()
     for path in places:
@@ -103,13 +108,23 @@ def _may_matter(given: dict[str, Json], env: Mapping[str, str], project: str, pl
         return True
     # A link leads elsewhere than its name says, and a folder may hold what must stay.
     real = os.path.realpath(project)
-    for word in {word for each in texts if len(each) < 65_536 for word in each.split() if len(word) < 1_024}:
+    held = (*places, *_programs(env))
+    words = {word for each in texts if len(each) < 65_536 for word in each.split() if len(word) < 1_024}
+    is_visit = is_line and REMOVERS.isdisjoint(words)  # most lines that name the project only go there
+    for word in words:
         plain = os.path.normpath(os.path.join(real, word.strip(";&|<>()")))
         if "\0" not in plain and os.path.realpath(plain) != plain:
             return True
-        if plain != real and any(path.startswith(f"{plain}/") for path in places):
+        if not (is_visit and plain == real) and any(path.startswith(f"{plain}/") for path in held):
             return True
     return False
+
+
+def _programs(env: Mapping[str, str]) -> Iterator[str]:
+    """Where our code, its interpreter and our command are, or would be found. Nothing is looked up."""
+    yield __file__
+    yield f"{sys.prefix}/bin/anyhook"
+    yield from (f"{folder}/anyhook" for folder in env.get("PATH", "").split(":") if folder)
 
 
 def _only_looks(given: dict[str, Json]) -> bool:

@@ -23,10 +23,11 @@ LOOKING = {
 }  # fmt: skip
 """but for these options, with which they only show something."""
 PACKAGERS = re.compile(
-    r"(pip[0-9.]*|pipx|uv|poetry|pdm|conda|mamba|micromamba|hatch|rye|apt|apt-get|dnf|yum|brew|pacman|easy_install)"
+    r"(pip[0-9.]*|pipx|uv|poetry|pdm|conda|mamba|micromamba|hatch|rye|apt|apt-get|dnf|yum|brew|pacman|easy_install|npm|pnpm|yarn|bun)"
 )
-REMOVING = frozenset({"uninstall", "remove", "rm", "purge", "erase", "-R", "-Rs", "autoremove"})
+REMOVING = frozenset({"uninstall", "remove", "rm", "un", "unlink", "purge", "erase", "-R", "-Rs", "autoremove"})
 KILLERS = ("pkill", "killall", "kill", "skill")
+SCHEDULERS = ("crontab",)
 PYTHON = re.compile(r"(python|pypy)[0-9.]*")
 INSIDE = re.compile(r"\banyhook\.(?:cli|state|entry|walk|install|guard|documents)\b")
 """Parts of our package that no program of a project imports."""
@@ -45,21 +46,31 @@ def decides(program: Program) -> str | None:
         name, texts = (texts[at : at + 1] or [""])[0], texts[at + 1 :]
     if name == "anyhook" or os.path.basename(program.path) == "anyhook":
         return _verb(texts)
-    if name in KILLERS and any("anyhook" in word.source for word in program.words):
+    if name in KILLERS and _names_us(program):
         return f"`{name}` would end processes of anyhook."
+    if name in SCHEDULERS and _names_us(program):
+        return f"`{name}` would run anyhook later, when nobody asks."
     if PACKAGERS.fullmatch(name) and any(_is_us(text) for text in texts):
         if any(text in REMOVING for text in texts):
             return f"`{name}` would uninstall anyhook."
-        if any(text in FORCED or "==" in text or "<" in text for text in texts) and "install" in texts:
+        is_forced = any(text in FORCED or "==" in text or "<" in text or " @ " in text for text in texts)
+        if (is_forced and "install" in texts) or any(text in REPLACING for text in texts):
             return f"`{name}` would replace anyhook."
     return None
 
 
+REPLACING = ("upgrade", "reinstall")
 FORCED = ("--force-reinstall", "-U", "--upgrade", "--ignore-installed", "-I", "--reinstall", "--force")
 
 
+def _names_us(program: Program) -> bool:
+    """Whether a program names us, or one does whose output it is given: `kill $(pgrep anyhook)`."""
+    fed = (*program.stdin_from, *(origin for word in program.words for origin in word.origins))
+    return any("anyhook" in word.source for each in (program, *fed) for word in each.words)
+
+
 def _is_us(text: str) -> bool:
-    return re.fullmatch(r"(?:python3?-)?anyhook(?:\[[^\]]*\])?(?:[=<>~!@].*)?", text) is not None
+    return re.fullmatch(r"(?:python3?-)?anyhook(?:\[[^\]]*\])?(?:\s*[=<>~!@].*)?", text) is not None
 
 
 def _verb(texts: Sequence[str]) -> str | None:

@@ -3,6 +3,8 @@ turns them off. It works out the new text and compares; it never writes it."""
 
 from __future__ import annotations
 
+import re
+
 from anyhook.documents import edit
 from anyhook.documents.parse import syntax_of
 from anyhook.documents.read import MAX_FOREIGN_BYTES, Unreadable, read_bytes
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 OUR_ENTRY = "anyhook bridge"
 WORDS = ("hook", "plugin")
 """What the keys are named by that decide about hooks."""
+MOVING = re.compile(r"ANYHOOK_\w+|XDG_\w+|PYTHON\w+|(?:DY)?LD_\w+|HOME|PATH|BASH_ENV|ENV|\w+_(?:HOME|CONFIG_DIR)")
+"""Variables that decide which anyhook an entry starts, and where it finds its settings and approvals."""
 OLD = ("old_text", "old_string", "old_str", "oldText", "search", "old")
 NEW = ("new_text", "new_string", "new_str", "newText", "replace", "new")
 WHOLE = ("content", "contents", "file_text", "text", "code_edit")
@@ -72,7 +76,11 @@ def _about_hooks(path: str, text: str) -> dict[str, Json] | None:
         if any(word in key.lower() for word in WORDS):
             found[key] = value
         elif isinstance(value, dict):
-            inner = {name: each for name, each in value.items() if any(word in str(name).lower() for word in WORDS)}
+            inner = {
+                name: each
+                for name, each in value.items()
+                if any(word in str(name).lower() for word in WORDS) or (key == "env" and MOVING.fullmatch(str(name)))
+            }
             if inner:
                 found[key] = inner
     return found

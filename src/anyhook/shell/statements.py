@@ -292,7 +292,7 @@ class LineReader(Commands):
             text = text_of(body)
         else:
             text = plain(expand._pieces(body, self.values, quoted=True)[0])
-            for inner in re.findall(r"`([^`]*)`", text):
+            for inner in re.findall(r"(?<!\\)`((?:[^`\\]|\\.)*)`", text_of(body), re.DOTALL):
                 self._apart(lambda inner=inner: self.line(inner, self.scope))  # type: ignore[misc]
         return (
             re.sub(r"^\t+", "", text, flags=re.MULTILINE)

@@ -82,6 +82,7 @@ WRAPPERS = {
     "faketime": Wrapper("f", skip=1),
     "hyperfine": Wrapper("wrmMpcsSnu warmup runs prepare cleanup setup", joined=True),
     "direnv": Wrapper(verbs=("exec",), skip=1),
+    "uvx": Wrapper("p python from with"), "pipx": Wrapper(" spec python", verbs=("run",)),
     "uv": Wrapper("p python with project directory", verbs=("run",)), "poetry": Wrapper("C", verbs=("run",)),
     "pipenv": Wrapper(verbs=("run",)), "pdm": Wrapper("p", verbs=("run",)), "hatch": Wrapper("e", verbs=("run",)),
     "rye": Wrapper(verbs=("run",)),
@@ -129,8 +130,11 @@ GIT_LINES = {"rebase": ("-x", "--exec"), "filter-branch": (
 def inner_commands(name: str, words: Sequence[Word], stdin: Sequence[Word], script: Word | None) -> list[InnerCommand]:
     """What a command runs in its turn; nothing for one that runs nothing else. `script` is its input, where that is
     known."""
-    if name in FED_SHELLS and script is not None and not _wrapped(name, WRAPPERS.get(name, PLAIN), words):
-        return [_fed(name, WRAPPERS.get(name, PLAIN), words, script)]
+    fed = WRAPPERS.get(name)
+    if name in FED_SHELLS and script is not None and not (fed is not None and _wrapped(name, fed, words)):
+        return [_fed(name, fed or PLAIN, words, script)]
+    if name == "crontab" and script is not None:
+        return list(_scheduled(script))
     if name in SHELLS:
         return _shell(name, words)
     if name in ("xargs", "parallel"):
@@ -150,6 +154,14 @@ def _fed(name: str, wrapper: Wrapper, words: Sequence[Word], script: Word) -> In
     rest = _past_options(words[1:], wrapper.values)[0]
     label = " ".join([name, *(word.source for word in rest[:1])])
     return InnerCommand(label, line=script, remote=wrapper.remote, keep=True)
+
+
+def _scheduled(table: Word) -> Iterator[InnerCommand]:
+    """The lines of a table for `crontab`, without their times."""
+    for line in table.text.splitlines():
+        words = line.split(None, 1 if line.startswith("@") else 5)
+        if len(words) == (2 if line.startswith("@") else 6) and not line.startswith("#"):
+            yield InnerCommand("crontab", line=Word(words[-1], words[-1]), keep=True)
 
 
 def _wrapped(name: str, wrapper: Wrapper, words: Sequence[Word]) -> list[InnerCommand]:

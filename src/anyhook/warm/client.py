@@ -4,10 +4,12 @@ It answers nothing itself."""
 from __future__ import annotations
 
 import os
+import select
 import signal
 import socket
 import sys
 import time
+from _thread import start_new_thread
 from typing import TYPE_CHECKING
 
 from anyhook.documents.places import runtime_dir
@@ -31,8 +33,8 @@ from anyhook.warm.start import start_server
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-START_S, ANSWER_S = 20.0, 5.0
-"""How long to wait for a server that starts, and for one that says how it is."""
+START_S, ANSWER_S, STDIN_S = 20.0, 5.0, 5.0
+"""How long to wait for a server that starts, for one that says how it is, and for stdin to end."""
 TOLD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -115,8 +117,9 @@ def call(words: list[str], env: Mapping[str, str]) -> int | None:
 
 
 def _served(connection: socket.socket, words: list[str]) -> int | None:
-    if words[0] == "bridge" or "-" in words or any(word.endswith("=-") for word in words):
-        _keep_stdin()
+    reads_stdin = words[0] == "bridge" or "-" in words or any(word.endswith("=-") for word in words)
+    if reads_stdin and not _keep_stdin():
+        return None
     with open("/proc/self/environ", "rb") as file:
         env = file.read().split(b"\0")[:-1]
     folder = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -168,14 +171,38 @@ def lose_worker() -> None:
     here.tell_duty = refuse
 
 
-def _keep_stdin() -> None:
-    """All of stdin, in memory: so that it can be read once more where a worker is lost."""
+def _keep_stdin() -> bool:
+    """All of stdin, in memory: so that it can be read once more where a worker is lost. False where it does not end in
+    time: then this process makes the call, whose watchdog answers where it never ends."""
     kept = os.memfd_create("stdin", os.MFD_CLOEXEC)
-    while data := os.read(0, 1 << 20):
-        os.write(kept, data)
+    is_whole = _copied_by(time.monotonic() + STDIN_S, kept)
     os.lseek(kept, 0, os.SEEK_SET)
-    os.dup2(kept, 0)
-    os.close(kept)
+    if is_whole:
+        os.dup2(kept, 0)
+        os.close(kept)
+        return True
+    rest, (end, start) = os.dup(0), os.pipe()
+    os.dup2(end, 0)
+    os.close(end)
+    start_new_thread(_pour, ((kept, rest), start))
+    return False
+
+
+def _copied_by(deadline_s: float, to: int) -> bool:
+    while select.select([0], [], [], max(deadline_s - time.monotonic(), 0.0))[0]:
+        data = os.read(0, 1 << 20)
+        if not data:
+            return True
+        os.write(to, data)
+    return False
+
+
+def _pour(sources: tuple[int, ...], to: int) -> None:
+    """What was read already, and then what still comes."""
+    with open(to, "wb", buffering=0) as pipe:
+        for source in sources:
+            while data := os.read(source, 1 << 16):
+                pipe.write(data)
 
 
 def _rewind_stdin() -> None:

@@ -1,0 +1,62 @@
+"""Agents started, or configured by their own command, so that their hooks are off: `AGENT config set …`, settings given
+on its command line, another folder for its settings."""
+
+from __future__ import annotations
+
+from anyhook.tables.registry import HOSTS, host
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from anyhook.facts.facts import Program
+    from anyhook.tables.host_rows import Host
+
+TURNING = frozenset({
+    "disable", "--disable", "disable-all", "off", "set", "unset", "remove", "rm", "delete", "uninstall", "reset",
+    "false",
+})  # fmt: skip
+"""Words by which an agent's own command changes what it is told about hooks."""
+NAMES = ("hook", "hooks")
+
+
+def turns_off(program: Program, caller: Host | None) -> str | None:
+    """Why a program may not be run: it is an agent that is told to leave its hooks out. None where it may."""
+    table = _agent(program.name, caller)
+    if table is None:
+        return None
+    texts = [word.text for word in program.words]
+    if any(_is_switch(text, table) for text in texts) or (
+        any(text in NAMES for text in texts) and not TURNING.isdisjoint(texts)
+    ):
+        return f"`{program.name}` would turn off hooks of {table.title}."
+    elsewhere = [name for name, _ in program.set if name in _roots(table)]
+    if elsewhere:
+        return f"`{program.name}` would run with another {elsewhere[0]}, in which {table.title} has other hooks."
+    return None
+
+
+def _agent(program: str, caller: Host | None) -> Host | None:
+    if caller is not None and caller.program == program:
+        return caller
+    return host(program) if program in HOSTS else None
+
+
+def _is_switch(text: str, table: Host) -> bool:
+    """Whether a word sets a switch: `key`, `section.key=value`, or settings as JSON. A prompt that mentions it is a
+    sentence."""
+    if " " in text.strip() and not text.lstrip().startswith(("{", "[")):
+        return False
+    return any(_spelled(switch.key, text) for switch in table.switches)
+
+
+def _spelled(key: Sequence[str], text: str) -> bool:
+    if len(key) == 1:
+        return key[0] in text
+    return ".".join(key) in text or all(f'"{part}"' in text for part in key) if key else False
+
+
+def _roots(table: Host) -> Iterator[str]:
+    """The variables that say where an agent's settings are."""
+    yield "HOME"
+    yield from (variable for variable, _ in (table.entry.roots.values() if table.entry is not None else ()))
