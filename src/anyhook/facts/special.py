@@ -10,8 +10,8 @@ from anyhook.facts.git import changed_paths, operation_of, remotes
 from anyhook.facts.options import sort_options
 from anyhook.facts.patches import patched
 from anyhook.facts.paths import resolve
+from anyhook.shell.found import found_files, search_roots
 from anyhook.shell.program import Word
-from anyhook.shell.wrappers import found_files, search_roots
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

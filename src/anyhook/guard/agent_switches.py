@@ -3,9 +3,10 @@ on its command line, another folder for its settings."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from anyhook.tables.registry import HOSTS, host
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

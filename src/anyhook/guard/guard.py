@@ -12,7 +12,7 @@ from anyhook.model import lean_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
@@ -108,7 +108,8 @@ def _may_matter(given: dict[str, Json], env: Mapping[str, str], project: str, pl
         return True
     # A link leads elsewhere than its name says, and a folder may hold what must stay.
     real = os.path.realpath(project)
-    held = (*places, *_programs(env))
+    folders = [f"{sys.prefix}/bin", *env.get("PATH", "").split(":")]  # where our command is, or would be
+    held = [*places, __file__, *(f"{folder}/anyhook" for folder in folders if folder)]
     words = {word for each in texts if len(each) < 65_536 for word in each.split() if len(word) < 1_024}
     is_visit = is_line and REMOVERS.isdisjoint(words)  # most lines that name the project only go there
     for word in words:
@@ -118,13 +119,6 @@ def _may_matter(given: dict[str, Json], env: Mapping[str, str], project: str, pl
         if not (is_visit and plain == real) and any(path.startswith(f"{plain}/") for path in held):
             return True
     return False
-
-
-def _programs(env: Mapping[str, str]) -> Iterator[str]:
-    """Where our code, its interpreter and our command are, or would be found. Nothing is looked up."""
-    yield __file__
-    yield f"{sys.prefix}/bin/anyhook"
-    yield from (f"{folder}/anyhook" for folder in env.get("PATH", "").split(":") if folder)
 
 
 def _only_looks(given: dict[str, Json]) -> bool:

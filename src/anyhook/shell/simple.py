@@ -7,10 +7,11 @@ import re
 
 from anyhook.shell import expand
 from anyhook.shell.commands import SHELLS
+from anyhook.shell.found import producers_words
 from anyhook.shell.outputs import output_of
 from anyhook.shell.program import UNKNOWN, Program, Redirection, Word
 from anyhook.shell.scope import NOTHING, Scope, Stream
-from anyhook.shell.wrappers import inner_commands, producers_words
+from anyhook.shell.wrappers import inner_commands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,17 +3,14 @@ between `-exec` and `;`. Tables, and one function that reads them."""
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from anyhook.model.record import Record
 from anyhook.shell.commands import SHELLS
+from anyhook.shell.found import EXECS, fd_files, found_files
 from anyhook.shell.program import Word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from anyhook.shell.program import Program
 
 
 class Wrapper(Record):
@@ -118,9 +115,6 @@ FED_SHELLS = ("ssh", "su", "sudo", "at", "batch", "mosh", "chroot", "adb")
 XARGS = Wrapper("InPLdEsa max-args max-procs max-lines delimiter eof max-chars arg-file replace process-slot-var")
 PARALLEL = Wrapper("jnNLSaId jobs joblog delay timeout retries tmpdir results colsep arg-file")
 COMPOSE = ("docker-compose", "podman-compose")
-EXECS = ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch")
-FILTERS = ("-newer", "-mtime", "-mmin", "-size", "-user", "-perm", "-empty", "-regex", "-path", "-links", "-inum")
-"""Tests of `find` that no pattern says."""
 GIT_LINES = {"rebase": ("-x", "--exec"), "filter-branch": (
     "--tree-filter", "--index-filter", "--msg-filter", "--env-filter", "--commit-filter", "--parent-filter",
     "--tag-name-filter", "--setup",
@@ -306,7 +300,7 @@ def _filled(word: Word, sign: str, given: Sequence[Word]) -> list[Word]:
 
 def _found(name: str, words: Sequence[Word]) -> Iterator[InnerCommand]:
     """What `find` runs for each file: the sign for a file stands for anything below where it starts."""
-    below = found_files(words) if "find" in name or name == "bfs" else _fd_files(words)
+    below = found_files(words) if "find" in name or name == "bfs" else fd_files(words)
     place = 0
     while place < len(words):
         if words[place].text in EXECS:
@@ -318,45 +312,6 @@ def _found(name: str, words: Sequence[Word]) -> Iterator[InnerCommand]:
                 yield InnerCommand(f"{name} {words[place].text}", tuple(made), keep=True)
             place = end
         place += 1
-
-
-def found_files(words: Sequence[Word], origins: tuple[Program, ...] = ()) -> list[Word]:
-    """What `find` finds, as patterns: anything below where it starts, or what has one of the names that it asks for."""
-    texts = [word.text for word in words]
-    names = [texts[place + 1] for place, text in enumerate(texts[:-1]) if text in ("-name", "-iname")]
-    is_negated = (
-        "!" in texts
-        or "-not" in texts
-        or any(
-            text in ("-o", "-or") and after in (*EXECS, "-delete", "-print0", "-print")
-            for text, after in pairwise(texts)
-        )
-    )
-    names = [f"**/{name}" for name in names] if names and not is_negated else ["**"]
-    return [
-        Word(f"{each.text.rstrip('/')}/{name}", f"{each.source.rstrip('/')}/{name}", True, origins)
-        for each in search_roots(words)
-        for name in names
-    ]
-
-
-def _fd_files(words: Sequence[Word]) -> list[Word]:
-    """The same for `fd`, as far as it asks for an ending."""
-    texts = [word.text for word in words]
-    ends = [texts[place + 1] for place, text in enumerate(texts[:-1]) if text in ("-e", "--extension")]
-    return [Word(f"./**/*.{end}", f"./**/*.{end}", True) for end in ends] or [Word("./**", "./**", True)]
-
-
-def search_roots(words: Sequence[Word]) -> list[Word]:
-    """The folders in which `find` starts."""
-    found = []
-    for word in words[1:]:
-        if word.text in ("-H", "-L", "-P"):
-            continue
-        if word.text[:1] in ("-", "(", "!"):
-            break
-        found.append(word)
-    return found or [Word(".", ".")]
 
 
 def _by_git(words: Sequence[Word]) -> Iterator[InnerCommand]:
@@ -373,35 +328,3 @@ def _by_git(words: Sequence[Word]) -> Iterator[InnerCommand]:
             yield InnerCommand("git alias", line=Word(following.text.partition("=!")[2], following.source), keep=True)
         elif any(text in options and verb in texts[:place] for verb, options in GIT_LINES.items()):
             yield InnerCommand(f"git {text}", line=following, keep=True)
-
-
-def producers_words(producers: Sequence[Program]) -> list[Word]:
-    """What the programs before `xargs` are known to name: the files below where `find` starts, those in a listed
-    folder."""
-    if not producers:
-        return [Word("\0", "$(stdin)")]
-    for program in reversed(producers):
-        if program.name in ("find", "gfind"):
-            found = found_files((Word("find", "find"), *program.words), tuple(producers))
-            tests = [word.text for word in program.words if word.text in FILTERS]
-            return [*found, Word("\0", f"$(find {tests[0]})", False, tuple(producers))] if tests else found
-        if program.name == "ls":
-            named = [word for word in program.words if not word.text.startswith("-")] or [Word(".", ".")]
-            return [Word(f"{each.text.rstrip('/')}/*", f"{each.source.rstrip('/')}/*", True) for each in named]
-        if program.name not in (
-            "grep",
-            "egrep",
-            "rg",
-            "sort",
-            "uniq",
-            "head",
-            "tail",
-            "cat",
-            "tr",
-            "awk",
-            "sed",
-            "cut",
-        ):
-            break
-    shown = " | ".join(program.name for program in producers)
-    return [Word("\0", f"$({shown})", False, tuple(producers))]

@@ -1,0 +1,90 @@
+"""What `find`, `fd` and `ls` name, as patterns: for what is run on each of those files, and for what reads their
+output."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from anyhook.shell.program import Word
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from anyhook.shell.program import Program
+
+EXECS = ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch")
+"""Options after which stands what is run for each file."""
+FILTERS = ("-newer", "-mtime", "-mmin", "-size", "-user", "-perm", "-empty", "-regex", "-path", "-links", "-inum")
+"""Tests of `find` that no pattern says."""
+
+
+def found_files(words: Sequence[Word], origins: tuple[Program, ...] = ()) -> list[Word]:
+    """What `find` finds, as patterns: anything below where it starts, or what has one of the names that it asks for."""
+    texts = [word.text for word in words]
+    names = [texts[place + 1] for place, text in enumerate(texts[:-1]) if text in ("-name", "-iname")]
+    is_negated = (
+        "!" in texts
+        or "-not" in texts
+        or any(
+            text in ("-o", "-or") and after in (*EXECS, "-delete", "-print0", "-print")
+            for text, after in pairwise(texts)
+        )
+    )
+    names = [f"**/{name}" for name in names] if names and not is_negated else ["**"]
+    return [
+        Word(f"{each.text.rstrip('/')}/{name}", f"{each.source.rstrip('/')}/{name}", True, origins)
+        for each in search_roots(words)
+        for name in names
+    ]
+
+
+def fd_files(words: Sequence[Word]) -> list[Word]:
+    """The same for `fd`, as far as it asks for an ending."""
+    texts = [word.text for word in words]
+    ends = [texts[place + 1] for place, text in enumerate(texts[:-1]) if text in ("-e", "--extension")]
+    return [Word(f"./**/*.{end}", f"./**/*.{end}", True) for end in ends] or [Word("./**", "./**", True)]
+
+
+def search_roots(words: Sequence[Word]) -> list[Word]:
+    """The folders in which `find` starts."""
+    found = []
+    for word in words[1:]:
+        if word.text in ("-H", "-L", "-P"):
+            continue
+        if word.text[:1] in ("-", "(", "!"):
+            break
+        found.append(word)
+    return found or [Word(".", ".")]
+
+
+def producers_words(producers: Sequence[Program]) -> list[Word]:
+    """What the programs before `xargs` are known to name: the files below where `find` starts, those in a listed
+    folder."""
+    if not producers:
+        return [Word("\0", "$(stdin)")]
+    for program in reversed(producers):
+        if program.name in ("find", "gfind"):
+            found = found_files((Word("find", "find"), *program.words), tuple(producers))
+            tests = [word.text for word in program.words if word.text in FILTERS]
+            return [*found, Word("\0", f"$(find {tests[0]})", False, tuple(producers))] if tests else found
+        if program.name == "ls":
+            named = [word for word in program.words if not word.text.startswith("-")] or [Word(".", ".")]
+            return [Word(f"{each.text.rstrip('/')}/*", f"{each.source.rstrip('/')}/*", True) for each in named]
+        if program.name not in (
+            "grep",
+            "egrep",
+            "rg",
+            "sort",
+            "uniq",
+            "head",
+            "tail",
+            "cat",
+            "tr",
+            "awk",
+            "sed",
+            "cut",
+        ):
+            break
+    shown = " | ".join(program.name for program in producers)
+    return [Word("\0", f"$({shown})", False, tuple(producers))]
