@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from anyhook.live.drive import Seen, drive
+from anyhook.live.drive import DriveResult, drive
 from anyhook.live.observed import NOT_FIRED, SUB_AGENTS
 from anyhook.live.script import Step
 from anyhook.live.stage import Stage
@@ -31,7 +31,7 @@ ANYHOOK = Path(sys.executable).with_name("anyhook")
 class Played:
     """What is left after a run: what was seen from outside, what the journal says, which files there are."""
 
-    def __init__(self, seen: Seen, journal: list[dict[str, Any]], files: frozenset[str], spent_s: float) -> None:
+    def __init__(self, seen: DriveResult, journal: list[dict[str, Any]], files: frozenset[str], spent_s: float) -> None:
         self.seen, self.journal, self.files, self.spent_s = seen, journal, files, spent_s
 
     @property

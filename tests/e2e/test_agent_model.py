@@ -15,7 +15,7 @@ from agent_box import LS, agent, record, recorded, script, times, traces
 
 from anyhook.agent.failure import BadSetup
 from anyhook.agent.models import open_model
-from anyhook.live.model_server import Asked, ModelServer
+from anyhook.live.model_server import ModelRequest, ModelServer
 from anyhook.live.wire import ModelCall, ModelReply
 from conftest import World
 
@@ -92,7 +92,7 @@ def test_a_model_that_says_nothing_useful_stops_nothing(world: World) -> None:
 # -- over the wire, as streams
 
 
-def answers(asked: Asked) -> ModelReply:
+def answers(asked: ModelRequest) -> ModelReply:
     """The agent calls a tool, then ends; its judge first looks around, then says no once."""
     if "one decision about one event" in asked.system:
         return ModelReply(OK if "Now it is." in asked.text else NOT_OK)

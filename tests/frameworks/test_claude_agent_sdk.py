@@ -21,7 +21,7 @@ from claude_agent_sdk import (
 from framework_contract import Answer, Contract, Desk, Ran, calls, played
 
 from anyhook.adapters.claude_agent_sdk import Hooked, reshaped, shown
-from anyhook.live.model_server import Asked, ModelServer
+from anyhook.live.model_server import ModelRequest, ModelServer
 from anyhook.live.wire import ModelCall, ModelReply
 from anyhook.model.outcome import ALLOW, Outcome
 
@@ -41,7 +41,7 @@ class Model:
         self.answers = list(answers)
         self.told: list[str] = []
 
-    def __call__(self, asked: Asked) -> ModelReply:
+    def __call__(self, asked: ModelRequest) -> ModelReply:
         if not asked.tools:
             return ModelReply("A title")
         self.told.append(json.dumps(asked.body["messages"]))

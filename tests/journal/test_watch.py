@@ -22,7 +22,7 @@ from textual.widgets import Input, Static
 from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_query import wanted_by
 from anyhook.cli.tui import terminal
-from anyhook.cli.tui.terminal import InFull, Watch
+from anyhook.cli.tui.terminal import RecordScreen, Watch
 from anyhook.cli.view.rows import DAMAGED, MAX_CELL, row_of
 from anyhook.journal.read import JournalLine
 from anyhook.journal.writer import Bounds, JournalWriter
@@ -112,7 +112,7 @@ def test_an_empty_journal_and_its_first_event(box: Box) -> None:
         await until(pilot, lambda: len(shown(pilot)) == 1)
         assert app_of(pilot).grid.display
         await pilot.press("enter")
-        await until(pilot, lambda: isinstance(pilot.app.screen, InFull))
+        await until(pilot, lambda: isinstance(pilot.app.screen, RecordScreen))
 
     watched(box, steps)
 
@@ -124,10 +124,10 @@ def test_one_record_in_full_is_what_explain_tells(box: Box) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         await until(pilot, lambda: len(shown(pilot)) == 2)
         await pilot.press("up", "enter")
-        await until(pilot, lambda: isinstance(pilot.app.screen, InFull))
+        await until(pilot, lambda: isinstance(pilot.app.screen, RecordScreen))
         assert str(pilot.app.screen.query_one(Static).render()).rstrip() == told.rstrip()
         await pilot.press("escape")
-        await until(pilot, lambda: not isinstance(pilot.app.screen, InFull))
+        await until(pilot, lambda: not isinstance(pilot.app.screen, RecordScreen))
 
     watched(box, steps)
 
@@ -231,7 +231,7 @@ def test_hostile_text_steers_no_terminal(box: Box) -> None:
         assert "[bold red]x[/]" in row[4], "no markup is read out of it"
         await until(pilot, lambda: "[bold red]x[/]" in text_of(pilot, "#chosen"))
         await pilot.press("enter")
-        await until(pilot, lambda: isinstance(pilot.app.screen, InFull))
+        await until(pilot, lambda: isinstance(pilot.app.screen, RecordScreen))
         text = str(pilot.app.screen.query_one(Static).render())
         assert text.replace("\n", "").isprintable()
         assert "[bold red]x[/]" in text

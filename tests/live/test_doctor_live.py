@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from anyhook.live.check import judge, refusals
-from anyhook.live.drive import Request, Seen
+from anyhook.live.drive import DriveResult, Request
 from anyhook.live.stage import Stage
 from anyhook.tables.registry import host
 from command import run
@@ -174,7 +174,7 @@ def test_a_closed_entry_whose_launcher_is_gone_refuses(staged: World) -> None:
 
 
 def test_an_agent_that_asks_only_afterwards_did_not_ask(staged: World) -> None:
-    seen = Seen("", "exited", 0, "", "", 1.0, (Request("", "shell"),), ())
+    seen = DriveResult("", "exited", 0, "", "", 1.0, (Request("", "shell"),), ())
     assert judge(host(AGENT), seen, True, [], 5.0)[1].startswith("it ran a command without calling the entry")
     stage = Stage(str(staged.root / "stage"))
     line = {"event": "post_tool", "decision": {"verdict": "none"}, "word": "w"}
@@ -183,7 +183,7 @@ def test_an_agent_that_asks_only_afterwards_did_not_ask(staged: World) -> None:
 
 
 def test_escape_codes_of_an_agent_are_not_repeated() -> None:
-    seen = Seen("", "exited", 1, "", "\x1b[31mno \x1b]0;title\x07licence\x1b[0m\x07", 1.0, (), ())
+    seen = DriveResult("", "exited", 1, "", "\x1b[31mno \x1b]0;title\x07licence\x1b[0m\x07", 1.0, (), ())
     assert judge(host(AGENT), seen, False, [], 5.0)[1].endswith("(exit 1): no licence")
 
 

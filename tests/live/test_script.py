@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from anyhook.live.model_server import Asked, ModelServer
+from anyhook.live.model_server import ModelRequest, ModelServer
 from anyhook.live.script import ASIDE, Step, script
 from anyhook.live.wire import ModelCall, ModelReply, whole
 
@@ -55,7 +55,7 @@ def request(wire: str, done: int, shell: dict[str, Any] = SHELL) -> dict[str, An
 
 
 def answer(wire: str, body: dict[str, Any]) -> ModelReply:
-    return script(STEPS, NAMES)(Asked(wire, "", {}, body))
+    return script(STEPS, NAMES)(ModelRequest(wire, "", {}, body))
 
 
 @pytest.mark.parametrize("wire", ["messages", "chat", "responses", "contents"])
@@ -68,7 +68,7 @@ def test_the_step_follows_from_the_conversation(wire: str) -> None:
         assert written == ModelCall("Write", {"file_path": "a.txt", "content": "one\ntwo\n"})
     for done in (2, 3):
         assert answer(wire, request(wire, done)) == ModelReply("all done")
-    assert "RESULT" in Asked(wire, "", {}, request(wire, 1)).conversation
+    assert "RESULT" in ModelRequest(wire, "", {}, request(wire, 1)).conversation
 
 
 @pytest.mark.parametrize(
@@ -100,22 +100,22 @@ def test_a_request_for_a_summary_is_no_step(wire: str) -> None:
 @pytest.mark.parametrize("wire", ["messages", "chat", "responses", "contents"])
 def test_a_sub_agent_has_steps_of_its_own(wire: str) -> None:
     steps = (*STEPS, Step("done inside", where="go"), Step("elsewhere", where="away"))
-    asked = Asked(wire, "", {}, request(wire, 0))
+    asked = ModelRequest(wire, "", {}, request(wire, 0))
     assert script(steps, NAMES)(asked) == ModelReply("done inside")
     assert asked.opening == asked.last == "go"
-    assert script(steps, NAMES)(Asked(wire, "", {}, request(wire, 2))) == ModelReply("done inside")
+    assert script(steps, NAMES)(ModelRequest(wire, "", {}, request(wire, 2))) == ModelReply("done inside")
 
 
 def test_a_word_in_a_result_opens_no_conversation() -> None:
     steps = (*STEPS, Step("done inside", where="RESULT"))
-    assert answer("chat", request("chat", 1)) == script(steps, NAMES)(Asked("chat", "", {}, request("chat", 1)))
+    assert answer("chat", request("chat", 1)) == script(steps, NAMES)(ModelRequest("chat", "", {}, request("chat", 1)))
 
 
 def test_tools_in_a_namespace() -> None:
     inner = {"type": "function", "name": "spawn_agent", "parameters": schema(message="string", task_name="string")}
     body = {"tools": [{"type": "namespace", "name": "team", "tools": [inner]}], "input": []}
     step = Step(tool="delegate_task", input={"task": "look", "agent_name": "helper"})
-    found = script((step,), {"delegate_task": ["team.spawn_agent"]})(Asked("responses", "", {}, body))
+    found = script((step,), {"delegate_task": ["team.spawn_agent"]})(ModelRequest("responses", "", {}, body))
     assert found.calls == (ModelCall("team.spawn_agent", {"message": "look", "task_name": "helper"}),)
     item = whole("responses", found, body, 1)["output"][0]
     assert (item["namespace"], item["name"]) == ("team", "spawn_agent")
@@ -124,7 +124,7 @@ def test_tools_in_a_namespace() -> None:
 @pytest.mark.parametrize("wire", ["messages", "chat", "responses", "contents"])
 def test_a_conversation_that_is_said_to_be_long(wire: str) -> None:
     steps = (Step(tool="shell", input={"command": "ls"}, tokens=190_000), Step("all done"))
-    found = script(steps, NAMES)(Asked(wire, "", {}, request(wire, 0)))
+    found = script(steps, NAMES)(ModelRequest(wire, "", {}, request(wire, 0)))
     assert "190000" in json.dumps(whole(wire, found, {}, 1))
 
 

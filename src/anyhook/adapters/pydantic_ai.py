@@ -54,7 +54,7 @@ class TurnsExhausted(Exception):  # noqa: N818
     """The model has answered as often as it may in this turn, and is not done."""
 
 
-class Nothing(AbstractCapability[Any]):
+class NoCapability(AbstractCapability[Any]):
     """The default for what is inside."""
 
 
@@ -77,7 +77,7 @@ class Hooked(WrapperCapability[Any]):
     max_turns: int = 0
     """How often the model may answer in one turn; 0 for no limit."""
     state: RunState = field(default_factory=RunState)
-    wrapped: AbstractCapability[Any] = field(default_factory=Nothing, kw_only=True)
+    wrapped: AbstractCapability[Any] = field(default_factory=NoCapability, kw_only=True)
     """Another capability of the agent, which goes inside this one. The framework copies the context of a run for each
     capability at each of its own hooks, whether that does anything then or not: one inside the other is one less."""
 

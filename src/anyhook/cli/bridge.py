@@ -92,12 +92,12 @@ def _answer(incoming: Incoming, options: BridgeOptions, watchdog: Watchdog) -> A
     asked = incoming.refusal or incoming.doubts
     if plan is not None and not asked and plan.is_quiet(*[event.name for event in events]):
         return with_lost_record(NO_OPINION, quiet(setup, plan, events, table.name, options))
-    from anyhook.process.run import OnDuty, adopt_orphans
+    from anyhook.process.run import EndsHooksWithUs, adopt_orphans
     from anyhook.walk.engine import Engine
     from anyhook.walk.routes import from_plan, made_catalog
 
     adopt_orphans()
-    with OnDuty():
+    with EndsHooksWithUs():
         engine = Engine(
             setup,
             from_plan(plan) or made_catalog(setup),

@@ -41,12 +41,12 @@ def fire(name: str, options: FireOptions) -> int:
     if plan is not None and not unknown and plan.is_quiet(event.name):
         decision = quiet(setup, plan, [event], "fire", options, options.session)
     else:
-        from anyhook.process.run import OnDuty, adopt_orphans
+        from anyhook.process.run import EndsHooksWithUs, adopt_orphans
         from anyhook.walk.engine import Engine
         from anyhook.walk.routes import from_plan, made_catalog
 
         adopt_orphans()
-        with OnDuty():
+        with EndsHooksWithUs():
             engine = Engine(
                 setup,
                 from_plan(plan) or made_catalog(setup),

@@ -21,7 +21,7 @@ from anyhook.cli.view.hook_debug import debug_lines, debugged
 from anyhook.cli.view.nesting import nesting
 from anyhook.model import lean_json
 from anyhook.process.reaper import Reaper
-from anyhook.process.run import AnswerOnly, fill_streams
+from anyhook.process.run import AnswerOnStdout, fill_streams
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -162,7 +162,7 @@ def _run(prompt: str, options: SessionOptions, call: AgentOptions) -> int:
         from anyhook.cli.view.status_line import StatusLine
     as_json, streams = call.json or call.output_format == "json", call.output_format == "stream-json"
     talk = Talk(debugged(call.debug, options.env), StatusLine(sys.stderr, {} if as_json else options.env))
-    answer = AnswerOnly()
+    answer = AnswerOnStdout()
     stream = StreamJson(lambda line: answer.line(lean_json.dumps(line))) if streams else None
     headless = Headless(
         options, talk.show, talk.event, keep=as_json, called=talk.call, announce=talk.status.begins, stream=stream,

@@ -18,7 +18,7 @@ from anyhook.cli.view.review_text import entry_lines, summary
 from anyhook.cli.view.visible import visible
 from anyhook.documents.places import NOWHERE, believed_dir, state_dir, upward
 from anyhook.model.record import Record
-from anyhook.process.run import OnDuty, adopt_orphans
+from anyhook.process.run import EndsHooksWithUs, adopt_orphans
 from anyhook.state.ledger import Ledger
 from anyhook.state.plans import Setup
 from anyhook.state.repository import place_of
@@ -304,7 +304,7 @@ def _asked_for_events(found: ProjectReview) -> dict[str, str]:
     if not ids:
         return {}
     adopt_orphans()
-    with OnDuty():
+    with EndsHooksWithUs():
         catalog = build(found.setup, may_start=True)
     for line in render.problem_lines([problem for problem in catalog.problems if problem.code == "no-event"]):
         render.say(visible(line))

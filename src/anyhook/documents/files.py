@@ -38,7 +38,7 @@ UNPINNED = "!"
 """Starts the text that replaces a digest if there can be none: such a file is never the same as before."""
 
 
-class Print(Record):
+class Fingerprint(Record):
     """A file's fingerprint."""
 
     digest: str
@@ -61,7 +61,7 @@ class Files:
         self._told: dict[str, int] = {}
         self._untold: dict[str, list[str]] = {}
         self._texts: dict[str, str] = {}
-        self._prints: dict[str, Print] = {}
+        self._prints: dict[str, Fingerprint] = {}
         self._remembered = self._located = 0
         self.owner: tuple[str, HookScope] = ("", "")
         """Dialect and scope of the layer that is being read."""
@@ -179,7 +179,7 @@ class Files:
         seen = self.fingerprint(path)
         return ("" if seen.digest.startswith(UNPINNED) else seen.digest), seen.binary
 
-    def fingerprint(self, path: str) -> Print:
+    def fingerprint(self, path: str) -> Fingerprint:
         """A file's bytes, read once: what is hashed is what can be shown."""
         known = self._prints.get(path)
         if known is None:
@@ -189,25 +189,25 @@ class Files:
                 self._prints[path] = known
         return known
 
-    def _fingerprint(self, path: str) -> Print:
+    def _fingerprint(self, path: str) -> Fingerprint:
         import hashlib
 
         self.look(path)
         try:
             handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except (FileNotFoundError, NotADirectoryError):
-            return Print("")
+            return Fingerprint("")
         except (OSError, ValueError) as error:
-            return Print(f"{UNPINNED}it cannot be read ({getattr(error, 'strerror', None) or error})")
+            return Fingerprint(f"{UNPINNED}it cannot be read ({getattr(error, 'strerror', None) or error})")
         state = os.fstat(handle)
         if not stat.S_ISREG(state.st_mode):  # a folder cannot even be opened as a file
             os.close(handle)
             folder = stat.S_ISDIR(state.st_mode)
             what = "a folder, with more in it than can be looked at" if folder else "no regular file"
-            return Print(f"{UNPINNED}it is {what}")
+            return Fingerprint(f"{UNPINNED}it is {what}")
         if state.st_size > MAX_HASHED_BYTES:
             os.close(handle)
-            return Print(f"{UNPINNED}it is larger than {MAX_HASHED_BYTES:,} bytes", True)
+            return Fingerprint(f"{UNPINNED}it is larger than {MAX_HASHED_BYTES:,} bytes", True)
         with open(handle, "rb") as file:
             hashed, size, kept = hashlib.sha256(), 0, b""
             try:
@@ -217,10 +217,10 @@ class Files:
                     size += len(chunk)
                     kept = kept or chunk[:MAX_KEPT_BYTES]
                     if size > MAX_HASHED_BYTES:
-                        return Print(f"{UNPINNED}it is larger than {MAX_HASHED_BYTES:,} bytes", True)
+                        return Fingerprint(f"{UNPINNED}it is larger than {MAX_HASHED_BYTES:,} bytes", True)
             except OSError as error:
-                return Print(f"{UNPINNED}it cannot be read ({error.strerror})")
-        return Print(hashed.hexdigest(), b"\0" in kept[:8192], size, kept)
+                return Fingerprint(f"{UNPINNED}it cannot be read ({error.strerror})")
+        return Fingerprint(hashed.hexdigest(), b"\0" in kept[:8192], size, kept)
 
     def texts(self) -> list[str]:
         """The files that were read as text."""

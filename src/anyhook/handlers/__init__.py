@@ -51,9 +51,9 @@ def start(
         answer = dialect.builtin(hook.name).act(scene)
         return Run("exited", 0, encode(answer) if answer else b"", b"", 0, 0.0)
     if hook.handler == "http":
-        from anyhook.handlers.http import Posted
+        from anyhook.handlers.http import HttpRun
 
-        return Posted(hook, call, scene.env)
+        return HttpRun(hook, call, scene.env)
     if hook.handler == "mcp_tool":
         from anyhook.handlers.mcp_tool import start_tool
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 
 
-class Posted:
+class HttpRun:
     """One request in progress. A thread runs it; any thread may wait for it or end it."""
 
     def __init__(self, hook: Hook, call: Call, env: Mapping[str, str]) -> None:

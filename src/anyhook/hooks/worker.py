@@ -117,7 +117,9 @@ def _load(path: str, modules: Mapping[str, Json]) -> ModuleType:
     not approved."""
     from importlib.util import module_from_spec, spec_from_file_location
 
-    sys.meta_path.append(Beside({name: str(place) for name, place in modules.items()}))  # last: it replaces nothing
+    sys.meta_path.append(
+        SiblingFinder({name: str(place) for name, place in modules.items()})
+    )  # last: it replaces nothing
     spec = spec_from_file_location(NAME, path, loader=_loader(NAME, path))
     if spec is None or spec.loader is None:
         raise ImportError(path)
@@ -127,7 +129,7 @@ def _load(path: str, modules: Mapping[str, Json]) -> ModuleType:
     return module
 
 
-class Beside:
+class SiblingFinder:
     """Finds the modules beside a `hooks.py`."""
 
     def __init__(self, modules: Mapping[str, str]) -> None:

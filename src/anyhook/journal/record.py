@@ -50,7 +50,7 @@ NO_BODIES = frozenset({"effect", "hook", "end_turn"})
 SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH", "COOKIE", "PRIVATE")
 
 
-class Forgetful(dict["Hashable", str]):
+class NoCache(dict["Hashable", str]):
     """Keeps nothing."""
 
     def __setitem__(self, key: Hashable, value: str) -> None:
@@ -66,7 +66,7 @@ class JournalPolicy(Record):
     """Payloads: `full`, `hashed` (to see that two are the same) or `none`."""
     inherited: frozenset[str] = frozenset()
     """Names of variables that every hook may have from its host; of a hook's own, only the others are told."""
-    known: dict[Hashable, str] = Forgetful()
+    known: dict[Hashable, str] = NoCache()
     """Pieces of lines that may well recur, by all that they are made of: who was called, and what hooks say day after
     day. Filled on the way (see `clean`)."""
     session: str = ""

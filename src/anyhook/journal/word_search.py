@@ -63,7 +63,7 @@ class WordSearch:
         """Their lines, newest first. `tell` hears how many bytes of how many were looked through."""
         if not self._words.split():
             return
-        look = Look(self._words, self._wanted)
+        look = PartSearch(self._words, self._wanted)
         with open_parts(self._state_dir, self._wanted, self._known) as parts:
             parts.reverse()
             whole, read = sum(last - first for _, first, last in parts), 0
@@ -105,7 +105,7 @@ def marks_of(words: str) -> list[tuple[bytes, ...]]:
     ] or [(b"",)]
 
 
-class Look:
+class PartSearch:
     """Looks through one part of a file."""
 
     def __init__(self, words: str, wanted: Wanted) -> None:

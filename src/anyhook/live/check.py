@@ -23,7 +23,7 @@ from anyhook.tables import registry
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from anyhook.live.drive import Seen
+    from anyhook.live.drive import DriveResult
     from anyhook.tables.host_rows import Host
 
 ARMED, INERT, REFUSING, UNKNOWN = "ARMED", "INERT", "REFUSING", "UNKNOWN"
@@ -87,7 +87,7 @@ def refusals(stage: Stage, word: str) -> list[str]:
     return found
 
 
-def judge(table: Host, seen: Seen, ran: bool, refused: list[str], limit_s: float) -> tuple[str, str]:
+def judge(table: Host, seen: DriveResult, ran: bool, refused: list[str], limit_s: float) -> tuple[str, str]:
     """The status and its reason, from what was seen alone."""
     tried = any(request.answered for request in seen.requests)
     if "block" in refused and not ran:
@@ -110,7 +110,7 @@ def judge(table: Host, seen: Seen, ran: bool, refused: list[str], limit_s: float
     return UNKNOWN, f"it neither ran the command nor called the entry{_last(seen)}"
 
 
-def _last(seen: Seen) -> str:
+def _last(seen: DriveResult) -> str:
     """The last thing that the agent said, as a clue: words only, for it may be meant for a terminal."""
     said = _ESCAPE.sub("", seen.stderr.strip() or seen.stdout.strip())
     printable = "".join(character if character.isprintable() or character == "\n" else " " for character in said)

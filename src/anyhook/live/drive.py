@@ -45,7 +45,7 @@ class Request(Record):
     """The tool that was called then; "" for none."""
 
 
-class Seen(Record):
+class DriveResult(Record):
     """The result of one run."""
 
     network: str
@@ -72,7 +72,7 @@ def drive(
     limit_s: float = 90.0,
     trusts_folder: bool = True,
     trusts_hooks: bool = False,
-) -> Seen:
+) -> DriveResult:
     """Runs the agent on the stage, with or without its leave to trust that folder, and hooks nobody has approved;
     `scenario` is how it is driven, where not as usual. In the steps' input `{project}` and `{helper}` stand for
     values."""
@@ -96,16 +96,16 @@ def drive(
             out, err = around.communicate(json.dumps(asked), timeout=limit_s + GRACE_S)
         except subprocess.TimeoutExpired:
             around.terminate()
-            return Seen("", "timed_out", None, "", "the run could not be ended in time", limit_s, (), ())
+            return DriveResult("", "timed_out", None, "", "the run could not be ended in time", limit_s, (), ())
         except BaseException:
             around.terminate()  # not killed: it has the agent to end
             raise
     try:
         found = json.loads(out)
     except ValueError:
-        return Seen("", "not_started", None, "", err[-TAIL:], 0.0, (), ())
+        return DriveResult("", "not_started", None, "", err[-TAIL:], 0.0, (), ())
     requests = tuple(Request(**one) for one in found["requests"])
-    return Seen(**{**found, "requests": requests, "tools": tuple(found["tools"])})
+    return DriveResult(**{**found, "requests": requests, "tools": tuple(found["tools"])})
 
 
 def _perform(asked: dict[str, Any]) -> dict[str, Any]:

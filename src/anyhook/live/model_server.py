@@ -22,11 +22,11 @@ INSTRUCTIONS = ("instructions", "system", "systemInstruction")
 CONVERSATION = ("messages", "input", "contents")
 OWN_ITEMS = ("function_call", "custom_tool_call", "local_shell_call", "reasoning")
 
-Script = Sequence[ModelReply] | Callable[["Asked"], ModelReply]
+Script = Sequence[ModelReply] | Callable[["ModelRequest"], ModelReply]
 
 
 @dataclass(frozen=True)
-class Asked:
+class ModelRequest:
     """One request."""
 
     wire: str
@@ -162,7 +162,7 @@ class ModelServer:
     """The server, from `with` until its end. After the last answer of its script it repeats that one."""
 
     def __init__(self, script: Script) -> None:
-        self.asked: list[Asked] = []
+        self.asked: list[ModelRequest] = []
         self.answered: dict[int, ModelReply] = {}
         """By the place of the request in `asked`."""
         self._script, self._lock = script, threading.Lock()
@@ -196,7 +196,7 @@ class ModelServer:
         self._http.server_close()
         self._thread.join()
 
-    def _next(self, asked: Asked) -> tuple[ModelReply, int]:
+    def _next(self, asked: ModelRequest) -> tuple[ModelReply, int]:
         with self._lock:
             self.asked.append(asked)
             number = len(self.asked)
@@ -212,7 +212,7 @@ class ModelServer:
             self._whole(http, 200, json.dumps(known).encode())
             return
         headers = {name.lower(): value for name, value in http.headers.items()}
-        answer, number = self._next(Asked(wire, http.path, headers, body))
+        answer, number = self._next(ModelRequest(wire, http.path, headers, body))
         streamed = is_streamed(http.path, body) and answer.raw is None and answer.status == 200
         self._over.wait(answer.delay_s)
         http.send_response(answer.status if wire else 404)

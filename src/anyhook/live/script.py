@@ -13,7 +13,7 @@ from anyhook.model.record import Record
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from anyhook.live.model_server import Asked
+    from anyhook.live.model_server import ModelRequest
     from anyhook.model.json_types import Json
 
     Schema = dict[str, Json]
@@ -52,12 +52,12 @@ class Step(Record):
         return {**said, "where": self.where, "tokens": self.tokens}
 
 
-def script(steps: Sequence[Step], names: Mapping[str, Sequence[str]]) -> Callable[[Asked], ModelReply]:
+def script(steps: Sequence[Step], names: Mapping[str, Sequence[str]]) -> Callable[[ModelRequest], ModelReply]:
     """The model that plays the steps; `names` are what the agent may call each of our tools."""
     said = {step.text for step in steps if step.text}
     places = {step.where for step in steps if step.where}
 
-    def answer(asked: Asked) -> ModelReply:
+    def answer(asked: ModelRequest) -> ModelReply:
         schemas = asked.schemas
         if not schemas or NO_TOOLS in asked.last.lower():
             return ModelReply(_aside(asked), tokens=max(step.tokens for step in steps))
@@ -79,7 +79,7 @@ def _offered(names: Sequence[str], schemas: Mapping[str, Schema]) -> str | None:
     return next((name for name in names if name in schemas), None)
 
 
-def _aside(asked: Asked) -> str:
+def _aside(asked: ModelRequest) -> str:
     config = asked.body.get("generationConfig") or {}
     if config.get("responseMimeType") != "application/json":
         return ASIDE

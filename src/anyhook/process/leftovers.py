@@ -21,7 +21,7 @@ HUGE_US = 1 << 60
 more than 30,000 years."""
 
 
-class Mine:
+class OwnMark:
     """The mark of this process; "" where it has none."""
 
     mark = ""
@@ -40,12 +40,12 @@ def mark_this_process(mark: str) -> None:
         resource.setrlimit(resource.RLIMIT_RTTIME, (_limit(mark), limits[1]))
     except (OSError, ValueError):
         return  # the system's own bound is lower: then the variable alone has to do
-    Mine.mark = mark
+    OwnMark.mark = mark
 
 
 def unmark(pid: int) -> None:
     """This child has work of its own, which goes on when this process ends, in whatever way."""
-    if not Mine.mark:
+    if not OwnMark.mark:
         return
     import resource
 
@@ -63,7 +63,7 @@ def end_marked(mark: str) -> None:
 
 def end_leftovers(name: str) -> None:
     """End what this session's commands have left running, and whatever else this process has started."""
-    Tree(0, mark_of(name), limit=_limit(Mine.mark) if Mine.mark else 0).end()
+    Tree(0, mark_of(name), limit=_limit(OwnMark.mark) if OwnMark.mark else 0).end()
 
 
 def now_s() -> float:

@@ -182,7 +182,7 @@ def fill_streams() -> None:
             os.open(os.devnull, os.O_RDWR)
 
 
-class AnswerOnly:
+class AnswerOnStdout:
     """stdout is for the answer alone; whatever else is written there meanwhile goes to stderr."""
 
     stdout = -1
@@ -217,7 +217,7 @@ class AnswerOnly:
             signal(number, handler)
 
 
-class OnDuty(AnswerOnly):
+class EndsHooksWithUs(AnswerOnStdout):
     """While hooks run in a process that is ours alone (see `adopt_orphans`): when it is told to end, they end with
     it, and stdout is for the answer."""
 

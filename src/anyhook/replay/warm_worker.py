@@ -44,7 +44,7 @@ def tell(answer: object, answers: BinaryIO) -> None:
     answers.flush()
 
 
-class Kept(io.BytesIO):
+class KeptBuffer(io.BytesIO):
     """Holds what was written, though whoever wrote it closes it."""
 
     def close(self) -> None:
@@ -53,7 +53,7 @@ class Kept(io.BytesIO):
 
 def run_one(task: tuple[object, ...], code_of: dict[str, object], home: str) -> tuple[int, bytes, bytes, float]:
     kind, *rest = task
-    stdout, stderr = Kept(), Kept()
+    stdout, stderr = KeptBuffer(), KeptBuffer()
     kept = sys.stdin, sys.stdout, sys.stderr, sys.argv, sys.path[:]
     sys.stdout = io.TextIOWrapper(stdout, "utf-8", "surrogateescape", write_through=True)
     sys.stderr = io.TextIOWrapper(stderr, "utf-8", "backslashreplace", write_through=True)

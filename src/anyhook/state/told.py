@@ -8,7 +8,7 @@ from anyhook.model import lean_json
 from anyhook.model.lean_json import short_digest
 
 
-class Told:
+class ToldGates:
     """One session of one agent."""
 
     def __init__(self, state_dir: str, agent: str, session: str) -> None:

@@ -14,7 +14,7 @@ from anyhook.walk.trust import ALL, fingerprints, gated, switches
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from anyhook.documents.files import Files, Print
+    from anyhook.documents.files import Files, Fingerprint
     from anyhook.model.hook import Hook, Layer
     from anyhook.state.ledger import Ledger
     from anyhook.tables.rows import Dialect, Roots
@@ -35,7 +35,7 @@ class Reviewed(Record):
     """None for an empty list, for a case file, and for what is no longer there."""
     overrides: tuple[str, ...] = ()
     """Hooks of the user's that do not run once this is approved."""
-    prints: Mapping[str, Print] = {}
+    prints: Mapping[str, Fingerprint] = {}
     before: Item | None = None
     runs: Mapping[str, str] = {}
     """Of a case file: what it would run, by word."""
@@ -118,7 +118,7 @@ def differences(entry: Reviewed, ledger: Ledger) -> Iterator[tuple[str, list[str
             yield path, _file_lines(path, old, entry.prints.get(path), ledger)
 
 
-def _file_lines(path: str, old: str, now: Print | None, ledger: Ledger) -> list[str]:
+def _file_lines(path: str, old: str, now: Fingerprint | None, ledger: Ledger) -> list[str]:
     kept = ledger.copy(old) if old else b""
     notes: list[str] = []
     if now is not None and now.digest.startswith("!"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from anyhook.documents.places import state_dir
 from anyhook.model.record import Record
-from anyhook.state.told import Told
+from anyhook.state.told import ToldGates
 from anyhook.tables.host_rows import CHANNELS, channel_of, opening, speaks_before_calls
 from anyhook.walk.off_gates import asked_about
 from anyhook.walk.status import OFF_STATES, gates, is_off
@@ -39,7 +39,7 @@ def told(context: Context, incoming: Incoming, decision: Decision) -> tuple[Deci
     if channel is None and decision.enforced and channel_of(table) in CHANNELS:
         return decision, ""  # another event of this agent has a channel
     session = str(event.data.get("session") or "")
-    kept = Told(state_dir(context.setup.env), table.name, session)
+    kept = ToldGates(state_dir(context.setup.env), table.name, session)
     known = kept.known() if session else {}
     moment = "start " if event.name == "session_start" else ""
     told_at = (moment,) if moment or speaks_before_calls(table) else ("start ", "")

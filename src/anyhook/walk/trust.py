@@ -13,7 +13,7 @@ from anyhook.state.ledger import Item
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from anyhook.documents.files import Files, Print
+    from anyhook.documents.files import Files, Fingerprint
     from anyhook.model.json_types import Json
     from anyhook.model.words import Trust
     from anyhook.state.ledger import Ledger
@@ -29,7 +29,7 @@ def pin(hook: Hook, dialect: Dialect, roots: Roots, files: Files) -> Item:
     return Item(hook.id, hook.definition, {path: seen.digest for path, seen in prints.items()})
 
 
-def fingerprints(hook: Hook, dialect: Dialect, roots: Roots, files: Files) -> dict[str, Print]:
+def fingerprints(hook: Hook, dialect: Dialect, roots: Roots, files: Files) -> dict[str, Fingerprint]:
     """The files that decide what this hook does, each read once: those its declaration names, programs that PATH finds
     in the project, and the interpreters that first lines name."""
     words = [*_texts(list(hook.spec.values())), *LAUNCHERS]
@@ -40,9 +40,9 @@ def fingerprints(hook: Hook, dialect: Dialect, roots: Roots, files: Files) -> di
     return with_interpreters(waiting, roots, files)
 
 
-def with_interpreters(waiting: list[str], roots: Roots, files: Files) -> dict[str, Print]:
+def with_interpreters(waiting: list[str], roots: Roots, files: Files) -> dict[str, Fingerprint]:
     """The prints of these files, and of the interpreters that their first lines name."""
-    found: dict[str, Print] = {}
+    found: dict[str, Fingerprint] = {}
     for path in waiting:  # grows while it is walked
         if path in found or is_stream(path):
             continue
@@ -55,7 +55,7 @@ def with_interpreters(waiting: list[str], roots: Roots, files: Files) -> dict[st
     return found
 
 
-def _interpreters(seen: Print, roots: Roots, files: Files) -> list[str]:
+def _interpreters(seen: Fingerprint, roots: Roots, files: Files) -> list[str]:
     if not seen.head.startswith(b"#!"):
         return []
     words = seen.head[2:4096].split(b"\n", 1)[0].decode("utf-8", "surrogateescape").split()

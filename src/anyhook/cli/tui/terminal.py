@@ -58,7 +58,7 @@ LOOKING = "Looking through the journal …"
 NOTHING_FITS = "No record matches this filter. New ones that do will appear here."
 
 
-class InFull(ModalScreen[None]):
+class RecordScreen(ModalScreen[None]):
     """One record, as `anyhook explain` tells it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,enter,q", "dismiss", "Back")]
@@ -336,13 +336,15 @@ class Watch(App[None]):
         if row is None:
             return
         if row.n is None:
-            self.push_screen(InFull("a record without a number", [row.reason or "It has no number to find it by."]))
+            self.push_screen(
+                RecordScreen("a record without a number", [row.reason or "It has no number to find it by."])
+            )
             return
         try:
             lines, _ = told_in_full(self._folder, row.n)
         except (LookupError, OSError) as error:
             lines = [str(error)]
-        self.push_screen(InFull(f"record {row.n}", lines))
+        self.push_screen(RecordScreen(f"record {row.n}", lines))
 
     def action_filter(self) -> None:
         self.set_focus(self.query_one("#filter", Input))

@@ -14,7 +14,7 @@ from anyhook.walk.trust import ALL
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from anyhook.documents.files import Print
+    from anyhook.documents.files import Fingerprint
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.state.ledger import Ledger
@@ -136,13 +136,13 @@ def _cut(text: str) -> str:
     return visible(text) if rest <= 0 else f"{visible(text[:MAX_WIDTH])} [cut: {rest:,} more characters]"
 
 
-def _digest(seen: Print) -> str:
+def _digest(seen: Fingerprint) -> str:
     if seen.digest.startswith("!"):
         return f"cannot be pinned: {seen.digest[1:]}"
     return f"sha256:{seen.digest[:12]}" if seen.digest else "not there"
 
 
-def _first_line(seen: Print) -> str:
+def _first_line(seen: Fingerprint) -> str:
     if not seen.head.startswith(b"#!"):
         return ""
     line = seen.head[:200].split(b"\n", 1)[0].decode("utf-8", "backslashreplace")

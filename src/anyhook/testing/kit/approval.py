@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from anyhook.documents.files import Files, Print
+from anyhook.documents.files import Files, Fingerprint
 from anyhook.documents.places import NOWHERE, believed_dir
 from anyhook.model.problem import WARNING, Problem
 from anyhook.model.record import Record
@@ -85,7 +85,7 @@ def _identity(path: str, folder: str) -> str:
     return f"{CASES}:{os.path.relpath(path, folder)}"
 
 
-def _item(path: str, folder: str, prints: Mapping[str, Print]) -> Item:
+def _item(path: str, folder: str, prints: Mapping[str, Fingerprint]) -> Item:
     return Item(_identity(path, folder), "", {each: seen.digest for each, seen in prints.items()})
 
 
@@ -105,7 +105,7 @@ def _runs(cases: Sequence[Case], project: str, folder: str) -> dict[str, str]:
     return said
 
 
-def _prints(cases: Sequence[Case], project: str, env: Mapping[str, str]) -> dict[str, Print]:
+def _prints(cases: Sequence[Case], project: str, env: Mapping[str, str]) -> dict[str, Fingerprint]:
     """The files of the project that the cases name and could run: in their `setup`, in what they write, and as
     plugins."""
     files = Files()
@@ -125,10 +125,10 @@ def _prints(cases: Sequence[Case], project: str, env: Mapping[str, str]) -> dict
     return {path: seen for path, seen in found.items() if not within(path, NO_HOME)}
 
 
-def _plugin_prints(project: str, folder: str, env: Mapping[str, str]) -> dict[str, Print]:
+def _plugin_prints(project: str, folder: str, env: Mapping[str, str]) -> dict[str, Fingerprint]:
     setup = Setup.of(project, env, plugin_dirs=[folder])
     loaded = read(setup)
-    found: dict[str, Print] = {}
+    found: dict[str, Fingerprint] = {}
     for name, layers in loaded.layers.items():
         for layer in layers:
             if layer.source.scope == "plugin" and within(layer.source.path, os.path.realpath(folder)):
@@ -151,7 +151,7 @@ def standing(file: str, cases: Sequence[Case], given: str | None, env: Mapping[s
         known = Ledger(state_dir).known(folder, _identity(path, folder))
         if known:
             project = given or project_for(file, cases[0].project if cases else "", folder)
-            prints = {path: Print(cases[0].digest), **_prints(cases, project, env)} if cases else {}
+            prints = {path: Fingerprint(cases[0].digest), **_prints(cases, project, env)} if cases else {}
             if covered(known, _item(path, folder, prints)):
                 return Standing(APPROVED, folder)
             found = Standing(CHANGED, folder)
@@ -192,7 +192,7 @@ def approve_written(path: str, text: str, env: Mapping[str, str]) -> str | None:
     digest = hashlib.sha256(data).hexdigest()
     if any(case.digest != digest or case.setup or case.files or case.home or case.plugin_dirs for case in cases):
         return None
-    prints = {place: Print(digest), **_prints(cases, project_for(path, cases[0].project, folder), env)}
+    prints = {place: Fingerprint(digest), **_prints(cases, project_for(path, cases[0].project, folder), env)}
     kept = [item for key, item in ledger.items(folder).items() if key != _identity(place, folder)]
     try:
         ledger.approve(folder, [*kept, _item(place, folder, prints)], {digest: data})
