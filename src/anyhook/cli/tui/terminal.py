@@ -336,9 +336,7 @@ class Watch(App[None]):
         if row is None:
             return
         if row.n is None:
-            self.push_screen(
-                RecordScreen("a record without a number", [row.reason or "It has no number to find it by."])
-            )
+            self.push_screen(RecordScreen("a record without a number", [row.reason or "It cannot be looked up."]))
             return
         try:
             lines, _ = told_in_full(self._folder, row.n)
